@@ -6,6 +6,7 @@ import asyncio
 import socket
 import struct
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from email.utils import formatdate
 from threading import Barrier, Lock
 from typing import Any
@@ -18,6 +19,7 @@ from keyhole.fetch.base import ApiCall, FetchOptions
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.host_limits import MAX_HOSTS, MAX_PER_HOST, MAX_WAIT, HostLimits, parse_retry_after
 from keyhole.records import Page
+from keyhole.sharing.owner import owned_by
 from tests.support.fakes import Clock
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve, unused_port
 
@@ -202,6 +204,39 @@ def test_a_call_cancelled_while_it_waits_for_a_slot_takes_no_slot() -> None:
         waiting.cancel()
         leave.set()
         await asyncio.gather(*inside, visit())
+        assert host_limits._slots == {}
+
+    asyncio.run(main())
+
+
+def test_a_call_of_another_owner_is_served_before_the_waiting_calls_of_a_busy_one() -> None:
+    async def main() -> None:
+        host_limits, served, leave = HostLimits(), [], asyncio.Semaphore(0)
+
+        async def visit(owner: str) -> None:
+            with owned_by(owner):
+                async with host_limits.slot("a.example"):
+                    served.append(owner)
+                    await leave.acquire()
+
+        calls = [asyncio.create_task(visit(owner)) for owner in ["busy"] * 3 * MAX_PER_HOST + ["other"]]
+        await asyncio.sleep(0)
+        for _ in calls:
+            leave.release()
+        await asyncio.gather(*calls)
+        assert served.index("other") == MAX_PER_HOST
+
+    asyncio.run(main())
+
+
+def test_a_call_that_waits_until_its_deadline_takes_no_slot() -> None:
+    async def main() -> None:
+        host_limits, now = HostLimits(), asyncio.get_running_loop().time()
+        async with AsyncExitStack() as stack:
+            for _ in range(MAX_PER_HOST):
+                await stack.enter_async_context(host_limits.slot("a.example"))
+            error = await failure(stack.enter_async_context(host_limits.slot("a.example", now)))
+            assert error.code is Code.TIMEOUT
         assert host_limits._slots == {}
 
     asyncio.run(main())

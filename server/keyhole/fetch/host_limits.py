@@ -1,5 +1,7 @@
 """Limit the load on each host: concurrent connections, and the waits that hosts request with Retry-After.
 
+The owners of calls share the connections to a host fairly.
+
 The clock, the sleep function and the limits shared with other servers are parameters, so that tests can replace them.
 """
 
@@ -12,15 +14,17 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.sharing.fair_slots import FairSlots
 
 MAX_PER_HOST: Final = 4
-"""Concurrent connections to one host. Browsers open six. Ten search results on one site take three rounds."""
+"""Concurrent connections to one host. Browsers open six. Ten search results on one site take three rounds. None is kept
+for other owners: if a host is so slow that one owner holds all of them long, its pages are slow for the others too."""
 BACKOFF: Final = (0.25,)
 """Seconds before each retry of a failed connection. There is one retry, soon enough for any deadline."""
 WAIT_MARGIN: Final = 2.0
@@ -97,8 +101,8 @@ class HostLimits:
         self.now = now
         self.sleep = sleep
         self._shared = shared
-        self._slots: dict[str, tuple[asyncio.Semaphore, int]] = {}
-        """Each host's semaphore, and how many tasks use it."""
+        self._slots: dict[str, FairSlots] = {}
+        """The connection slots of each host that is in use."""
         self._wait_ends: OrderedDict[str, float] = OrderedDict()
 
     @asynccontextmanager
@@ -107,16 +111,12 @@ class HostLimits:
 
         `deadline` is in seconds of the event loop's clock. Raises KeyholeError (timeout).
         """
-        semaphore, users = self._slots.get(host, (asyncio.Semaphore(MAX_PER_HOST), 0))
-        self._slots[host] = semaphore, users + 1
+        slots = self._slots.setdefault(host, FairSlots(MAX_PER_HOST))
         try:
-            async with _acquire(semaphore, host, deadline), self._shared_slot(host, deadline):
+            async with _slot_in_time(slots, host, deadline), self._shared_slot(host, deadline):
                 yield
         finally:
-            semaphore, users = self._slots[host]
-            if users > 1:
-                self._slots[host] = semaphore, users - 1
-            else:
+            if slots.is_unused:
                 del self._slots[host]
 
     async def check_wait(self, host: str) -> None:
@@ -169,16 +169,15 @@ class HostLimits:
 
 
 @asynccontextmanager
-async def _acquire(semaphore: asyncio.Semaphore, host: str, deadline: float) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout_at(deadline if deadline < math.inf else None):
-            await semaphore.acquire()
-    except TimeoutError as error:
-        raise _busy_error(host) from error
-    try:
+async def _slot_in_time(slots: FairSlots, host: str, deadline: float) -> AsyncIterator[None]:
+    """Hold one of the slots, and wait for it until `deadline`."""
+    async with AsyncExitStack() as stack:
+        try:
+            async with asyncio.timeout_at(deadline if deadline < math.inf else None):
+                await stack.enter_async_context(slots.slot())
+        except TimeoutError as error:
+            raise _busy_error(host) from error
         yield
-    finally:
-        semaphore.release()
 
 
 def _busy_error(host: str) -> KeyholeError:
