@@ -68,8 +68,8 @@ class Case:
     """The name server's answers, in the order of the questions. The last one is repeated."""
     robots: bool = False
     """True if robots.txt is requested too."""
-    must_succeed: bool = False
-    """True if every fetch must give the whole page."""
+    must_succeed: tuple[str, ...] = ()
+    """The paths whose fetch must give the whole page."""
     is_unnoticeable: bool = False
     """True if the client cannot know that the page is cut: nothing announced its length."""
 
@@ -119,7 +119,7 @@ def first_response_cuts(step: int) -> Iterator[Case]:
         for at in range(0, len(RULES), 2 * step):
             # Whatever happens to robots.txt, the page itself is sent, and no rule forbids it.
             replies = {"/robots.txt": [Reply(RULES[:at], end)], "/page": whole}
-            yield Case(f"robots.txt {end}", replies, robots=True, must_succeed=True)
+            yield Case(f"robots.txt {end}", replies, robots=True, must_succeed=("/page",))
 
 
 def second_response_cuts(step: int) -> Iterator[Case]:
@@ -140,27 +140,44 @@ def tls_cases(step: int) -> Iterator[Case]:
 
 
 def kept_cases() -> Iterator[Case]:
-    """Yield faults between two responses of a connection that is kept open. Each must not reach the second page."""
-    both = ("/page", "/second")
+    """Yield faults between two responses of a connection that is kept open. None may reach the second page."""
     whole = sized(ORCHID)
-
-    def case(kind: str, *first: Reply, second: Sequence[Reply] = SECOND, **more: bytes) -> Case:
-        return Case(f"kept: {kind}", {"/page": first, "/second": second}, both, must_succeed=True, **more)  # type: ignore[arg-type]
-
     for name, response in (("length", whole), ("chunks", chunked(ORCHID))):
-        yield case(f"closed while idle, {name}", Reply(response, End.FIN))
-        yield case(f"reset while idle, {name}", Reply(response, End.RST))
-        yield case(f"a second response in the same packet, {name}", Reply(response + STRAY))
-        yield case(f"a part of a second response, {name}", Reply(response + STRAY[:40]))
-        yield case(f"bytes that are not HTTP, {name}", Reply(response + b"\r\nnot HTTP\r\n"))
-        yield case(f"a response sent while idle, {name}", Reply(response, late=STRAY))
-        yield case(f"a byte sent while idle, {name}", Reply(response, late=b"H"))
-        yield case(f"a timeout answer while idle, {name}", Reply(response, late=head("408 Request Timeout")))
-    yield case("a body longer than its length", Reply(sized(ORCHID) + ORCHID))
-    yield case("a response before the request", Reply(whole), early=whole)
+        yield _kept(f"closed while idle, {name}", Reply(response, End.FIN))
+        yield _kept(f"reset while idle, {name}", Reply(response, End.RST))
+        yield _kept(f"a second response in the same packet, {name}", Reply(response + STRAY))
+        yield _kept(f"a part of a second response, {name}", Reply(response + STRAY[:40]))
+        yield _kept(f"an interim response in the same packet, {name}", Reply(response + head("103 Early Hints")))
+        yield _kept(f"bytes that are not HTTP, {name}", Reply(response + b"\r\nnot HTTP\r\n"))
+        yield _kept(f"a response sent while idle, {name}", Reply(response, late=STRAY))
+        yield _kept(f"a byte sent while idle, {name}", Reply(response, late=b"H"))
+        yield _kept(f"a timeout answer while idle, {name}", Reply(response, late=head("408 Request Timeout")))
+    yield _kept("a body longer than its length", Reply(sized(ORCHID) + ORCHID))
+    yield _kept("a response before the request", Reply(whole), early=whole)
     for end in (End.FIN, End.RST):
         # The server gave up the connection while the request was on its way; a new connection works.
-        yield case(f"{end} on the second request", Reply(whole), second=(Reply(b"", end), *SECOND))
+        yield _kept(f"{end} on the second request", Reply(whole), second=(Reply(b"", end), *SECOND))
+    # What a client leaves unread or does not expect must not be read as the next response.
+    unread = {"404 Not Found": STRAY, "500 Error": STRAY, "204 No Content": b"", "304 Not Modified": b""}
+    for status, body in unread.items():
+        reply = Reply(head(status, Content_Length=str(len(body))) + STRAY)
+        yield _kept(f"a body of {status}", reply, must_succeed=("/second",))
+    redirect = Reply(head("302 Found", Location="/page", Content_Length=str(len(STRAY))) + STRAY)
+    replies = {"/start": [redirect], "/page": [Reply(whole)]}
+    yield Case("kept: a body of 302", replies, ("/start",), must_succeed=("/start",))
+    silent = (Reply(b"", End.STALL), *SECOND)
+    yield _kept("no answer to the second request", Reply(whole), second=silent, must_succeed=("/page",))
+
+
+def _kept(
+    kind: str,
+    first: Reply,
+    second: Sequence[Reply] = SECOND,
+    early: bytes = b"",
+    must_succeed: tuple[str, ...] = ("/page", "/second"),
+) -> Case:
+    replies = {"/page": [first], "/second": second}
+    return Case(f"kept: {kind}", replies, ("/page", "/second"), early=early, must_succeed=must_succeed)
 
 
 def name_cases() -> Iterator[Case]:
@@ -168,6 +185,7 @@ def name_cases() -> Iterator[Case]:
     good = Lookup((SITE,))
     refused, others = ("93.185.0.1", "93.185.0.2"), tuple(f"93.186.{n // 250}.{n % 250 + 1}" for n in range(1_000))
     not_found, later = socket.gaierror(socket.EAI_NONAME, "unknown"), socket.gaierror(socket.EAI_AGAIN, "later")
+    harmless = {"late", "refusing addresses before the site", "1,000 addresses after the site", "the site twice"}
     table: dict[str, Sequence[Lookup]] = {
         "late": [Lookup((SITE,), seconds=0.3)],
         "after the deadline": [Lookup((SITE,), seconds=NEVER)],
@@ -201,5 +219,5 @@ def name_cases() -> Iterator[Case]:
     replies = {"/robots.txt": [Reply(RULES, End.FIN)], "/page": [Reply(sized(ORCHID), End.FIN)], "/second": SECOND}
     for kind, lookups in table.items():
         name = f"name: {kind.partition(':')[0]}"
-        must_succeed = kind in {"late", "the site twice", "1,000 addresses after the site"}
-        yield Case(name, replies, ("/page", "/second"), lookups=lookups, robots=True, must_succeed=must_succeed)
+        paths = ("/page", "/second")
+        yield Case(name, replies, paths, lookups=lookups, robots=True, must_succeed=paths if kind in harmless else ())
