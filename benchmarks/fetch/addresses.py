@@ -7,8 +7,8 @@ The first form fetches every URL of a file of rows through the server over stdio
 `sitecustomize.py` answers all lookups from the row, records every connect and redirects it to loopback. ROWS and ORACLE
 are not in the repository. A row has `url`, `expect` (blocked, invalid or allowed) and optionally `also_ok`, `group`,
 `dns`, `http` and `connect_only`, the addresses to which a connection is permitted. Proxies in the `env` of any row are
-in the server's environment for all rows. A row whose `dns` answers for `ipv4only.arpa` gets a server of its own, because
-a server remembers the NAT64 prefix. Rows that cannot be run are named.
+in the server's environment for all rows. A row whose `dns` answers for `ipv4only.arpa` gets its own server, because a
+server remembers the NAT64 prefix. Rows that cannot be run are named.
 
 The second form patches nothing. In a separate network namespace (Linux, `unshare -rmn`, no root), a DNS server on
 loopback rebinds names between public and private addresses of that namespace. The benchmark counts connections to the

@@ -250,3 +250,14 @@ def test_every_address_that_the_standard_library_calls_special_is_refused(addres
 def test_any_text_is_checked_without_an_exception(text: str) -> None:
     reason = address_refusal(text)
     assert reason is None or reason
+
+
+@given(st.ip_addresses(v=6), st.sampled_from([32, 40, 48, 56, 64, 96]), st.ip_addresses(v=4).map(str))
+def test_no_refused_address_is_reached_through_a_known_nat64_prefix(
+    prefix: ipaddress.IPv6Address, length: int, v4: str
+) -> None:
+    network = ipaddress.IPv6Network((prefix, length), strict=False)
+    address = embed(str(network.network_address), length, v4)
+    refusal = address_refusal(address, [network])
+    assert refusal is not None or address_refusal(v4) is None
+    assert refusal is not None or address_refusal(address) is None, "a known prefix allows nothing"
