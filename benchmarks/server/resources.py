@@ -1,11 +1,16 @@
 """Time listing, completing and reading stored pages: the real server over stdio, in both eras.
 
     python -m benchmarks.server.resources [--count 10000]
+    python -m benchmarks.server.resources --rows FILE
 
 Fills a store in a temporary folder with short pages, then requests the first page of the listing, all pages one after
 the other, completions by words and by the start of an id, and reads. Prints the count, median and maximum of each kind
 of request; takes a minute. Exits with 1 if the listing does not return every page once, newest first, or if a page of
 the listing exceeds the budget.
+
+The second form reads the `uri` of every `case` in FILE whose `rpc` is `resources/read`, in both eras. A URI of any type
+of JSON is sent, and a case without one is sent without. Each must fail with the error -32602. Rows that cannot be run
+are named. Exits with 1 if there are any, or if an answer is another.
 """
 
 from __future__ import annotations
@@ -20,7 +25,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from benchmarks.server.wire import ERAS, Wire, run_server
+from benchmarks.rows import Check, has_fields, is_anything, is_text, load_rows
+from benchmarks.server.wire import ERAS, SilentError, Wire, run_server
 from keyhole.records import Artifact
 from keyhole.store.base import artifact_id
 from keyhole.store.home import open_home
@@ -28,6 +34,8 @@ from keyhole.store.sqlite.store import SqliteStore
 
 BUDGET: Final = 9_000
 """The default of KEYHOLE_MAX_CHARS, which applies to unknown clients."""
+INVALID_PARAMS: Final = -32602
+FIELDS: Final[dict[str, Check]] = {"case": has_fields({}, {"rpc": is_text, "uri": is_anything})}
 WORDS: Final = ("page 77", "site3.example", "no such words")
 
 
@@ -87,11 +95,40 @@ def measure(wire: Wire, ids: Sequence[str]) -> tuple[dict[str, list[float]], lis
     return times, wrong
 
 
+def find_fault(wire: Wire, case: dict[str, Any]) -> str:
+    """Return the fault of the answer to a case, or ""."""
+    try:
+        answer = wire.ask("resources/read", {"uri": case["uri"]} if "uri" in case else {})
+    except (SilentError, ValueError, OSError) as error:
+        return f"{type(error).__name__}: {error}"
+    code = answer.get("error", {}).get("code")
+    return "" if code == INVALID_PARAMS else f"not {INVALID_PARAMS}: {json.dumps(answer)[:200]}"
+
+
+def check_rows(file: Path) -> int:
+    """Print one line for each era and one for each fault; return 1 if there is a fault or a row cannot be run."""
+    rows, failed = load_rows(file, FIELDS)
+    rows = [row for row in rows if row["case"].get("rpc") == "resources/read"]
+    for era in ERAS:
+        with TemporaryDirectory() as home, run_server(home, era) as wire:
+            wrong = [f"{row['id']}: {fault}" for row in rows if (fault := find_fault(wire, row["case"]))]
+        failed += len(wrong)
+        print(f"{era}: {len(rows)} rows, {len(wrong)} faults")
+        print("".join(f"  {line}\n" for line in wrong), end="")
+    return 1 if failed else 0
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Print a table with the times of each era; return 1 if there is a fault."""
+    """Check the rows of a file, or print a table with the times of each era; return 1 if there is a fault."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--count", type=int, default=10_000)
-    count = parser.parse_args(arguments).count
+    parser.add_argument("--rows", type=Path)
+    options = parser.parse_args(arguments)
+    return check_rows(options.rows) if options.rows else measure_all(options.count)
+
+
+def measure_all(count: int) -> int:
+    """Print a table with the times of each era; return 1 if there is a fault."""
     failed = 0
     with TemporaryDirectory() as home:
         ids = fill(Path(home), count)
