@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from contextlib import AsyncExitStack
 from ssl import SSLContext
 
 import pytest
 
 from benchmarks.fetch.faults.cases import (
+    NEVER,
     Case,
     End,
+    Lookup,
     Reply,
     first_response_cuts,
     kept_cases,
@@ -24,9 +27,18 @@ from benchmarks.fetch.faults.cases import (
 )
 from benchmarks.fetch.faults.certificate import trusted_certificate
 from benchmarks.fetch.faults.judge import find_violations
-from benchmarks.fetch.faults.pages import framings, page, sized
+from benchmarks.fetch.faults.network import simulated_network
+from benchmarks.fetch.faults.pages import chunked, framings, page, sized
 from benchmarks.fetch.faults.run import run_cases
-from tests.support.fakes import InProcessExtractor
+from benchmarks.fetch.faults.server import serve
+from keyhole.config.config import Config
+from keyhole.fetch.client import HttpFetcher
+from keyhole.records import Answer, Hit
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.memory import MemoryStore
+from keyhole.websearch.panel import Panel
+from tests.support.fakes import Clock, FakeEngine, InProcessExtractor
+from tests.support.product import SECRET
 
 TIMEOUT = 10.0
 """Seconds of each call. No call of a passing test takes this long, unless a server stalls."""
@@ -102,3 +114,36 @@ def test_a_whole_page_is_a_page_in_every_framing(certificate: SSLContext) -> Non
     whole = framings(page("/page")).items()
     cases = [Case(name, {"/page": [Reply(data, End.FIN)]}, must_succeed=("/page",)) for name, data in whole]
     assert run(cases, certificate) == {"page"}
+
+
+def test_a_search_over_pages_that_fail_shows_the_others_in_time(certificate: SSLContext) -> None:
+    whole = sized(page("/page"))
+    cut = len(whole) // 2
+    faults = {
+        "whole": Case("whole", {"/page": [Reply(whole)]}),
+        "cut": Case("cut", {"/page": [Reply(chunked(page("/second"))[:cut], End.RST)]}),
+        "no head": Case("no head", {"/page": [Reply(whole[:20], End.FIN)]}),
+        "silent": Case("silent", {"/page": [Reply(b"", End.STALL)]}),
+        "no name": Case("no name", lookups=[Lookup(seconds=NEVER)]),
+    }
+
+    async def search() -> Answer:
+        async with AsyncExitStack() as stack:
+            network, hits = stack.enter_context(simulated_network()), []
+            for number, (title, case) in enumerate(faults.items()):
+                port = await stack.enter_async_context(serve(case))
+                host = network.add(number, port, case.lookups)
+                hits.append(Hit(f"http://{host}/page", title, "", "fake"))
+            config = Config(search_timeout=STALL, timeout=STALL, robots="off")
+            fetcher = await stack.enter_async_context(HttpFetcher(config, "Test/1"))
+            panel, store = Panel((FakeEngine(hits),)), MemoryStore(Clock())
+            product = Retrieval(config, fetcher, store, panel, SECRET, Clock(), InProcessExtractor())
+            async with asyncio.timeout(STALL + 1):
+                return await product.search("orchid or larch", max_results=5)
+
+    text = asyncio.run(search()).text
+    assert text.endswith("[end]")
+    assert "http://0.faults.example/page “Orchid”" in text
+    assert text.count("Partial: ") == 1
+    assert "http://2.faults.example/page “no head” (not read: protocol_error" in text
+    assert [f"http://{number}.faults.example/page" in text for number in (3, 4)] == [True, True]
