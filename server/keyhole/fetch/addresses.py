@@ -161,9 +161,9 @@ def _refusal_v6(ip: IPv6Address, nat64: Collection[IPv6Network]) -> str | None:
     return f"it may lead to {target}: {_refusal_v4(target)}" if target else None
 
 
-def _likely_targets(ip: IPv6Address) -> Collection[IPv4Address]:
+def _likely_targets(ip: IPv6Address) -> list[IPv4Address]:
     """Return the targets of an attack that an address embeds if its prefix is an unknown NAT64 prefix."""
-    targets = possible_ipv4(ip) & _METADATA_TARGETS
+    metadata = sorted(possible_ipv4(ip) & _METADATA_TARGETS)
     if any(ip in network for network in _SERVICE_NETWORKS):
-        return targets
-    return targets | {v4 for v4 in likely_ipv4(ip) if any(v4 in network for network in _TARGETS_V4)}
+        return metadata
+    return metadata + [v4 for v4 in likely_ipv4(ip) if any(v4 in network for network in _TARGETS_V4)]
