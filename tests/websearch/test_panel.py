@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -15,9 +16,10 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
 from keyhole.render.sources import search_status
+from keyhole.sharing.owner import owned_by
 from keyhole.websearch.base import Hits
 from keyhole.websearch.filters import HITS_PER_RESULT
-from keyhole.websearch.panel import MAX_ENGINE_REQUESTS, MAX_REQUESTS, Panel, PanelResult
+from keyhole.websearch.panel import MAX_ENGINE_REQUESTS, MAX_REQUESTS, MAX_SHARED_REQUESTS, Panel, PanelResult
 from tests.support.fakes import HANGS, Clock, FakeEngine
 
 QUESTION = SearchRequest("q", 3)
@@ -75,6 +77,12 @@ class Gated(FakeEngine):
         await asyncio.sleep(0)
         self.running -= 1
         return await super().search(request)
+
+
+async def settle() -> None:
+    """Let all tasks run until they wait."""
+    for _ in range(20):
+        await asyncio.sleep(0)
 
 
 # Preference and reserves.
@@ -325,6 +333,45 @@ def test_concurrent_requests_are_limited_per_engine_and_per_call() -> None:
     assert len(result.lists) == 36
     assert max(engine.most for engine in engines) == MAX_ENGINE_REQUESTS
     assert max(running) <= MAX_REQUESTS
+
+
+def test_the_requests_of_another_owner_do_not_wait_for_those_of_a_busy_one() -> None:
+    async def main() -> None:
+        opened = asyncio.Event()
+        engine = Gated("a", opened)
+        panel = Panel([engine], timeout=PATIENCE)
+
+        async def ask(owner: str, *names: str) -> PanelResult:
+            with owned_by(owner):
+                return await panel.search(phrasings(*names))
+
+        busy = [asyncio.create_task(ask("busy", *"123")) for _ in range(2 * MAX_SHARED_REQUESTS)]
+        await settle()
+        assert engine.running == MAX_SHARED_REQUESTS - MAX_ENGINE_REQUESTS
+        other = asyncio.create_task(ask("other", "4"))
+        await settle()
+        assert engine.running == MAX_SHARED_REQUESTS - MAX_ENGINE_REQUESTS + 1
+        opened.set()
+        await other
+        assert not all(call.done() for call in busy)
+        assert len(await asyncio.gather(*busy)) == len(busy)
+
+    asyncio.run(main())
+
+
+def test_an_engine_whose_requests_only_waited_for_other_calls_does_not_rest() -> None:
+    async def main() -> str:
+        engine = Gated("a", asyncio.Event())
+        panel = Panel([engine], timeout=SHORT)
+        async with AsyncExitStack() as stack:
+            for _ in range(MAX_SHARED_REQUESTS - MAX_ENGINE_REQUESTS):
+                await stack.enter_async_context(panel.slots["a"].slot())
+            for _ in range(5):
+                with pytest.raises(KeyholeError):
+                    await panel.search([QUESTION])
+        return panel.breakers.open_fault("a")
+
+    assert asyncio.run(main()) == ""
 
 
 # Filters.

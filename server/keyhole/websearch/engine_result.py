@@ -23,6 +23,8 @@ class EngineResult:
     answers: list[Answer]
     open_fault: str = ""
     """The fault after which the engine rests. It is then not queried. "" if the engine does not rest."""
+    was_queried: bool = False
+    """True once a request was sent to the engine."""
     is_recorded: bool = False
     """True once the outcome was recorded in the engine's breaker."""
 

@@ -16,6 +16,7 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
+from keyhole.sharing.fair_slots import FairSlots
 from keyhole.websearch.base import Engine
 from keyhole.websearch.breaker import Breakers
 from keyhole.websearch.engine_result import EngineResult, build_report
@@ -46,6 +47,8 @@ MAX_REQUESTS: Final = 12
 """Concurrent requests of one call."""
 MAX_ENGINE_REQUESTS: Final = 3
 """Concurrent requests to one engine, since free plans limit requests per second. Five phrasings take two rounds."""
+MAX_SHARED_REQUESTS: Final = 9 * MAX_ENGINE_REQUESTS
+"""Concurrent requests of all calls to one engine: those of eight calls of one owner, and of one call of another."""
 MAX_FAULTS: Final = 300
 """Bytes of an error message."""
 
@@ -59,7 +62,10 @@ class PanelResult:
 
 
 class Panel:
-    """The engines of one server, most preferred first, with their circuit breakers."""
+    """The engines of one server, most preferred first, with their circuit breakers.
+
+    The owners of calls share the requests to each engine fairly.
+    """
 
     def __init__(
         self,
@@ -85,6 +91,8 @@ class Panel:
         self.patience = patience
         self.clock = clock
         self.breakers = Breakers(ticks)
+        self.slots = {engine.name: FairSlots(MAX_SHARED_REQUESTS, MAX_ENGINE_REQUESTS) for engine in engines}
+        """The slots for requests to each engine, by its name."""
         self.missing = tuple(missing)
 
     async def search(self, requests: Sequence[SearchRequest], until: float | None = None) -> PanelResult:
@@ -192,7 +200,9 @@ class _PanelCall:
         """Query an engine for one phrasing, and store its hits or its failure in `result.answers`."""
         request = adapt_request(self._requests[number], result.engine.supported_filters)
         try:
-            async with asyncio.timeout_at(until), engine_slots, self._slots:
+            shared_slots = self._panel.slots[result.engine.name]
+            async with asyncio.timeout_at(until), engine_slots, self._slots, shared_slots.slot():
+                result.was_queried = True
                 result.answers[number] = await result.engine.search(request)
         except KeyholeError as error:
             result.answers[number] = error
@@ -223,6 +233,9 @@ class _PanelCall:
                 self._record(result)
 
     def _record(self, result: EngineResult) -> None:
+        if not result.was_queried:  # requests of other calls used up the time, so nothing is known about the engine
+            self._abandon(result)
+            return
         result.is_recorded = True
         if result.hit_lists:
             self._panel.breakers.record_success(result.engine.name)
@@ -231,7 +244,7 @@ class _PanelCall:
             self._panel.breakers.record_failure(result.engine.name, result.fault, wait)
 
     def _abandon(self, result: EngineResult) -> None:
-        """End the call to an engine without an outcome, because the search was cancelled."""
+        """End the call to an engine without an outcome, because it was not queried or the search was cancelled."""
         if not result.is_recorded:
             result.is_recorded = True
             self._panel.breakers.abandon_call(result.engine.name)
