@@ -16,12 +16,14 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from benchmarks.fetch.faults.cases import all_cases
+from benchmarks.fetch.faults.cases import Case, Reply, all_cases
 from benchmarks.fetch.faults.certificate import trusted_certificate
 from benchmarks.fetch.faults.judge import Outcome, find_violations
-from benchmarks.fetch.faults.run import TIMEOUT, run_cases
+from benchmarks.fetch.faults.pages import page, sized
+from benchmarks.fetch.faults.run import CONCURRENT, TIMEOUT, run_cases
 from keyhole.config.config import Config
 from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.worker import START_TIMEOUT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,6 +48,8 @@ async def _run(step: int, only: str) -> list[Outcome]:
     pool = WorkerPool(Config())
     try:
         with trusted_certificate() as certificate:
+            whole = [Case("none", {"/page": [Reply(sized(page("/page")))]})]
+            await run_cases(whole * CONCURRENT, pool, certificate, START_TIMEOUT)  # starts the workers
             return await run_cases(cases, pool, certificate, TIMEOUT)
     finally:
         await pool.aclose()

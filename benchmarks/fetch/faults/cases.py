@@ -162,9 +162,14 @@ def kept_cases() -> Iterator[Case]:
     for status, body in unread.items():
         reply = Reply(head(status, Content_Length=str(len(body))) + STRAY)
         yield _kept(f"a body of {status}", reply, must_succeed=("/second",))
-    redirect = Reply(head("302 Found", Location="/page", Content_Length=str(len(STRAY))) + STRAY)
-    replies = {"/start": [redirect], "/page": [Reply(whole)]}
-    yield Case("kept: a body of 302", replies, ("/start",), must_succeed=("/start",))
+    redirects = {
+        "a body of 302": Reply(head("302 Found", Location="/page", Content_Length=str(len(STRAY))) + STRAY),
+        "a body of 302 that never comes": Reply(head("302 Found", Location="/page", Content_Length="9"), End.STALL),
+        "a body of 302 that breaks off": Reply(head("302 Found", Location="/page", Content_Length="9"), End.RST),
+    }
+    for kind, redirect in redirects.items():
+        replies = {"/start": [redirect], "/page": [Reply(whole)]}
+        yield Case(f"kept: {kind}", replies, ("/start",), must_succeed=("/start",))
     silent = (Reply(b"", End.STALL), *SECOND)
     yield _kept("no answer to the second request", Reply(whole), second=silent, must_succeed=("/page",))
 
