@@ -119,6 +119,10 @@ def test_a_site_is_reduced_to_its_host(site: str) -> None:
     assert parse_arguments("search", {"query": "q", "sites": site})["sites"] == ["docs.example"]
 
 
+def test_a_site_in_another_script_has_the_form_of_the_dns() -> None:
+    assert parse_arguments("search", {"query": "q", "sites": "Bücher.example."})["sites"] == ["xn--bcher-kva.example"]
+
+
 @pytest.mark.parametrize(
     ("argument", "value", "example"),
     [

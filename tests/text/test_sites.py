@@ -26,6 +26,15 @@ def test_a_url_passes_a_site_filter_by_its_host(url: str, allowed: bool) -> None
     assert is_allowed_by_sites(url, SearchRequest("q", 5, exclude_sites=("example.org",))) is not allowed
 
 
+@pytest.mark.parametrize(
+    "url", ["https://bücher.example/", "https://a.xn--bcher-kva.example/", "https://BÜCHER.example./"]
+)
+@pytest.mark.parametrize("site", ["bücher.example", "xn--bcher-kva.example", "BÜCHER.example."])
+def test_a_site_matches_in_unicode_and_in_ascii(url: str, site: str) -> None:
+    assert is_allowed_by_sites(url, SearchRequest("q", 5, sites=(site,)))
+    assert not is_allowed_by_sites(url, SearchRequest("q", 5, exclude_sites=(site,)))
+
+
 def test_without_filters_every_valid_url_passes() -> None:
     assert is_allowed_by_sites("https://anything.example/", SearchRequest("q", 5))
     assert not is_allowed_by_sites("http://[", SearchRequest("q", 5))

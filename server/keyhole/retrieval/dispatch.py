@@ -22,6 +22,7 @@ from keyhole.render.answer import error_answer
 from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.text.sites import to_ascii
 
 MAX_NUMBER: Final = 2**63 - 1
 """The largest whole number of 64 bits. The schema omits it, because it would cost every client tokens without use."""
@@ -42,7 +43,7 @@ def _host(site: str) -> str:
         raise ValueError(
             f"{site[:64]!r} has a path and sites are hosts; give {match[1]}, and words of the path in the query"
         )
-    return match[1].lower()
+    return to_ascii(match[1])
 
 
 def _no_bool(value: object) -> object:

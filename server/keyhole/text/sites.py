@@ -6,6 +6,8 @@ from types import MappingProxyType
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
+import idna
+
 DAY: Final = 86_400.0
 AGES: Final = MappingProxyType({"day": DAY, "week": 7 * DAY, "month": 31 * DAY, "year": 366 * DAY})
 """Seconds of each age filter. Month and year have their longest lengths, so that no page of the period is missed."""
@@ -25,18 +27,32 @@ class SiteFilter(Protocol):
         ...
 
 
+def to_ascii(host: str) -> str:
+    """Return a host in lower case, without a final dot and with non-ASCII labels as in the DNS (UTS 46).
+
+    A host that has no such form is returned in lower case.
+    """
+    host = host.lower().removesuffix(".")
+    if host.isascii():
+        return host
+    try:
+        return idna.encode(host, uts46=True).decode("ascii")
+    except (idna.IDNAError, UnicodeError):
+        return host
+
+
 def is_allowed_by_sites(url: str, filters: SiteFilter) -> bool:
     """Return True if a URL's host passes the site filters, False for an invalid URL.
 
     Search results are checked too, since engines do not apply `site:` strictly.
     """
     try:
-        host = (urlsplit(url).hostname or "").lower()
+        host = to_ascii(urlsplit(url).hostname or "")
     except ValueError:
         return False
 
     def is_under(site: str) -> bool:
-        domain = site.lower().removeprefix("www.")
+        domain = to_ascii(site).removeprefix("www.")
         return host == domain or host.endswith("." + domain)
 
     is_included = not filters.sites or any(map(is_under, filters.sites))
