@@ -163,7 +163,7 @@ FIELDS: Final[dict[str, Check]] = {
             "uri": is_anything,
         },
     ),
-    "expect": list_of(lambda status: isinstance(status, int)),
+    "expect": list_of(lambda outcome: isinstance(outcome, int | str)),  # a word is the outcome of a `check`
 }
 
 OWN_ROWS: tuple[dict[str, Any], ...] = (

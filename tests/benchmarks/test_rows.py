@@ -135,6 +135,11 @@ def test_a_row_with_any_value_in_any_field_is_run_or_named(name: str) -> None:
         RUN[name](each)
 
 
+def test_a_check_in_words_is_no_row_that_cannot_be_run() -> None:
+    row = {"case": {"name": "default bind", "check": "listens on loopback"}, "expect": ["loopback"]}
+    assert parse_rows([json.dumps(row)], http_cases.FIELDS)[1] == []
+
+
 def test_arguments_of_any_type_are_sent_and_not_refused() -> None:
     for value in VALUES:
         row = {"case": {"id": "<valid>", "offset": value, "limit": value}, "expect": "ok_or_error"}
