@@ -76,6 +76,7 @@ def test_an_entry_is_a_url_or_a_prefix_that_ends_in_a_star() -> None:
         "..%255ckey", "%252e%252e/key", "%252e%252e%252fkey", "..%252fkey", "..%25252fkey", "%25252e%25252e/key",
         "%%32e%%32e/key", "%25%32%65%25%32%65/key", "..%00/key", "..%20/key", "..%253b/key", ".%2e%2fkey",
         "%c0%ae%c0%ae/key", "..%c0%afkey", "%EF%BC%8E%EF%BC%8E/key", "．．/key", "a/%2e%2e;%2fkey", "a?b=/..%2fkey",
+        "..%23", "..%3f",
     ],
 )  # fmt: skip
 def test_a_prefix_is_not_left_by_any_form_of_dot_segments(rest: str) -> None:

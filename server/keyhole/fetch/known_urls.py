@@ -32,7 +32,7 @@ _ESCAPE_OR_PARENTHESIS = re.compile(r"%([0-9A-Fa-f]{2})|[()%]")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 _REPEATED_ESCAPE = re.compile(r"%(?:25)+")
 # A segment of dots. Servers ignore what follows a semicolon or NUL, and some ignore spaces.
-_DOT_SEGMENT = re.compile(r"(?:^|[/\\])\s*\.[.\s]*(?:[/\\?;\0]|$)")
+_DOT_SEGMENT = re.compile(r"(?:^|[/\\])\s*\.[.\s]*(?:[/\\?#;\0]|$)")
 
 
 def canonicalize(url: str) -> str:
