@@ -36,6 +36,9 @@ def page(number: int) -> bytes:
     return f"<!doctype html><title>Kettle {number}</title><main><h1>Kettle {number}</h1>{body}</main>".encode()
 
 
+FILES: Final = {"/robots.txt": RULES, **{f"/{number}": page(number) for number in range(1, PAGES + 1)}}
+
+
 def http_response(body: bytes, kind: str, status: str = "200 OK") -> bytes:
     """Return the bytes of a response that leaves the connection open."""
     return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
@@ -43,12 +46,11 @@ def http_response(body: bytes, kind: str, status: str = "200 OK") -> bytes:
 
 async def answer_site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer all requests of a connection to the site."""
-    pages = {f"/{number}": page(number) for number in range(1, PAGES + 1)}
     with suppress(asyncio.IncompleteReadError, OSError):
         while head := await reader.readuntil(b"\r\n\r\n"):
             path = head.split(b" ", 2)[1].decode()
             kind = "text/plain" if path == "/robots.txt" else "text/html; charset=utf-8"
-            body = RULES if path == "/robots.txt" else pages.get(path, b"")
+            body = FILES.get(path, b"")
             writer.write(http_response(body, kind, "200 OK" if body else "404 Not Found"))
             await writer.drain()
             if b"connection: close" in head.lower():

@@ -151,8 +151,7 @@ def test_the_request_has_the_user_agent_and_the_accepted_types() -> None:
     assert call.headers["user-agent"] == AGENT
     assert call.headers["accept-encoding"] == "gzip, deflate, br, zstd"
     assert call.headers["accept"].startswith("text/markdown, text/html;q=0.9")
-    assert call.headers["connection"] == "close"
-    assert set(call.headers) == {"host", "user-agent", "accept-encoding", "accept", "connection"}
+    assert set(call.headers) == {"host", "user-agent", "accept-encoding", "accept"}
 
 
 def test_the_path_that_was_checked_is_the_path_that_is_sent() -> None:

@@ -45,7 +45,7 @@ class Call:
 
 
 Responder = Callable[[Call], None]
-"""Answers one request. The connection is closed when the function returns."""
+"""Answers one request. The connection is closed when the function returns for its last request."""
 
 
 @dataclass(slots=True)
@@ -89,9 +89,12 @@ def response(body: bytes = b"", status: str = "200 OK", **headers: str) -> bytes
 
 @contextmanager
 def serve(
-    answers: Mapping[str, bytes] | Callable[[Site], Responder], tls: ssl.SSLContext | None = None
+    answers: Mapping[str, bytes] | Callable[[Site], Responder], tls: ssl.SSLContext | None = None, requests: int = 1
 ) -> Iterator[Site]:
-    """Run a server until the block ends. `answers` maps paths to responses, or returns the responder of a site."""
+    """Run a server until the block ends. `answers` maps paths to responses, or returns the responder of a site.
+
+    `requests`: the requests that the server answers over one connection.
+    """
     site = Site()
     talk = _table(answers) if isinstance(answers, Mapping) else answers(site)
 
@@ -102,7 +105,9 @@ def serve(
             with suppress(OSError):
                 connection = tls.wrap_socket(self.request, server_side=True) if tls else self.request
                 with connection:
-                    if head := _read_head(connection):
+                    for _ in range(requests):
+                        if not (head := _read_head(connection)):
+                            break
                         head, _, body = head.partition(b"\r\n\r\n")
                         call = Call(head, connection)
                         call.body = _read_body(connection, body, int(call.headers.get("content-length", 0)))

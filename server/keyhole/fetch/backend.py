@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Container, Iterable
 from ipaddress import IPv6Network
 from typing import Any
 
+import anyio
 import httpcore
 
 from keyhole.config.parsers import WEB_PORTS
@@ -24,7 +25,6 @@ from keyhole.fetch.dns import look_up
 from keyhole.fetch.domains import is_address_denied
 from keyhole.fetch.endpoints import name_refusal, port_refusal
 from keyhole.fetch.nat64 import Nat64Prefixes
-from keyhole.fetch.streams import WrappedStream
 from keyhole.fetch.tunnel import connect_through_proxy
 
 MAX_ADDRESSES = 4
@@ -86,8 +86,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         for address in addresses[:MAX_ADDRESSES]:
             try:
                 if is_direct or not self._proxy:
-                    return _TlsErrorStream(await dial(address, port))
-                return _TlsErrorStream(await connect_through_proxy(self._proxy, address, port, dial))
+                    return await dial(address, port)
+                return await connect_through_proxy(self._proxy, address, port, dial)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise KeyholeError(Code.CONNECT_FAILURE, f"could not connect to {host}:{port}") from failure
@@ -114,18 +114,22 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         return addresses
 
 
-class _TlsErrorStream(WrappedStream):
-    """A stream whose failed TLS handshakes raise KeyholeError (tls_failure)."""
-
-    async def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.AsyncNetworkStream:
-        try:
-            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
-        except httpcore.ConnectError as error:
-            cause = error.__cause__
-            reason = getattr(cause, "verify_message", "") or "the TLS handshake failed"
-            raise KeyholeError(Code.TLS_FAILURE, f"{server_hostname}: {reason}") from error
+async def start_tls(
+    stream: httpcore.AsyncNetworkStream, context: ssl.SSLContext, host: str
+) -> httpcore.AsyncNetworkStream:
+    """Return a stream with TLS over another one. Raises KeyholeError (tls_failure)."""
+    secured = None
+    try:
+        secured = await stream.start_tls(context, host)
+    except httpcore.ConnectError as error:
+        reason = getattr(error.__cause__, "verify_message", "") or "the TLS handshake failed"
+        raise KeyholeError(Code.TLS_FAILURE, f"{host}: {reason}") from error
+    finally:
+        # httpcore closes the connection after an error, but not after the cancellation of a stalled handshake.
+        if secured is None:
+            with anyio.CancelScope(shield=True):
+                await stream.aclose()
+    return secured
 
 
 def _raise_for_refused(host: str, addresses: Iterable[str], nat64: Collection[IPv6Network] = ()) -> None:

@@ -63,9 +63,10 @@ class HttpFetcher:
         self._clock = clock
         self._host_limits = host_limits or HostLimits()
         self._robots = RobotsCache(self._fetch_robots, self._host_limits.now, config.timeout)
-        self._headers = {"User-Agent": user_agent, "Accept-Encoding": ACCEPT_ENCODING, "Connection": "close"}
+        self._headers = {"User-Agent": user_agent, "Accept-Encoding": ACCEPT_ENCODING}
         self._unlimited = config.allow_private | apis if unlimited is None else unlimited
         context = ssl.create_default_context(cafile=certifi.where())
+        context.set_alpn_protocols(["http/1.1"])
         self._pages = Exchange(config, config.allow_private, context, self._host_limits)
         self._apis = Exchange(config, config.allow_private | apis, context, self._host_limits)
 
@@ -73,7 +74,7 @@ class HttpFetcher:
         """Fetch a page. Every redirect is checked like the first URL. Raises KeyholeError for every failure."""
         target, deadline = parse_target(url), self._fetch_deadline(options)
         for _hop in range(self._config.max_redirects + 1):
-            await self._check_permission(target, options)
+            await self._check_permission(target, options, deadline)
             result = await self._fetch_hop_with_wait(url, target, options, deadline)
             if isinstance(result, Page):
                 return result
@@ -111,7 +112,7 @@ class HttpFetcher:
     ) -> None:
         await self.aclose()
 
-    async def _check_permission(self, target: Target, options: FetchOptions) -> None:
+    async def _check_permission(self, target: Target, options: FetchOptions, deadline: float) -> None:
         """Raise KeyholeError if the operator, the call, a host's requested wait or robots.txt forbids a hop."""
         self._check_domain(target)
         if not options.permits(target.url):
@@ -120,6 +121,8 @@ class HttpFetcher:
             return
         await self._host_limits.check_wait(target.host)
         if self._config.robots == "on":
+            if self._robots.is_pending(target, options.permits):  # over the only connection to this site so far
+                await self._pages.warm(target, deadline)
             await self._robots.check(target, options.permits)
 
     def _check_domain(self, target: Target) -> None:

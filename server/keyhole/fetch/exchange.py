@@ -5,32 +5,35 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final, cast
 
+import anyio
 import httpcore
 import httpx
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.backend import CheckedBackend
-from keyhole.fetch.byte_cap import ByteCapBackend
+from keyhole.fetch.backend import CheckedBackend, start_tls
 from keyhole.fetch.decoding import Decoder
 from keyhole.fetch.host_limits import BACKOFF, HostLimits
-from keyhole.fetch.urls import DEFAULT_PORTS, Target
+from keyhole.fetch.pool import Connection, ConnectionPool
+from keyhole.fetch.urls import Target
 
 Response = httpx.Response
 Headers = httpx.Headers
 """Other modules of fetch/ use these aliases, so that only this file depends on httpx."""
 
 PARTIAL_CONTENT: Final = 206
-MAX_CONNECTIONS: Final = 64
-"""Maximum of open connections of one server. A search fetches 10 pages at once, and several clients may share a server.
-A few sites that never finish must not block the other requests."""
 MIN_PARTIAL: Final = 64
 """Bytes. A truncated body below this size is less than a sentence, and is reported as a failure."""
 FRAMING_FACTOR: Final = 2
-"""Bytes that a connection may deliver per byte of the body's cap. The surplus allows for chunk framing."""
+"""Bytes that a connection may deliver for one response per byte of the body's cap. The surplus allows for chunk
+framing."""
+MAX_SKIPPED: Final = 65_536
+SKIP_SECONDS: Final = 0.2
+"""Bytes and seconds for reading the body of a redirect or an error, which keeps the connection. A body that is longer
+or slower costs more than a new connection."""
 
 
 class Exchange:
@@ -41,11 +44,25 @@ class Exchange:
     ) -> None:
         self._config = config
         self._host_limits = host_limits
-        self._transport = _CheckedTransport(config, allowed, context)
+        self._context = context
+        self._backend = CheckedBackend(
+            lambda endpoint: endpoint in allowed,
+            config.ports,
+            config.proxy,
+            config.allow_private,
+            config.deny_domains,
+        )
+        self._pool = ConnectionPool(self._dial)
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._transport.aclose()
+        await self._pool.aclose()
+
+    async def warm(self, target: Target, deadline: float) -> None:
+        """Open a connection for a request that will follow, if it can be opened before `deadline`."""
+        with suppress(KeyholeError, httpcore.NetworkError, httpcore.TimeoutException, OSError):
+            async with asyncio.timeout_at(deadline):
+                await self._pool.warm(target)
 
     @asynccontextmanager
     async def open(
@@ -56,25 +73,29 @@ class Exchange:
         `deadline`: for the response's head, in seconds of the event loop's clock.
         Raises KeyholeError: connection failures, timeout, protocol_error.
         """
-        # The transport is called directly: httpx's client keeps cookies, reads the environment and parses the location
-        # of redirects even if it does not follow them, which fails for an invalid URL.
-        method = "GET" if content is None else "POST"
-        request = httpx.Request(method, target.url, headers=headers, content=content)
-        # httpx would normalize the path once more. The path that was checked must be the path that is sent.
-        request.extensions = {**request.extensions, "target": target.path.encode("ascii")}
+        # httpcore is called directly: httpx's client keeps cookies, reads the environment and parses the location of
+        # redirects even if it does not follow them, which fails for an invalid URL.
+        request = httpx.Request("GET" if content is None else "POST", target.url, headers=headers, content=content)
         try:
             async with asyncio.timeout_at(deadline):
-                response = await self._send_with_retry(request)
+                connection, response = await self._send_with_retry(request, target)
         except (httpcore.TimeoutException, TimeoutError) as error:
             raise KeyholeError(Code.TIMEOUT, f"{target.host} did not answer in time") from error
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
             message = f"{target.host} closed the connection or did not answer with valid HTTP"
             raise KeyholeError(Code.PROTOCOL_ERROR, message) from error
         try:
-            response.extensions["network_stream"].raise_cap(FRAMING_FACTOR * self._config.max_bytes)
-            yield response
+            connection.capped.raise_cap(FRAMING_FACTOR * self._config.max_bytes)
+            try:
+                yield response
+            except KeyholeError:
+                await _skip_body(response)
+                raise
+            await _skip_body(response)
         finally:
-            await response.aclose()
+            with anyio.CancelScope(shield=True):
+                await response.aclose()
+                await self._pool.give_back(connection)
 
     async def read_body(self, response: Response, deadline: float, max_bytes: int = 0) -> tuple[bytes, bool]:
         """Return the decoded body, and True if it is incomplete.
@@ -118,62 +139,72 @@ class Exchange:
             pass
         return bytes(out[:max_bytes])
 
-    async def _send_with_retry(self, request: httpx.Request) -> Response:
+    async def _send_with_retry(self, request: httpx.Request, target: Target) -> tuple[Connection, Response]:
         """Send a request, and once more if no connection was made or the connection of a GET request was lost."""
         for pause in BACKOFF:
             try:
-                return await self._transport.handle_async_request(request)
+                return await self._send(request, target)
             except (KeyholeError, httpcore.NetworkError, OSError) as error:
                 is_connected = not isinstance(error, KeyholeError) or error.code is not Code.CONNECT_FAILURE
                 if is_connected and (isinstance(error, KeyholeError) or request.method != "GET"):
                     raise
             await self._host_limits.sleep(pause)
-        return await self._transport.handle_async_request(request)
+        return await self._send(request, target)
 
+    async def _send(self, request: httpx.Request, target: Target) -> tuple[Connection, Response]:
+        """Send a GET request over a kept connection if there is one, and any other request over a new one.
 
-class _CheckedTransport(httpx.AsyncBaseTransport):
-    """An httpx transport whose httpcore pool connects to checked addresses only.
+        A server may close a kept connection at any time, and may or may not have processed the request that it did not
+        answer. So only a GET request may be sent once more.
+        """
+        if request.method == "GET" and (kept := await self._pool.take_kept(target)):
+            try:
+                return kept, await self._send_over(kept, request, target)
+            except (httpcore.NetworkError, OSError):
+                if not kept.capped.is_silent:
+                    raise
+        connection = await self._pool.open(target)
+        return connection, await self._send_over(connection, request, target)
 
-    It is modelled on httpx's own transport, which does not accept a network backend.
-    """
-
-    def __init__(self, config: Config, allowed: frozenset[str], context: ssl.SSLContext) -> None:
-        checked = CheckedBackend(
-            lambda endpoint: endpoint in allowed,
-            config.ports,
-            config.proxy,
-            config.allow_private,
-            config.deny_domains,
-        )
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=context,
-            max_connections=MAX_CONNECTIONS,
-            max_keepalive_connections=0,
-            network_backend=ByteCapBackend(checked),
-        )
-
-    async def handle_async_request(self, request: httpx.Request) -> Response:
-        url = request.url
-        path = request.extensions["target"]
-        port = url.port or DEFAULT_PORTS[url.scheme]
-        response = await self._pool.handle_async_request(
-            httpcore.Request(
-                method=request.method,
-                url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=path),
-                headers=request.headers.raw,
-                content=cast(httpx.AsyncByteStream, request.stream),
-                extensions={"timeout": request.extensions.get("timeout", {})},
+    async def _send_over(self, connection: Connection, request: httpx.Request, target: Target) -> Response:
+        """Send a request over a connection and return the response. After a failure the connection is closed."""
+        connection.begin()
+        received = None
+        try:
+            received = await connection.handle_async_request(
+                httpcore.Request(
+                    method=request.method,
+                    # The path that was checked must be the path that is sent; httpx would normalize it once more.
+                    url=httpcore.URL(
+                        scheme=target.scheme, host=target.host, port=target.port, target=target.path.encode("ascii")
+                    ),
+                    headers=request.headers.raw,
+                    content=cast(httpx.AsyncByteStream, request.stream),
+                )
             )
-        )
-        return httpx.Response(
-            status_code=response.status,
-            headers=response.headers,
-            stream=_Body(response),
-            extensions=response.extensions,
-        )
+        finally:
+            if received is None:
+                with anyio.CancelScope(shield=True):
+                    await self._pool.give_back(connection)
+        return httpx.Response(received.status, headers=received.headers, stream=_Body(received))
 
-    async def aclose(self) -> None:
-        await self._pool.aclose()
+    async def _dial(self, scheme: str, host: str, port: int) -> httpcore.AsyncNetworkStream:
+        """Connect to a checked address, with TLS for https."""
+        stream = await self._backend.connect_tcp(host, port)
+        return await start_tls(stream, self._context, host) if scheme == "https" else stream
+
+
+async def _skip_body(response: Response) -> None:
+    """Read a short body that nobody has begun to read, so that its connection can be kept."""
+    if response.is_stream_consumed:
+        return
+    size = 0
+    with suppress(httpcore.NetworkError, httpcore.ProtocolError, OSError):  # TimeoutError is an OSError
+        async with asyncio.timeout(SKIP_SECONDS):
+            async for piece in response.aiter_raw():
+                size += len(piece)
+                if size > MAX_SKIPPED:
+                    break
 
 
 class _Body(httpx.AsyncByteStream):

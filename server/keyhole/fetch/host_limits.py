@@ -22,9 +22,10 @@ from typing import Final, Protocol
 from keyhole.errors import Code, KeyholeError
 from keyhole.sharing.fair_slots import FairSlots
 
-MAX_PER_HOST: Final = 4
-"""Concurrent connections to one host. Browsers open six. Ten search results on one site take three rounds. None is kept
-for other owners: if a host is so slow that one owner holds all of them long, its pages are slow for the others too."""
+MAX_PER_HOST: Final = 6
+"""Concurrent requests and open connections to one host, as many as browsers open. A search that reads five pages of one
+site takes one round. None is kept for other owners: if a host is so slow that one owner holds all of them long, its
+pages are slow for the others too."""
 BACKOFF: Final = (0.25,)
 """Seconds before each retry of a failed connection. There is one retry, soon enough for any deadline."""
 WAIT_MARGIN: Final = 2.0

@@ -136,6 +136,10 @@ class RobotsCache:
         if rules.parser is not None and not await asyncio.to_thread(rules.allows, target):
             raise KeyholeError(Code.ROBOTS_DISALLOWED, f"the robots.txt of {target.netloc} disallows this page")
 
+    def is_pending(self, target: Target, permits: Permits = bool) -> bool:
+        """Return True if another call with the same `permits` is requesting the robots.txt of a target's origin."""
+        return (target.origin, permits) in self._pending
+
     async def aclose(self) -> None:
         """Cancel pending requests."""
         for task in self._pending.values():

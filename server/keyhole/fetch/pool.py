@@ -1,0 +1,164 @@
+"""Open connections, and keep them for further requests to the same site.
+
+A kept connection serves only the owner that opened it (a tenant or a session), for the same scheme, host and port. It
+stays connected to the address that was checked when it was opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import httpcore
+
+from keyhole.fetch.byte_cap import ByteCapStream
+from keyhole.fetch.host_limits import MAX_PER_HOST
+from keyhole.fetch.urls import Target
+from keyhole.sharing.owner import current_owner
+
+MAX_CONNECTIONS: Final = 64
+"""Maximum of open connections of one server. A search fetches 10 pages at once, and several clients may share a server.
+A few sites that never finish must not block the other requests."""
+MAX_IDLE: Final = 32
+"""Connections kept open without a request; the one that was used longest ago is closed first. Half of all, so that new
+requests rarely wait until an idle connection has been closed."""
+IDLE_SECONDS: Final = 15.0
+"""Seconds for which a connection is kept without a request: an agent often fetches the next page of a site within this
+time. Many servers close idle connections after 5 to 75 seconds."""
+
+Key = tuple[str, str, str, int]
+"""The owner, scheme, host and port that a connection serves."""
+Dial = Callable[[str, str, int], Awaitable[httpcore.AsyncNetworkStream]]
+"""Opens a connection for a scheme, host and port. Raises KeyholeError."""
+
+
+class Connection(httpcore.AsyncHTTP11Connection):
+    """An HTTP/1.1 connection, which may serve several requests of one owner, one after the other."""
+
+    def __init__(self, key: Key, stream: httpcore.AsyncNetworkStream) -> None:
+        _, scheme, host, port = key
+        self.key = key
+        self.host = host
+        self.capped = ByteCapStream(stream)
+        self.is_used = False
+        self.expiry: asyncio.TimerHandle | None = None
+        """Closes the connection unless a request uses it before. None while it is in use."""
+        super().__init__(httpcore.Origin(scheme.encode(), host.encode(), port), self.capped)
+
+    def begin(self) -> None:
+        """Prepare for the next request."""
+        self.is_used = True
+        self.capped.begin_response()
+
+    @property
+    def can_be_kept(self) -> bool:
+        """True if the last response was read to its end, and no other byte was received with it."""
+        return not self.is_used or (self.is_idle() and not self._h11_state.trailing_data[0])
+
+
+class ConnectionPool:
+    """The open connections of one server, at most `MAX_CONNECTIONS`. Every connection taken must be given back."""
+
+    def __init__(self, dial: Dial, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._dial = dial
+        self._idle_seconds = idle_seconds
+        self._places = asyncio.Semaphore(MAX_CONNECTIONS)
+        self._open: Counter[str] = Counter()
+        """Connections by host, including those being opened."""
+        self._idle: list[Connection] = []
+        """Kept connections, the one that was used longest ago first."""
+        self._closing: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    async def take_kept(self, target: Target) -> Connection | None:
+        """Return a kept connection of the current owner to a target's origin, or None."""
+        key = _key(target)
+        while connection := next((each for each in reversed(self._idle) if each.key == key), None):
+            self._forget(connection)
+            is_quiet = False
+            try:
+                # Whatever the server has sent since the last response would be read as the next one.
+                is_quiet = await connection.capped.is_quiet()
+            finally:
+                if not is_quiet:
+                    await self._close(connection)
+            if is_quiet:
+                return connection
+        return None
+
+    async def open(self, target: Target) -> Connection:
+        """Return a new connection to a target's origin. Waits for a place while all connections are in use."""
+        await self._make_room(target.host)
+        await self._places.acquire()
+        self._open[target.host] += 1
+        connection = None
+        try:
+            connection = Connection(_key(target), await self._dial(*target.origin))
+        finally:
+            if connection is None:
+                self._free_place(target.host)
+        return connection
+
+    async def warm(self, target: Target) -> None:
+        """Open a connection for a request that will follow, unless its host has as many as it may have."""
+        if self._open[target.host] < MAX_PER_HOST:
+            await self.give_back(await self.open(target))
+
+    async def give_back(self, connection: Connection) -> None:
+        """Keep a connection for the next request, or close it if it cannot be kept or others wait for its place."""
+        if self._is_closed or self._places.locked() or not connection.can_be_kept:
+            await self._close(connection)
+            return
+        loop = asyncio.get_running_loop()
+        connection.expiry = loop.call_later(self._idle_seconds, self._close_later, connection)
+        self._idle.append(connection)
+        if len(self._idle) > MAX_IDLE:
+            await self._close_idle(self._idle[0])
+
+    async def aclose(self) -> None:
+        """Close all kept connections, and each connection in use when it is given back."""
+        self._is_closed = True
+        for connection in list(self._idle):
+            await self._close_idle(connection)
+        await asyncio.gather(*self._closing, return_exceptions=True)
+
+    async def _make_room(self, host: str) -> None:
+        """Close idle connections, of any owner, that stand in the way of a new connection to a host."""
+        while self._open[host] >= MAX_PER_HOST and (to_host := [each for each in self._idle if each.host == host]):
+            await self._close_idle(to_host[0])
+        if self._places.locked() and self._idle:
+            await self._close_idle(self._idle[0])
+
+    def _close_later(self, connection: Connection) -> None:
+        """Close an idle connection in a task of its own."""
+        self._forget(connection)
+        task = asyncio.get_running_loop().create_task(self._close(connection))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _close_idle(self, connection: Connection) -> None:
+        self._forget(connection)
+        await self._close(connection)
+
+    def _forget(self, connection: Connection) -> None:
+        """Remove a connection from the kept ones."""
+        self._idle.remove(connection)
+        if connection.expiry is not None:
+            connection.expiry.cancel()
+            connection.expiry = None
+
+    async def _close(self, connection: Connection) -> None:
+        self._free_place(connection.host)  # first: closing may be cancelled, but has then begun
+        await connection.aclose()
+
+    def _free_place(self, host: str) -> None:
+        self._places.release()
+        self._open[host] -= 1
+        if not self._open[host]:
+            del self._open[host]
+
+
+def _key(target: Target) -> Key:
+    return (current_owner(), *target.origin)
