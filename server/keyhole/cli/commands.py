@@ -15,12 +15,17 @@ LOOPBACK: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8765
 DEFAULT_SELECT_CHARS: Final = 8_000
 STRATEGIES: Final = ("passages", "tf_cosine", "bm25", "head_tail")
+DEFAULT_BOUND_CHARS: Final = 4_000
+OUTPUT_KINDS: Final = (
+    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page", "markdown",
+    "opaque", "text",
+)  # fmt: skip
 SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 
 GROUPS: Final = MappingProxyType(
     {
         "for agents": ("serve", "install"),
-        "from the terminal": ("fetch", "search", "read", "extract", "select"),
+        "from the terminal": ("fetch", "search", "read", "extract", "select", "bound"),
         "the store": ("artifacts",),
         "the server": ("tokens",),
         "setting up": ("config", "doctor", "completion", "demo"),
@@ -53,6 +58,7 @@ def build_parser() -> Parser:
     _add_read(commands)
     _add_extract(commands)
     _add_select(commands)
+    _add_bound(commands)
     add_artifacts(commands)
     _add_tokens(commands)
     _add_config(commands)
@@ -200,6 +206,20 @@ def _add_select(commands: Any) -> None:
         "--strategy", choices=STRATEGIES, default=STRATEGIES[0], help="how passages are chosen, default passages"
     )
     _add_explain(select)
+
+
+def _add_bound(commands: Any) -> None:
+    bound = _add_command(
+        commands, "bound", "print what matters of a command's output, and keep the whole output",
+        "pytest 2>&1 | keyhole bound --of pytest", "keyhole bound build.log --query 'linker error' --budget 2000",
+    )  # fmt: skip
+    bound.add_argument("file", nargs="?", default="-", help="a file, or - for standard input, which is the default")
+    bound.add_argument("--query", "-q", help="the question; failures and the summary are shown in any case")
+    bound.add_argument(
+        "--budget", type=int, default=DEFAULT_BOUND_CHARS, metavar="N", help="characters to print, default 4000"
+    )
+    bound.add_argument("--kind", choices=OUTPUT_KINDS, help="how to read the output, recognised by default")
+    bound.add_argument("--of", default="", metavar="COMMAND", help="the command line that printed the output")
 
 
 def _add_tokens(commands: Any) -> None:

@@ -28,6 +28,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "read": "keyhole.cli.call",
         "extract": "keyhole.cli.extract_select",
         "select": "keyhole.cli.extract_select",
+        "bound": "keyhole.cli.bound_command",
         "artifacts": "keyhole.cli.artifacts.commands",
         "tokens": "keyhole.cli.tokens_command",
         "install": "keyhole.cli.install.commands",

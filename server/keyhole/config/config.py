@@ -251,6 +251,9 @@ class Config:
     embed_timeout: float = setting(
         10.0, "seconds", "time limit for all embeddings, within the deadline of the call", between(0.1, 60, float)
     )
+    keep_outputs: str = setting(
+        "on", "on or off", "whether the outputs that `keyhole bound` shortens are stored", one_of("on", "off")
+    )
     ttl_days: float = setting(
         30.0, "days", "time that an artifact is kept after it was last read", between(0.001, 36_500, float)
     )

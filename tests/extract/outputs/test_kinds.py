@@ -28,6 +28,7 @@ CSV = "".join(f"{number},name {number},{number * 3}\n" for number in range(12))
         ("x" * 5_000, "opaque"),
         (TRACE, "trace"),
         ("Reading package lists...\nDone\n", "log"),
+        ("2026-11-22T10:00:01.5 INFO a/b.c: started\n" * 9, "log"),
         ("one line", "text"),
     ],
 )

@@ -68,7 +68,7 @@ _TRACE = re.compile(
     re.MULTILINE,
 )
 _DIFF = re.compile(r"^(?:diff --git |@@ -\d+|--- \S+.*\n\+\+\+ )", re.MULTILINE)
-_GREP_LINE = re.compile(r"[^\s:]+(?::\d+)?[:-].")
+_GREP_LINE = re.compile(r"(?=[^\s:]*[/.])[^\s:\d][^\s:]*:(?:\d+[:-])?.")
 _HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html[\s>])", re.IGNORECASE)
 _SEPARATORS: Final = ",\t;"
 

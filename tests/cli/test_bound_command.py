@@ -1,0 +1,78 @@
+"""`keyhole bound`: an output through a pipe."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from keyhole.cli.commands import DEFAULT_BOUND_CHARS, OUTPUT_KINDS
+from keyhole.cli.main import main
+from keyhole.extract.outputs import KINDS
+from keyhole.retrieval.bound import BUDGET
+
+OUTPUT = "".join(f"test_{number} PASSED\n" for number in range(900)) + "E   assert 4 == 5\n1 failed\n"
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("KEYHOLE_CONFIG", "off")
+
+
+def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+
+def test_a_long_output_is_shortened_and_the_named_call_reads_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe(monkeypatch, OUTPUT)
+    assert main(["bound", "--of", "pytest -v", "--budget", "1000"]) == 0
+    printed = capsys.readouterr().out
+    assert len(printed) <= 1_001
+    assert "E   assert 4 == 5" in printed
+    id, offset, limit = re.findall(r'id="(\w+)", offset=(\d+), limit=(\d+)', printed)[0]
+    assert main(["read", id, "--offset", offset, "--limit", limit]) == 0
+    assert OUTPUT[int(offset) : int(offset) + 300] in capsys.readouterr().out
+
+
+def test_a_short_output_is_printed_unchanged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe(monkeypatch, "two\nlines\n")
+    assert main(["bound"]) == 0
+    assert capsys.readouterr().out == "two\nlines\n"
+
+
+def test_a_file_is_read_by_its_name_and_json_gives_the_facts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "build.log").write_text(OUTPUT, encoding="utf-8")
+    assert main(["bound", str(tmp_path / "build.log"), "--json", "--query", "test_417"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["kind"], facts["total"]) == ("log", len(OUTPUT))
+    assert "test_417 PASSED" in facts["text"]
+
+
+def test_nothing_is_stored_if_the_settings_keep_no_outputs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KEYHOLE_KEEP_OUTPUTS", "off")
+    pipe(monkeypatch, OUTPUT)
+    assert main(["bound"]) == 0
+    assert "Next:" not in capsys.readouterr().out
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_file_that_cannot_be_read_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bound", "no/such/file"]) == 2
+    assert "cannot read no/such/file: No such file" in capsys.readouterr().err
+
+
+def test_the_command_line_names_the_kinds_and_the_budget_of_the_library() -> None:
+    assert OUTPUT_KINDS == KINDS
+    assert DEFAULT_BOUND_CHARS == BUDGET
