@@ -11,7 +11,8 @@ import httpcore  # noqa: TID251 - the port that the backend implements and is bu
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.backend import MAX_ADDRESSES, CheckedBackend, IsAllowed
+from keyhole.fetch.backend import CheckedBackend, IsAllowed
+from keyhole.fetch.dial import MAX_ADDRESSES
 from keyhole.fetch.dns import Answers
 from keyhole.fetch.nat64 import Nat64Prefixes
 

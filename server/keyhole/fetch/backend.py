@@ -21,14 +21,12 @@ import httpcore
 from keyhole.config.parsers import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.addresses import address_refusal
+from keyhole.fetch.dial import connect_to_first, order_addresses
 from keyhole.fetch.dns import look_up
 from keyhole.fetch.domains import is_address_denied
 from keyhole.fetch.endpoints import name_refusal, port_refusal
 from keyhole.fetch.nat64 import Nat64Prefixes
 from keyhole.fetch.tunnel import connect_through_proxy
-
-MAX_ADDRESSES = 4
-"""Addresses tried per connection: enough for two IPv4 and two IPv6 addresses, and few enough for one deadline."""
 
 IsAllowed = Callable[[str], bool]
 """Returns True if a `host:port` is on the operator's list of private endpoints."""
@@ -82,15 +80,15 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         async def dial(address: str, port: int) -> httpcore.AsyncNetworkStream:
             return await self._tcp.connect_tcp(address, port, timeout, local_address, socket_options)
 
-        failure: Exception | None = None
-        for address in addresses[:MAX_ADDRESSES]:
-            try:
-                if is_direct or not self._proxy:
-                    return await dial(address, port)
-                return await connect_through_proxy(self._proxy, address, port, dial)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = error
-        raise KeyholeError(Code.CONNECT_FAILURE, f"could not connect to {host}:{port}") from failure
+        async def connect(address: str) -> httpcore.AsyncNetworkStream:
+            if is_direct or not self._proxy:
+                return await dial(address, port)
+            return await connect_through_proxy(self._proxy, address, port, dial)
+
+        try:
+            return await connect_to_first(order_addresses(addresses), connect)
+        except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+            raise KeyholeError(Code.CONNECT_FAILURE, f"could not connect to {host}:{port}") from error
 
     async def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
