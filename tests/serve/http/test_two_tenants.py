@@ -163,6 +163,23 @@ def test_the_same_page_has_another_id_and_another_mark_for_each_tenant(tmp_path:
         assert not set(pattern.findall(one)) & set(pattern.findall(two))
 
 
+def test_a_kept_connection_to_a_site_serves_one_tenant_only(tmp_path: Path) -> None:
+    with (
+        serve(pages, requests=100) as site,
+        application_server(settings(tmp_path, site, True), NameVerifier()) as server,
+    ):
+
+        async def run() -> None:
+            for tenant in ("one", "two", "one", "two"):
+                async with client_of(server.url, tenant, "2026-07-28") as client:
+                    text, _ = await answer(client, "web_fetch", url=site.url("/index"), refresh=True)
+                    assert SECRET_WORD in text
+
+        asyncio.run(run())
+        assert len(site.calls) == 4
+        assert site.connections == 2
+
+
 # Over a real process with a token file.
 
 
