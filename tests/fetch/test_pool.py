@@ -125,6 +125,22 @@ def test_a_connection_in_use_is_not_given_to_another_request() -> None:
     run(work)
 
 
+def test_a_connection_may_expire_while_the_pool_closes_another() -> None:
+    async def work(pool: ConnectionPool, dialer: Dialer) -> None:
+        await visit(pool, owner="a")
+        expiring = await visit(pool, owner="b")
+        first, second = dialer.streams
+
+        async def close_slowly() -> None:
+            await second.closed.wait()
+            first.closed.set()
+
+        first.aclose = close_slowly  # type: ignore[method-assign]
+        asyncio.get_running_loop().call_soon(pool._close_later, expiring)
+
+    run(work)
+
+
 def test_an_idle_connection_is_closed_after_its_time() -> None:
     async def work(pool: ConnectionPool, dialer: Dialer) -> None:
         await visit(pool)

@@ -120,8 +120,8 @@ class ConnectionPool:
     async def aclose(self) -> None:
         """Close all kept connections, and each connection in use when it is given back."""
         self._is_closed = True
-        for connection in list(self._idle):
-            await self._close_idle(connection)
+        while self._idle:  # others may expire meanwhile
+            await self._close_idle(self._idle[0])
         await asyncio.gather(*self._closing, return_exceptions=True)
 
     async def _make_room(self, host: str) -> None:
