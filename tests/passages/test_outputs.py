@@ -64,3 +64,13 @@ def test_any_selection_is_verbatim_within_its_limit_and_deterministic(
     assert len(selection.text) <= max(limit, len(f"[…0:{len(output)}]\n"))
     assert all(output[start:end] in selection.text for start, end in selection.spans)
     assert selection == select_output(output, query, limit, marks)
+
+
+def test_lines_and_records_are_shown_whole_unless_they_are_long() -> None:
+    records = [f'{{"id": {number}, "text": "{"word " * 30}needle{number}"}}' for number in range(40)]
+    text = "[" + ", ".join(records) + "]"
+    spans = [(text.index(record), text.index(record) + len(record)) for record in records]
+    shown = select_output(text, "needle17", 900, (), records=spans).text
+    assert records[17] in shown
+    lines = "".join(f"line {number} {'word ' * 20}needle{number}\n" for number in range(40))
+    assert f"line 17 {'word ' * 20}needle17\n" in select_output(lines, "needle17", 700, ()).text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -15,6 +16,8 @@ QUERY_SHARE: Final = 0.7
 """Share of the shown characters for the passages of the query; the rest is for the marked lines."""
 COMMAND_SHARE: Final = 0.3
 """The same share for the words of the command, if there is no query."""
+WHOLE_SHARE: Final = 1 / 3
+"""Share of the limit up to which a line or record is shown whole."""
 MAX_CANDIDATES: Final = 3_000
 """Ranges that are tried, at most: a large budget shows some hundreds."""
 
@@ -25,13 +28,15 @@ def select_output(
     max_chars: int,
     marks: Sequence[tuple[int, int, float]],
     *,
+    records: Sequence[Span] = (),
     command_words: str = "",
     measure: Measure = len,
 ) -> Selection:
     """Select the ranges of an output that fit `max_chars`, or the whole output if it fits.
 
-    `marks`: the lines that every reader looks for, each with its weight. `command_words`: the words of the command that
-    printed the output, which rank its lines if there is no query.
+    `marks`: the lines that every reader looks for, each with its weight. `records`: ranges that are shown whole, unless
+    they are long; elsewhere lines are. `command_words`: the words of the command that printed the output, which rank
+    its lines if there is no query.
     """
     index, words = index_text(text), (query or "").strip() or command_words
     scored = score_text(text, words) if words and text else None
@@ -42,7 +47,9 @@ def select_output(
     if fits(text, max_chars, measure):
         spans = [(0, len(text))] if text else []
     else:
-        spans = _pack(index, [order, _windows(index, head_tail_order(index))], max_chars, measure)
+        orders = [order, _windows(index, head_tail_order(index))]
+        whole = [_complete(text, records, each, int(max_chars * WHOLE_SHARE)) for each in orders]
+        spans = _pack(index, whole, max_chars, measure)
     return Selection(
         strategy="whole" if spans == [(0, len(text))] else "passages" if matched or marks else "head_tail",
         total=len(text),
@@ -55,6 +62,24 @@ def select_output(
 
 def _windows(index: Index, order: Iterable[int]) -> Iterator[Span]:
     return ((index.starts[window], index.end(window)) for window in order)
+
+
+def _complete(text: str, records: Sequence[Span], order: Iterable[Span], longest: int) -> Iterator[Span]:
+    """Yield the ranges, extended to whole lines and records of at most `longest` characters."""
+    starts = [start for start, _ in records]
+    for start, end in order:
+        first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
+        line = text.rfind("\n", 0, start) + 1
+        if first >= 0 and records[first][0] <= start < records[first][1] <= records[first][0] + longest:
+            start = records[first][0]
+        elif start - line <= longest:
+            start = line
+        break_after = text.find("\n", end - 1) + 1 or len(text)
+        if last >= 0 and records[last][0] < end <= records[last][1] <= records[last][0] + longest:
+            end = records[last][1]
+        elif break_after - end <= longest:
+            end = break_after
+        yield start, end
 
 
 def _interleave(passages: Iterable[Span], marked: Iterable[Span], share: float) -> Iterator[Span]:

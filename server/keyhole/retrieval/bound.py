@@ -94,7 +94,9 @@ def _render(output: Output, query: str | None, budget: int, command: str, id: st
     empty = Selection("passages", len(text), (), (), "")
     longest = {"offset": len(text), "limit": WINDOW_CHARS}
     space = budget - len(bounded_text(head, empty, secret, id, longest)) - MARGIN
-    selection = select_output(text, query, space, output.marks, command_words=command_words(command))
+    selection = select_output(
+        text, query, space, output.marks, records=output.records, command_words=command_words(command)
+    )
     gap = next_gap(len(text), selection.spans, selection.scores)
     following = {"offset": gap[0], "limit": min(WINDOW_CHARS, gap[1] - gap[0])} if gap else None
     rendered = bounded_text(head, selection, secret, id, following)

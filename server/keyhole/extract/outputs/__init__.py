@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
 from keyhole.extract.outputs.marks import Mark, mark_lines
+from keyhole.extract.outputs.records import Span, find_records
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
 
 __all__ = ["KINDS", "Output", "command_words", "read_output", "terminal_text"]
@@ -22,6 +23,8 @@ class Output:
     text: str
     kind: str
     marks: tuple[Mark, ...] = ()
+    records: tuple[Span, ...] = ()
+    """The records of JSON, which are shown whole."""
 
 
 def read_output(data: str | bytes, *, kind: str | None = None, command: str = "", name: str = "") -> Output:
@@ -31,4 +34,4 @@ def read_output(data: str | bytes, *, kind: str | None = None, command: str = ""
     """
     text = terminal_text(data if isinstance(data, str) else decode_output(data))
     kind = kind or recognise(text, command, name)
-    return Output(text, kind, mark_lines(text, kind))
+    return Output(text, kind, mark_lines(text, kind), find_records(text) if kind == "json" else ())
