@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from keyhole.extract.outputs.json_records import Span, find_records
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
 from keyhole.extract.outputs.marks import Mark, mark_lines
-from keyhole.extract.outputs.records import Span, find_records
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
 
 __all__ = ["KINDS", "Output", "command_words", "read_output", "terminal_text"]
