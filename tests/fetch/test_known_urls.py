@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import time
+from urllib.parse import unquote
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keyhole.errors import KeyholeError
@@ -81,6 +84,28 @@ def test_an_entry_is_a_url_or_a_prefix_that_ends_in_a_star() -> None:
 )  # fmt: skip
 def test_a_prefix_is_not_left_by_any_form_of_dot_segments(rest: str) -> None:
     assert not is_listed(canonicalize(f"https://site.example/pub/{rest}"), ["https://site.example/pub/*"])
+
+
+PIECES = st.sampled_from(
+    [".", "..", "/", "%2e", "%2F", "%5c", "%25", "25", "2e", "2f", "5C", "3b", ";", "%3B", "%00", "a", "?", "%"]
+)
+
+
+def read_by_server(path: str, decodings: int) -> str:
+    """Return a path as a lenient server resolves it: decoded, without parameters, with backslashes as slashes."""
+    for _ in range(decodings):
+        path = unquote(path)
+    segments = re.split(r"[/\\]", path.partition("?")[0])
+    return posixpath.normpath("/".join(re.split(r"[;\0]", segment)[0] for segment in segments))
+
+
+@settings(max_examples=500)
+@given(st.lists(PIECES, max_size=9).map("".join), st.integers(0, 5))
+def test_no_server_reads_a_listed_url_as_one_outside_of_the_folder(rest: str, decodings: int) -> None:
+    url = canonicalize(f"https://site.example/pub/{rest}")
+    if is_listed(url, ["https://site.example/pub/*"]):
+        path = url.removeprefix("https://site.example")
+        assert f"{read_by_server(path, decodings)}/".startswith("/pub/")
 
 
 @pytest.mark.parametrize(

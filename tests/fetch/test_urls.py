@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -15,9 +16,9 @@ from keyhole.fetch.urls import DEFAULT_PORTS, MAX_URL, Target, add_scheme, parse
 PIECES = st.sampled_from(
     [
         "http://", "https://", "HTTP://", "//", "/", "\\", "?", "#", "@", ":", ":80", ":443", ":0", ":99999", "%",
-        "%2f", "[", "]", "[::1]", "127.0.0.1", "0x7f.1", "1", "example.org", "EXAMPLE", "münchen.de", "。", "١",
-        "xn--a", "-", "_", ".", "..", " ", "\t", "\r\n", "\x00", "\x7f", "\ud800", "é", "中", "😀", "a", "&b=c", "+",
-        "\u200d", "ß",
+        "%2f", "%2E", "/../", "[", "]", "[::1]", "127.0.0.1", "0x7f.1", "1", "example.org", "EXAMPLE",
+        "münchen.de", "。", "١", "xn--a", "-", "_", ".", "..", " ", "\t", "\r\n", "\x00", "\x7f", "\ud800", "é", "中",
+        "😀", "a", "&b=c", "+", "\u200d", "ß",
     ]
 )  # fmt: skip
 URLS = st.lists(PIECES | st.text(max_size=3), max_size=12).map("".join)
@@ -345,6 +346,9 @@ def test_any_text_is_refused_or_gives_a_url_that_parses_to_itself(raw: str) -> N
     assert " " not in target.url
     assert 0 < target.port < 65_536
     assert target.path.startswith("/")
+    assert not any(
+        re.fullmatch(r"(?:\.|%2e){1,2}", segment, re.I) for segment in target.path.partition("?")[0].split("/")
+    )
     assert "?" in raw or "?" not in target.path
 
 
