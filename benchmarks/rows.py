@@ -19,6 +19,11 @@ MAX_SHOWN: Final = 80
 """Characters shown of a value or an id."""
 
 
+def is_string(value: object) -> bool:
+    """Return True for any string."""
+    return isinstance(value, str)
+
+
 def is_text(value: object) -> bool:
     """Return True for a string that UTF-8 can encode, which a lone surrogate is not."""
     return _is_encodable(value, "utf-8")

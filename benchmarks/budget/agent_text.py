@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import keyhole
-from benchmarks.rows import Check, is_text, list_of, load_rows
+from benchmarks.rows import Check, is_string, is_text, list_of, load_rows
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.extract.workers.child import extract_with_words
@@ -31,12 +31,12 @@ from keyhole.websearch.panel import Panel
 
 _CODE_POINT = re.compile(r"U\+(?:10|0?[0-9A-Fa-f])?[0-9A-Fa-f]{4}")
 FIELDS: dict[str, Check] = {
-    "html": lambda html: isinstance(html, str),
+    "html": is_string,
     "ctype": is_text,
-    "tier": is_text,
-    "group": is_text,
-    "must_contain": list_of(lambda text: isinstance(text, str)),
-    "must_not_contain": list_of(lambda text: isinstance(text, str)),
+    "tier": is_string,
+    "group": is_string,
+    "must_contain": list_of(is_string),
+    "must_not_contain": list_of(is_string),
     "must_not_cp": list_of(lambda point: isinstance(point, str) and bool(_CODE_POINT.fullmatch(point))),
 }
 URL = "https://rows.example/page"

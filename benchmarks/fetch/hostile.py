@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from mcp import Client, StdioServerParameters
 
-from benchmarks.rows import Check, is_number, is_text, list_of, one_of, parse_rows, report
+from benchmarks.rows import Check, is_number, is_string, is_text, list_of, one_of, parse_rows, report
 from benchmarks.server.startup import SERVER, serve_page
 
 PATIENCE: Final = 75.0
@@ -57,11 +57,11 @@ CODES: Final = {
 
 FIELDS: Final[dict[str, Check]] = {
     "path": lambda path: is_text(path) and path.startswith("/"),
-    "group": is_text,
+    "group": is_string,
     "kind": one_of("error", "text", "either"),
-    "codes": list_of(is_text),
-    "must": list_of(is_text),
-    "must_not": list_of(is_text),
+    "codes": list_of(is_string),
+    "must": list_of(is_string),
+    "must_not": list_of(is_string),
     "truncated": one_of(True, False, None),
     "max_s": is_number,
     "max_mb": is_number,
