@@ -199,6 +199,29 @@ def test_a_new_connection_waits_while_all_are_in_use_and_takes_the_place_of_the_
     run(work)
 
 
+def test_the_next_place_goes_to_the_owner_that_has_the_fewest_connections() -> None:
+    async def work(pool: ConnectionPool, dialer: Dialer) -> None:
+        async def take_for(owner: str) -> Connection:
+            with owned_by(owner):
+                return await take(pool, f"https://{owner}.example/")
+
+        with owned_by("greedy"):
+            busy = [await take(pool, f"https://{number}.example/") for number in range(MAX_CONNECTIONS)]
+        greedy = [asyncio.create_task(take_for("greedy")) for _ in range(8)]
+        await asyncio.sleep(0)
+        polite = asyncio.create_task(take_for("polite"))
+        await asyncio.sleep(0)
+        await pool.give_back(busy.pop())
+        busy.append(await asyncio.wait_for(polite, 5))
+        assert not any(task.done() for task in greedy)
+        for connection in busy:
+            await pool.give_back(connection)
+        for connection in await asyncio.gather(*greedy):
+            await pool.give_back(connection)
+
+    run(work)
+
+
 def test_an_idle_connection_is_closed_for_a_new_one_when_all_places_are_taken() -> None:
     async def work(pool: ConnectionPool, dialer: Dialer) -> None:
         await visit(pool)

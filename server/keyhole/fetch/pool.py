@@ -16,6 +16,7 @@ import httpcore
 from keyhole.fetch.byte_cap import ByteCapStream
 from keyhole.fetch.host_limits import MAX_PER_HOST
 from keyhole.fetch.urls import Target
+from keyhole.sharing.fair_slots import FairSlots
 from keyhole.sharing.owner import current_owner
 
 MAX_CONNECTIONS: Final = 64
@@ -64,7 +65,7 @@ class ConnectionPool:
     def __init__(self, dial: Dial, idle_seconds: float = IDLE_SECONDS) -> None:
         self._dial = dial
         self._idle_seconds = idle_seconds
-        self._places = asyncio.Semaphore(MAX_CONNECTIONS)
+        self._places = FairSlots(MAX_CONNECTIONS)
         self._open: Counter[str] = Counter()
         """Connections by host, including those being opened."""
         self._idle: list[Connection] = []
@@ -89,16 +90,20 @@ class ConnectionPool:
         return None
 
     async def open(self, target: Target) -> Connection:
-        """Return a new connection to a target's origin. Waits for a place while all connections are in use."""
+        """Return a new connection to a target's origin.
+
+        Waits while all connections are in use; the next free place goes to the owner that has the fewest connections.
+        """
+        key = _key(target)
         await self._make_room(target.host)
-        await self._places.acquire()
+        await self._places.acquire(key[0])
         self._open[target.host] += 1
         connection = None
         try:
-            connection = Connection(_key(target), await self._dial(*target.origin))
+            connection = Connection(key, await self._dial(*target.origin))
         finally:
             if connection is None:
-                self._free_place(target.host)
+                self._free_place(key)
         return connection
 
     async def warm(self, target: Target) -> None:
@@ -108,7 +113,7 @@ class ConnectionPool:
 
     async def give_back(self, connection: Connection) -> None:
         """Keep a connection for the next request, or close it if it cannot be kept or others wait for its place."""
-        if self._is_closed or self._places.locked() or not connection.can_be_kept:
+        if self._is_closed or self._places.is_exhausted or not connection.can_be_kept:
             await self._close(connection)
             return
         loop = asyncio.get_running_loop()
@@ -128,7 +133,7 @@ class ConnectionPool:
         """Close idle connections, of any owner, that stand in the way of a new connection to a host."""
         while self._open[host] >= MAX_PER_HOST and (to_host := [each for each in self._idle if each.host == host]):
             await self._close_idle(to_host[0])
-        if self._places.locked() and self._idle:
+        if self._places.is_exhausted and self._idle:
             await self._close_idle(self._idle[0])
 
     def _close_later(self, connection: Connection) -> None:
@@ -150,11 +155,12 @@ class ConnectionPool:
             connection.expiry = None
 
     async def _close(self, connection: Connection) -> None:
-        self._free_place(connection.host)  # first: closing may be cancelled, but has then begun
+        self._free_place(connection.key)  # first: closing may be cancelled, but has then begun
         await connection.aclose()
 
-    def _free_place(self, host: str) -> None:
-        self._places.release()
+    def _free_place(self, key: Key) -> None:
+        owner, _, host, _ = key
+        self._places.release(owner)
         self._open[host] -= 1
         if not self._open[host]:
             del self._open[host]

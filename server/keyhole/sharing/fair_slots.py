@@ -36,6 +36,11 @@ class FairSlots:
         """True if no call holds a slot or waits for one."""
         return not self._held and not self._waiting
 
+    @property
+    def is_exhausted(self) -> bool:
+        """True if no slot is free or calls wait for one."""
+        return not self._free or bool(self._waiting)
+
     def has_free(self) -> bool:
         """Return True if the running call would get a slot at once."""
         return self._may_take(current_owner())
@@ -54,13 +59,14 @@ class FairSlots:
     async def slot(self) -> AsyncIterator[None]:
         """Hold a slot for the owner of the running call, and wait for it."""
         owner = current_owner()
-        await self._acquire(owner)
+        await self.acquire(owner)
         try:
             yield
         finally:
-            self._release(owner)
+            self.release(owner)
 
-    async def _acquire(self, owner: str) -> None:
+    async def acquire(self, owner: str) -> None:
+        """Take a slot for an owner, and wait for it."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(owner, deque()).append(turn)
         self._grant()
@@ -70,10 +76,11 @@ class FairSlots:
             if turn.cancelled():
                 self._forget(owner, turn)
             else:  # granted just before the call was cancelled
-                self._release(owner)
+                self.release(owner)
             raise
 
-    def _release(self, owner: str) -> None:
+    def release(self, owner: str) -> None:
+        """Free a slot of an owner."""
         self._free += 1
         self._held[owner] -= 1
         if not self._held[owner]:
