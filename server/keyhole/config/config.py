@@ -136,13 +136,13 @@ class Config:
     allow_domains: frozenset[str] = setting(
         frozenset(),
         "domains",
-        "only these hosts are fetched: `example.com` is one host, `*.example.com` its subdomains; default: all hosts",
+        "only pages of these hosts are read: `example.com` is one host, `*.example.com` its subdomains; default: all",
         parsers.domains,
     )
     deny_domains: frozenset[str] = setting(
         frozenset(),
         "domains",
-        "hosts that are never fetched; takes precedence over KEYHOLE_ALLOW_DOMAINS",
+        "hosts that get no request, for pages or as search engine or reranker; overrides KEYHOLE_ALLOW_DOMAINS",
         parsers.domains,
     )
     robots: str = setting(
