@@ -1,0 +1,1 @@
+"""Measure whether the bounded form of what a program printed still contains the answer."""

@@ -1,0 +1,1 @@
+"""Make the outputs of the benchmark again, by running the programs of `recipes.jsonl`."""
