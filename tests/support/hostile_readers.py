@@ -7,10 +7,14 @@ import re
 import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from keyhole.extract.workers.child import extract_with_words
 from keyhole.records import Document
+
+AUTOGROUP: Final = Path("/proc/self/autogroup")
+"""The niceness of this process's session, where Linux groups processes by session."""
 
 
 def act_on_first_word(body: bytes, url: str, content_type: str, requested_url: str) -> tuple[Document, str]:
@@ -72,7 +76,8 @@ def _write_to_server(answer: bytes) -> None:
 def _describe_process() -> str:
     variables = ",".join(sorted(os.environ))
     leader = os.getsid(0) == os.getpid()
-    return f"pid={os.getpid()} nice={os.nice(0)} leader={leader} environment={variables}\n"
+    group = AUTOGROUP.read_text().split()[-1] if AUTOGROUP.exists() else ""
+    return f"pid={os.getpid()} nice={os.nice(0)} group={group} leader={leader} environment={variables}\n"
 
 
 _ACTIONS: Final[dict[str, Callable[[], str | None]]] = {

@@ -23,6 +23,7 @@ from keyhole.extract.workers.pool import BACKGROUND_NICE, LIGHT_SECONDS, MAX_LIG
 from keyhole.records import Document, Page
 from keyhole.sharing.owner import owned_by
 from tests.support.fakes import page
+from tests.support.hostile_readers import AUTOGROUP
 
 URL = "https://pages.example/a"
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
@@ -340,6 +341,15 @@ def test_a_further_page_of_an_owner_is_read_with_lower_priority() -> None:
 
     assert with_pool(act, spare=1) == [0, BACKGROUND_NICE, 0, 0]
     assert with_pool(act, size=3) == [0, 0, 0, 0]
+
+
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="processes are not grouped by session")
+def test_the_lower_priority_applies_to_the_session_of_a_worker() -> None:
+    async def act(pool: WorkerPool) -> list[str]:
+        documents = await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(3)))
+        return [re.findall(r"group=(\S*)", document.text)[0] for document, _ in documents]
+
+    assert with_pool(act, size=2, reserved=1, spare=1) == ["0", *[str(BACKGROUND_NICE)] * 2]
 
 
 def test_the_number_of_idle_workers_is_limited() -> None:

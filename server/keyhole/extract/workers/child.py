@@ -38,6 +38,9 @@ MAX_REQUEST: Final = 2**32
 """Largest request, in bytes. The server's settings limit requests further."""
 OUT_OF_MEMORY: Final = "reading took more memory than is allowed"
 """The reason that a process reports before it ends, because little memory is left for its next page."""
+AUTOGROUP_TRIES: Final = 10
+"""Attempts to change the niceness of a session: more than the workers that start at the same time."""
+_AUTOGROUP: Final = Path("/proc/self/autogroup")
 _STATM: Final = Path("/proc/self/statm")
 
 
@@ -167,8 +170,23 @@ def _lower_limit(kind: int, soft: int) -> None:
 
 
 def _lower_priority(nice: int) -> None:
-    if nice and sys.platform != "win32":
-        os.nice(nice)
+    """Raise the niceness of this process, and on Linux also that of its session.
+
+    Where Linux groups processes by session (`sched_autogroup_enabled`), niceness only applies within a session, and
+    this process has its own.
+    """
+    if not nice or sys.platform == "win32":
+        return
+    os.nice(nice)
+    for _ in range(AUTOGROUP_TRIES):
+        try:
+            _AUTOGROUP.write_text(str(nice))
+        except BlockingIOError:  # without privileges, Linux allows one such change in 0.1 s
+            time.sleep(0.1)
+        except OSError:
+            return  # no such groups
+        else:
+            return
 
 
 def _die_with_server(fd: int) -> None:

@@ -32,9 +32,10 @@ wait for a few hostile pages. A light page uses any free worker."""
 SPARE_WORKERS: Final = 1
 """Additional workers of a server for several owners, only for owners that have no page being read. Nine users who read
 a small page every two seconds need one of 30 ms about every seventh of the time."""
-BACKGROUND_NICE: Final = 10
-"""Niceness of the workers for the further pages of an owner. Beside a worker of normal priority on one processor, such
-a worker gets a tenth of the time, so that it still makes progress."""
+BACKGROUND_NICE: Final = 7
+"""Niceness of the workers for the further pages of an owner. Beside a process of normal priority on one processor, such
+a worker gets a sixth of the time. In benchmarks/server/fair_shares.py on a busy machine, 5 slowed polite users more,
+and with 10 a greedy user's pages hardly made progress."""
 MAX_LIGHT_BYTES: Final = 300_000
 """Largest body of a light page, in bytes. Nine of ten pages are smaller."""
 LIGHT_SECONDS: Final = 2.0
