@@ -14,7 +14,7 @@ import argparse
 
 from benchmarks.outputs.corpus import SPLITS, load_outputs, load_questions, split_outputs
 from benchmarks.outputs.readers import READERS, missing_readers
-from benchmarks.outputs.report import assertion_lines, kinds_table, miss_lines, run_trials, totals_table
+from benchmarks.outputs.report import assertion_lines, kinds_table, miss_lines, over_lines, run_trials, totals_table
 
 
 def main() -> int:
@@ -43,7 +43,9 @@ def main() -> int:
     )
     for name, reason in missing.items():
         print(f"{name} is left out: {reason}.")
-    print("", *totals_table(trials), "", *kinds_table(trials), "", *assertion_lines(trials), sep="\n")
+    print(
+        "", *totals_table(trials), "", *kinds_table(trials), "", *assertion_lines(trials), *over_lines(trials), sep="\n"
+    )
     if arguments.misses:
         print("", *miss_lines(trials, arguments.misses), sep="\n")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ class Trial:
     answered: bool
     size: int
     original: int
+    is_over: bool
 
 
 def run_trials(
@@ -31,7 +33,7 @@ def run_trials(
     outputs: dict[str, Output],
     limits: Sequence[int] = LIMITS,
 ) -> list[Trial]:
-    """Put every question to every reader. `size` and `original` are bytes in UTF-8."""
+    """Put every question to every reader. `size` and `original` are bytes in UTF-8; `limit` is in characters."""
     trials = []
     for question in questions:
         output = outputs[question.output]
@@ -40,7 +42,8 @@ def run_trials(
             for limit in limits[:1] if name in UNBOUNDED else limits:
                 text = reader(output, question.query, limit)
                 answered, size = question.is_answered(text), len(text.encode())
-                trials.append(Trial(name, limit, question, output.kind, answered, size, original))
+                is_over = name not in UNBOUNDED and len(text) > limit
+                trials.append(Trial(name, limit, question, output.kind, answered, size, original, is_over))
     return trials
 
 
@@ -87,6 +90,12 @@ def assertion_lines(trials: Sequence[Trial]) -> list[str]:
         counts = " / ".join(f"{sum(trial.answered for trial in group)} of {len(group)}" for group in groups)
         lines.append(f"failing assertion shown by {name}: {counts}")
     return lines
+
+
+def over_lines(trials: Sequence[Trial]) -> list[str]:
+    """Return how many results of a reader are longer than its limit, for the readers that have any."""
+    counts = Counter(trial.reader for trial in trials if trial.is_over)
+    return [f"longer than the limit: {count} results of {name}" for name, count in counts.items()]
 
 
 def miss_lines(trials: Sequence[Trial], reader: str) -> list[str]:

@@ -82,6 +82,12 @@ def test_the_failing_assertion_is_counted_apart() -> None:
     assert report.assertion_lines(trials) == ["failing assertion shown by query lines: 1 of 1 / 1 of 1 / 1 of 1"]
 
 
+def test_a_result_over_the_limit_is_told() -> None:
+    readers_here: dict[str, readers.Reader] = {"whole": lambda output, _query, _max_chars: output.text}
+    trials = report.run_trials(readers_here, [QUESTION], {"app/small": OUTPUT})
+    assert report.over_lines(trials) == ["longer than the limit: 3 results of whole"]
+
+
 def test_a_missed_question_names_the_smallest_limit_that_answers_it() -> None:
     trials = report.run_trials({"head+tail": readers.head_tail}, [QUESTION], {"app/small": OUTPUT})
     line = "app/small | which orders have an error | error in orders | never"
