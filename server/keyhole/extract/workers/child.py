@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -177,14 +178,15 @@ def _lower_priority(nice: int) -> None:
     """
     if not nice or sys.platform == "win32":
         return
-    os.nice(nice)
+    with suppress(OSError):  # a sandbox may forbid it
+        os.nice(nice)
     for _ in range(AUTOGROUP_TRIES):
         try:
             _AUTOGROUP.write_text(str(nice))
         except BlockingIOError:  # without privileges, Linux allows one such change in 0.1 s
             time.sleep(0.1)
         except OSError:
-            return  # no such groups
+            return  # no such groups, or a sandbox forbids it
         else:
             return
 
