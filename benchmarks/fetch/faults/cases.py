@@ -73,6 +73,12 @@ class Case:
     is_unnoticeable: bool = False
     """True if the client cannot know that the page is cut: nothing announced its length."""
 
+    @property
+    def is_slow(self) -> bool:
+        """True if a server or name server never answers, so that a call takes all its time."""
+        ends = {self.tls_end, *(reply.end for replies in self.replies.values() for reply in replies)}
+        return End.STALL in ends or any(each.seconds == NEVER or FULL in each.addresses for each in self.lookups)
+
 
 ORCHID: Final = page("/page")
 SECOND: Final = (Reply(sized(page("/second"))),)
