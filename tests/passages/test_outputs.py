@@ -74,3 +74,11 @@ def test_lines_and_records_are_shown_whole_unless_they_are_long() -> None:
     assert records[17] in shown
     lines = "".join(f"line {number} {'word ' * 20}needle{number}\n" for number in range(40))
     assert f"line 17 {'word ' * 20}needle17\n" in select_output(lines, "needle17", 700, ()).text
+
+
+def test_the_matching_lines_of_several_passages_come_before_whole_passages() -> None:
+    lines = "".join(
+        f"{number} needle\n" if number % 50 == 7 else f"{number} other words here\n" for number in range(400)
+    )
+    shown = select_output(lines, "needle", 420, ()).text
+    assert all(f"{number} needle\n" in shown for number in (7, 57, 107, 157, 207, 257, 307, 357))

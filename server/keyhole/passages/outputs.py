@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from keyhole.passages import index_text, rank_windows, score_text
 from keyhole.passages.find import Index, Span
 from keyhole.passages.packing.one_text import gap_line, head_tail_order, render_spans
+from keyhole.passages.rank import WindowScores
 from keyhole.records import Selection
 from keyhole.text.measure import Measure, fits
 
 QUERY_SHARE: Final = 0.7
 """Share of the shown characters for the passages of the query; the rest is for the marked lines."""
+LINE_SHARE: Final = 0.85
+"""The same share where an output has no failures to show."""
+FAILURE_WEIGHT: Final = 7.0
+"""Weight from which a mark is a failure."""
+LINE_WINDOWS: Final = 8
+"""Windows of which the matching lines are shown before any whole window."""
+MAX_LINE: Final = 300
+"""Characters of a line that is shown apart from the lines around it."""
 COMMAND_SHARE: Final = 0.3
 """The same share for the words of the command, if there is no query."""
 WHOLE_SHARE: Final = 1 / 3
@@ -42,8 +52,9 @@ def select_output(
     scored = score_text(text, words) if words and text else None
     matched = scored is not None and bool(scored.stages)
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(marks, key=lambda mark: -mark[2])]
-    share = QUERY_SHARE if words == query else COMMAND_SHARE
-    order = _interleave(_windows(index, rank_windows(scored)), marked, share) if scored and matched else iter(marked)
+    query_share = QUERY_SHARE if any(weight >= FAILURE_WEIGHT for _, _, weight in marks) else LINE_SHARE
+    share = query_share if words == query else COMMAND_SHARE
+    order = _interleave(_passages(scored), marked, share) if scored and matched else iter(marked)
     if fits(text, max_chars, measure):
         spans = [(0, len(text))] if text else []
     else:
@@ -62,6 +73,31 @@ def select_output(
 
 def _windows(index: Index, order: Iterable[int]) -> Iterator[Span]:
     return ((index.starts[window], index.end(window)) for window in order)
+
+
+def _passages(scored: WindowScores) -> Iterator[Span]:
+    """Yield the matching lines of the best windows, and then the windows."""
+    index = scored.index
+    ranked = list(islice(rank_windows(scored), MAX_CANDIDATES))
+    for window in ranked[:LINE_WINDOWS]:
+        yield from _matching_lines(scored, index.starts[window], index.end(window))
+    yield from _windows(index, ranked)
+
+
+def _matching_lines(scored: WindowScores, start: int, end: int) -> Iterator[Span]:
+    """Yield the lines of a window with the most words of the query, if they are short."""
+    text, best = scored.index.text, 0
+    found: list[Span] = []
+    while start < end:
+        line_end = min(end, text.find("\n", start) + 1 or end)
+        line = text[start:line_end].casefold()
+        count = sum(hits.term.stem in line or hits.term.surface in line for hits in scored.hits if hits.count)
+        if count > best:
+            best, found = count, []
+        if count == best and count and len(line) <= MAX_LINE:
+            found.append((start, line_end))
+        start = line_end
+    yield from found
 
 
 def _complete(text: str, records: Sequence[Span], order: Iterable[Span], longest: int) -> Iterator[Span]:

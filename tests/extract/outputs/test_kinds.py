@@ -47,6 +47,8 @@ def test_the_content_tells_the_kind(text: str, kind: str) -> None:
         ("rg -n needle src", "grep"),
         ("find . -name '*.py'", "listing"),
         ("systemctl status 'unclosed", "log"),
+        ("cat src/app.py", "source"),
+        ("sed -n 1,99p notes.md", "markdown"),
     ],
 )
 def test_the_command_tells_the_kind_where_the_content_does_not(command: str, kind: str) -> None:

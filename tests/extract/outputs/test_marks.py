@@ -52,6 +52,8 @@ def best(text: str, kind: str, count: int = 6) -> list[str]:
             "ValueError: no seeds\n",
             {"ValueError: no seeds"},
         ),
+        ("source", "# licence\nimport os\n\nclass Unpacker:\n" + "    x = 1\n" * 99, {"class Unpacker:"}),
+        ("page", "<html>\n<title>COPY</title>\n" + "<p>x</p>\n" * 99, {"<title>COPY</title>"}),
         ("log", "ok 1\n" * 300 + "12:00 ERROR disk is full\n" + "ok 2\n" * 300, {"12:00 ERROR disk is full"}),
     ],
 )

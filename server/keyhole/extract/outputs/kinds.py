@@ -40,6 +40,7 @@ _COMMANDS: Final[tuple[tuple[Kind, str], ...]] = (
     ("listing", r"ls|find|tree|du|fd|dpkg -l|pip (?:list|freeze)|git (?:ls-files|status)|npm ls|apt list"),
 )
 _PREFIXES: Final = frozenset({"sudo", "env", "time", "nice", "npx", "uv", "run"})
+_PRINTERS: Final = frozenset({"cat", "head", "tail", "less", "more", "bat", "nl", "sed"})
 _VERBS: Final = frozenset({
     "test", "build", "run", "install", "diff", "log", "show", "HEAD", "status", "list", "ls", "check", "grep", "main",
     "master", "add", "get", "all", "view", "python", "python3", "pytest", "unittest", "cat",
@@ -75,12 +76,18 @@ _SEPARATORS: Final = ",\t;"
 
 def recognise(text: str, command: str = "", name: str = "") -> Kind:
     """Return the kind of an output. `command`: the command line that printed it; `name`: its file's name."""
-    suffix = re.search(r"\.\w+$", name)
+    suffix = re.search(r"\.\w+$", name or _printed_file(command))
     if suffix and (kind := _BY_SUFFIX.get(suffix[0].lower())):
         return kind
     if kind := _kind_of_content(text):
         return kind
     return _kind_of_command(command) or ("trace" if _TRACE.search(_sample(text)) else "log" if "\n" in text else "text")
+
+
+def _printed_file(command: str) -> str:
+    """Return the file that a command such as `cat` prints, "" for any other command."""
+    words = _words(command)
+    return words[-1] if len(words) > 1 and words[0].rpartition("/")[2] in _PRINTERS else ""
 
 
 def command_words(command: str) -> str:

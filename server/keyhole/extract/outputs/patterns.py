@@ -87,13 +87,34 @@ _DIFFS: Final = (
 )
 
 _LOGS: Final = (
-    _pattern(7, r".*\b(?:FATAL|CRITICAL|EMERG|ALERT|PANIC|panic|Segmentation fault|core dumped|Out of memory)\b"),
+    _pattern(7, r".*\b(?:FATAL|CRITICAL|EMERG|ALERT|ALARM|PANIC|panic|Segmentation fault|core dumped|Out of memory)\b"),
+    _pattern(7, r".*(?:\bMain process exited\b|\bFailed with result\b|\bstatus=[1-9])"),  # systemd
     _pattern(6, r".*\b(?:ERROR|ERR!|Error|error|Exception|FAILED|Failed|failed|failure)\b"),
     _pattern(
         5, r".*\b(?:[Dd]enied|refused|[Tt]imed? ?out|[Cc]annot|[Cc]ould not|[Uu]nable to|No such file|not found)\b"
     ),
     _pattern(5, r".*\b(?:Successfully|[Ff]inished|[Cc]ompleted|[Ss]ummary|[Tt]otal|upgraded|up to date|added \d)\b"),
     _pattern(3, r".*\b(?:WARN|WARNING|Warning|warning|deprecated)\b"),
+)
+
+_SOURCES: Final = (
+    # Definitions and declarations of common languages, those at the margin first.
+    _pattern(
+        6,
+        r"(?:(?:export|default|public|pub|async|static|abstract|final|declare|typedef) )*"
+        r"(?:class|interface|struct|enum|trait|impl|type|module|package|namespace|func|fn|def|function) \w",
+    ),
+    _pattern(4, r"[ /]?\*+!? \S|\"\"\"\S|//!? \S|#!"),
+    _pattern(3, r"(?:(?:export|static) )?(?:const|var|let|val)? ?[A-Z][A-Z0-9_]{3,}\b.* ="),
+    _pattern(
+        2, r"[ \t]{1,8}(?:(?:public|pub|async|static) )*(?:def|fn|func|function|class) \w|[ \t]{1,4}\w+: function"
+    ),
+)
+
+_PAGES: Final = (
+    _pattern(8, r"[ \t]*<title\b|.*<meta [^>]*description"),
+    _pattern(6, r".*<h1\b|# \S"),
+    _pattern(4, r".*<h[23]\b|##+ \S"),
 )
 
 _DATA: Final = (
@@ -108,6 +129,11 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "log": (*_LOGS, *_TRACES),
     "text": _LOGS,
     "diff": _DIFFS,
+    "source": _SOURCES,
+    "page": _PAGES,
+    "markdown": _PAGES,
+    "csv": _LOGS[:3],
+    "listing": _LOGS[:3],
     "json": _DATA,
     "jsonl": _LOGS[:3],
 }
