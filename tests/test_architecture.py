@@ -37,7 +37,7 @@ IO_FILES = {
     "cli/install": "commands discover files",
     "config": "load",
     "extract/workers": "child pool worker",
-    "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tunnel",
+    "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",
     "rerank": "embeddings rerank_passages reranker",
     "retrieval": "call pages read_pages retrieve sources tenants url_policy",
     "serve": "handlers lazy_imports resources run stdio_stream tools",

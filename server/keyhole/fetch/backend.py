@@ -26,6 +26,7 @@ from keyhole.fetch.dns import look_up
 from keyhole.fetch.domains import is_address_denied
 from keyhole.fetch.endpoints import name_refusal, port_refusal
 from keyhole.fetch.nat64 import Nat64Prefixes
+from keyhole.fetch.tcp import TcpBackend
 from keyhole.fetch.tunnel import connect_through_proxy
 
 IsAllowed = Callable[[str], bool]
@@ -54,7 +55,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         self._direct = direct
         self._deny = deny
         self._nat64 = nat64 or Nat64Prefixes()
-        self._tcp = httpcore.AnyIOBackend()
+        self._tcp = TcpBackend()
 
     async def connect_tcp(
         self,

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain, zip_longest
 from typing import Final
 
-import anyio
 import httpcore
 
 MAX_ADDRESSES: Final = 4
@@ -22,6 +21,9 @@ ATTEMPT_DELAY: Final = 0.25
 Connect = Callable[[str], Awaitable[httpcore.AsyncNetworkStream]]
 """Connects to an address. Raises httpcore.ConnectError or httpcore.ConnectTimeout if the next one may be tried."""
 Attempt = asyncio.Future[httpcore.AsyncNetworkStream]
+
+_closing: set[asyncio.Future[None]] = set()
+"""The streams that are being closed. The event loop itself holds no strong reference to a task."""
 
 
 def order_addresses(addresses: Sequence[str]) -> list[str]:
@@ -55,9 +57,11 @@ async def connect_to_first(
             winner = next((attempt for attempt in done if attempt.exception() is None), None)
             if winner is None:
                 failure = next((_connect_failure(attempt) for attempt in done), failure)
-    finally:
-        with anyio.CancelScope(shield=True):
-            await _abandon([attempt for attempt in started if attempt is not winner])
+    finally:  # nothing is awaited here: a cancellation would lose the stream of the winner
+        for attempt in started:
+            if attempt is not winner:
+                attempt.cancel()
+                attempt.add_done_callback(_close_stream)
     if winner is None:
         raise failure
     return winner.result()
@@ -72,10 +76,9 @@ def _connect_failure(attempt: Attempt) -> Exception:
     raise AssertionError("the attempt succeeded")
 
 
-async def _abandon(attempts: Sequence[Attempt]) -> None:
-    """Cancel attempts, and close the stream of each that has connected."""
-    for attempt in attempts:
-        attempt.cancel()
-    for result in await asyncio.gather(*attempts, return_exceptions=True):
-        if not isinstance(result, BaseException):
-            await result.aclose()
+def _close_stream(attempt: Attempt) -> None:
+    """Close the stream of an attempt that has connected, in a task of its own."""
+    if not attempt.cancelled() and attempt.exception() is None:
+        closing = asyncio.ensure_future(attempt.result().aclose())
+        _closing.add(closing)
+        closing.add_done_callback(_closing.discard)

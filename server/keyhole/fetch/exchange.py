@@ -94,8 +94,10 @@ class Exchange:
             await _skip_body(response)
         finally:
             with anyio.CancelScope(shield=True):
-                await response.aclose()
-                await self._pool.give_back(connection)
+                try:
+                    await response.aclose()
+                finally:  # asyncio's own cancellation is not shielded
+                    await self._pool.give_back(connection)
 
     async def read_body(self, response: Response, deadline: float, max_bytes: int = 0) -> tuple[bytes, bool]:
         """Return the decoded body, and True if it is incomplete.
