@@ -36,6 +36,7 @@ def test_without_a_query_the_marked_lines_are_shown_first() -> None:
 def test_a_query_adds_the_passages_that_answer_it_and_keeps_the_failure() -> None:
     text = select_output(LOG, "which request was for zebra 41", 900, MARKS).text
     assert "/zebra/41 " in text
+    assert text == select_output(LOG, "  which request was for zebra 41\n", 900, MARKS).text
     assert "ERROR cannot open the socket" in text
 
 

@@ -48,12 +48,13 @@ def select_output(
     they are long; elsewhere lines are. `command_words`: the words of the command that printed the output, which rank
     its lines if there is no query.
     """
-    index, words = index_text(text), (query or "").strip() or command_words
+    index, question = index_text(text), (query or "").strip()
+    words = question or command_words
     scored = score_text(text, words) if words and text else None
     matched = scored is not None and bool(scored.stages)
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(marks, key=lambda mark: -mark[2])]
     query_share = QUERY_SHARE if any(weight >= FAILURE_WEIGHT for _, _, weight in marks) else LINE_SHARE
-    share = query_share if words == query else COMMAND_SHARE
+    share = query_share if question else COMMAND_SHARE
     order = _interleave(_passages(scored), marked, share) if scored and matched else iter(marked)
     if fits(text, max_chars, measure):
         spans = [(0, len(text))] if text else []
