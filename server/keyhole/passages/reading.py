@@ -50,6 +50,12 @@ def next_window(
     return read_window(text, start, limit, max_size, measure, base=base, total=total)
 
 
+def find_gaps(total: int, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the ranges of a text of `total` characters that are outside of the spans, which are in order."""
+    edges = [0, *(edge for span in spans for edge in span), total]
+    return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+
+
 def next_gap(
     total: int,
     spans: Sequence[tuple[int, int]],
@@ -61,8 +67,7 @@ def next_gap(
     It is the first one after the span with the best score, or else the last one; without spans the first one. The
     ranges in `known` do not count as omitted.
     """
-    edges = [0, *(edge for span in sorted((*spans, *known)) for edge in span), total]
-    gaps = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2) if edges[i] < edges[i + 1]]
+    gaps = find_gaps(total, sorted((*spans, *known)))
     if not gaps or not spans:
         return gaps[0] if gaps else None
     best_end = spans[scores.index(max(scores))][1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.outputs import KINDS, Output, command_words, read_output
 from keyhole.passages.outputs import select_output
-from keyhole.passages.reading import next_gap
+from keyhole.passages.reading import find_gaps, next_gap
 from keyhole.records import Artifact, Selection
 from keyhole.render.outputs import OutputHead, bounded_text
 from keyhole.store.base import artifact_id
@@ -100,9 +100,4 @@ def _render(output: Output, query: str | None, budget: int, command: str, id: st
     gap = next_gap(len(text), selection.spans, selection.scores)
     following = {"offset": gap[0], "limit": min(WINDOW_CHARS, gap[1] - gap[0])} if gap else None
     rendered = bounded_text(head, selection, secret, id, following)
-    return Bounded(rendered, output.kind, id or None, len(text), _gaps(selection))
-
-
-def _gaps(selection: Selection) -> tuple[tuple[int, int], ...]:
-    edges = [0, *(edge for span in selection.spans for edge in span), selection.total]
-    return tuple((start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end)
+    return Bounded(rendered, output.kind, id or None, len(text), tuple(find_gaps(len(text), selection.spans)))

@@ -21,14 +21,20 @@ best passage."""
 
 
 def arguments_after(call: Call, artifact: Artifact, selection: Selection, query: str) -> NextArguments | None:
-    """Return the arguments of the call that reads on after a selection, None if it leaves out nothing."""
-    window = _next_omitted(call, artifact, selection)
-    if window is None:
+    """Return the arguments of the call that reads on after a selection, None if it leaves out nothing.
+
+    If the selection is of the main part, so is the omitted range that the call shows.
+    """
+    from keyhole.passages.reading import next_gap
+
+    gap = next_gap(selection.total, selection.spans, selection.scores, selection.repeated)
+    if gap is None:
         return None
     is_short = query.isprintable() and serialized_size(query) * QUERY_DIVISOR <= call.budget.english_bytes
     if selection.more and selection.skip and is_short:
         return {"query": query, "skip": selection.skip, **call.requested_limits}
-    return range_arguments(window)
+    end = reading_end(artifact, gap[0], selection.total)
+    return range_arguments(call.next_window(artifact.text[:end], gap[0], min(gap[1], end)))
 
 
 def arguments_after_window(call: Call, artifact: Artifact, window: Window, base: int = 0) -> NextArguments | None:
@@ -51,17 +57,3 @@ def reading_end(artifact: Artifact, offset: int, total: int) -> int:
     """Return where reading on from an offset ends in a text of `total` characters."""
     main_end = artifact.main_end
     return total if main_end is None or offset >= main_end else main_end
-
-
-def _next_omitted(call: Call, artifact: Artifact, selection: Selection) -> Window | None:
-    """Return the window to read next of the text that a selection leaves out, None if it leaves out nothing.
-
-    If the selection is of the main part, the window is too.
-    """
-    from keyhole.passages.reading import next_gap
-
-    gap = next_gap(selection.total, selection.spans, selection.scores, selection.repeated)
-    if gap is None:
-        return None
-    end = reading_end(artifact, gap[0], selection.total)
-    return call.next_window(artifact.text[:end], gap[0], min(gap[1], end))
