@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,7 +27,6 @@ class OutputHead:
     lines: int
     tokens: int
     command: str = ""
-    facts: Sequence[str] = ()
 
 
 def bounded_text(
@@ -43,5 +41,4 @@ def bounded_text(
 def _first_line(head: OutputHead, selection: Selection) -> str:
     command = f" of `{plain_line(head.command, MAX_COMMAND)}`" if head.command else ""
     size = f"{head.chars:,} characters in {head.lines:,} lines, about {head.tokens:,} tokens"
-    about = f"Output{command} ({KIND_NAMES.get(head.kind, head.kind)}): {size}; {selection.shown:,} shown."
-    return " ".join([about, *head.facts])
+    return f"Output{command} ({KIND_NAMES.get(head.kind, head.kind)}): {size}; {selection.shown:,} shown."

@@ -37,7 +37,7 @@ def mark_lines(text: str, kind: str) -> tuple[Mark, ...]:
     repeated: Counter[str] = Counter()
     for pattern in PATTERNS.get(kind, ()):
         for mark in _matches(text, pattern, repeated):
-            if mark[2] > marks.get(mark[0], mark)[2] or mark[0] not in marks:
+            if mark[0] not in marks or mark[2] > marks[mark[0]][2]:
                 marks[mark[0]] = mark
     for mark in (*_edges(text), *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
