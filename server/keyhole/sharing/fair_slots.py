@@ -45,9 +45,10 @@ class FairSlots:
         """Return True if the running call would get a slot at once."""
         return self._may_take(current_owner())
 
-    def held(self) -> int:
-        """Return the number of slots that the owner of the running call holds."""
-        return self._held.get(current_owner(), 0)
+    def demand(self) -> int:
+        """Return the number of slots that the owner of the running call holds or waits for."""
+        owner = current_owner()
+        return self._held.get(owner, 0) + len(self._waiting.get(owner, ()))
 
     async def wait_unused(self) -> None:
         """Wait until no call holds a slot or waits for one."""

@@ -339,17 +339,32 @@ def test_a_further_page_of_an_owner_is_read_with_lower_priority() -> None:
         together = await asyncio.gather(one("a"), one("a"), one("b"))
         return [each - os.nice(0) for each in (*together, await one("a"))]
 
-    assert with_pool(act, spare=1) == [0, BACKGROUND_NICE, 0, 0]
+    assert with_pool(act, size=3, spare=1) == [0, BACKGROUND_NICE, 0, 0]
     assert with_pool(act, size=3) == [0, 0, 0, 0]
 
 
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="processes are not grouped by session")
 def test_the_lower_priority_applies_to_the_session_of_a_worker() -> None:
     async def act(pool: WorkerPool) -> list[str]:
-        documents = await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(3)))
+        documents = await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(2)))
         return [re.findall(r"group=(\S*)", document.text)[0] for document, _ in documents]
 
-    assert with_pool(act, size=2, reserved=1, spare=1) == ["0", *[str(BACKGROUND_NICE)] * 2]
+    assert with_pool(act, size=3, reserved=1, spare=1) == ["0", str(BACKGROUND_NICE)]
+
+
+@pytest.mark.parametrize(("size", "spare", "expected"), [(2, 1, 1), (3, 1, 2), (2, 0, 3)])
+def test_a_server_for_several_owners_leaves_a_processor_free_of_the_light_pages_of_one(
+    size: int, spare: int, expected: int
+) -> None:
+    async def act(pool: WorkerPool) -> int:
+        calls = [asyncio.create_task(pool.extract(plain("regex"))) for _ in range(5)]
+        await asyncio.sleep(0)
+        busy = len(pool._busy)
+        for call in calls:
+            call.cancel()
+        return busy
+
+    assert with_pool(act, size=size, reserved=1, spare=spare) == expected
 
 
 def test_the_number_of_idle_workers_is_limited() -> None:

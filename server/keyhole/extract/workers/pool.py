@@ -3,8 +3,9 @@
 A worker reads one page at a time. It is killed if it exceeds its time limit or if its call is cancelled, and replaced
 if it ends by itself. A pool belongs to one event loop.
 
-A server for several owners has a spare worker for an owner that has no page being read. A further page of an owner is
-read with lower priority, so that the processors first read one page of each owner.
+A server for several owners reads fewer heavy pages of one owner at once than it has processors, and fewer light ones, and
+has a spare worker for an owner that has no page being read. While an owner has several pages to be read, they are read
+with lower priority, so that the processors first read the pages of owners with one.
 """
 
 from __future__ import annotations
@@ -67,8 +68,12 @@ class WorkerPool:
         self._options = {"reader": reader, "memory": config.extract_memory, "seconds": config.extract_timeout}
         self._reserved = reserved
         self._spare = spare
-        self._heavy = FairSlots(size + spare, spare)
-        self._all = FairSlots(size + reserved + spare, spare)
+        total = size + reserved + spare
+        # While an owner reads pages of one weight, a processor is left for the others.
+        one_owner = max(1, size - 1) if spare else total
+        self._heavy = FairSlots(size + spare, size + spare - one_owner if spare else 0)
+        self._light = FairSlots(total, total - one_owner)
+        self._all = FairSlots(total, total - size if spare else 0)
         self._max_processes = size + reserved + spare + size
         """Workers of one priority may be idle while those of the other are busy, but not without limit."""
         self._idle: list[Worker] = []
@@ -96,6 +101,7 @@ class WorkerPool:
         for worker in self._busy:
             worker.kill()
         await self._heavy.wait_unused()
+        await self._light.wait_unused()
         await self._all.wait_unused()
         while self._idle:
             self._drop(self._idle.pop())
@@ -116,7 +122,7 @@ class WorkerPool:
         seconds = self._config.extract_timeout
         if len(page.body) <= MAX_LIGHT_BYTES and self._reserved:
             try:
-                async with self._all.slot():
+                async with self._light.slot(), self._all.slot():
                     return await self._read(page, min(seconds, LIGHT_SECONDS))
             except OutOfTimeError:
                 if seconds <= LIGHT_SECONDS:
@@ -125,8 +131,8 @@ class WorkerPool:
             return await self._read(page, seconds)
 
     async def _read(self, page: Page, seconds: float) -> tuple[Document, str]:
-        is_further_page = self._all.held() > 1
-        worker = self._take_worker(BACKGROUND_NICE if self._spare and is_further_page else 0)
+        has_further_pages = self._light.demand() + self._heavy.demand() > 1
+        worker = self._take_worker(BACKGROUND_NICE if self._spare and has_further_pages else 0)
         self._busy.add(worker)
         try:
             return await worker.read(page, seconds)
