@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
-    "cli": "bound_command build call config_command demo demo_site extract_select log_format main tokens_command",
+    "cli": "bound_command build call config_command demo demo_site log_format main text_io tokens_command",
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": "commands conversation end_to_end environment network registrations store_check",
     "cli/install": "commands discover files",
@@ -64,7 +64,7 @@ ALLOWED_IN_PURE = {
     **{
         (name, "pathlib"): "uses paths as values and opens no file"
         for name in (
-            "config/config.py", "config/toml_file.py",
+            "config/config.py", "config/toml_file.py", "cli/extract_select.py",
             "cli/install/clients.py", "cli/install/entries.py",
         )
     },

@@ -43,9 +43,18 @@ def test_a_long_output_is_shortened_and_the_named_call_reads_on(
 def test_a_short_output_is_printed_unchanged(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pipe(monkeypatch, "two\nlines\n")
-    assert main(["bound"]) == 0
-    assert capsys.readouterr().out == "two\nlines\n"
+    for text in ("two\r\nlines\n", "\x1b[1mno line feed at its end"):
+        pipe(monkeypatch, text)
+        assert main(["bound"]) == 0
+        assert capsys.readouterr().out == text
+
+
+def test_a_short_output_that_is_no_text_is_printed_unchanged(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (tmp_path / "latin").write_bytes(b"caf\xe9\x00")
+    assert main(["bound", str(tmp_path / "latin")]) == 0
+    assert capfdbinary.readouterr().out == b"caf\xe9\x00"
 
 
 def test_a_file_is_read_by_its_name_and_json_gives_the_facts(

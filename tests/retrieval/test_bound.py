@@ -27,6 +27,13 @@ def test_a_small_output_passes_unchanged() -> None:
     assert bound(text.encode()).text == text
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_bytes_are_decoded_in_the_same_way_whether_they_fit_or_not(encoding: str) -> None:
+    small, large = "naïve\n", "naïve line\n" * 500
+    assert bound(small.encode(encoding)).text == small
+    assert "naïve line\nnaïve line" in bound(large.encode(encoding)).text
+
+
 def test_a_large_output_shows_its_failure_within_the_budget() -> None:
     bounded = bound(BUILD, budget=1_000, command="make -j4")
     assert len(bounded.text) <= 1_000

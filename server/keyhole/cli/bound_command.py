@@ -1,30 +1,29 @@
-"""Run `keyhole bound`: print what matters of an output that comes through a pipe, and keep the whole of it."""
+"""Run `keyhole bound`: print the important lines of a command's output and store the whole output."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
 
 from keyhole.cli.table import print_json
+from keyhole.cli.text_io import STDIN, print_bytes, print_text, read_input
 from keyhole.config.config import Config
-from keyhole.errors import Code, KeyholeError
 from keyhole.retrieval.bound import Bounded, bound
 from keyhole.store.base import LOCAL
 
-STDIN: Final = "-"
-
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
-    """Print the bounded output, and return 0."""
-    bounded = _bound(config, arguments, _read_input(arguments.file))
+    """Print the bounded output, or the same bytes if they fit, and return 0."""
+    output = read_input(arguments.file)
+    bounded = _bound(config, arguments, output)
     if arguments.json:
         print_json(asdict(bounded))
+    elif bounded.unchanged:
+        print_bytes(output)
     else:
-        print(bounded.text, end="" if bounded.text.endswith("\n") else "\n")
+        print_text(bounded.text)
     return 0
 
 
@@ -44,15 +43,3 @@ def _bound(config: Config, arguments: argparse.Namespace, output: bytes) -> Boun
         return bound(output, command=arguments.of, name=name, store=store, secret=secret, now=time.time(), **options)
     finally:
         stores.close()
-
-
-def _read_input(name: str) -> bytes:
-    """Return the content of a file or of standard input. Raise KeyholeError (invalid_argument) if it is unreadable."""
-    if name == STDIN:
-        if sys.stdin.isatty():
-            print("keyhole: reading standard input; Ctrl-D ends it", file=sys.stderr)
-        return sys.stdin.buffer.read()
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"cannot read {name}: {error.strerror}") from error

@@ -210,7 +210,7 @@ def _add_select(commands: Any) -> None:
 
 def _add_bound(commands: Any) -> None:
     bound = _add_command(
-        commands, "bound", "print what matters of a command's output, and keep the whole output",
+        commands, "bound", "print the important lines of a command's output and store the whole output",
         "pytest 2>&1 | keyhole bound --of pytest", "keyhole bound build.log --query 'linker error' --budget 2000",
     )  # fmt: skip
     bound.add_argument("file", nargs="?", default="-", help="a file, or - for standard input, which is the default")

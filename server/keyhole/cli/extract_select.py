@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.call import print_plot
 from keyhole.cli.table import print_json
+from keyhole.cli.text_io import STDIN, print_text, read_input
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
@@ -20,7 +20,6 @@ from keyhole.records import Artifact, Document, Selection
 if TYPE_CHECKING:
     from keyhole.cli.explain.view import PageView
 
-STDIN: Final = "-"
 MEDIA_TYPES: Final = {
     ".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml", ".md": "text/markdown",
     ".markdown": "text/markdown", ".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json",
@@ -46,7 +45,7 @@ def _print_document(document: Document, arguments: argparse.Namespace) -> None:
     elif arguments.explain:
         print_plot(_make_view(document, arguments, None, [(0, len(_printed_text(document, arguments)))]))
     else:
-        _print_text(_printed_text(document, arguments))
+        print_text(_printed_text(document, arguments))
 
 
 def _printed_text(document: Document, arguments: argparse.Namespace) -> str:
@@ -64,30 +63,13 @@ def _print_passages(document: Document, arguments: argparse.Namespace) -> None:
     elif arguments.explain:
         print_plot(_make_view(document, arguments, query, selection.spans))
     else:
-        _print_text(selection.text)
+        print_text(selection.text)
 
 
 def _extract_file(config: Config, arguments: argparse.Namespace) -> Document:
-    body = _read_input(arguments.file, config.max_decoded_bytes)
+    body = read_input(arguments.file, config.max_decoded_bytes)
     media_type = arguments.type or MEDIA_TYPES.get(Path(arguments.file).suffix.lower(), "")
     return extract(body, url=arguments.url, content_type=media_type)
-
-
-def _read_input(name: str, max_bytes: int) -> bytes:
-    """Return the content of a file or of stdin. Raise KeyholeError: unreadable, or larger than `max_bytes`."""
-    if name == STDIN and sys.stdin.isatty():
-        print("keyhole: reading standard input; Ctrl-D ends it", file=sys.stderr)
-    try:
-        if name == STDIN:
-            body = sys.stdin.buffer.read(max_bytes + 1)
-        else:
-            with Path(name).open("rb") as file:
-                body = file.read(max_bytes + 1)
-    except OSError as error:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"cannot read {name}: {error.strerror}") from error
-    if len(body) > max_bytes:
-        raise KeyholeError(Code.TOO_LARGE, f"{name} is larger than {max_bytes:,} bytes (KEYHOLE_MAX_DECODED_BYTES)")
-    return body
 
 
 def _make_view(
@@ -102,10 +84,6 @@ def _make_view(
         notes=notes, main_end=document.main_end or None,
     )  # fmt: skip
     return build_page_view(artifact, query, spans, document.removed)
-
-
-def _print_text(text: str) -> None:
-    print(text, end="" if text.endswith("\n") else "\n")
 
 
 def _document_facts(document: Document, text: str) -> dict[str, object]:

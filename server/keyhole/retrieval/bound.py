@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.outputs import KINDS, Output, command_words, read_output
+from keyhole.extract.outputs import KINDS, Output, command_words, decode_output, read_output
 from keyhole.passages.outputs import select_output
 from keyhole.passages.reading import find_gaps, next_gap
 from keyhole.records import Artifact, Selection
@@ -42,6 +42,8 @@ class Bounded:
     """Characters of the whole output, as a terminal shows it."""
     omitted: tuple[tuple[int, int], ...] = ()
     """The ranges of the stored text that are left out."""
+    unchanged: bool = False
+    """True if the output fits the budget, so that `text` is the output itself."""
 
 
 def bound(
@@ -56,9 +58,10 @@ def bound(
     secret: bytes = b"",
     now: float = 0.0,
 ) -> Bounded:
-    """Return an output within `budget` characters: unchanged if it fits, otherwise the lines that matter most.
+    """Return an output within `budget` characters: unchanged if it fits, otherwise its most important lines.
 
     These are the lines that answer `query`, and those that every reader looks for, such as failures and the summary.
+    Bytes are decoded as `decode_output` in extract/outputs/terminal.py says.
     `kind`: one of `keyhole.extract.outputs.KINDS`, None to recognise it. `command`: the command line that printed the
     output. `name`: the name of the file that it was read from. `store`: where the whole output is kept, at the time
     `now` in seconds since the epoch; without a store nothing is written, and nothing can be read on. `secret`: signs
@@ -70,10 +73,10 @@ def bound(
         raise KeyholeError(Code.INVALID_ARGUMENT, f"kind must be one of: {', '.join(KINDS)}")
     if budget < MIN_BUDGET:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"budget must be at least {MIN_BUDGET}")
-    read = read_output(output, kind=kind, command=command or "", name=name or "")
-    unchanged = output if isinstance(output, str) else output.decode("utf-8", "replace")
-    if len(unchanged) <= budget:
-        return Bounded(unchanged, read.kind, None, len(unchanged))
+    text = output if isinstance(output, str) else decode_output(output)
+    read = read_output(text, kind=kind, command=command or "", name=name or "")
+    if len(text) <= budget:
+        return Bounded(text, read.kind, None, len(text), unchanged=True)
     id = _store(read, store, secret, command or name or "", now)
     return _render(read, query, budget, command or "", id, secret)
 

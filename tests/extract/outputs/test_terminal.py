@@ -34,11 +34,11 @@ def test_the_last_state_of_every_line_is_shown_without_escape_sequences(output: 
     [
         ("naïve".encode(), "naïve"),
         ("naïve".encode("utf-16"), "naïve"),
-        (b"caf\xe9 and \xff", "caf\ufffd and \ufffd"),
+        (b"caf\xe9 and \xff", r"caf\xe9 and \xff"),
         (b"", ""),
     ],
 )
-def test_bytes_are_decoded_and_invalid_ones_replaced(data: bytes, text: str) -> None:
+def test_bytes_are_decoded_and_invalid_ones_become_their_hexadecimal_value(data: bytes, text: str) -> None:
     assert decode_output(data) == text
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from keyhole.cli.artifacts.arguments import MAX_COUNT
 from keyhole.cli.table import Column, format_size, print_facts, print_json, print_table
+from keyhole.cli.text_io import print_text
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import ArtifactSummary, Part
@@ -110,8 +111,7 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
     elif arguments.meta:
         print_facts(_metadata(part))
     else:
-        text = clean(part.artifact.text)  # stored texts are clean already, unless the file was tampered with
-        print(text, end="" if text.endswith("\n") else "\n")
+        print_text(clean(part.artifact.text))  # stored texts are clean already, unless the file was tampered with
     return OK
 
 

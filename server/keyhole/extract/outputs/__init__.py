@@ -13,7 +13,7 @@ from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
 from keyhole.extract.outputs.marks import Mark, mark_lines
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
 
-__all__ = ["KINDS", "Output", "command_words", "read_output", "terminal_text"]
+__all__ = ["KINDS", "Output", "command_words", "decode_output", "read_output", "terminal_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Output:
     """The records of JSON, which are shown whole."""
 
 
-def read_output(data: str | bytes, *, kind: str | None = None, command: str = "", name: str = "") -> Output:
-    """Read an output.
+def read_output(output: str, *, kind: str | None = None, command: str = "", name: str = "") -> Output:
+    """Read an output, as text that may contain escape sequences.
 
     `kind`: one of `KINDS`; None to recognise it from the content, the `command` that printed it and its file's `name`.
     """
-    text = terminal_text(data if isinstance(data, str) else decode_output(data))
+    text = terminal_text(output)
     kind = kind or recognise(text, command, name)
     return Output(text, kind, mark_lines(text, kind), find_records(text) if kind == "json" else ())

@@ -22,9 +22,12 @@ _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def decode_output(data: bytes) -> str:
-    """Return the text of an output: UTF-8, or UTF-16 with a byte order mark. Invalid bytes become U+FFFD."""
+    r"""Return the text of an output: UTF-8, or UTF-16 with a byte order mark.
+
+    A byte that is not valid becomes its hexadecimal value, such as `\xe9`, so that it can be recovered from the text.
+    """
     encoding = "utf-16" if data.startswith(_UTF16_MARKS) else "utf-8"
-    return data.decode(encoding, "replace")
+    return data.decode(encoding, "backslashreplace")
 
 
 def terminal_text(output: str) -> str:
