@@ -47,7 +47,7 @@ IO_FILES = {
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",
     "serve/http/telemetry": "access_log metrics tracing",
-    "store": "fallback home open",
+    "store": "fallback home open spool",
     "store/postgres": "database reads schema texts",
     "store/sqlite": "damage folder_lock keys migration rows schema search space store texts",
     "websearch": "engines_file failover panel",

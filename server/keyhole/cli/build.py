@@ -13,6 +13,7 @@ from keyhole.serve.lazy_imports import hidden_modules
 if TYPE_CHECKING:
     from keyhole.extract.workers.base import Extractor
     from keyhole.retrieval.tenants import Tenants
+    from keyhole.store.base import Stores
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,6 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
     from keyhole.extract.workers.pool import WorkerPool
     from keyhole.retrieval.tenants import Tenants
     from keyhole.serve.http.limits.shared.hosts import open_shared_hosts
-    from keyhole.store.open import open_stores
     from keyhole.websearch.engines.custom import CustomEngine
     from keyhole.websearch.engines_file import load_engines_file
     from keyhole.websearch.panel import Panel
@@ -45,7 +45,7 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
         from keyhole.fetch.client import HttpFetcher
         from keyhole.fetch.host_limits import HostLimits
 
-    import_store(config)
+    stores = open_stores(config, long_running=long_running)
     specs = load_engines_file(config)
     apis = api_endpoints(config) | {spec.endpoint for spec in specs}
     fetcher = HttpFetcher(
@@ -60,8 +60,19 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
         log.warning("engines not used: %s", ", ".join(missing))
     count = parallel_count(config.engines, engines, config.engine_count)
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
-    stores = open_stores(config, long_running=long_running)
     return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config))
+
+
+def open_stores(config: Config, *, long_running: bool = False) -> Stores:
+    """Return the stores that the settings choose.
+
+    The local store adopts the outputs that hooks and ended commands left in the spool folder.
+    """
+    from keyhole.retrieval.adopt import adopt_outputs
+    from keyhole.store.open import open_stores as open_chosen
+
+    import_store(config)
+    return open_chosen(config, long_running=long_running, adopt=adopt_outputs)
 
 
 def import_store(config: Config) -> None:

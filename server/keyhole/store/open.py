@@ -16,8 +16,10 @@ from weakref import WeakValueDictionary
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.store.adopting import Adopt, AdoptingStore
 from keyhole.store.base import LOCAL, Clock, Store, Stores
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
+from keyhole.store.spool import spool_folder
 
 if TYPE_CHECKING:
     from keyhole.store.memory import MemoryStore
@@ -32,13 +34,16 @@ TENANTS_FOLDER: Final = "tenants"
 """The folder in the home folder that contains one folder for each tenant."""
 
 
-def open_stores(config: Config, *, long_running: bool = False) -> Stores:
-    """Return the stores that KEYHOLE_STORE chooses. `long_running`: True to use memory while the disk fails."""
+def open_stores(config: Config, *, long_running: bool = False, adopt: Adopt | None = None) -> Stores:
+    """Return the stores that KEYHOLE_STORE chooses. `long_running`: True to use memory while the disk fails.
+
+    `adopt`: moves outputs from the spool folder into the local store; without it they stay there.
+    """
     if config.store.startswith("postgres"):
         return SharedStores(config)
     if config.store == "memory":
         return MemoryStores()
-    return LocalStores(config, long_running=long_running)
+    return LocalStores(config, long_running=long_running, adopt=adopt)
 
 
 def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:
@@ -54,8 +59,16 @@ class LocalStores:
     If the home folder cannot be used, calls still work and ids are valid until the process ends.
     """
 
-    def __init__(self, config: Config, *, long_running: bool = False, clock: Clock = time.time) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        long_running: bool = False,
+        clock: Clock = time.time,
+        adopt: Adopt | None = None,
+    ) -> None:
         self._config = config
+        self._adopt = adopt
         self._clock = clock
         self._long_running = long_running
         self._folder = home_folder(config.home)
@@ -68,7 +81,10 @@ class LocalStores:
             if not self._secret:
                 self._secret = self._read_secret()
             if tenant not in self._open:
-                self._open[tenant] = self._open_store(tenant)
+                store, secret = self._open_store(tenant)
+                if tenant == LOCAL and self._adopt:
+                    store = AdoptingStore(store, partial(self._adopt, spool_folder(self._folder), store))
+                self._open[tenant] = store, secret
             return self._open[tenant]
 
     def warning(self) -> str:

@@ -46,11 +46,9 @@ _SORT_KEYS: Final = MappingProxyType[str, Callable[[ArtifactSummary], tuple[floa
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Run one action on the tenant's store; return 1 if something was missing, damaged or refused."""
-    from keyhole.cli.build import import_store
-    from keyhole.store.open import open_stores
+    from keyhole.cli.build import open_stores
 
     arguments.tenant = arguments.tenant or LOCAL
-    import_store(config)
     stores = open_stores(config)
     try:
         return run_action(*stores.for_tenant(arguments.tenant), arguments)

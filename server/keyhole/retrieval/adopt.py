@@ -1,0 +1,40 @@
+"""Store outputs with the words by which a search of the store finds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from keyhole.records import Artifact
+    from keyhole.store.base import Store
+
+ADDRESS: Final = "output:"
+"""The beginning of the address of every output; its kind follows."""
+INDEXED_CHARS: Final = 100_000
+"""Characters of the beginning and of the end of an output that are indexed, with the lines that every reader looks
+for between them. Indexing 200,000 characters takes 50 ms."""
+
+
+def adopt_outputs(folder: str, store: Store, id: str = "") -> int:
+    """Move the outputs of a spool folder into a store, or only the output `id`, and return their number."""
+    from keyhole.store.spool import adopt
+
+    def put(artifact: Artifact) -> None:
+        from keyhole.extract.outputs.marks import mark_lines
+
+        marks = mark_lines(artifact.text, artifact.url.removeprefix(ADDRESS))
+        store.put(artifact, output_words(artifact.title, artifact.text, marks))
+
+    return adopt(folder, put, id)
+
+
+def output_words(title: str, text: str, marks: Sequence[tuple[int, int, float]]) -> str:
+    """Return the search words of an output. `title`: its command; `marks`: the lines that every reader looks for."""
+    from keyhole.passages.stems import index_terms
+
+    if len(text) > 2 * INDEXED_CHARS:
+        lines = [text[start:end] for start, end, _ in marks]
+        text = "\n".join([text[:INDEXED_CHARS], *lines, text[-INDEXED_CHARS:]])
+    return " ".join(index_terms(title, text))

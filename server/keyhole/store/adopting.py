@@ -1,0 +1,98 @@
+"""A store that adopts outputs, which other processes left in the spool folder, before it is read or listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.store.base import Store, StoreStats, Verification, Word
+from keyhole.store.filters import NO_FILTERS, Filters
+
+Adopt = Callable[[str, Store, str], int]
+"""Moves the outputs of a folder into a store, or only the output with an id if it is not "", and returns their
+number."""
+
+_T = TypeVar("_T")
+
+
+class AdoptingStore:
+    """A store that looks for an unknown artifact among the outputs to adopt, and adopts all before it is listed."""
+
+    def __init__(self, store: Store, adopt: Callable[[str], int]) -> None:
+        self._store = store
+        self._adopt = adopt
+
+    # Calls that adopt.
+
+    def get(self, id: str) -> Artifact:
+        return self._read(id, lambda: self._store.get(id))
+
+    def part(self, id: str, start: int, end: int) -> Part:
+        return self._read(id, lambda: self._store.part(id, start, end))
+
+    def renew(self, id: str, fetched_at: float) -> bool:
+        return self._store.renew(id, fetched_at)
+
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
+        self._adopt("")
+        return self._store.search(words, limit, filters)
+
+    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        self._adopt("")
+        return self._store.contains_words(words)
+
+    def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
+        self._adopt("")
+        return self._store.list(limit, after)
+
+    def remove(self, id: str) -> bool:
+        return self._store.remove(id) or (self._adopt(id) > 0 and self._store.remove(id))
+
+    def collect(self) -> int:
+        self._adopt("")
+        return self._store.collect()
+
+    def stats(self) -> StoreStats:
+        self._adopt("")
+        return self._store.stats()
+
+    def _read(self, id: str, read: Callable[[], _T]) -> _T:
+        try:
+            return read()
+        except KeyholeError as error:
+            # An output that was dropped or is damaged may have been written again.
+            is_missing = error.code in (Code.UNKNOWN_ARTIFACT, Code.EXPIRED_ARTIFACT, Code.DAMAGED_ARTIFACT)
+            if not is_missing or not self._adopt(id):
+                raise
+        return read()
+
+    # Calls that do not.
+
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+        self._store.put(artifact, words, keys)
+
+    def recent(self, url: str, since: float) -> Artifact | None:
+        return self._store.recent(url, since)
+
+    def verify(self) -> Verification:
+        return self._store.verify()
+
+    def warning(self) -> str:
+        return self._store.warning()
+
+    def close(self) -> None:
+        self._store.close()
+
+    def remember(self, keys: Iterable[bytes]) -> None:
+        self._store.remember(keys)
+
+    def remembers(self, key: bytes) -> bool:
+        return self._store.remembers(key)
+
+    def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
+        self._store.keep_vectors(vectors)
+
+    def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        return self._store.vectors(keys)
