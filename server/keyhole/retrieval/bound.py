@@ -106,9 +106,7 @@ def _render(
     empty = Selection("passages", len(text), (), (), "")
     longest = {"offset": len(text), "limit": WINDOW_CHARS}
     space = budget - len(bounded_text(head, empty, secret, id, longest)) - MARGIN
-    selection = select_output(
-        text, query, space, output.marks, records=output.records, command_words=command_words(command)
-    )
+    selection = select_output(output, query, space, command_words=command_words(command))
     gap = next_gap(len(text), selection.spans, selection.scores)
     following = {"offset": gap[0], "limit": min(WINDOW_CHARS, gap[1] - gap[0])} if gap else None
     rendered = bounded_text(head, selection, secret, id, following)
