@@ -57,9 +57,9 @@ class ReadResult:
         return self.artifact is None
 
 
-def make_entry(artifact: Artifact, words: int) -> Entry:
-    """Encode an artifact. `words`: bytes of its search terms."""
-    packed = pack(artifact.text, texts.CHUNK_CHARS)
+def make_entry(artifact: Artifact, words: int, packed: PackedText | None = None) -> Entry:
+    """Encode an artifact. `words`: bytes of its search terms. `packed`: its text, None to pack the artifact's."""
+    packed = packed or pack(artifact.text, texts.CHUNK_CHARS)
     columns: dict[str, Any] = {name: to_storable(getattr(artifact, name)) for name in _TEXT_COLUMNS}
     columns |= {"id": to_storable(artifact.id), "fetched_at": artifact.fetched_at, "cut": int(artifact.cut)}
     columns |= {"notes": json.dumps(dict(artifact.notes)), "chars": packed.chars, "bytes": packed.size}
