@@ -39,9 +39,12 @@ def test_no_file_is_read_without_a_folder(folder: Path, monkeypatch: pytest.Monk
 
 def test_no_link_leads_to_a_file_elsewhere(folder: Path, tmp_path: Path) -> None:
     (folder / "symbolic").symlink_to(tmp_path / "private")
-    (folder / "hard").hardlink_to(tmp_path / "private")
     assert read_saved(str(folder / "symbolic"), str(folder)) is None
-    assert read_saved(str(folder / "hard"), str(folder)) is None
+
+
+def test_a_file_with_a_second_name_is_read(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "task").hardlink_to(folder / "a.txt")
+    assert read_saved(str(folder / "a.txt"), str(folder)) == b"saved"
 
 
 def test_a_pipe_is_not_waited_for(folder: Path) -> None:

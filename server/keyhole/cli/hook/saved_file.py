@@ -27,8 +27,8 @@ def whole_text(found: Result) -> str | None:
 def read_saved(path: str, folder: str, max_bytes: int = MAX_BYTES) -> bytes | None:
     """Return the content of a file directly in `folder`; None if it is elsewhere, unreadable, empty or too large.
 
-    A tool's output may name any file. So only a regular file of this user is read that has no other name: no link to
-    a file elsewhere, no pipe and no device.
+    A tool's output may name any file. So only a regular file of this user is read: no symbolic link to a file
+    elsewhere, no pipe and no device. It may have another name, as Claude Code 2.1.197 gives it while the hook runs.
     """
     path, folder = os.path.normpath(path), os.path.normpath(folder)
     if os.path.dirname(path) != folder or not os.path.isabs(folder):
@@ -39,7 +39,7 @@ def read_saved(path: str, folder: str, max_bytes: int = MAX_BYTES) -> bytes | No
         return None
     with open(handle, "rb") as file:
         status = os.fstat(handle)
-        is_own = stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_uid == _user(status)
+        is_own = stat.S_ISREG(status.st_mode) and status.st_uid == _user(status)
         return file.read(max_bytes) if is_own and 0 < status.st_size <= max_bytes else None
 
 
