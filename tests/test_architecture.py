@@ -33,8 +33,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 IO_FILES = {
     "cli": "bound_command build call config_command demo demo_site log_format main text_io tokens_command",
     "cli/artifacts": "commands streams transfer",
-    "cli/doctor": "commands conversation end_to_end environment network registrations store_check",
-    "cli/hook": "keep program saved_file settings",
+    "cli/doctor": "commands conversation end_to_end environment hooks network registrations store_check",
+    "cli/hook": "keep program saved_file settings transcript",
     "cli/install": "change commands discover files",
     "config": "load",
     "extract/workers": "child pool worker",

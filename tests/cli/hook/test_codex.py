@@ -23,6 +23,7 @@ def test_the_output_of_a_command_is_bounded_with_a_note_that_its_exit_status_is_
     assert found is not None
     assert (found.text, found.command) == (event["tool_response"], event["tool_input"]["command"])
     assert "no exit status" in found.note
+    assert (found.transcript, found.call_id) == (event["transcript_path"], event["tool_use_id"])
 
 
 def test_the_answer_is_the_text_that_the_model_gets() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.hook.transcript import CommandRun, find_run, read_run
+from keyhole.cli.hook.event import Result
+from keyhole.cli.hook.transcript import CUT_NOTE, CommandRun, complete, find_run, read_run
 
 RECORDED = Path(__file__).parent / "payloads" / "codex-transcript.jsonl"
 
@@ -21,6 +22,19 @@ def test_a_recorded_transcript_has_the_output_and_the_exit_status_of_a_command()
     assert read_run(str(RECORDED), "call_2") == CommandRun("partial\nbad\n", 3)
     long = read_run(str(RECORDED), "call_7")
     assert long is not None and long.exit_status == 3 and long.output.startswith("line 1 of the flood")
+
+
+def test_a_result_is_completed_with_what_the_transcript_has_of_its_call() -> None:
+    found = Result("cut", "make", note="no exit status", transcript=str(RECORDED), call_id="call_2")
+    completed = complete(found)
+    assert (completed.text, completed.exit_status, completed.note) == ("partial\nbad\n", 3, "")
+    assert complete(found._replace(call_id="call_9")) == found._replace(call_id="call_9")
+
+
+def test_a_note_tells_that_codex_cut_the_output(tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    path.write_bytes(line(aggregated_output="a\n... command output truncated for persistence ...\nb"))
+    assert complete(Result("cut", transcript=str(path), call_id="call_1")).note == CUT_NOTE
 
 
 def test_a_call_that_is_not_there_is_not_found() -> None:

@@ -1,7 +1,8 @@
 """Codex's events and answers. Pure.
 
 `PostToolUse` takes a reason to stop, which Codex gives to the model instead of the result, and goes on. A shell's
-output is cut by Codex before the hook gets it. `PreToolUse` can run a command through `keyhole run`, which bounds the
+output is cut by Codex before the hook gets it, and its exit status is missing; the transcript has the status and more
+of the output. `PreToolUse` can run a command through `keyhole run`, which bounds the
 whole output; Codex ties this to an approval of the command.
 """
 
@@ -35,7 +36,8 @@ def find(event: Json, _environment: Mapping[str, str]) -> Result | None:
     if event.get("hook_event_name") != "PostToolUse" or is_own_tool(tool):
         return None
     if tool == SHELL and isinstance(response, str):
-        return shell_result(response, arguments)._replace(note=SHELL_NOTE)
+        transcript, call_id = text_at(event, "transcript_path"), text_at(event, "tool_use_id")
+        return shell_result(response, arguments)._replace(note=SHELL_NOTE, transcript=transcript, call_id=call_id)
     if tool.startswith("mcp__") and isinstance(response, dict):
         return _mcp(response, describe_call(tool, arguments))
     return None

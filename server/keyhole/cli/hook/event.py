@@ -34,6 +34,9 @@ class Result(NamedTuple):
     """The only folder in which the client saves such files. A file elsewhere is not read."""
     beginning: str = ""
     """The beginning of the saved text, if the tool could have written the name of the file."""
+    transcript: str = ""
+    """Codex's transcript, which tells of the call `call_id` what the hook is not told."""
+    call_id: str = ""
     exit_status: int | None = None
     least: int = 0
     """The result is left alone up to this many characters, also if the budget is smaller."""

@@ -102,7 +102,9 @@ def _folder(event: Mapping[str, Any]) -> str:
 def _bounded(found: Result, budget: int, environment: Mapping[str, str], folder: str) -> str:
     """Return the bounded text of a result, "" to leave the result alone."""
     from keyhole.cli.hook.saved_file import whole_text
+    from keyhole.cli.hook.transcript import complete
 
+    found = complete(found) if found.transcript else found
     output = whole_text(found) if found.saved else found.text
     if output is None or len(output) <= max(budget, found.least):
         return ""
