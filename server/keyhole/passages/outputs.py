@@ -49,8 +49,9 @@ def select_output(
 
     `command_words`: the words of the command that printed the output, which rank its lines if there is no query.
     """
+    Of an excerpt, the spans and the offsets of omissions are those of the larger text.
     text = output.text
-    if fits(text, max_chars, measure):
+    if not output.joints and fits(text, max_chars, measure):
         spans = [(0, len(text))] if text else []
         return Selection("whole", len(text), tuple(spans), (0.0,) * len(spans), text)
     question = (query or "").strip()
@@ -67,9 +68,10 @@ def select_output(
     spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
     return Selection(
         strategy="passages" if matched or output.marks else "head_tail",
-        total=len(text),
-        spans=tuple(spans),
-        scores=(0.0,) * len(spans),
+    places = tuple(shown.place(span) for span in shown.split(spans))
+        total=output.total,
+        spans=places,
+        scores=(0.0,) * len(places),
         text=shown.render(spans),
         matched=matched,
     )
