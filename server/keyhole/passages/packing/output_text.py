@@ -39,15 +39,15 @@ class OutputText:
         """Return the spans with a mark for each omission before, between and after them."""
         text, spans = self._output.text, self.split(spans)
         pieces: list[str] = []
-        position = 0
+        position = shown_to = 0
         for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
             first, last = self.place((start, end))
             if first > shown_to:
                 on_new_line = not pieces or pieces[-1].endswith("\n")
                 pieces.append("" if on_new_line else "\n")
-                pieces.append(gap_line(position, start, self._label(position, start, end, spans[:number])))
+                pieces.append(gap_line(shown_to, first, self._label(position, start, end, spans[:number])))
             pieces.append(text[start:end])
-            position = end
+            position, shown_to = end, last
         return "".join(pieces)
 
     def split(self, spans: Sequence[Span]) -> Sequence[Span]:
