@@ -23,8 +23,10 @@ LINE_SHARE: Final = 0.85
 """The same share where an output has no failures to show."""
 FAILURE_WEIGHT: Final = 7.0
 """Weight from which a mark is a failure."""
-LINE_WINDOWS: Final = 8
+LINE_WINDOWS: Final = 32
 """Windows of which the matching lines are shown before any whole window."""
+LINE_WEIGHT: Final = 0.8
+"""Share of the best line's weight that such a line has at least."""
 MAX_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it."""
 COMMAND_SHARE: Final = 0.3
@@ -47,9 +49,9 @@ def select_output(
 ) -> Selection:
     """Select the ranges of an output that fit `max_chars`, or the whole output if it fits.
 
+    Of an excerpt, the spans and the offsets of omissions are those of the larger text.
     `command_words`: the words of the command that printed the output, which rank its lines if there is no query.
     """
-    Of an excerpt, the spans and the offsets of omissions are those of the larger text.
     text = output.text
     if not output.joints and fits(text, max_chars, measure):
         spans = [(0, len(text))] if text else []
@@ -66,9 +68,9 @@ def select_output(
     rest = _unrepeated(output, _windows(index, head_tail_order(index)))
     whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in (order, rest)]
     spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
+    places = tuple(shown.place(span) for span in shown.split(spans))
     return Selection(
         strategy="passages" if matched or output.marks else "head_tail",
-    places = tuple(shown.place(span) for span in shown.split(spans))
         total=output.total,
         spans=places,
         scores=(0.0,) * len(places),
@@ -94,31 +96,40 @@ def _passages(output: Output, scored: WindowScores) -> Iterator[Span]:
     """Yield the matching lines of the best windows, and then the windows."""
     index = scored.index
     ranked = list(islice(rank_windows(scored), MAX_CANDIDATES))
-    for window in ranked[:LINE_WINDOWS]:
-        yield from _matching_lines(output, scored, index.starts[window], index.end(window))
+    best = [(index.starts[window], index.end(window)) for window in ranked[:LINE_WINDOWS]]
+    yield from _matching_lines(output, scored, best)
     yield from _unrepeated(output, _windows(index, ranked))
 
 
-def _matching_lines(output: Output, scored: WindowScores, start: int, end: int) -> Iterator[Span]:
-    """Yield the lines of a window with the most words of the query, if they are short.
+def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span]) -> Iterator[Span]:
+    """Yield the short lines of windows that match most, best first.
 
     A line that repeats another except for numbers is one of them only if it has a number of the query.
     """
-    text, best = scored.index.text, 0
-    found: list[Span] = []
-    while start < end:
-        line_end = min(end, text.find("\n", start) + 1 or end)
-        line = text[start:line_end].casefold()
-        terms = [
-            hits.term for hits in scored.hits if hits.count and (hits.term.stem in line or hits.term.surface in line)
-        ]
-        if len(terms) > best:
-            best, found = len(terms), []
-        if len(terms) == best and terms and len(line) <= MAX_LINE:
-            is_new = any(_DIGIT.search(term.surface) for term in terms)
-            found += [(start, line_end)] if is_new else _unrepeated(output, [(start, line_end)])
-        start = line_end
-    yield from found
+    found: list[tuple[float, Span]] = []
+    for start, end in windows:
+        while start < end:
+            line_end = min(end, output.text.find("\n", start) + 1 or end)
+            if line_end - start <= MAX_LINE:
+                terms = _terms_in(output.text[start:line_end], scored)
+                line = [(start, line_end)]
+                has_number = any(_DIGIT.search(word) for word in terms)
+                found += [(sum(terms.values()), each) for each in (line if has_number else _unrepeated(output, line))]
+            start = line_end
+    best = max((weight for weight, _ in found), default=0.0)
+    for weight, line_found in sorted(found, key=lambda each: -each[0]):
+        if weight > 0 and weight >= LINE_WEIGHT * best:
+            yield line_found
+
+
+def _terms_in(line: str, scored: WindowScores) -> dict[str, float]:
+    """Return the words of the query that a line contains, with their weights."""
+    line = line.casefold()
+    return {
+        hits.term.surface: weight
+        for hits, weight in zip(scored.hits, scored.idf, strict=True)
+        if hits.count and (hits.term.stem in line or hits.term.surface in line)
+    }
 
 
 def _complete(text: str, records: Sequence[Span], order: Iterable[Span], longest: int) -> Iterator[Span]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from keyhole.extract.outputs.kinds import KINDS
 from keyhole.extract.outputs.marks import MAX_LINE_CHARS, MAX_MARKS, mark_lines
+from keyhole.extract.outputs.repeats import template
 
 PASSED = "".join(f"tests/test_{number}.py::test_passes PASSED\n" for number in range(500))
 
@@ -64,6 +65,20 @@ def test_failures_their_causes_and_the_summary_come_first(kind: str, text: str, 
 def test_the_first_of_many_equal_lines_comes_first_and_a_different_one_before_its_repetitions() -> None:
     text = "".join(f"ERROR worker {number} lost\n" for number in range(200)) + "ERROR the disk is full\n" + "ok\n" * 50
     assert best(text, "log")[:2] == ["ERROR worker 0 lost", "ERROR the disk is full"]
+
+
+def test_of_lines_that_differ_only_in_numbers_three_are_marked() -> None:
+    text = "start\n" * 9 + "".join(f"ERROR request {n} lost\n" for n in range(50)) + "end\n" * 9
+    marked = [text[start:end] for start, end, _ in mark_lines(text, "log")]
+    assert [line for line in marked if "ERROR" in line] == [f"ERROR request {n} lost\n" for n in range(3)]
+
+
+def test_a_line_of_a_rare_form_is_marked_among_frequent_ones() -> None:
+    lines = [f"request {n} served\n" for n in range(300)]
+    lines[150] = "the queue was emptied\n"
+    text = "".join(lines)
+    marked = [text[start:end] for start, end, _ in mark_lines(text, "log", template(text).split("\n"))]
+    assert "the queue was emptied\n" in marked
 
 
 def test_the_first_and_the_last_lines_of_any_output_are_marked() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from keyhole.extract.outputs.patterns import PATTERNS, Pattern
+from keyhole.extract.outputs.patterns import Pattern, patterns_of
+from keyhole.extract.outputs.repeats import find_rare_lines, template
 from keyhole.text.output import Mark
 
 MAX_MATCHES: Final = 5_000
@@ -22,29 +24,33 @@ FIRST_LINES: Final = 3
 LAST_LINES: Final = 4
 EDGE_WEIGHT: Final = 4.0
 """The first and the last lines of any output, and the weight of the very first and last."""
+RARE_WEIGHT: Final = 4.5
+"""A line of a rare form: less than a failure, more than the edges."""
+MAX_ALIKE: Final = 3
+"""Lines that differ only in numbers and are marked."""
 MAX_MARKS: Final = 400
 """Marks that are kept, by weight. At 4,000 characters, some sixty are shown."""
 
-_VARIABLE = re.compile(r"0x[0-9a-f]+|\d+", re.IGNORECASE)
 _LINE_OF_FILE = re.compile(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
 
 
-def mark_lines(text: str, kind: str) -> tuple[Mark, ...]:
-    """Return the marks of a text of a kind, by offset. Each line has at most one mark."""
-    marks: dict[int, Mark] = {}
-    repeated: Counter[str] = Counter()
-    for pattern in PATTERNS.get(kind, ()):
-        for mark in _matches(text, pattern, repeated):
-            if mark[0] not in marks or mark[2] > marks[mark[0]][2]:
-                marks[mark[0]] = mark
+def mark_lines(text: str, kind: str, forms: Sequence[str] = ()) -> tuple[Mark, ...]:
+    """Return the marks of a text of a kind, by offset. Each line has at most one mark.
+
+    `forms`: the lines of the text's template, if the lines of a rare form are marked.
+    """
+    found = [mark for pattern in patterns_of(kind) for mark in _matches(text, pattern)]
+    rare = find_rare_lines(text, forms) if forms else ()
+    found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in rare]
+    marks = {mark[0]: mark for mark in _without_alike(text, found)}
     for mark in (*_edges(text), *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
     return tuple(sorted(kept))
 
 
-def _matches(text: str, pattern: Pattern, repeated: Counter[str]) -> list[Mark]:
-    """Return the marks of a pattern's matches. Lines that differ only in numbers weigh less each time."""
+def _matches(text: str, pattern: Pattern) -> list[Mark]:
+    """Return the marks of a pattern's matches. Each further one weighs less, unless it differs only in numbers."""
     tail = max(0, len(text) - TAIL_CHARS)
     found: dict[int, int] = {}
     for match in pattern.lines.finditer(text):
@@ -55,14 +61,25 @@ def _matches(text: str, pattern: Pattern, repeated: Counter[str]) -> list[Mark]:
         line = text.rfind("\n", 0, tail) + 1
         found.update((match.start(), match.end()) for match in pattern.lines.finditer(text, line))
     marks: list[Mark] = []
-    templates: set[str] = set()
+    forms: set[str] = set()
     for start, end in found.items():
-        template = _VARIABLE.sub("#", text[start : min(end, start + MAX_LINE_CHARS)])
-        templates.add(template)
-        repeated[template] += 1
-        weight = pattern.weight / (1 + RANK_DECAY * (len(templates) - 1)) / repeated[template]
+        forms.add(template(text[start : min(end, start + MAX_LINE_CHARS)]))
+        weight = pattern.weight / (1 + RANK_DECAY * (len(forms) - 1))
         marks.append((start, _end_of_lines(text, start, end, pattern.following), weight))
     return marks
+
+
+def _without_alike(text: str, marks: list[Mark]) -> Iterator[Mark]:
+    """Yield the marks by weight, of lines that differ only in numbers the first `MAX_ALIKE`, each weighing less."""
+    counts: Counter[str] = Counter()
+    seen: set[int] = set()
+    for start, end, weight in sorted(marks, key=lambda mark: (-mark[2], mark[0])):
+        if start not in seen:
+            seen.add(start)
+            form = template(text[start:end].split("\n", 1)[0])
+            counts[form] += 1
+            if counts[form] <= MAX_ALIKE:
+                yield start, end, weight / counts[form]
 
 
 def _end_of_lines(text: str, start: int, end: int, following: int) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from keyhole.text.output import Span
@@ -14,10 +16,14 @@ MAX_PERIOD: Final = 3
 MIN_LINES: Final = 3
 MIN_CHARS: Final = 80
 """Lines and characters from which repeating lines are left out. The omission of fewer saves nothing."""
+RARE_SHARE: Final = 0.01
+"""Share of the lines up to which a form is rare."""
+MAX_RARE_LINES_SHARE: Final = 0.1
+"""Share of the lines that are of rare forms, up to which these lines are exceptions. In a text, most lines are rare."""
 
-_VARIABLE = re.compile(r"[0-9][0-9a-fx]*(?:[.,:-][0-9a-f]+)*")
+_VARIABLE = re.compile(r"[0-9][0-9a-fx]*(?:[.,:-][0-9][0-9a-fx]*)*")
 """What differs between lines that repeat each other: numbers, times, versions, addresses, hashes, UUIDs. It begins with
-a digit, because a search for other beginnings takes five times as long."""
+a digit, because a search for other beginnings takes several times as long."""
 _FIRST_LETTERS: Final = 3
 """Letters before the first digit of a hash that are left out, too. One hash in twenty has more."""
 
@@ -30,20 +36,42 @@ def template(text: str) -> str:
     return text
 
 
-def find_repeats(text: str) -> tuple[Span, ...]:
-    """Return the ranges of lines that each repeat one of the `MAX_PERIOD` lines before them, apart from numbers."""
+def find_repeats(text: str, forms: Sequence[str]) -> tuple[Span, ...]:
+    """Return the ranges of lines that each repeat one of the `MAX_PERIOD` lines before them, apart from numbers.
+
+    `forms`: the lines of the text's template.
+    """
     repeats: list[Span] = []
     recent: list[str] = []
     position = start = count = 0
-    for line, original in zip(template(text).split("\n"), text.split("\n"), strict=True):
-        if line in recent:
+    for form, line in zip(forms, text.split("\n"), strict=True):
+        if form in recent:
             count += 1
         else:
             if count >= MIN_LINES and position - start >= MIN_CHARS:
                 repeats.append((start, position))
-            start, count = position + len(original) + 1, 0
-        recent = [*recent[1 - MAX_PERIOD :], line]
-        position += len(original) + 1
+            start, count = position + len(line) + 1, 0
+        recent = [*recent[1 - MAX_PERIOD :], form]
+        position += len(line) + 1
     if count >= MIN_LINES and len(text) - start >= MIN_CHARS:
         repeats.append((start, len(text)))
     return tuple(repeats)
+
+
+def find_rare_lines(text: str, forms: Sequence[str]) -> tuple[Span, ...]:
+    """Return the first line of each rare form, if nearly all lines of the text have frequent forms.
+
+    Such a line tells what happened once among what happened all the time.
+    """
+    counts = Counter(forms)
+    rare = {form for form, count in counts.items() if count <= RARE_SHARE * len(forms) and form.strip()}
+    if sum(counts[form] for form in rare) > MAX_RARE_LINES_SHARE * len(forms):
+        return ()
+    found: list[Span] = []
+    position = 0
+    for form, line in zip(forms, text.split("\n"), strict=True):
+        if form in rare:
+            rare.discard(form)
+            found.append((position, min(len(text), position + len(line) + 1)))
+        position += len(line) + 1
+    return tuple(found)
