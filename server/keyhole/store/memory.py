@@ -132,7 +132,7 @@ class MemoryStore:
             rows = [(-a.fetched_at, a.id, a, last_access) for a, _, last_access in self._artifacts.values()]
         rows = [row for row in rows if after is None or row[:2] > (-after[0], after[1])]
         return tuple(
-            ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, last_access, _utf8_size(a.text))
+            ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, last_access, _utf8_size(a.text), a.notes)
             for *_, a, last_access in sorted(rows, key=lambda row: row[:2])[:limit]
         )
 
