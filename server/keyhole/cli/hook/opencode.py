@@ -6,6 +6,7 @@ The answer `{"output": …}` has the keys of `output` that change: `output`, or 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.hook.event import (
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from keyhole.cli.hook.event import Json
 
 SHELL: Final = "bash"
+ENDING: Final = re.compile(
+    r"\n\n<shell_metadata>\n"
+    r"(?:shell tool terminated command after exceeding timeout \d+ ms\.[\w ,]*\.|User aborted the command)"
+    r"\n</shell_metadata>\Z"
+)
+"""What opencode adds to the output of a command that it stopped."""
 SEARCHES: Final = frozenset({"grep", "glob", "list"})
 
 
@@ -43,10 +50,12 @@ def find(event: Json, environment: Mapping[str, str]) -> Result | None:
     if tool == SHELL:
         metadata = table_at(output, "metadata")
         status = metadata.get("exit")
-        return shell_result(text, arguments)._replace(
+        ended = ENDING.search(text)
+        return shell_result(text[: ended.start()] if ended else text, arguments)._replace(
             saved=text_at(metadata, "outputPath"),
             saved_in=_folder(environment),
             exit_status=status if isinstance(status, int) else None,
+            ending=ended[0] if ended else "",
         )
     if tool == "read":
         return read_result(text, text_at(arguments, "filePath"), arguments)
