@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Final
 
-from keyhole.extract.outputs.patterns import Pattern, patterns_of
+from keyhole.extract.outputs.patterns import Pattern, Patterns, patterns_of
 from keyhole.extract.outputs.repeats import find_rare_lines, template
 from keyhole.text.output import Mark
 
@@ -39,7 +40,7 @@ def mark_lines(text: str, kind: str, forms: Sequence[str] = ()) -> tuple[Mark, .
 
     `forms`: the lines of the text's template, if the lines of a rare form are marked.
     """
-    found = [mark for pattern in patterns_of(kind) for mark in _matches(text, pattern)]
+    found = _matches(text, patterns_of(kind))
     rare = find_rare_lines(text, forms) if forms else ()
     found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in rare]
     marks = {mark[0]: mark for mark in _without_alike(text, found)}
@@ -49,24 +50,44 @@ def mark_lines(text: str, kind: str, forms: Sequence[str] = ()) -> tuple[Mark, .
     return tuple(sorted(kept))
 
 
-def _matches(text: str, pattern: Pattern) -> list[Mark]:
-    """Return the marks of a pattern's matches. Each further one weighs less, unless it differs only in numbers."""
-    tail = max(0, len(text) - TAIL_CHARS)
-    found: dict[int, int] = {}
-    for match in pattern.lines.finditer(text):
-        if len(found) >= MAX_MATCHES:
+def _matches(text: str, patterns: Patterns) -> list[Mark]:
+    """Return the marks of the lines that match. Each further one weighs less, unless it differs only in numbers."""
+    found: dict[int, tuple[int, Pattern]] = {}
+    tail = text.rfind("\n", 0, max(0, len(text) - TAIL_CHARS)) + 1
+    for part in (0, tail):
+        for start, end, pattern in chain(_at_start(text, patterns, part), _anywhere(text, patterns, part)):
+            if start not in found or pattern.weight > found[start][1].weight:
+                found[start] = (end, pattern)
+        if len(text) <= TAIL_CHARS:
             break
-        found[match.start()] = match.end()
-    if len(found) >= MAX_MATCHES:
-        line = text.rfind("\n", 0, tail) + 1
-        found.update((match.start(), match.end()) for match in pattern.lines.finditer(text, line))
     marks: list[Mark] = []
-    forms: set[str] = set()
-    for start, end in found.items():
-        forms.add(template(text[start : min(end, start + MAX_LINE_CHARS)]))
-        weight = pattern.weight / (1 + RANK_DECAY * (len(forms) - 1))
+    forms: dict[Pattern, set[str]] = {}
+    for start, (end, pattern) in sorted(found.items()):
+        before = forms.setdefault(pattern, set())
+        before.add(template(text[start : min(end, start + MAX_LINE_CHARS)]))
+        weight = pattern.weight / (1 + RANK_DECAY * (len(before) - 1))
         marks.append((start, _end_of_lines(text, start, end, pattern.following), weight))
     return marks
+
+
+def _at_start(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int, Pattern]]:
+    """Yield the lines from `start` whose beginning matches, with the pattern of the largest weight."""
+    for match in islice(patterns.start_regex.finditer(text, start), MAX_MATCHES):
+        yield match.start(), match.end(), patterns.at_start[(match.lastindex or 1) - 1]
+
+
+def _anywhere(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int, Pattern]]:
+    """Yield the lines from `start` that contain a match, which is no part of a longer word, with its pattern."""
+    line = end = start
+    for match in islice(patterns.anywhere_regex.finditer(text, start), MAX_MATCHES):
+        place = match.start()
+        if place and text[place].isalnum() and (text[place - 1].isalnum() or text[place - 1] == "_"):
+            continue
+        if place >= end:
+            line = text.rfind("\n", 0, place) + 1
+            end = text.find("\n", place)
+            end = len(text) if end < 0 else end
+        yield line, end, patterns.anywhere[(match.lastindex or 1) - 1]
 
 
 def _without_alike(text: str, marks: list[Mark]) -> Iterator[Mark]:
