@@ -6,16 +6,17 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from keyhole.passages import index_text, rank_windows, score_text
-from keyhole.passages.find import Index, Span
-from keyhole.passages.packing.one_text import gap_line, head_tail_order
+from keyhole.passages.lines import ends_first, lines_with
+from keyhole.passages.packing.one_text import gap_line
 from keyhole.passages.packing.output_text import OutputText
-from keyhole.passages.rank import WindowScores
 from keyhole.records import Selection
 from keyhole.text.measure import Measure, fits
-from keyhole.text.output import Output
+from keyhole.text.output import Output, Span
+
+if TYPE_CHECKING:
+    from keyhole.passages.rank import WindowScores
 
 QUERY_SHARE: Final = 0.7
 """Share of the shown characters for the passages of the query; the rest is for the marked lines."""
@@ -57,15 +58,16 @@ def select_output(
         spans = [(0, len(text))] if text else []
         return Selection("whole", len(text), tuple(spans), (0.0,) * len(spans), text)
     question = (query or "").strip()
-    words = question or command_words
-    scored = score_text(text, words) if words else None
-    matched = scored is not None and bool(scored.stages)
-    index, shown = index_text(text), OutputText(output, max_chars)
+    shown = OutputText(output, max_chars)
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(output.marks, key=lambda mark: -mark[2])]
-    query_share = QUERY_SHARE if any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks) else LINE_SHARE
-    share = query_share if question else COMMAND_SHARE
-    order = _interleave(_passages(output, scored), marked, share) if scored and matched else iter(marked)
-    rest = _unrepeated(output, _windows(index, head_tail_order(index)))
+    if question:
+        has_failures = any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks)
+        matching, share = list(_passages(output, question)), QUERY_SHARE if has_failures else LINE_SHARE
+    else:
+        matching, share = list(_unrepeated(output, lines_with(text, command_words))), COMMAND_SHARE
+    matched = bool(matching)
+    order = _interleave(matching, marked, share) if matched else iter(marked)
+    rest = _unrepeated(output, ends_first(text))
     whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in (order, rest)]
     spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
     places = tuple(shown.place(span) for span in shown.split(spans))
@@ -79,10 +81,6 @@ def select_output(
     )
 
 
-def _windows(index: Index, order: Iterable[int]) -> Iterator[Span]:
-    return ((index.starts[window], index.end(window)) for window in order)
-
-
 def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
     """Yield the ranges without the lines that repeat others."""
     repeats = output.repeats
@@ -92,13 +90,17 @@ def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
         yield from _uncovered((start, end), repeats[first:last])
 
 
-def _passages(output: Output, scored: WindowScores) -> Iterator[Span]:
-    """Yield the matching lines of the best windows, and then the windows."""
-    index = scored.index
-    ranked = list(islice(rank_windows(scored), MAX_CANDIDATES))
-    best = [(index.starts[window], index.end(window)) for window in ranked[:LINE_WINDOWS]]
-    yield from _matching_lines(output, scored, best)
-    yield from _unrepeated(output, _windows(index, ranked))
+def _passages(output: Output, question: str) -> Iterator[Span]:
+    """Yield the matching lines of the best windows, and then the windows. Yield nothing if no word matches."""
+    from keyhole.passages import rank_windows, score_text  # most calls have no question
+
+    scored = score_text(output.text, question)
+    if not scored.stages:
+        return
+    ranked = islice(rank_windows(scored), MAX_CANDIDATES)
+    windows = [(scored.index.starts[window], scored.index.end(window)) for window in ranked]
+    yield from _matching_lines(output, scored, windows[:LINE_WINDOWS])
+    yield from _unrepeated(output, windows)
 
 
 def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span]) -> Iterator[Span]:
