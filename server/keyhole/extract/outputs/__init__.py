@@ -10,7 +10,7 @@ from keyhole.extract.outputs.json_records import read_json, shape_of_lines
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
 from keyhole.extract.outputs.marks import mark_lines
 from keyhole.extract.outputs.parts import find_parts
-from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, template
+from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
 from keyhole.text.output import Output
 
@@ -24,11 +24,12 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
     """
     text = terminal_text(output)
     kind = kind or recognise(text, command, name)
+    forms = line_forms(text)
+    marks = mark_lines(text, kind, forms)
     if kind == "json":
         records, shapes = read_json(text)
-        return Output(text, kind, mark_lines(text, kind), tuple(part[:2] for part in records), (), records, "", shapes)
-    forms = template(text).split("\n") if kind in REPEATING_KINDS else ()
-    repeats = find_repeats(text, forms) if forms else ()
+        return Output(text, kind, marks, tuple(part[:2] for part in records), parts=records, about=shapes)
+    repeats = find_repeats(text, forms) if kind in REPEATING_KINDS else ()
     parts, title = find_parts(text, kind)
     shapes = shape_of_lines(text) if kind == "jsonl" else ()
-    return Output(text, kind, mark_lines(text, kind, forms), (), repeats, parts, title, shapes)
+    return Output(text, kind, marks, (), repeats, parts, title, shapes)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final
 
 from keyhole.extract.outputs.patterns import Pattern, Patterns, patterns_of
-from keyhole.extract.outputs.repeats import find_rare_lines, template
+from keyhole.extract.outputs.repeats import REPEATING_KINDS, Forms, find_rare_lines
 from keyhole.text.output import Mark
 
 MAX_MATCHES: Final = 5_000
@@ -35,72 +35,73 @@ MAX_MARKS: Final = 400
 _LINE_OF_FILE = re.compile(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
 
 
-def mark_lines(text: str, kind: str, forms: Sequence[str] = ()) -> tuple[Mark, ...]:
-    """Return the marks of a text of a kind, by offset. Each line has at most one mark.
-
-    `forms`: the lines of the text's template, if the lines of a rare form are marked.
-    """
-    found = _matches(text, patterns_of(kind))
-    rare = find_rare_lines(text, forms) if forms else ()
-    found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in rare]
-    marks = {mark[0]: mark for mark in _without_alike(text, found)}
+def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
+    """Return the marks of a text of a kind, by offset. Each line has at most one mark."""
+    found = _matches(text, patterns_of(kind), forms)
+    if kind in REPEATING_KINDS:
+        found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
+    marks = {mark[0]: mark for mark in _without_alike(forms, found)}
     for mark in (*_edges(text), *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
     return tuple(sorted(kept))
 
 
-def _matches(text: str, patterns: Patterns) -> list[Mark]:
+def _matches(text: str, patterns: Patterns, forms: Forms) -> list[Mark]:
     """Return the marks of the lines that match. Each further one weighs less, unless it differs only in numbers."""
     found: dict[int, tuple[int, Pattern]] = {}
     tail = text.rfind("\n", 0, max(0, len(text) - TAIL_CHARS)) + 1
-    for part in (0, tail):
-        for start, end, pattern in chain(_at_start(text, patterns, part), _anywhere(text, patterns, part)):
+    for part in (0, tail) if tail else (0,):
+        for start, end, pattern in chain(_starts(text, patterns, part), _words(text, patterns, part)):
             if start not in found or pattern.weight > found[start][1].weight:
                 found[start] = (end, pattern)
-        if len(text) <= TAIL_CHARS:
-            break
     marks: list[Mark] = []
-    forms: dict[Pattern, set[str]] = {}
+    before: dict[Pattern, set[str]] = {}
     for start, (end, pattern) in sorted(found.items()):
-        before = forms.setdefault(pattern, set())
-        before.add(template(text[start : min(end, start + MAX_LINE_CHARS)]))
-        weight = pattern.weight / (1 + RANK_DECAY * (len(before) - 1))
+        own = before.setdefault(pattern, set())
+        own.add(forms[start])
+        weight = pattern.weight / (1 + RANK_DECAY * (len(own) - 1))
         marks.append((start, _end_of_lines(text, start, end, pattern.following), weight))
     return marks
 
 
-def _at_start(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int, Pattern]]:
+def _starts(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int, Pattern]]:
     """Yield the lines from `start` whose beginning matches, with the pattern of the largest weight."""
-    for match in islice(patterns.start_regex.finditer(text, start), MAX_MATCHES):
-        yield match.start(), match.end(), patterns.at_start[(match.lastindex or 1) - 1]
+    for match in islice(patterns.regex.finditer(text, start), MAX_MATCHES):
+        yield match.start(), match.end(), patterns.starts[(match.lastindex or 1) - 1]
 
 
-def _anywhere(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int, Pattern]]:
-    """Yield the lines from `start` that contain a match, which is no part of a longer word, with its pattern."""
-    line = end = start
-    for match in islice(patterns.anywhere_regex.finditer(text, start), MAX_MATCHES):
-        place = match.start()
-        if place and text[place].isalnum() and (text[place - 1].isalnum() or text[place - 1] == "_"):
-            continue
-        if place >= end:
-            line = text.rfind("\n", 0, place) + 1
-            end = text.find("\n", place)
-            end = len(text) if end < 0 else end
-        yield line, end, patterns.anywhere[(match.lastindex or 1) - 1]
+def _words(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int, Pattern]]:
+    """Yield the lines from `start` that contain a word that is no part of a longer one, with its pattern."""
+    for pattern in patterns.words:
+        for word in pattern.words:
+            found, place = 0, text.find(word, start)
+            while place >= 0 and found < MAX_MATCHES:
+                after = place + len(word)
+                if _is_joined(text, place) or _is_joined(text, after):
+                    place = text.find(word, after)
+                    continue
+                end = text.find("\n", after)
+                end = len(text) if end < 0 else end
+                yield text.rfind("\n", 0, place) + 1, end, pattern
+                found, place = found + 1, text.find(word, end)
 
 
-def _without_alike(text: str, marks: list[Mark]) -> Iterator[Mark]:
+def _is_joined(text: str, offset: int) -> bool:
+    """Return whether the characters before and after an offset are of one word."""
+    return text[offset - 1 : offset].isalpha() and text[offset : offset + 1].isalpha()
+
+
+def _without_alike(forms: Forms, marks: list[Mark]) -> Iterator[Mark]:
     """Yield the marks by weight, of lines that differ only in numbers the first `MAX_ALIKE`, each weighing less."""
     counts: Counter[str] = Counter()
     seen: set[int] = set()
     for start, end, weight in sorted(marks, key=lambda mark: (-mark[2], mark[0])):
         if start not in seen:
             seen.add(start)
-            form = template(text[start:end].split("\n", 1)[0])
-            counts[form] += 1
-            if counts[form] <= MAX_ALIKE:
-                yield start, end, weight / counts[form]
+            counts[forms[start]] += 1
+            if counts[forms[start]] <= MAX_ALIKE:
+                yield start, end, weight / counts[forms[start]]
 
 
 def _end_of_lines(text: str, start: int, end: int, following: int) -> int:

@@ -13,30 +13,26 @@ from typing import Final, NamedTuple
 
 
 class Pattern(NamedTuple):
-    """A pattern for lines: the weight of a line, the regular expression, and how many following lines belong to it."""
+    """What lines look like, the weight of such a line, and how many following lines belong to it."""
 
     weight: float
-    regex: str
+    start: str = ""
+    """A regular expression for the beginning of a line."""
     following: int = 0
-    anywhere: bool = False
-    """True if the expression may match anywhere in a line, False if it matches its beginning."""
+    words: tuple[str, ...] = ()
+    """Words anywhere in a line. Searching for them is faster than any regular expression for a whole line."""
 
 
 class Patterns(NamedTuple):
-    """The patterns of a kind in two expressions, whose groups are the patterns in the same order.
+    """The patterns of a kind: those for beginnings as the groups of one expression, and those with words."""
 
-    One search with all of them is several times faster than one with each.
-    """
-
-    at_start: tuple[Pattern, ...]
-    anywhere: tuple[Pattern, ...]
-    start_regex: re.Pattern[str]
-    anywhere_regex: re.Pattern[str]
+    starts: tuple[Pattern, ...]
+    regex: re.Pattern[str]
+    words: tuple[Pattern, ...]
 
 
-def _word(weight: float, words: str) -> Pattern:
-    """Return a pattern for lines with one of some words. Alternatives of plain characters are found fastest."""
-    return Pattern(weight, rf"(?:{words})\b", anywhere=True)
+def _words(weight: float, words: str) -> Pattern:
+    return Pattern(weight, words=tuple(words.split("|")))
 
 
 _TRACES: Final = (
@@ -83,12 +79,12 @@ _COMPILERS: Final = (
     Pattern(8, r"\S+?:\d+(?::\d+)?: (?:fatal )?error\b", 2),  # gcc, clang, mypy
     Pattern(8, r"error(?:\[E\d+\])?: ", 1),  # rustc
     Pattern(8, r"\S+\(\d+,\d+\): error |\S+:\d+:\d+ - error "),  # tsc
-    Pattern(8, r"undefined reference to|: (?:fatal )?error: ", anywhere=True),
+    _words(8, "undefined reference to|: error: |: fatal error: "),
     Pattern(7, r"\S*make\S*: \*\*\* |FAILED: |collect2: error|\[ERROR\] "),
     Pattern(6, r"[ \t]*-->"),
     Pattern(6, r"\S+:\d+:\d+: [A-Z]+\d+ |[A-Z]+\d{3,4} ", 1),  # ruff
     Pattern(3, r"\S+?:\d+(?::\d+)?: warning|warning(?::|\[)"),
-    Pattern(3, ": warning: ", anywhere=True),
+    _words(3, ": warning: "),
 )
 
 _DIFFS: Final = (
@@ -101,22 +97,20 @@ _DIFFS: Final = (
 )
 
 _LOGS: Final = (
-    _word(
+    _words(
         7,
         "FATAL|CRITICAL|EMERG|ALERT|ALARM|PANIC|panic|Segmentation fault|core dumped|Out of memory"
-        "|Main process exited|Failed with result|status=[1-9]\d*",
+        "|Main process exited|Failed with result|status=1|status=2",
     ),
-    _word(6, "ERROR|ERR|Error|error|Exception|FAILED|Failed|failed|failure"),
-    _word(
+    _words(6, "ERROR|ERR|Error|error|Exception|FAILED|Failed|failed|failure"),
+    _words(
         5,
         "denied|Denied|refused|timed out|Timed out|timeout|Timeout|cannot|Cannot|could not|Could not"
         "|unable to|Unable to|No such file|not found",
     ),
-    _word(
-        5,
-        "Successfully|finished|Finished|completed|Completed|summary|Summary|total|Total|upgraded|up to date|added \\d+",
-    ),
-    _word(3, "WARN|WARNING|Warning|warning|deprecated"),
+    _words(5, "Successfully|finished|Finished|completed|Completed|summary|Summary|total|Total|upgraded|up to date"),
+    Pattern(5, r"added \d"),
+    _words(3, "WARN|WARNING|Warning|warning|deprecated"),
 )
 
 _SOURCES: Final = (
@@ -132,10 +126,10 @@ _SOURCES: Final = (
 )
 
 _PAGES: Final = (
-    Pattern(8, r"<title\b|<meta [^>\n]*description", anywhere=True),
-    Pattern(6, r"<h1\b", anywhere=True),
+    _words(8, '<title|name="description"|property="og:description"'),
+    _words(6, "<h1"),
     Pattern(6, r"# \S"),
-    Pattern(4, r"<h[23]\b", anywhere=True),
+    _words(4, "<h2|<h3"),
     Pattern(4, r"##+ \S"),
 )
 
@@ -172,7 +166,8 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
 def patterns_of(kind: str) -> Patterns:
     """Return the patterns of a kind, those with the largest weight first."""
     ordered = sorted(PATTERNS.get(kind, ()), key=lambda pattern: -pattern.weight)
-    at_start = tuple(pattern for pattern in ordered if not pattern.anywhere)
-    anywhere = tuple(pattern for pattern in ordered if pattern.anywhere)
-    starts, words = ("|".join(f"({pattern.regex})" for pattern in each) or "(?!)" for each in (at_start, anywhere))
-    return Patterns(at_start, anywhere, re.compile(rf"^(?:{starts}).*$", re.MULTILINE), re.compile(words))
+    starts = tuple(pattern for pattern in ordered if pattern.start)
+    regex = "|".join(f"({pattern.start})" for pattern in starts) or "(?!)"
+    return Patterns(
+        starts, re.compile(rf"^(?:{regex}).*$", re.MULTILINE), tuple(pattern for pattern in ordered if pattern.words)
+    )

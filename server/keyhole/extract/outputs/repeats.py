@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from typing import Final
 
 from keyhole.text.output import Span
+
+Forms = dict[int, str]
+"""The form of each line by its offset: two lines of the same form differ only in numbers."""
 
 REPEATING_KINDS: Final = frozenset({"log", "text", "test", "compiler", "trace", "listing", "jsonl"})
 """Kinds in which a line that differs from another only in numbers tells nothing new."""
@@ -36,42 +38,40 @@ def template(text: str) -> str:
     return text
 
 
-def find_repeats(text: str, forms: Sequence[str]) -> tuple[Span, ...]:
-    """Return the ranges of lines that each repeat one of the `MAX_PERIOD` lines before them, apart from numbers.
+def line_forms(text: str) -> Forms:
+    """Return the form of each line by the line's offset: the line without its numbers."""
+    forms: Forms = {}
+    position = 0
+    for form, line in zip(template(text).split("\n"), text.split("\n"), strict=True):
+        forms[position] = form
+        position += len(line) + 1
+    return forms
 
-    `forms`: the lines of the text's template.
-    """
+
+def find_repeats(text: str, forms: Forms) -> tuple[Span, ...]:
+    """Return the ranges of lines that each repeat one of the `MAX_PERIOD` lines before them, apart from numbers."""
     repeats: list[Span] = []
     recent: list[str] = []
-    position = start = count = 0
-    for form, line in zip(forms, text.split("\n"), strict=True):
+    start, count = 0, 0
+    for position, form in [*forms.items(), (len(text), "\n")]:
         if form in recent:
-            count += 1
+            start, count = (start, count + 1) if count else (position, 1)
         else:
             if count >= MIN_LINES and position - start >= MIN_CHARS:
                 repeats.append((start, position))
-            start, count = position + len(line) + 1, 0
+            count = 0
         recent = [*recent[1 - MAX_PERIOD :], form]
-        position += len(line) + 1
-    if count >= MIN_LINES and len(text) - start >= MIN_CHARS:
-        repeats.append((start, len(text)))
     return tuple(repeats)
 
 
-def find_rare_lines(text: str, forms: Sequence[str]) -> tuple[Span, ...]:
+def find_rare_lines(text: str, forms: Forms) -> tuple[Span, ...]:
     """Return the first line of each rare form, if nearly all lines of the text have frequent forms.
 
     Such a line tells what happened once among what happened all the time.
     """
-    counts = Counter(forms)
+    counts = Counter(forms.values())
     rare = {form for form, count in counts.items() if count <= RARE_SHARE * len(forms) and form.strip()}
     if sum(counts[form] for form in rare) > MAX_RARE_LINES_SHARE * len(forms):
         return ()
-    found: list[Span] = []
-    position = 0
-    for form, line in zip(forms, text.split("\n"), strict=True):
-        if form in rare:
-            rare.discard(form)
-            found.append((position, min(len(text), position + len(line) + 1)))
-        position += len(line) + 1
-    return tuple(found)
+    first = {form: start for start, form in reversed(forms.items()) if form in rare}
+    return tuple((start, text.find("\n", start) + 1 or len(text)) for start in sorted(first.values()))
