@@ -276,6 +276,8 @@ def _add_hook(commands: Any) -> None:
         json=False,
     )  # fmt: skip
     hook.description = HOOK_DESCRIPTION
+    # Codex gives the model the message of a hook that exits with 2, in place of the tool's result; it ignores 1.
+    hook.usage_status = 1
     hook.add_argument("client", choices=HOOK_CLIENTS, help="the client whose event is on standard input")
     hook.add_argument(
         "--budget",
