@@ -13,6 +13,8 @@ from keyhole.cli.doctor import hooks
 from keyhole.cli.doctor.hook_events import ERROR
 from keyhole.cli.doctor.report import Finding, Level
 from keyhole.cli.install.codex_trust import hook_hash
+from keyhole.cli.install.hook_clients import HOOK_CLIENTS
+from keyhole.cli.install.hook_edit import find_hooks
 from keyhole.cli.main import main
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="scripts of POSIX")
@@ -68,13 +70,18 @@ def test_the_hooks_that_install_registers_fire(home: Path) -> None:
 
 def test_a_hook_that_codex_trusts_is_fine_and_a_changed_one_is_not(home: Path) -> None:
     assert main(["install", "codex", "--hooks"]) == 0
-    (group,) = json.loads((home / CODEX).read_text("utf-8"))["hooks"]["PostToolUse"]
-    trusted = hook_hash(group["hooks"][0], group["matcher"])
+    (hook,) = find_hooks(HOOK_CLIENTS["codex"], (home / CODEX).read_text("utf-8"))
+    trusted = hook_hash(hook)
     state = f'[hooks.state."{home / CODEX}:post_tool_use:0:0"]\ntrusted_hash = "{trusted}"\n'
     (home / ".codex/config.toml").write_text(state, "utf-8")
     assert check()["codex"].level is Level.OK
     (home / ".codex/config.toml").write_text(state.replace(trusted, "sha256:0"), "utf-8")
     assert "changed since you trusted it" in check()["codex"].message
+    assert main(["install", "codex", "--hooks", "--rewrite-commands"]) == 0
+    (home / ".codex/config.toml").write_text(state, "utf-8")
+    assert "have not trusted it" in check()["codex"].message, "the second hook is not trusted"
+    (home / CODEX).write_text((home / CODEX).read_text("utf-8").replace("PostToolUse", "Stop"), "utf-8")
+    assert "no hook for PostToolUse" in check()["codex"].message
 
 
 def test_clients_without_a_hook_are_a_note_and_absent_ones_are_not_listed(home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,16 +15,17 @@ FILE = "/home/me/.codex/hooks.json"
 KEY = f"{FILE}:post_tool_use:0:0"
 TEXT = add_hook(HOOK_CLIENTS["codex"], "", ("/opt/keyhole",), "linux", force=False)
 (HOOK,) = find_hooks(HOOK_CLIENTS["codex"], TEXT)
-HASH = hook_hash(HOOK.handler, HOOK.matcher)
+HASH = hook_hash(HOOK)
 
 
 def test_the_hash_is_that_of_codex() -> None:
     # Printed by `codex app-server` 0.169.0, `hooks/list`, for this hook.
     handler = {"type": "command", "command": "'/x y/keyhole' hook codex", "timeout": 10}
+    hook = replace(HOOK, handler=handler, matcher="^(Bash|Read)$")
     expected = "sha256:b0a2519544ec198c12ddbf71f38b74318e305c8ce6099a56d5ed83a2473ef1d8"
-    assert hook_hash(handler, "^(Bash|Read)$") == expected
-    assert hook_hash({**handler, "timeout": 11}, "^(Bash|Read)$") != expected
-    assert hook_hash(handler, None) != expected
+    assert hook_hash(hook) == expected
+    assert hook_hash(replace(hook, handler={**handler, "timeout": 11})) != expected
+    assert hook_hash(replace(hook, matcher=None)) != expected
 
 
 @pytest.mark.parametrize(("config", "reason"), [

@@ -79,6 +79,17 @@ def test_codex_needs_the_users_trust_and_says_so(home: Path, capsys: Captured) -
     assert "Codex asks for your trust again in the hooks after it" in capsys.readouterr().out
 
 
+def test_rewriting_commands_of_codex_is_an_option_that_tells_what_it_approves(home: Path, capsys: Captured) -> None:
+    assert main(["install", "codex", "--hooks"]) == 0
+    assert "without asking" not in capsys.readouterr().out
+    assert main(["install", "codex", "--hooks", "--rewrite-commands"]) == 0
+    assert "Codex now runs every command without asking you" in capsys.readouterr().out
+    hooks = json.loads((home / FILES["codex"]).read_text("utf-8"))["hooks"]
+    assert hooks["PreToolUse"][0]["hooks"][0]["command"].endswith(" hook codex --rewrite-commands || exit 0")
+    assert main(["install", "codex", "--hooks", "--remove"]) == 0
+    assert not (home / FILES["codex"]).exists()
+
+
 @pytest.mark.parametrize("client", FILES)
 def test_dry_run_and_print_write_nothing(home: Path, capsys: Captured, client: str) -> None:
     assert main(["install", client, "--hooks", "--dry-run"]) == 0
@@ -128,6 +139,8 @@ def test_all_registers_with_the_clients_found_and_the_listing_shows_them(home: P
     (["copilt", "--hooks"], "did you mean copilot?"), (["--hooks", "--remove"], "name a client"),
     (["codex", "--hooks", "--env", "KEYHOLE_ROBOTS=off"], "--hooks takes no --env"),
     (["codex", "--hooks", "--http", "http://a/mcp"], "--hooks takes"), (["codex", "--hooks", "--name", "x"], "takes"),
+    (["codex", "--rewrite-commands"], "is for keyhole install codex --hooks"),
+    (["claude-code", "--hooks", "--rewrite-commands"], "is for keyhole install codex --hooks"),
 ])  # fmt: skip
 def test_a_wrong_command_line_exits_with_2(home: Path, capsys: Captured, words: list[str], expected: str) -> None:
     assert main(["install", *words]) == 2
@@ -142,7 +155,7 @@ def test_a_file_that_cannot_be_changed_safely_is_not_changed(home: Path, capsys:
     for client in ("claude-code", "codex", "copilot"):
         file = home / FILES[client]
         file.parent.mkdir(parents=True)
-        content = content.replace(b"PostToolUse", HOOK_CLIENTS[client].client.key_path[-1].encode())
+        content = content.replace(b"PostToolUse", HOOK_CLIENTS[client].event.encode())
         file.write_bytes(content)
         assert main(["install", client, "--hooks"]) == 1
         assert "file was not changed: " in capsys.readouterr().err

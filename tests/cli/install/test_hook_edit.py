@@ -45,13 +45,13 @@ def test_a_file_keeps_every_byte_outside_the_hook(data: st.DataObject) -> None:
     hooks = data.draw(st.sampled_from(SHARED))
     text, values = data.draw(jsonc_files("hooks"))
     if "hooks" in values:
-        event = hooks.client.key_path[-1]
+        event = hooks.event
         values = {**values, "hooks": {**values["hooks"], event: data.draw(hooks_of_others(hooks))}}
         text = json.dumps(values, ensure_ascii=False, indent=data.draw(st.sampled_from([None, 2, "\t"])))
     after = add(hooks, text)
     added = jsonc_edit.parse(after)
-    *others, ours = added["hooks"][hooks.client.key_path[-1]]
-    assert others == values.get("hooks", {}).get(hooks.client.key_path[-1], [])
+    *others, ours = added["hooks"][hooks.event]
+    assert others == values.get("hooks", {}).get(hooks.event, [])
     (found,) = find_hooks(hooks, after)
     assert found.line.words == OURS
     kinds = {kind for kind, *_ in difflib.SequenceMatcher(None, text, after, autojunk=False).get_opcodes()}
@@ -61,7 +61,7 @@ def test_a_file_keeps_every_byte_outside_the_hook(data: st.DataObject) -> None:
     assert jsonc_edit.parse(remove(hooks, after, "{}") or "") == values or not others
     moved = add(hooks, after, MOVED)
     (found,) = find_hooks(hooks, moved)
-    assert found.line.words == MOVED and ours != jsonc_edit.parse(moved)["hooks"][hooks.client.key_path[-1]][-1]
+    assert found.line.words == MOVED and ours != jsonc_edit.parse(moved)["hooks"][hooks.event][-1]
 
 
 def test_comments_and_hooks_of_others_stay_around_the_hook() -> None:
@@ -101,12 +101,28 @@ def test_what_the_user_changed_in_the_hook_is_kept_and_force_replaces_it() -> No
 def test_a_hook_in_a_group_with_others_is_changed_and_removed_alone() -> None:
     handlers = [{"type": "command", "command": "a"}, {"type": "command", "command": "/old/keyhole hook claude"}]
     text = json.dumps({"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": handlers}]}})
-    for force in (False, True):
-        moved = jsonc_edit.parse(add(CLAUDE, text, MOVED, force=force))
-        (group,) = moved["hooks"]["PostToolUse"]
-        assert [each["command"] for each in group["hooks"]] == ["a", "/new/place/keyhole hook claude"]
-    removed = jsonc_edit.parse(remove(CLAUDE, text) or "")
-    assert removed == {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": handlers[:1]}]}}
+    (group,) = jsonc_edit.parse(add(CLAUDE, text, MOVED))["hooks"]["PostToolUse"]
+    assert [each["command"] for each in group["hooks"]] == ["a", "/new/place/keyhole hook claude"]
+    rest = [{"matcher": "Bash", "hooks": handlers[:1]}]
+    assert jsonc_edit.parse(remove(CLAUDE, text) or "") == {"hooks": {"PostToolUse": rest}}
+    (ours,) = jsonc_edit.parse(add(CLAUDE, "", MOVED))["hooks"]["PostToolUse"]
+    assert jsonc_edit.parse(add(CLAUDE, text, MOVED, force=True)) == {"hooks": {"PostToolUse": [*rest, ours]}}
+
+
+def test_the_hook_that_rewrites_commands_is_added_moved_and_removed_with_the_other() -> None:
+    other = {"hooks": {"PreToolUse": [OTHER]}}
+    for before in ("", json.dumps(other, indent=2)):
+        text = add_hook(CODEX, before, OURS, "linux", force=False, rewrites=True)
+        events = jsonc_edit.parse(text)["hooks"]
+        rewrite = {"type": "command", "timeout": 10}
+        rewrite["command"] = "'/opt/key hole/bin/keyhole' hook codex --rewrite-commands || exit 0"
+        assert events["PreToolUse"][-1] == {"matcher": "^Bash$", "hooks": [rewrite]}
+        assert len(events["PostToolUse"]) == 1 and add(CODEX, text) == text
+        assert add(CODEX, add(CODEX, text, MOVED)) == text
+        assert {hook.line.words for hook in find_hooks(CODEX, add(CODEX, text, MOVED))} == {MOVED}
+        assert remove(CODEX, text, before) == (before or None)
+        assert jsonc_edit.parse(remove(CODEX, text + "\n") or "") == (other if before else {})
+        assert "rewrite" not in add(CODEX, text, force=True)
 
 
 def test_all_hooks_of_keyhole_are_removed() -> None:
@@ -122,7 +138,8 @@ def test_a_removal_that_moves_other_hooks_is_known() -> None:
 
 
 @pytest.mark.parametrize("text", [
-    '{"hooks": []}', '{"hooks": {"PostToolUse": {}}}', '{"hooks": {"PostToolUse": "keyhole hook claude"}}',
+    '{"hooks": []}', '{"hooks": {"PostToolUse": {}}}',
+    '{"hooks": {"PostToolUse": null}}', '{"hooks": {"PostToolUse": "keyhole hook claude"}}',
     '{"hooks": null}', '{"hooks": 1}', "[]", "{", '{"hooks": {"PostToolUse": [}', '"text"', "nul", "\x00",
 ])  # fmt: skip
 def test_a_file_with_hooks_of_another_form_is_refused(text: str) -> None:

@@ -66,7 +66,9 @@ def _check_file(file: HookFile, words: Sequence[str]) -> Finding | None:
         # The hook is not run, because the program belongs to the other project.
         message = f"it runs {FORMER_SCRIPT}, the former name of Keyhole, which belongs to another project now"
         return Finding(AREA, name, Level.FAIL, message, f"{install} corrects it.")
-    line = file.ours[0].line
+    line = next((hook.line for hook in file.ours if hook.event == file.hooks.event), None)
+    if line is None:
+        return Finding(AREA, name, Level.WARN, f"no hook for {file.hooks.event}, which bounds the output", install)
     fault, milliseconds = _try_hook(line, _words_of_run(file, line))
     if fault:
         return Finding(AREA, name, Level.FAIL, fault, f"{install} writes a command that works.")
@@ -171,4 +173,5 @@ def _why_skipped(file: HookFile) -> str:
     config: dict[str, Any] = {}
     with suppress(OSError, ValueError):
         config = tomllib.loads(file.path.with_name("config.toml").read_text("utf-8"))
-    return why_skipped(file.ours[0], [str(file.path), str(file.path.resolve())], config)
+    names = [str(file.path), str(file.path.resolve())]
+    return next((reason for hook in file.ours if (reason := why_skipped(hook, names, config))), "")

@@ -48,6 +48,10 @@ def _add_entry_options(parser: argparse.ArgumentParser) -> None:
         "claude-code, codex, copilot, opencode",
     )  # fmt: skip
     entry.add_argument(
+        "--rewrite-commands", action="store_true",
+        help="codex with --hooks: run commands with keyhole run, which gets their whole output; this approves them all",
+    )  # fmt: skip
+    entry.add_argument(
         "--scope", choices=("user", "project"), default="user",
         help="change the user's file, or that of the current folder; default user",
     )  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from keyhole.cli.install.hook_edit import Hook
@@ -18,7 +19,7 @@ UNTRUSTED: Final = "you have not trusted it yet"
 CHANGED: Final = "it has changed since you trusted it"
 SWITCHED_OFF: Final = "it is switched off"
 ALL_OFF: Final = "hooks are switched off under [features] in config.toml"
-_EVENT: Final = "post_tool_use"
+_EVENTS: Final = MappingProxyType({"PreToolUse": "pre_tool_use", "PostToolUse": "post_tool_use"})
 _DEFAULT_TIMEOUT: Final = 600
 """Seconds that Codex gives to a hook without a timeout."""
 
@@ -30,19 +31,19 @@ def why_skipped(hook: Hook, file_names: Sequence[str], config: Mapping[str, Any]
         return ALL_OFF
     group, handler = (str(step) for step in hook.path if isinstance(step, int))
     states = _table(_table(config, "hooks"), "state")
-    keys = [f"{name}:{_EVENT}:{group}:{handler}" for name in file_names]
+    keys = [f"{name}:{_EVENTS.get(hook.event)}:{group}:{handler}" for name in file_names]
     state = next((_table(states, key) for key in keys if key in states), {})
     if state.get("enabled") is False:
         return SWITCHED_OFF
     trusted = state.get("trusted_hash")
     if not isinstance(trusted, str):
         return UNTRUSTED
-    return "" if trusted == hook_hash(hook.handler, hook.matcher) else CHANGED
+    return "" if trusted == hook_hash(hook) else CHANGED
 
 
-def hook_hash(handler: Mapping[str, Any], matcher: str | None) -> str:
+def hook_hash(hook: Hook) -> str:
     """Return the hash that Codex computes of a hook."""
-    timeout = handler.get("timeout")
+    handler, timeout = hook.handler, hook.handler.get("timeout")
     identity: dict[str, Any] = {
         "type": "command",
         "command": handler.get("command"),
@@ -51,7 +52,9 @@ def hook_hash(handler: Mapping[str, Any], matcher: str | None) -> str:
     }
     if isinstance(message := handler.get("statusMessage"), str):
         identity["statusMessage"] = message
-    group = {"event_name": _EVENT, "hooks": [identity]} | ({} if matcher is None else {"matcher": matcher})
+    group = {"event_name": _EVENTS.get(hook.event), "hooks": [identity]}
+    if hook.matcher is not None:
+        group["matcher"] = hook.matcher
     text = json.dumps(group, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from keyhole.cli.install.arguments import DEFAULT_NAME
 from keyhole.cli.install.change import Edit, try_change
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
 from keyhole.cli.install.entries import Server
-from keyhole.cli.install.hook_clients import HOOK_CLIENTS, HookClient
+from keyhole.cli.install.hook_clients import CODEX_REWRITES, HOOK_CLIENTS, HookClient
 from keyhole.cli.install.launch import this_program, this_server
 from keyhole.cli.install.output import contains_secret, mask_command, mask_secrets
 from keyhole.cli.table import Column, print_json, print_table
@@ -34,6 +35,8 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     """Register, unregister, print or list; return 1 if a file could not be changed."""
     if arguments.hooks and (arguments.env or arguments.http or arguments.name != DEFAULT_NAME):
         raise _invalid("--hooks takes no --env, --http or --name; hooks read the settings file: keyhole config path")
+    if arguments.rewrite_commands and (arguments.client, arguments.hooks) != ("codex", True):
+        raise _invalid("--rewrite-commands is for keyhole install codex --hooks")
     if not _NAME.fullmatch(arguments.name):
         raise _invalid("--name takes 1 to 48 letters, digits, _ and -")
     server, machine = _server_from(arguments), discover.this_machine()
@@ -120,9 +123,11 @@ def _entry_edit(client: Client, machine: Machine, server: Server, arguments: arg
 
 def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespace) -> Edit:
     words, platform = this_program(discover.this_installation()), machine.platform
+    rewrites = arguments.rewrite_commands
+    client = replace(hooks.client, next_step=CODEX_REWRITES) if rewrites else hooks.client
 
     def add(text: str) -> str:
-        return hook_edit.add_hook(hooks, text, words, platform, force=arguments.force)
+        return hook_edit.add_hook(hooks, text, words, platform, force=arguments.force, rewrites=rewrites)
 
     def remove(text: str, backups: Sequence[str]) -> str | None:
         return hook_edit.remove_hooks(hooks, text, backups, platform)
@@ -131,8 +136,9 @@ def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespac
         note = "; Codex asks for your trust again in the hooks after it: /hooks" if hooks.client.name == "codex" else ""
         return f"hook removed{note if hook_edit.moves_others(hooks, text) else ''}"
 
-    path = discover.config_path(hooks.client, machine, arguments.scope)
-    return Edit(hooks.client, path, add, remove, "no hook of Keyhole", removed)
+    return Edit(
+        client, discover.config_path(client, machine, arguments.scope), add, remove, "no hook of Keyhole", removed
+    )
 
 
 def _snippet(client: Client, server: Server, machine: Machine, arguments: argparse.Namespace) -> str:

@@ -21,21 +21,29 @@ CODEX_TRUST: Final = (
     "Codex skips the hook, without a message, until you trust it: start codex and trust it with /hooks. "
     "A change of the command or of its place in the list needs your trust again."
 )
+CODEX_REWRITES: Final = (
+    "Codex now runs every command without asking you, because rewriting a command approves it. " + CODEX_TRUST
+)
+REWRITE_EVENT: Final = "PreToolUse"
 CODEX_OPTIONS: Final = " || exit 0"
 """Codex replaces a tool's output by the error message of a hook that exits with 2, as a parser of arguments does. This
 text works in the shells of all platforms."""
+_KEY_PATH: Final = ("hooks",)
 _CLAUDE_TOOLS: Final = "^(Bash|PowerShell|Read|Grep|mcp__(?!keyhole).*)$"
-_CODEX_TOOLS: Final = "^(Bash|mcp__.*)$"
+_CODEX_SHELL: Final = "Bash"
+_CODEX_TOOLS: Final = f"^({_CODEX_SHELL}|mcp__.*)$"
 """Patterns of the tools whose output is bounded. Codex's patterns cannot exclude Keyhole's own tools; the hook does."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookClient:
-    """A client that runs hooks. `client.key_path` leads to the list of hooks in the file of `client`."""
+    """A client that runs hooks. `client.key_path` leads to the lists of hooks, by event, in the file of `client`."""
 
     client: Client
     argument: str
     """The client's name in `keyhole hook NAME`."""
+    event: str
+    """The event after a tool call; "" for a plugin."""
     windows_shell: Shell
     """The shell that runs hooks on Windows."""
     build: Callable[[str, bool], dict[str, Any]]
@@ -75,6 +83,11 @@ def _group(matcher: str) -> Callable[[str, bool], dict[str, Any]]:
     }
 
 
+def build_rewrite(line: HookLine) -> dict[str, Any]:
+    """Return the group of Codex's hook that runs each command through `keyhole run`."""
+    return _group(f"^{_CODEX_SHELL}$")(replace(line, options=f" --rewrite-commands{line.options}").text, False)
+
+
 def _copilot_hook(line: str, windows: bool) -> dict[str, Any]:
     return {"type": "command", "powershell" if windows else "bash": line, "timeoutSec": TIMEOUT}
 
@@ -82,14 +95,13 @@ def _copilot_hook(line: str, windows: bool) -> dict[str, Any]:
 def _hook_file(
     name: str,
     paths: Callable[[Machine], tuple[Path, ...]],
-    keys: Sequence[str],
     project: str,
     source: str,
     format: Format = "json",
     next_step: str = NEW_SESSION,
 ) -> Client:
     return replace(
-        CLIENTS[name], user_paths=paths, key_path=tuple(keys), project=project, source=source, format=format,
+        CLIENTS[name], user_paths=paths, key_path=_KEY_PATH, project=project, source=source, format=format,
         next_step=next_step,
     )  # fmt: skip
 
@@ -97,30 +109,30 @@ def _hook_file(
 _ALL: Final = (
     HookClient(
         _hook_file(
-            "claude-code", _claude, ("hooks", "PostToolUse"), ".claude/settings.local.json",
+            "claude-code", _claude, ".claude/settings.local.json",
             "https://code.claude.com/docs/en/hooks",
         ),
-        "claude", "git bash", _group(_CLAUDE_TOOLS),
+        "claude", "PostToolUse", "git bash", _group(_CLAUDE_TOOLS),
     ),
     HookClient(
         _hook_file(
-            "codex", _codex, ("hooks", "PostToolUse"), ".codex/hooks.json", "https://developers.openai.com/codex/hooks",
+            "codex", _codex, ".codex/hooks.json", "https://developers.openai.com/codex/hooks",
             next_step=CODEX_TRUST,
         ),
-        "codex", "cmd", _group(_CODEX_TOOLS), options=CODEX_OPTIONS,
+        "codex", "PostToolUse", "cmd", _group(_CODEX_TOOLS), options=CODEX_OPTIONS,
     ),
     HookClient(
         _hook_file(
-            "copilot", _copilot, ("hooks", "postToolUse"), ".github/hooks/keyhole.json",
+            "copilot", _copilot, ".github/hooks/keyhole.json",
             "https://docs.github.com/en/copilot/reference/hooks-reference",
         ),
-        "copilot", "powershell", _copilot_hook, start='{\n  "version": 1\n}\n',
+        "copilot", "postToolUse", "powershell", _copilot_hook, start='{\n  "version": 1\n}\n',
     ),
     HookClient(
         _hook_file(
-            "opencode", _opencode, (), ".opencode/plugin/keyhole.js", "https://opencode.ai/docs/plugins", "script",
+            "opencode", _opencode, ".opencode/plugin/keyhole.js", "https://opencode.ai/docs/plugins", "script",
         ),
-        "opencode", "posix", lambda _line, _windows: {},
+        "opencode", "", "posix", lambda _line, _windows: {},
     ),
 )  # fmt: skip
 HOOK_CLIENTS: Final[Mapping[str, HookClient]] = MappingProxyType({each.client.name: each for each in _ALL})

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from keyhole.cli.install import edit
-from keyhole.cli.install.hook_clients import HookClient
+from keyhole.cli.install.hook_clients import REWRITE_EVENT, HookClient, build_rewrite
 from keyhole.cli.install.hook_lines import HookLine, join_words, parse_line
 
 _COMMAND_KEYS: Final = ("command", "bash", "powershell")
@@ -29,62 +29,84 @@ class Hook:
     handler: Any = None
     matcher: str | None = None
 
+    @property
+    def event(self) -> str:
+        """The event that the hook is for; "" for a plugin."""
+        return str(self.path[1]) if self.path else ""
+
 
 def find_hooks(hooks: HookClient, text: str) -> list[Hook]:
-    """Return Keyhole's hooks in the text. Raises KeyholeError if the text cannot be parsed."""
+    """Return Keyhole's hooks in the text, for any event. Raises KeyholeError if the text cannot be parsed."""
     if hooks.client.format == "script":
         return _find_plugin_command(text)
-    return list(_find_in_list(_list_of_hooks(hooks, text), hooks.client.key_path))
+    events = _events(hooks, text).items()
+    return [hook for event, items in events for hook in _find_in_list(items, (*hooks.client.key_path, event))]
 
 
-def add_hook(hooks: HookClient, text: str, words: Sequence[str], platform: str, *, force: bool) -> str:
-    """Return the text with one hook of Keyhole that runs this program; the same text if it has this hook.
+def add_hook(
+    hooks: HookClient, text: str, words: Sequence[str], platform: str, *, force: bool, rewrites: bool = False
+) -> str:
+    """Return the text with a hook of Keyhole that runs this program; the same text if it has this hook.
 
-    In an existing hook only the program is changed, so that what the user changed is kept; with `force` the whole
-    hook. Raises KeyholeError if the text cannot be parsed or edited.
+    In an existing hook only the program is changed, so that what the user changed is kept; with `force` the hook is
+    written anew. `rewrites`: add the hook that rewrites commands too. Raises KeyholeError if the text cannot be
+    parsed or edited.
     """
     line = hooks.line(words, platform)
     found = find_hooks(hooks, text)
     if hooks.client.format == "script":
         if text.strip() and not found and not force:
             raise edit.refusal(hooks.client, "it is not a plugin of Keyhole; replace it with --force")
-        return text if found and found[0].line.words == line.words and not force else plugin_text(line)
-    if found and found[0].line.program == line.program and not force:
-        return text
-    client, text = hooks.client, text if text.strip() else hooks.start
-    if found and not (force and found[0].is_alone):
-        hook = found[0]
-        return edit.put(
-            client, text, hook.path, {**hook.handler, hook.key: replace(hook.line, program=line.program).text}
-        )
-    depth = len(client.key_path)
-    index = found[0].path[depth] if found else len(_list_of_hooks(hooks, text))
-    return edit.put(client, text, (*client.key_path, index), hooks.build(line.text, platform == "win32"))
+        return plugin_text(line)
+    if force:
+        text, found = _drop(hooks, text, found), []
+    text = text if text.strip() else hooks.start
+    for hook in found:
+        if hook.line.program != line.program:
+            handler = {**hook.handler, hook.key: replace(hook.line, program=line.program).text}
+            text = edit.put(hooks.client, text, hook.path, handler)
+    missing = {hooks.event: hooks.build(line.text, platform == "win32")}
+    if rewrites:
+        missing |= {REWRITE_EVENT: build_rewrite(line)}
+    present = {hook.event for hook in found}
+    for event, item in missing.items():
+        if event not in present:
+            path: list[str | int] = [*hooks.client.key_path, event, len(_events(hooks, text).get(event, []))]
+            text = edit.put(hooks.client, text, path, item)
+    return text
 
 
 def remove_hooks(hooks: HookClient, text: str, backups: Sequence[str], platform: str) -> str | None:
-    """Return the text as it was before the hook was added, or without the hook; None if there should be no file."""
+    """Return the text as it was before the hooks were added, or without them; None if there should be no file."""
     found = find_hooks(hooks, text)
     if not found:
         return text
     if hooks.client.format == "script":
         return None
-    remaining, depth = text, len(hooks.client.key_path)
-    for hook in reversed(found):
-        remaining = edit.drop(hooks.client, remaining, hook.path[: depth + 1] if hook.is_alone else hook.path)
+    words, rewrites = found[0].line.words, any(hook.event == REWRITE_EVENT for hook in found)
 
     def add(before: str) -> str:
         is_new = not find_hooks(hooks, before)
-        return add_hook(hooks, before, found[0].line.words, platform, force=False) if is_new else ""
+        return add_hook(hooks, before, words, platform, force=False, rewrites=rewrites) if is_new else ""
 
-    return edit.restore(text, remaining, backups, add)
+    return edit.restore(text, _drop(hooks, text, found), backups, add)
 
 
 def moves_others(hooks: HookClient, text: str) -> bool:
-    """Return True if removing Keyhole's hooks changes the place of another hook in the list."""
-    places = [hook.path[len(hooks.client.key_path)] for hook in find_hooks(hooks, text) if hook.path]
-    following = range(len(_list_of_hooks(hooks, text)))[-len(places) :]
-    return bool(places) and places != list(following)
+    """Return True if removing Keyhole's hooks changes the place of another hook in its list."""
+    events = _events(hooks, text) if hooks.client.format == "json" else {}
+    for event, items in events.items():
+        places = [hook.path[2] for hook in find_hooks(hooks, text) if hook.event == event]
+        if places and places != list(range(len(items)))[-len(places) :]:
+            return True
+    return False
+
+
+def _drop(hooks: HookClient, text: str, found: Sequence[Hook]) -> str:
+    """Return the text without these hooks, and without groups that have no other handler."""
+    for hook in reversed(found):
+        text = edit.drop(hooks.client, text, hook.path[:3] if hook.is_alone else hook.path)
+    return text
 
 
 def format_hook(hooks: HookClient, words: Sequence[str], platform: str) -> str:
@@ -99,12 +121,13 @@ def plugin_text(line: HookLine) -> str:
     return _PLUGIN_COMMAND.sub(lambda _: f"const COMMAND = {command};", template, count=1)
 
 
-def _list_of_hooks(hooks: HookClient, text: str) -> list[Any]:
-    """Return the list with all hooks, also those of others; [] if the file has no such list."""
-    items: Any = edit.parse(hooks.client, text.removeprefix(edit.BYTE_ORDER_MARK))
-    for key in hooks.client.key_path:
-        items = items.get(key) if isinstance(items, dict) else None
-    return items if isinstance(items, list) else []
+def _events(hooks: HookClient, text: str) -> dict[str, list[Any]]:
+    """Return the lists with all hooks, also those of others, by event."""
+    (key,) = hooks.client.key_path
+    events = edit.parse(hooks.client, text.removeprefix(edit.BYTE_ORDER_MARK)).get(key)
+    return (
+        {name: items for name, items in events.items() if isinstance(items, list)} if isinstance(events, dict) else {}
+    )
 
 
 def _find_plugin_command(text: str) -> list[Hook]:
