@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from keyhole.text.escape import plain_line
 from keyhole.text.secrets import mask_secrets
 
 OUTPUT: Final = "output:"
@@ -18,6 +19,14 @@ EXIT_STATUS: Final = "exit"
 FOLDER: Final = "folder"
 """The artifact note with the folder in which that command ran."""
 
+KIND_NAMES: Final = {
+    "test": "test run", "compiler": "compiler output", "trace": "stack trace", "log": "log", "diff": "diff",
+    "grep": "search results", "listing": "listing", "source": "source", "json": "JSON", "jsonl": "JSON Lines",
+    "csv": "table", "page": "HTML", "markdown": "Markdown", "opaque": "long lines", "text": "text",
+}  # fmt: skip
+"""The names of the kinds of outputs, as they are shown."""
+MAX_SHOWN_TITLE: Final = 80
+"""Bytes of the command line that are shown in a result. Its reader has usually just run it."""
 MAX_COMMAND: Final = 2_000
 """Characters of a command line that are stored: a longer one contains the text of a script. Exports allow as many."""
 
@@ -37,6 +46,13 @@ def output_url(kind: str) -> str:
 def output_kind(url: str) -> str:
     """Return the kind of an output, "" for a page."""
     return url.removeprefix(OUTPUT) if is_output(url) else ""
+
+
+def describe_output(kind: str, title: str, exit_status: int | str | None, limit: int = MAX_SHOWN_TITLE) -> str:
+    """Return one line that says what an output is, with an exit status other than 0; the title is escaped."""
+    source = f" of `{plain_line(title, limit)}`" if title else ""
+    status = "" if exit_status in {None, 0, "", "0"} else f", exit status {plain_line(str(exit_status), 20)}"
+    return f"Output{source} ({KIND_NAMES.get(kind, 'text')}){status}"
 
 
 def output_title(command: str, name: str) -> str:
