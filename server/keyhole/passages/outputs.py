@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from keyhole.passages.gaps import close_gaps, gap_line, uncovered
 from keyhole.passages.lines import ends_first, lines_with
-from keyhole.passages.packing.one_text import gap_line
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.records import Selection
 from keyhole.text.measure import Measure, fits
@@ -30,8 +30,14 @@ LINE_WEIGHT: Final = 0.8
 """Share of the best line's weight that such a line has at least."""
 MAX_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it."""
+NAME_WEIGHT: Final = 1.3
+"""Factor of a word in the name of a part: a definition of source or a file."""
 COMMAND_SHARE: Final = 0.3
 """The same share for the words of the command, if there is no query."""
+SUMMARY_SHARE: Final = 0.12
+"""Share of the characters for the summary of what is not shown."""
+OUTLINE_SHARE: Final = 0.3
+"""The same share for the definitions of source if nothing is asked: the outline is what a reader wants first."""
 WHOLE_SHARE: Final = 1 / 3
 """Share of the limit up to which a line or record is shown whole."""
 MAX_CANDIDATES: Final = 3_000
@@ -58,7 +64,7 @@ def select_output(
         spans = [(0, len(text))] if text else []
         return Selection("whole", len(text), tuple(spans), (0.0,) * len(spans), text)
     question = (query or "").strip()
-    shown = OutputText(output, max_chars)
+    shown = OutputText(output, int(max_chars * _summary_share(output, question)))
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(output.marks, key=lambda mark: -mark[2])]
     if question:
         has_failures = any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks)
@@ -81,13 +87,17 @@ def select_output(
     )
 
 
+def _summary_share(output: Output, question: str) -> float:
+    return OUTLINE_SHARE if output.kind == "source" and not question else SUMMARY_SHARE
+
+
 def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
     """Yield the ranges without the lines that repeat others."""
     repeats = output.repeats
     for start, end in spans:
         first = bisect_right(repeats, start, key=lambda repeat: repeat[1])
         last = bisect_left(repeats, end, key=lambda repeat: repeat[0])
-        yield from _uncovered((start, end), repeats[first:last])
+        yield from uncovered((start, end), repeats[first:last])
 
 
 def _passages(output: Output, question: str) -> Iterator[Span]:
@@ -118,6 +128,10 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
                 has_number = any(_DIGIT.search(word) for word in terms)
                 found += [(sum(terms.values()), each) for each in (line if has_number else _unrepeated(output, line))]
             start = line_end
+    for part in output.parts if output.summary_title else ():
+        if weight := sum(_terms_in(part.name, scored).values()):
+            line_end = output.text.find("\n", part.start) + 1 or len(output.text)
+            found.append((NAME_WEIGHT * weight, (part.start, min(line_end, part.start + MAX_LINE))))
     best = max((weight for weight, _ in found), default=0.0)
     for weight, line_found in sorted(found, key=lambda each: -each[0]):
         if weight > 0 and weight >= LINE_WEIGHT * best:
@@ -177,10 +191,10 @@ def _pack(
     for order in orders:
         failed = 0
         for number, span in enumerate(order):
-            pieces = _uncovered(span, packed)
+            pieces = uncovered(span, packed)
             if not pieces:
                 continue
-            tried = _close_gaps(sorted([*packed, *pieces]), gap)
+            tried = close_gaps(sorted([*packed, *pieces]), gap)
             if fits(shown.passages(tried), max_size, measure):
                 packed = tried
             else:
@@ -188,28 +202,3 @@ def _pack(
             if failed > 8 or number >= MAX_CANDIDATES:
                 break
     return packed
-
-
-def _close_gaps(spans: Sequence[Span], least: int) -> list[Span]:
-    """Merge ranges with at most `least` characters between them: the line for the omission would be as long."""
-    closed: list[Span] = []
-    for start, end in spans:
-        if closed and start - closed[-1][1] <= least:
-            closed[-1] = (closed[-1][0], max(end, closed[-1][1]))
-        else:
-            closed.append((start, end))
-    return closed
-
-
-def _uncovered(span: Span, shown: Sequence[Span]) -> list[Span]:
-    """Return the parts of a range that are not shown yet."""
-    pieces, position = [], span[0]
-    for start, end in shown:
-        if end <= position or start >= span[1]:
-            continue
-        if start > position:
-            pieces.append((position, start))
-        position = max(position, end)
-    if position < span[1]:
-        pieces.append((position, span[1]))
-    return pieces
