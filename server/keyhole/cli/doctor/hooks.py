@@ -71,7 +71,10 @@ def _check_file(file: HookFile, words: Sequence[str]) -> Finding | None:
         return Finding(AREA, name, Level.WARN, f"no hook for {file.hooks.event}, which bounds the output", install)
     fault, milliseconds = _try_hook(line, _words_of_run(file, line))
     if fault:
-        return Finding(AREA, name, Level.FAIL, fault, f"{install} writes a command that works.")
+        fix = f"{install} writes a command that works."
+        if state == "registered":
+            fix = "Hooks are silent about errors; `keyhole bound FILE` with a large file shows them."
+        return Finding(AREA, name, Level.FAIL, fault, fix)
     if reason := _why_skipped(file):
         fix = (
             "Start codex and trust it with /hooks."
