@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from keyhole.passages.gaps import gap_line
-from keyhole.text.output import Output, Part, Span
+from keyhole.text.output import HINTS, Output, Part, Span
 
 MIN_SUMMARY: Final = 80
 """Characters below which there is no summary: its first words would be all of it."""
@@ -69,6 +69,8 @@ class OutputText:
         output = self._output
         line = next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
         hidden = [part for part in output.parts if part.entry and not _is_shown(spans, part.start, part.end)]
+        if output.summary_title == HINTS:
+            hidden = [part for part in hidden if all(output.text.find(part.entry, *span) < 0 for span in spans)]
         return line + self._entries(hidden, limit - len(line))
 
     def _entries(self, parts: Sequence[Part], limit: int) -> str:
