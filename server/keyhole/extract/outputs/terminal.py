@@ -7,13 +7,13 @@ progress bar, is its last state. No other character that a terminal shows is rem
 from __future__ import annotations
 
 import codecs
-import re
 from typing import Final
 
 from keyhole.text.clean import clean
+from keyhole.text.lazy_pattern import lazy_pattern
 
-_ERASE = re.compile(r"\x1b\[[012]?K")
-_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_ERASE = lazy_pattern(r"\x1b\[[012]?K")
+_ESCAPE = lazy_pattern(r"\x1b\[[0-?]*[ -/]*[@-~]")
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 ERRORS: Final = "backslashreplace"
 """Name of the error handler of Python's decoders for bytes that are not valid."""
