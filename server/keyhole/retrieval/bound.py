@@ -77,7 +77,6 @@ def bound(
     store: OutputStore | None = None,
     secret: bytes = b"",
     now: float = 0.0,
-    indexed: bool = True,
 ) -> Bounded:
     """Return an output within `budget` characters: unchanged if it fits, otherwise its most important lines.
 
@@ -89,7 +88,6 @@ def bound(
     it ran; a status other than 0 is shown. `store`: where the whole output is kept with these facts, at the time `now`
     in seconds since the epoch; without a store nothing is written, and nothing can be read on. `secret`: signs the
     boundary lines and the id; without it, an output could contain its own boundary. Secrets in `command` are masked.
-    `indexed`: False if `store` computes the search words of the output itself.
 
     Raises KeyholeError: invalid_argument for an unknown kind or a budget below `MIN_BUDGET`, store_unavailable.
     """
@@ -99,14 +97,14 @@ def bound(
         return Bounded(
             text, kind or recognise(terminal_text(text), command or "", name or ""), None, len(text), unchanged=True
         )
-    text, read = _read(text, query, kind, command or "", name or "")
+    text, read = read_whole(text, query, kind, command or "", name or "")
     id = ""
     if store is not None:
         from keyhole.records import Artifact
 
         url, title = output_url(read.kind), output_title(command or "", name or "")
         id, notes = artifact_id(secret, url, text), output_notes(command or "", exit_status, folder)
-        words = output_words(title, read.text, read.marks) if indexed else ""
+        words = output_words(title, read.text, read.marks)
         store.put(Artifact(id, url, url, title, text, "text/plain", "", now, notes=notes), words)
     lines = text.count("\n") + 1
     return render_output(read, lines, query, budget, mask_secrets(command or ""), exit_status, id, secret)
@@ -123,7 +121,7 @@ def check_options(kind: str | None, budget: int) -> None:
     raise KeyholeError(Code.INVALID_ARGUMENT, f"budget must be at least {MIN_BUDGET}")
 
 
-def _read(text: str, query: str | None, kind: str | None, command: str, name: str) -> tuple[str, Output]:
+def read_whole(text: str, query: str | None, kind: str | None, command: str, name: str) -> tuple[str, Output]:
     """Return the text that is stored, and the output that is ranked: an excerpt of it if it is large."""
     if len(text) <= LARGE_CHARS:
         read = read_output(text, kind=kind, command=command, name=name)
