@@ -140,14 +140,21 @@ def _find_plugin_command(text: str) -> list[Hook]:
     return [Hook(replace(line, words=tuple(words)))] if line else []
 
 
-def _find_in_list(items: Sequence[Any], path: Sequence[str | int]) -> Iterator[Hook]:
+def _find_in_list(items: Sequence[Any], path: tuple[str | int, ...]) -> Iterator[Hook]:
     """Yield the hooks in a list of handlers, and of groups with a list of handlers."""
     for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            continue
-        if isinstance(inner := item.get("hooks"), list):
-            for hook in _find_in_list(inner, (*path, index, "hooks")):
-                yield replace(hook, is_alone=len(inner) == 1, matcher=item.get("matcher"))
-        for key in _COMMAND_KEYS:
-            if line := parse_line(item.get(key)):
-                yield Hook(line, (*path, index), key, handler=item, matcher=item.get("matcher"))
+        inner = item.get("hooks") if isinstance(item, dict) else None
+        if isinstance(inner, list):
+            for number, handler in enumerate(inner):
+                for hook in _find_in_handler(handler, (*path, index, "hooks", number)):
+                    yield replace(hook, is_alone=len(inner) == 1, matcher=item.get("matcher"))
+        else:
+            yield from _find_in_handler(item, (*path, index))
+
+
+def _find_in_handler(handler: Any, path: tuple[str | int, ...]) -> Iterator[Hook]:
+    """Yield the hook of a handler, if it is Keyhole's."""
+    for key in _COMMAND_KEYS if isinstance(handler, dict) else ():
+        if line := parse_line(handler.get(key)):
+            yield Hook(line, path, key, handler=handler)
+            return
