@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +141,12 @@ def test_a_command_is_approved_only_if_rewriting_is_asked_for(environment: dict[
         answer(json.dumps(recorded("claude-before-shell")).encode(), "claude", BUDGET, environment, rewrites=True)
         == b""
     )
+
+
+@pytest.fixture(autouse=True)
+def _collection() -> Iterator[None]:
+    yield
+    gc.enable()  # a hook disables it, because its process ends at once
 
 
 def run(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], data: bytes, *words: str) -> bytes:
