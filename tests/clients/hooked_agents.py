@@ -124,11 +124,12 @@ HOOKED_AGENTS: Final = (
 
 def run_turn(
     hooked: HookedAgent, programs: Path, script: Sequence[Step], change: Callable[[Path], None] | None = None,
-    *, trusts: bool = True,
+    *, options: Sequence[str] = (), trusts: bool = True,
 ) -> list[str]:  # fmt: skip
     """Install the hook, run a turn whose model follows the script, and return the results that the model received.
 
-    `change` edits the file with the hook after it was installed; `trusts`: the user trusts Codex's hooks.
+    `change` edits the file with the hook after it was installed; `options`: of `keyhole install`; `trusts`: the user
+    trusts Codex's hooks.
     """
     with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as folder, open_setup(Path(folder)) as setup:
         with serve_model(script) as model:
@@ -137,7 +138,7 @@ def run_turn(
             words = hooked.extend(agent_setup, words)
             # With a plugin, opencode waits for npm, which without a network takes a minute.
             env = {**agent_setup.env, **variables, **setup.settings, "npm_config_offline": "true"}
-            _install(hooked, env, setup)
+            _install(hooked, options, env, setup)
             (agent_setup.work / LARGE_FILE).write_text(flood_server.TEXT, "utf-8")
             if change:
                 change(setup.scratch / hooked.hook_file)
@@ -163,14 +164,14 @@ def use_program(program: Path) -> Callable[[Path], None]:
     return change
 
 
-def _install(hooked: HookedAgent, env: dict[str, str], setup: Setup) -> None:
-    words = [sys.executable, "-m", "keyhole", "install", hooked.name, "--hooks", "--yes"]
+def _install(hooked: HookedAgent, options: Sequence[str], env: dict[str, str], setup: Setup) -> None:
+    words = [sys.executable, "-m", "keyhole", "install", hooked.name, "--hooks", "--yes", *options]
     done = run_program(words, {**env, "PYTHONPATH": str(SERVER)}, setup.scratch)
     assert done.returncode == 0, done.stdout[-500:] + done.stderr[-500:]
 
 
 def _trust(programs: Path, env: dict[str, str], folder: Path) -> None:
-    """Trust the hooks, with the calls that Codex's screen of hooks makes."""
+    """Trust the hooks, through Codex's app server."""
     with app_server(programs, env, folder) as server:
         (listed,) = server.request("hooks/list", {"cwds": [str(folder)]})["data"]
         trusted = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in listed["hooks"]}
