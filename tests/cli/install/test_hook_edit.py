@@ -125,6 +125,13 @@ def test_the_hook_that_rewrites_commands_is_added_moved_and_removed_with_the_oth
         assert "rewrite" not in add(CODEX, text, force=True)
 
 
+def test_a_byte_order_mark_and_windows_line_ends_are_kept() -> None:
+    text = '\ufeff{\r\n\t"hooks": {\r\n\t\t"Stop": []\r\n\t}\r\n}\r\n'
+    after = add(CLAUDE, text)
+    assert after.startswith('\ufeff{\r\n\t"hooks": {\r\n\t\t"Stop": [],\r\n\t\t"PostToolUse": [\r\n')
+    assert after.count("\n") == after.count("\r\n") and add(CLAUDE, after) == after and remove(CLAUDE, after) == text
+
+
 def test_a_hook_for_two_shells_is_one_hook() -> None:
     copilot = HOOK_CLIENTS["copilot"]
     handler = {"type": "command", "bash": "/old/keyhole hook copilot", "powershell": "keyhole hook copilot"}

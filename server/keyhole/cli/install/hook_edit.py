@@ -124,7 +124,7 @@ def plugin_text(line: HookLine) -> str:
 def _events(hooks: HookClient, text: str) -> dict[str, list[Any]]:
     """Return the lists with all hooks, also those of others, by event."""
     (key,) = hooks.client.key_path
-    events = edit.parse(hooks.client, text.removeprefix(edit.BYTE_ORDER_MARK)).get(key)
+    events = edit.parse(hooks.client, text).get(key)
     return (
         {name: items for name, items in events.items() if isinstance(items, list)} if isinstance(events, dict) else {}
     )
