@@ -30,6 +30,8 @@ RARE_WEIGHT: Final = 4.5
 """A line of a rare form: less than a failure, more than the edges."""
 MAX_ALIKE: Final = 3
 """Lines that differ only in numbers and are marked."""
+UNLIKE_KINDS: Final = frozenset({"diff", "source", "markdown", "page"})
+"""Kinds in which lines that differ only in numbers are marked as other lines: the hunks of a diff begin with them."""
 MAX_MARKS: Final = 400
 """Marks that are kept, by weight. At 4,000 characters, some sixty are shown."""
 
@@ -41,7 +43,7 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     found = _matches(text, patterns_of(kind), forms)
     if kind in REPEATING_KINDS:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
-    marks = {mark[0]: mark for mark in _without_alike(forms, found)}
+    marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
     for mark in (*_edges(text), *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
@@ -93,15 +95,15 @@ def _is_joined(text: str, offset: int) -> bool:
     return text[offset - 1 : offset].isalpha() and text[offset : offset + 1].isalpha()
 
 
-def _without_alike(forms: Forms, marks: list[Mark]) -> Iterator[Mark]:
-    """Yield the marks by weight, of lines that differ only in numbers the first `MAX_ALIKE`, each weighing less."""
+def _without_alike(forms: Forms, marks: list[Mark], most: int) -> Iterator[Mark]:
+    """Yield the marks by weight, of lines that differ only in numbers the first `most`, each weighing less."""
     counts: Counter[str] = Counter()
     seen: set[int] = set()
     for start, end, weight in sorted(marks, key=lambda mark: (-mark[2], mark[0])):
         if start not in seen:
             seen.add(start)
             counts[forms[start]] += 1
-            if counts[forms[start]] <= MAX_ALIKE:
+            if counts[forms[start]] <= most:
                 yield start, end, weight / counts[forms[start]]
 
 

@@ -90,7 +90,7 @@ _COMPILERS: Final = (
 _DIFFS: Final = (
     Pattern(9, r" \d+ files? changed"),
     Pattern(6, r"diff --git |Only in |Binary files "),
-    Pattern(5, r"--- \S", 1),
+    Pattern(5, r"--- (?!a/|/dev/null)\S", 1),
     Pattern(4, r" \S.* \| +(?:\d+|Bin)"),
     Pattern(4, r"commit [0-9a-f]{7,}", 5),
     Pattern(3, r"@@ ", 6),
@@ -155,7 +155,7 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "page": _PAGES,
     "markdown": _PAGES,
     "csv": _LOGS[:3],
-    "listing": _LOGS[:3],
+    "listing": (Pattern(6, r"\w+: (?:.*: )?(?:cannot|Permission denied|No such file|[Ee]rror)"),),
     "json": _DATA,
     "jsonl": _LOGS[:3],
 }
