@@ -33,6 +33,7 @@ LARGE: Final = (
 """Prints 200 KB. The important line is in the part that every agent gives to its hook. opencode 1.18.33 can lose the
 end of what a command prints without a pause before it ends."""
 LINES: Final = frozenset(f"step {n} of the run: nothing to report from here" for n in range(1, 4_061))
+TOTAL: Final = sum(len(line) + 1 for line in (*LINES, IMPORTANT))
 SMALL: Final = "two words"
 
 _STATUS = re.compile(rf"exit[a-z ]* {STATUS}\b", re.IGNORECASE)
@@ -78,6 +79,8 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
     steps.run(f"{where}: a hook that crashes, prints rubbish, hangs or is missing", partial(_break, hooked, programs))
     if hooked.name == "codex":
         steps.run(f"{where}: a hook that the user does not trust is skipped", partial(_distrust, hooked, programs))
+        name = f"{where} --rewrite-commands: the whole output is bounded, and the exit status stays"
+        steps.run(name, partial(_rewrite, hooked, programs))
 
 
 def _read_on(shown: Sequence[str]) -> tuple[str, Json]:
@@ -124,3 +127,12 @@ def _break(hooked: HookedAgent, programs: Path) -> None:
 def _distrust(hooked: HookedAgent, programs: Path) -> None:
     (text,) = run_turn(hooked, programs, [hooked.run(LARGE)], trusts=False)
     assert len(text) > BUDGET + MAX_WRAPPER and "untrusted text" not in text, text[:300]
+
+
+def _rewrite(hooked: HookedAgent, programs: Path) -> None:
+    script = [hooked.run(LARGE), _read_on, hooked.run(f"echo '{SMALL}'; exit {STATUS}")]
+    large, rest, failing = run_turn(hooked, programs, script, options=["--rewrite-commands"])
+    _check_bounded(large, IMPORTANT)
+    _check_rest(large, rest)
+    assert f"{TOTAL:,} characters" in large, large[:500]
+    _check_status(hooked, failing, failing)
