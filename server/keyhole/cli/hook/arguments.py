@@ -12,7 +12,7 @@ tool call. The long result of a command, a file, a search or another server's to
 lines and the call that reads the rest. Any other result, and every event that is not understood, is left alone: nothing
 is printed.
 
---rewrite-commands answers an event of Codex before a command too. Codex runs a changed command only if the hook approves
+--rewrite-commands also answers Codex's event before a command. Codex runs a changed command only if the hook approves
 it, so every command runs without asking the user.
 Exit codes: 0 for every event; 1 wrong command line."""
 
@@ -25,6 +25,8 @@ def add_hook(commands: Any) -> None:
         description=DESCRIPTION,
         examples=("cat event.json | keyhole hook claude",),
     )
+    # Codex gives the model the message of a hook that exits with 2, in place of the tool's result; it ignores 1.
+    hook.usage_status = 1
     hook.add_argument("client", choices=CLIENTS, help="the client whose event is on standard input")
     hook.add_argument(
         "--budget",
