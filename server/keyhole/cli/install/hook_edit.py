@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from keyhole.cli.install import edit
-from keyhole.cli.install.hook_clients import REWRITE_EVENT, HookClient, build_rewrite
+from keyhole.cli.install.hook_clients import REWRITE_EVENT, HookClient
 from keyhole.cli.install.hook_lines import HookLine, join_words, parse_line
 
 _COMMAND_KEYS: Final = ("command", "bash", "powershell")
@@ -65,9 +65,9 @@ def add_hook(
         if hook.line.program != line.program:
             handler = {**hook.handler, hook.key: replace(hook.line, program=line.program).text}
             text = edit.put(hooks.client, text, hook.path, handler)
-    missing = {hooks.event: hooks.build(line.text, platform == "win32")}
+    missing = {hooks.event: hooks.item(line, platform)}
     if rewrites:
-        missing |= {REWRITE_EVENT: build_rewrite(line)}
+        missing |= {REWRITE_EVENT: hooks.rewrite_item(line, platform)}
     present = {hook.event for hook in found}
     for event, item in missing.items():
         if event not in present:
