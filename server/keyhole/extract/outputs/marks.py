@@ -44,7 +44,8 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     if kind in REPEATING_KINDS:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
     marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
-    for mark in (*_edges(text), *(_first_of_files(text) if kind == "grep" else ())):
+    edges = _ends(text) if kind == "opaque" else _edges(text)
+    for mark in (*edges, *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
     return tuple(sorted(kept))
@@ -115,6 +116,12 @@ def _end_of_lines(text: str, start: int, end: int, following: int) -> int:
             break
         end = next_end
     return min(end + 1, len(text), start + MAX_LINE_CHARS)
+
+
+def _ends(text: str) -> list[Mark]:
+    """Return the beginning and the end of a text without lines to read."""
+    head, tail = min(2 * MAX_LINE_CHARS, len(text)), max(0, len(text) - MAX_LINE_CHARS)
+    return [(0, head, EDGE_WEIGHT), (max(head, tail), len(text), EDGE_WEIGHT / 2)] if head < len(text) else []
 
 
 def _edges(text: str) -> list[Mark]:
