@@ -97,3 +97,10 @@ def test_any_html_is_shown_verbatim_within_the_limit(page: str) -> None:
     shown = select_output(Output(page, "page"), "script", 120)
     assert len(shown.text) <= max(120, len(f"[…0:{len(page)}]\n"))
     assert all(page[start:end] in shown.text for start, end in shown.spans)
+
+
+def test_the_lines_around_a_failure_are_shown_before_the_ends() -> None:
+    lines = [f"{word} and {other}\n" for word in "abcdefghijkl" for other in "mnopqrstuvwx"]
+    text = "".join([*lines[:70], "ERROR the disk is full\n", *lines[70:]])
+    shown = select_output(read_output(text, kind="log"), None, 300).text
+    assert "".join([*lines[67:70], "ERROR the disk is full\n", *lines[70:73]]) in shown

@@ -12,7 +12,7 @@ from keyhole.passages.gaps import close_gaps, gap_line, uncovered
 from keyhole.passages.lines import ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
-from keyhole.text.output import HINTS, Output, Shown, Span
+from keyhole.text.output import HINTS, Mark, Output, Shown, Span
 
 if TYPE_CHECKING:
     from keyhole.passages.rank import WindowScores
@@ -31,6 +31,10 @@ PROSE_WINDOWS: Final = 2
 """The same number of windows in these kinds."""
 LINE_WEIGHT: Final = 0.8
 """Share of the best line's weight that such a line has at least."""
+CONTEXT_WEIGHT: Final = 5.5
+"""Weight from which the lines around a mark are shown before the ends of the output."""
+CONTEXT_LINES: Final = 3
+"""Lines before such a mark, and after it."""
 MAX_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it."""
 NAME_WEIGHT: Final = 1.3
@@ -78,10 +82,23 @@ def select_output(
     matched = bool(matching)
     order = _interleave(matching, marked, share) if matched else iter(marked)
     rest = _unrepeated(output, ends_first(text))
-    whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in (order, rest)]
+    orders = (order, _unrepeated(output, _around(text, output.marks)), rest)
+    whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in orders]
     spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
     places = tuple(shown.place(span) for span in shown.split(spans))
     return Shown(output.total, places, shown.render(spans), matched)
+
+
+def _around(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
+    """Yield the lines around failures: what was done before, and what followed."""
+    for start, end, weight in sorted(marks, key=lambda mark: -mark[2]):
+        if weight < CONTEXT_WEIGHT:
+            return
+        for _ in range(CONTEXT_LINES):
+            start = text.rfind("\n", 0, max(0, start - 1)) + 1
+            end = text.find("\n", end) + 1 or len(text)
+        if end - start <= CONTEXT_LINES * MAX_LINE:
+            yield start, end
 
 
 def _summary_share(output: Output, question: str) -> float:

@@ -103,4 +103,4 @@ def test_marks_are_in_order_short_and_inside_the_text(lines: list[str], kind: st
     marks = mark_lines(text, kind, line_forms(text))
     assert len(marks) <= MAX_MARKS
     assert list(marks) == sorted(marks)
-    assert all(0 <= start < end <= len(text) and end - start <= 2 * MAX_LINE_CHARS for start, end, _ in marks)
+    assert all(0 <= start < end <= len(text) and end - start <= MAX_LINE_CHARS for start, end, _ in marks)
