@@ -107,7 +107,8 @@ def bound(
         words = output_words(title, read.text, read.marks)
         store.put(Artifact(id, url, url, title, text, "text/plain", "", now, notes=notes), words)
     lines = count_lines(text)
-    return render_output(read, lines, query, budget, title, mask_secrets(command or ""), exit_status, id, secret)
+    words = command_words(mask_secrets(command or ""))
+    return render_output(read, lines, query, budget, title, words, exit_status, id, secret)
 
 
 def count_lines(text: str) -> int:
@@ -144,22 +145,22 @@ def render_output(
     query: str | None,
     budget: int,
     title: str,
-    command: str,
+    words: str,
     exit_status: int | None,
     id: str,
     secret: bytes,
 ) -> Bounded:
     """Return the bounded text of an output, or of the larger text of which it is an excerpt.
 
-    `lines`: the lines of the whole text. `title`: the command or the name of the file, as it is shown. The other
-    arguments are those of `bound`.
+    `lines`: the lines of the whole text. `title`: the command or the name of the file, as it is shown. `words`:
+    rank the lines if there is no query. The other arguments are those of `bound`.
     """
     total = output.total
     head = OutputHead(output.kind, total, lines, round(total / CHARS_PER_TOKEN), title, exit_status)
     empty = Shown(total)
     longest = {"offset": total, "limit": WINDOW_CHARS}
     space = budget - len(bounded_text(head, empty, secret, id, longest)) - MARGIN
-    selection = select_output(output, query, space, command_words=command_words(command))
+    selection = select_output(output, query, space, command_words=words)
     gap = next_gap(total, selection.spans, (0.0,) * len(selection.spans))
     following = {"offset": gap[0], "limit": min(WINDOW_CHARS, gap[1] - gap[0])} if gap else None
     rendered = bounded_text(head, selection, secret, id, following)

@@ -59,7 +59,8 @@ def bound_blocks(
         if store is not None:
             notes = output_notes(command, exit_status, folder)
             id = store_text(text, read, store, secret, title, notes, now)
-        return render_output(read, text.lines, query, budget, title, mask_secrets(command), exit_status, id, secret)
+        words = command_words(mask_secrets(command))
+        return render_output(read, text.lines, query, budget, title, words, exit_status, id, secret)
 
 
 def _divide(data: bytes) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,16 @@ def test_the_named_call_reads_on(
     id, offset, limit = found.groups()
     assert command_line(["read", id, "--offset", offset, "--limit", limit]) == 0
     assert LONG[int(offset) : int(offset) + min(300, int(limit))] in capsys.readouterr().out
+
+
+def test_the_description_of_a_call_ranks_lines(environment: dict[str, str]) -> None:
+    event = with_long_text("claude")
+    names = ["".join(letters) for letters in product("abcdefgh", repeat=4)]
+    event["tool_response"]["stdout"] = "".join(f"{name} {name[::-1]}{number}\n" for number, name in enumerate(names))
+    without = text_of("claude", answer(json.dumps(event).encode(), "claude", 800, environment))
+    event["tool_input"]["description"] = "Look for dfgb in it"
+    described = text_of("claude", answer(json.dumps(event).encode(), "claude", 800, environment))
+    assert ("\ndfgb " in without, "\ndfgb " in described) == (False, True)
 
 
 def test_the_text_is_that_of_the_library(environment: dict[str, str]) -> None:
