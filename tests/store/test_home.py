@@ -13,7 +13,7 @@ from threading import Barrier
 
 import pytest
 
-from keyhole.store.home import SECRET_BYTES, WRITE_CHECKS, home_folder, open_home
+from keyhole.store.home import SECRET_BYTES, WRITE_CHECKS, boundary_secret, home_folder, open_home
 
 
 def mode(path: Path) -> int:
@@ -196,3 +196,14 @@ def test_the_default_folder_is_the_platforms() -> None:
     folder = home_folder(None)
     assert folder.is_absolute()
     assert folder.name == "keyhole"
+
+
+def test_the_boundary_of_a_text_that_is_not_stored_has_the_secret_of_the_installation(tmp_path: Path) -> None:
+    secret = open_home(tmp_path)
+
+    assert boundary_secret(tmp_path) == secret
+
+
+def test_an_installation_without_a_secret_gets_a_random_boundary_and_no_file(tmp_path: Path) -> None:
+    assert boundary_secret(tmp_path) != boundary_secret(tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -15,6 +15,7 @@ from keyhole.config.config import Config
 from keyhole.retrieval.bound import Bounded
 from keyhole.retrieval.large_output import bound_blocks
 from keyhole.store.base import LOCAL
+from keyhole.store.home import boundary_secret, home_folder
 
 MAX_CHAR_BYTES: Final = 4
 """Greatest number of bytes of a character, in UTF-8 and UTF-16."""
@@ -61,7 +62,8 @@ def bound_output(config: Config, blocks: Iterable[bytes], *, budget: int, **opti
             break
     blocks = chain([bytes(begun)], blocks)
     if config.keep_outputs == "off" or len(begun) <= budget:
-        return bound_blocks(blocks, budget=budget, **options), bytes(begun)
+        secret = boundary_secret(home_folder(config.home))
+        return bound_blocks(blocks, budget=budget, secret=secret, **options), bytes(begun)
     from keyhole.cli.build import open_stores
 
     stores = open_stores(config)

@@ -34,6 +34,18 @@ def home_folder(configured: Path | None) -> Path:
     return user_data_path("keyhole", appauthor=False)
 
 
+def boundary_secret(folder: Path) -> bytes:
+    """Return the secret of an installation for the boundary lines of a text that is not stored. It writes nothing.
+
+    An installation that has no secret yet gets random bytes, so that no text can contain its own boundary.
+    """
+    with suppress(OSError):
+        secret = (folder / SECRET_NAMES[0]).read_bytes()
+        if len(secret) == SECRET_BYTES:
+            return secret
+    return secrets.token_bytes(SECRET_BYTES)
+
+
 def _hard_link(source: Path, target: Path) -> None:
     os.link(source, target)
 

@@ -21,6 +21,7 @@ from keyhole.cli.hook import program
 from keyhole.cli.hook.program import answer
 from keyhole.cli.main import main as command_line
 from keyhole.retrieval.bound import BUDGET
+from keyhole.store.home import open_home
 from keyhole.store.spool import spool_folder
 from tests.support.hook_events import LONG, all_recorded, recorded
 
@@ -107,9 +108,15 @@ def test_the_description_of_a_call_ranks_lines(environment: dict[str, str]) -> N
 
 def test_the_text_is_that_of_the_library(environment: dict[str, str]) -> None:
     environment["KEYHOLE_KEEP_OUTPUTS"] = "off"
+    secret = open_home(Path(environment["KEYHOLE_HOME"]))
     event = with_long_text("claude")
     text = text_of("claude", answer(json.dumps(event).encode(), "claude", 2_000, environment))
-    assert text == bound(LONG, command=event["tool_input"]["command"], budget=2_000).text
+    assert text == bound(LONG, command=event["tool_input"]["command"], budget=2_000, secret=secret).text
+
+
+def test_without_a_store_nothing_is_written(environment: dict[str, str]) -> None:
+    environment["KEYHOLE_KEEP_OUTPUTS"] = "off"
+    assert answer(json.dumps(with_long_text("claude")).encode(), "claude", 2_000, environment)
     assert not Path(environment["KEYHOLE_HOME"]).exists()
 
 

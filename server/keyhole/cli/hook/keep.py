@@ -30,9 +30,10 @@ def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping
     """
     settings = load_settings(environment)
     text, read = read_whole(output, None, None, found.command, found.name)
-    id, secret, title = "", b"", output_title(found.command, found.name)
+    id, title = "", output_title(found.command, found.name)
+    secret = _read_secret(settings.home, creates=settings.keeps_outputs)
     if settings.keeps_outputs:
-        secret, url = _read_secret(settings.home), output_url(read.kind)
+        url = output_url(read.kind)
         id, notes = artifact_id(secret, url, text), dict(output_notes(found.command, found.exit_status, folder))
         kept_in = spool.spool_folder(settings.home)
         if not spool.write(kept_in, id, url, text, title=title, now=time.time(), notes=notes):
@@ -46,8 +47,8 @@ def _topic_words(about: str) -> list[str]:
     return [word for word in about.split() if len(word) >= MIN_TOPIC_WORD]
 
 
-def _read_secret(home: str) -> bytes:
-    """Return the secret of the installation, which is created at first."""
+def _read_secret(home: str, *, creates: bool) -> bytes:
+    """Return the secret of the installation; if it has none, `creates` one or returns random bytes."""
     try:
         with open(f"{home}/secret", "rb") as file:
             if len(secret := file.read(SECRET_BYTES + 1)) == SECRET_BYTES:
@@ -56,6 +57,6 @@ def _read_secret(home: str) -> bytes:
         pass
     from pathlib import Path
 
-    from keyhole.store.home import open_home
+    from keyhole.store.home import boundary_secret, open_home
 
-    return open_home(Path(home))
+    return open_home(Path(home)) if creates else boundary_secret(Path(home))
