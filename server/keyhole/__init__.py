@@ -14,13 +14,28 @@ if TYPE_CHECKING:
     from keyhole.passages import select
     from keyhole.records import Document, Selection
     from keyhole.retrieval.bound import Bounded, bound
+    from keyhole.retrieval.compaction.compact import Compacted, Report, compact
 
-__all__ = ["Bounded", "Document", "Selection", "__version__", "bound", "extract", "select"]
+__all__ = [
+    "Bounded",
+    "Compacted",
+    "Document",
+    "Report",
+    "Selection",
+    "__version__",
+    "bound",
+    "compact",
+    "extract",
+    "select",
+]
 
 # Names are resolved on first use (PEP 562), so that the server does not load parsers when it starts.
 _MODULES = {
     "bound": "keyhole.retrieval.bound",
     "Bounded": "keyhole.retrieval.bound",
+    "compact": "keyhole.retrieval.compaction.compact",
+    "Compacted": "keyhole.retrieval.compaction.compact",
+    "Report": "keyhole.retrieval.compaction.compact",
     "extract": "keyhole.extract",
     "select": "keyhole.passages",
     "Document": "keyhole.records",

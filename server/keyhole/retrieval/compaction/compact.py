@@ -1,0 +1,182 @@
+"""Compact the history of a conversation to an input budget: calls stay whole, and what is left out can be read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal
+
+from keyhole.budget.items import estimate_item, estimate_text
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.conversations import FORMATS, Conversation, Format, Item, read_conversation
+from keyhole.records import Artifact
+from keyhole.render.answer import read_call
+from keyhole.retrieval.compaction.apply import apply
+from keyhole.retrieval.compaction.notices import NOTHING, Amount
+from keyhole.retrieval.compaction.plan import Decisions, Limits, Sizes, decide, place
+from keyhole.store.base import artifact_id
+
+if TYPE_CHECKING:
+    from keyhole.store.base import Store
+
+Counter = Callable[[Sequence[Item]], int]
+"""Counts the tokens of items."""
+
+KEEP_LAST: Final = 3
+"""Turns of the model that are always kept, as in Anthropic's `clear_tool_uses`."""
+TARGET: Final = 0.6
+"""Share of the budget that remains used, so that many turns fit before the next compaction."""
+SCALE: Final = 0.95
+"""If the result, counted as a whole, exceeds the budget, the next plan is for this share of what would just fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a compaction decided. Given to the next call as `previous`, its decisions stay and are extended."""
+
+    format: str
+    tokens_before: int
+    tokens_after: int
+    stubs: tuple[tuple[int, int | None], ...] = ()
+    """The tool results that were replaced: each the index of an item, and of a block in its content or None."""
+    dropped: tuple[int, ...] = ()
+    """The indexes of the items that were left out."""
+    left_out: Amount = NOTHING
+    """The messages, calls, characters and tokens of the items that were left out."""
+    ids: tuple[str, ...] = ()
+    """The ids of the stored texts: the replaced results, and the items that were left out, as JSON Lines."""
+    digest: str = ""
+    """A hash of the items up to the last one that was replaced or left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A conversation within its budget."""
+
+    items: list[Item]
+    """In the same format. Items that were not changed are the same objects."""
+    report: Report
+
+
+def compact(
+    items: Sequence[Item],
+    budget: int,
+    *,
+    format: Format | Literal["auto"] = "auto",
+    counter: Counter | None = None,
+    keep_last: int = KEEP_LAST,
+    target: float = TARGET,
+    trigger: float = 1.0,
+    clear_at_least: int = 0,
+    previous: Report | None = None,
+    store: Store | None = None,
+    secret: bytes = b"",
+    now: float = 0.0,
+) -> Compacted:
+    """Return a conversation within `budget` tokens, unchanged if it fits.
+
+    Old tool results are replaced first, then whole turns are left out, until `target` of the budget is used. `counter`:
+    counts the tokens of items; by default an estimate (`keyhole.budget.items`). `trigger`: the share of the budget
+    above which history is compacted. Below the budget, a compaction that spares less than `clear_at_least` tokens is
+    not made. `previous`: the report of the conversation's last compaction, whose decisions stay. `store`: where what
+    is left out is kept, with ids signed by `secret`, at the time `now` in seconds since the epoch.
+
+    Messages that a provider would refuse, such as a result without a call, are left out in any case.
+
+    Raises KeyholeError: invalid_argument; over_budget if what must be kept exceeds the budget; store_unavailable.
+    """
+    _check(budget, format, keep_last, target, trigger)
+    conversation = read_conversation(items, None if format == "auto" else format)
+    sizes = _measure(items, conversation, counter)
+    earlier = _earlier_decisions(items, previous)
+    limit, after, decisions = budget, 0, None
+    while limit > 0:
+        goal = int(limit * min(target, trigger))
+        limits = Limits(limit, int(limit * trigger), goal, keep_last, clear_at_least)
+        planned = decide(conversation.groups, sizes, limits, earlier)
+        if planned == decisions:
+            break
+        decisions, ids = planned, list[str]()
+        kept, left_out = apply(items, conversation, sizes, decisions, partial(_keep, ids, store, secret, now))
+        after = _count(kept, counter)
+        if after <= budget:
+            numbers = (sum(sizes.items), after)
+            return Compacted(kept, _report(items, conversation.format, decisions, numbers, left_out, ids))
+        limit = int(limit * SCALE * budget / after)
+    raise KeyholeError(
+        Code.OVER_BUDGET,
+        f"what must be kept takes {after:,} tokens of {budget:,}: the system's text, the user's last message, open "
+        f"calls and the last {keep_last} turns",
+        tokens=after,
+        budget=budget,
+    )
+
+
+def _check(budget: int, format: str, keep_last: int, target: float, trigger: float) -> None:
+    if budget < 1 or keep_last < 0:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "budget must be at least 1, and keep_last at least 0")
+    if not 0 < target <= 1 or not 0 < trigger <= 1:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "target and trigger must be above 0 and at most 1")
+    if format not in ("auto", *FORMATS):
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"format must be one of: auto, {', '.join(FORMATS)}")
+
+
+def _measure(items: Sequence[Item], conversation: Conversation, counter: Counter | None) -> Sizes:
+    """Return the tokens of items and results. A counter counts whole items; results get their estimated share."""
+    estimates = [estimate_item(item) for item in items]
+    counts = [counter([item]) for item in items] if counter else estimates
+    results = {
+        place(result): round(estimate_text(result.text) * counts[result.item] / max(1, estimates[result.item]))
+        for group in conversation.groups
+        for result in group.results
+    }
+    return Sizes(counts, results)
+
+
+def _count(items: Sequence[Item], counter: Counter | None) -> int:
+    return counter(items) if counter else sum(map(estimate_item, items))
+
+
+def _keep(
+    ids: list[str], store: Store | None, secret: bytes, now: float, kind: str, write_text: Callable[[], str]
+) -> str:
+    """Store a text, and return the call that reads it; "" without a store."""
+    if store is None:
+        return ""
+    text, address = write_text(), f"output:{kind}"
+    id = artifact_id(secret, address, text)
+    store.put(Artifact(id, address, address, "left out of a conversation", text, "text/plain", "", now), "")
+    ids.append(id)
+    return read_call(id, {"offset": 0})
+
+
+def _earlier_decisions(items: Sequence[Item], previous: Report | None) -> Decisions:
+    """Return the decisions of an earlier report, or none if the conversation does not begin with the same items."""
+    if previous is None:
+        return Decisions()
+    earlier = Decisions(frozenset((item, block) for item, block in previous.stubs), frozenset(previous.dropped))
+    return earlier if _digest(items, earlier) == previous.digest else Decisions()
+
+
+def _report(
+    items: Sequence[Item],
+    format: str,
+    decisions: Decisions,
+    tokens: tuple[int, int],
+    left_out: Amount,
+    ids: Sequence[str],
+) -> Report:
+    stubs = tuple(sorted(decisions.stubs, key=lambda each: (each[0], each[1] or 0)))
+    dropped = tuple(sorted(decisions.dropped))
+    return Report(format, *tokens, stubs, dropped, left_out, tuple(ids), _digest(items, decisions))
+
+
+def _digest(items: Sequence[Item], decisions: Decisions) -> str:
+    """Return a hash of the items that the decisions are about, "" for no decisions or fewer items."""
+    if not 0 < decisions.end <= len(items):
+        return ""
+    encoded = json.dumps(items[: decisions.end], ensure_ascii=False, default=str, sort_keys=True)
+    return hashlib.sha256(encoded.encode("utf-8", "surrogatepass")).hexdigest()
