@@ -40,6 +40,19 @@ def test_a_long_output_is_shortened_and_the_named_call_reads_on(
     assert OUTPUT[int(offset) : int(offset) + 300] in capsys.readouterr().out
 
 
+def test_the_facts_of_a_command_are_stored_with_its_output(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pipe(monkeypatch, OUTPUT)
+    assert main(["bound", "--of", "pytest -v", "--exit", "1", "--json"]) == 0
+    bounded = json.loads(capsys.readouterr().out)
+    assert bounded["text"].startswith("Output of `pytest -v` (test run), exit status 1: ")
+    assert main(["artifacts", "show", bounded["id"], "--json"]) == 0
+    stored = json.loads(capsys.readouterr().out)
+    assert stored["notes"] == {"command": "pytest -v", "exit": "1", "folder": str(tmp_path)}
+
+
 def test_a_short_output_is_printed_unchanged(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from keyhole.extract.outputs import read_output
 from keyhole.passages.outputs import select_output
+from keyhole.text.output import Output
 
 LOG = (
     "starting the service\n"
@@ -18,36 +19,36 @@ LOG = (
     + "".join(f"10:02:{number:02} request {number} for /zebra/{number} served\n" for number in range(60))
     + "stopped after 120 requests\n"
 )
-MARKS = read_output(LOG, kind="log").marks
+OUTPUT = read_output(LOG, kind="log")
 
 
 def test_an_output_that_fits_is_shown_whole() -> None:
-    selection = select_output(LOG, "anything", len(LOG), MARKS)
+    selection = select_output(OUTPUT, "anything", len(LOG))
     assert (selection.strategy, selection.text) == ("whole", LOG)
 
 
 def test_without_a_query_the_marked_lines_are_shown_first() -> None:
-    text = select_output(LOG, None, 400, MARKS).text
+    text = select_output(OUTPUT, None, 400).text
     assert "ERROR cannot open the socket" in text
     assert "starting the service" in text
     assert "stopped after 120 requests" in text
 
 
 def test_a_query_adds_the_passages_that_answer_it_and_keeps_the_failure() -> None:
-    text = select_output(LOG, "which request was for zebra 41", 900, MARKS).text
+    text = select_output(OUTPUT, "which request was for zebra 41", 900).text
     assert "/zebra/41 " in text
-    assert text == select_output(LOG, "  which request was for zebra 41\n", 900, MARKS).text
+    assert text == select_output(OUTPUT, "  which request was for zebra 41\n", 900).text
     assert "ERROR cannot open the socket" in text
 
 
 def test_the_words_of_the_command_rank_lines_if_there_is_no_query() -> None:
     lines = "".join(f"package{number} 1.{number} installed\n" for number in range(300))
-    assert "package217 " in select_output(lines, None, 700, (), command_words="package217").text
+    assert "package217 " in select_output(Output(lines, "log"), None, 700, command_words="package217").text
 
 
 @pytest.mark.parametrize("query", [None, "zebra"])
 def test_lines_that_are_nearly_adjacent_are_shown_with_what_is_between_them(query: str | None) -> None:
-    text = select_output(LOG, query, 800, MARKS).text
+    text = select_output(OUTPUT, query, 800).text
     assert all(int(end) - int(start) > 10 for start, end in re.findall(r"\[…(\d+):(\d+)\]", text))
 
 
@@ -60,26 +61,26 @@ def test_any_selection_is_verbatim_within_its_limit_and_deterministic(
     lines: list[str], query: str | None, limit: int
 ) -> None:
     output = "\n".join(lines)
-    marks = read_output(output, kind="log").marks
-    selection = select_output(output, query, limit, marks)
+    read = read_output(output, kind="log")
+    selection = select_output(read, query, limit)
     assert len(selection.text) <= max(limit, len(f"[…0:{len(output)}]\n"))
     assert all(output[start:end] in selection.text for start, end in selection.spans)
-    assert selection == select_output(output, query, limit, marks)
+    assert selection == select_output(read, query, limit)
 
 
 def test_lines_and_records_are_shown_whole_unless_they_are_long() -> None:
     records = [f'{{"id": {number}, "text": "{"word " * 30}needle{number}"}}' for number in range(40)]
     text = "[" + ", ".join(records) + "]"
     spans = [(text.index(record), text.index(record) + len(record)) for record in records]
-    shown = select_output(text, "needle17", 900, (), records=spans).text
+    shown = select_output(Output(text, "json", records=tuple(spans)), "needle17", 900).text
     assert records[17] in shown
     lines = "".join(f"line {number} {'word ' * 20}needle{number}\n" for number in range(40))
-    assert f"line 17 {'word ' * 20}needle17\n" in select_output(lines, "needle17", 700, ()).text
+    assert f"line 17 {'word ' * 20}needle17\n" in select_output(Output(lines, "log"), "needle17", 700).text
 
 
 def test_the_matching_lines_of_several_passages_come_before_whole_passages() -> None:
     lines = "".join(
         f"{number} needle\n" if number % 50 == 7 else f"{number} other words here\n" for number in range(400)
     )
-    shown = select_output(lines, "needle", 420, ()).text
+    shown = select_output(Output(lines, "log"), "needle", 420).text
     assert all(f"{number} needle\n" in shown for number in (7, 57, 107, 157, 207, 257, 307, 357))

@@ -56,6 +56,20 @@ def test_a_stored_output_is_read_on_by_the_call_that_its_last_lines_name() -> No
     assert product.store.get(id).text == BUILD
 
 
+def test_the_command_its_exit_status_and_its_folder_are_stored_with_the_output() -> None:
+    store = retrieval({}).store
+    bounded = bound(BUILD, command="make -j4", exit_status=2, folder="/src/app", store=store, secret=SECRET)
+    artifact = store.get(str(bounded.id))
+    assert (artifact.title, artifact.url) == ("make -j4", "output:compiler")
+    assert artifact.notes == (("command", "make -j4"), ("exit", "2"), ("folder", "/src/app"))
+    assert bounded.text.startswith("Output of `make -j4` (compiler output), exit status 2: ")
+
+
+@pytest.mark.parametrize("exit_status", [0, None])
+def test_a_command_that_did_not_fail_shows_no_exit_status(exit_status: int | None) -> None:
+    assert "exit status" not in bound(BUILD, command="make", exit_status=exit_status).text
+
+
 def test_shown_and_omitted_ranges_together_are_the_stored_text() -> None:
     product = retrieval({})
     bounded = bound(BUILD, store=product.store, secret=SECRET)

@@ -29,10 +29,16 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 
 def _bound(config: Config, arguments: argparse.Namespace, output: bytes) -> Bounded:
     """Bound an output. It is stored, unless the settings keep none or it is small enough to be printed unchanged."""
-    options = {"query": arguments.query, "budget": arguments.budget, "kind": arguments.kind}
-    name = "" if arguments.file == STDIN else Path(arguments.file).name
+    is_piped = arguments.file == STDIN
+    facts = {
+        "command": arguments.of,
+        "name": "" if is_piped else Path(arguments.file).name,
+        "exit_status": arguments.exit,
+        "folder": str(Path.cwd()) if is_piped else "",
+    }
+    options = {**facts, "query": arguments.query, "budget": arguments.budget, "kind": arguments.kind}
     if config.keep_outputs == "off" or len(output) <= arguments.budget:
-        return bound(output, command=arguments.of, name=name, **options)
+        return bound(output, **options)
     from keyhole.cli.build import import_store
     from keyhole.store.open import open_stores
 
@@ -40,6 +46,6 @@ def _bound(config: Config, arguments: argparse.Namespace, output: bytes) -> Boun
     stores = open_stores(config)
     try:
         store, secret = stores.for_tenant(LOCAL)
-        return bound(output, command=arguments.of, name=name, store=store, secret=secret, now=time.time(), **options)
+        return bound(output, store=store, secret=secret, now=time.time(), **options)
     finally:
         stores.close()

@@ -220,6 +220,7 @@ def _add_bound(commands: Any) -> None:
     )
     bound.add_argument("--kind", choices=OUTPUT_KINDS, help="how to read the output, recognised by default")
     bound.add_argument("--of", default="", metavar="COMMAND", help="the command line that printed the output")
+    bound.add_argument("--exit", type=int, metavar="N", help="the exit status of that command")
 
 
 def _add_tokens(commands: Any) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
 from keyhole.passages import index_text, rank_windows, score_text
 from keyhole.passages.find import Index, Span
-from keyhole.passages.packing.one_text import gap_line, head_tail_order, render_spans
+from keyhole.passages.packing.one_text import gap_line, head_tail_order
+from keyhole.passages.packing.output_text import OutputText
 from keyhole.passages.rank import WindowScores
 from keyhole.records import Selection
 from keyhole.text.measure import Measure, fits
+from keyhole.text.output import Output
 
 QUERY_SHARE: Final = 0.7
 """Share of the shown characters for the passages of the query; the rest is for the marked lines."""
@@ -31,43 +34,43 @@ WHOLE_SHARE: Final = 1 / 3
 MAX_CANDIDATES: Final = 3_000
 """Ranges that are tried, at most: a large budget shows some hundreds."""
 
+_DIGIT = re.compile(r"\d")
+
 
 def select_output(
-    text: str,
+    output: Output,
     query: str | None,
     max_chars: int,
-    marks: Sequence[tuple[int, int, float]],
     *,
-    records: Sequence[Span] = (),
     command_words: str = "",
     measure: Measure = len,
 ) -> Selection:
     """Select the ranges of an output that fit `max_chars`, or the whole output if it fits.
 
-    `marks`: the lines that every reader looks for, each with its weight. `records`: ranges that are shown whole, unless
-    they are long; elsewhere lines are. `command_words`: the words of the command that printed the output, which rank
-    its lines if there is no query.
+    `command_words`: the words of the command that printed the output, which rank its lines if there is no query.
     """
-    index, question = index_text(text), (query or "").strip()
-    words = question or command_words
-    scored = score_text(text, words) if words and text else None
-    matched = scored is not None and bool(scored.stages)
-    marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(marks, key=lambda mark: -mark[2])]
-    query_share = QUERY_SHARE if any(weight >= FAILURE_WEIGHT for _, _, weight in marks) else LINE_SHARE
-    share = query_share if question else COMMAND_SHARE
-    order = _interleave(_passages(scored), marked, share) if scored and matched else iter(marked)
+    text = output.text
     if fits(text, max_chars, measure):
         spans = [(0, len(text))] if text else []
-    else:
-        orders = [order, _windows(index, head_tail_order(index))]
-        whole = [_complete(text, records, each, int(max_chars * WHOLE_SHARE)) for each in orders]
-        spans = _pack(index, whole, max_chars, measure)
+        return Selection("whole", len(text), tuple(spans), (0.0,) * len(spans), text)
+    question = (query or "").strip()
+    words = question or command_words
+    scored = score_text(text, words) if words else None
+    matched = scored is not None and bool(scored.stages)
+    index, shown = index_text(text), OutputText(output, max_chars)
+    marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(output.marks, key=lambda mark: -mark[2])]
+    query_share = QUERY_SHARE if any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks) else LINE_SHARE
+    share = query_share if question else COMMAND_SHARE
+    order = _interleave(_passages(output, scored), marked, share) if scored and matched else iter(marked)
+    rest = _unrepeated(output, _windows(index, head_tail_order(index)))
+    whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in (order, rest)]
+    spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
     return Selection(
-        strategy="whole" if spans == [(0, len(text))] else "passages" if matched or marks else "head_tail",
+        strategy="passages" if matched or output.marks else "head_tail",
         total=len(text),
         spans=tuple(spans),
         scores=(0.0,) * len(spans),
-        text=render_spans(index, spans, labelled=False),
+        text=shown.render(spans),
         matched=matched,
     )
 
@@ -76,27 +79,42 @@ def _windows(index: Index, order: Iterable[int]) -> Iterator[Span]:
     return ((index.starts[window], index.end(window)) for window in order)
 
 
-def _passages(scored: WindowScores) -> Iterator[Span]:
+def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield the ranges without the lines that repeat others."""
+    repeats = output.repeats
+    for start, end in spans:
+        first = bisect_right(repeats, start, key=lambda repeat: repeat[1])
+        last = bisect_left(repeats, end, key=lambda repeat: repeat[0])
+        yield from _uncovered((start, end), repeats[first:last])
+
+
+def _passages(output: Output, scored: WindowScores) -> Iterator[Span]:
     """Yield the matching lines of the best windows, and then the windows."""
     index = scored.index
     ranked = list(islice(rank_windows(scored), MAX_CANDIDATES))
     for window in ranked[:LINE_WINDOWS]:
-        yield from _matching_lines(scored, index.starts[window], index.end(window))
-    yield from _windows(index, ranked)
+        yield from _matching_lines(output, scored, index.starts[window], index.end(window))
+    yield from _unrepeated(output, _windows(index, ranked))
 
 
-def _matching_lines(scored: WindowScores, start: int, end: int) -> Iterator[Span]:
-    """Yield the lines of a window with the most words of the query, if they are short."""
+def _matching_lines(output: Output, scored: WindowScores, start: int, end: int) -> Iterator[Span]:
+    """Yield the lines of a window with the most words of the query, if they are short.
+
+    A line that repeats another except for numbers is one of them only if it has a number of the query.
+    """
     text, best = scored.index.text, 0
     found: list[Span] = []
     while start < end:
         line_end = min(end, text.find("\n", start) + 1 or end)
         line = text[start:line_end].casefold()
-        count = sum(hits.term.stem in line or hits.term.surface in line for hits in scored.hits if hits.count)
-        if count > best:
-            best, found = count, []
-        if count == best and count and len(line) <= MAX_LINE:
-            found.append((start, line_end))
+        terms = [
+            hits.term for hits in scored.hits if hits.count and (hits.term.stem in line or hits.term.surface in line)
+        ]
+        if len(terms) > best:
+            best, found = len(terms), []
+        if len(terms) == best and terms and len(line) <= MAX_LINE:
+            is_new = any(_DIGIT.search(term.surface) for term in terms)
+            found += [(start, line_end)] if is_new else _unrepeated(output, [(start, line_end)])
         start = line_end
     yield from found
 
@@ -135,25 +153,26 @@ def _interleave(passages: Iterable[Span], marked: Iterable[Span], share: float) 
         yield span
 
 
-def _pack(index: Index, orders: Sequence[Iterator[Span]], max_size: int, measure: Measure) -> list[Span]:
+def _pack(
+    shown: OutputText, text: str, orders: Sequence[Iterator[Span]], max_size: int, measure: Measure
+) -> list[Span]:
     """Return the ranges that fit, in order of priority. A range that does not fit is left out for a shorter one."""
-    gap = measure("\n" + gap_line(len(index.text), len(index.text)))
-    shown: list[Span] = []
+    gap = measure("\n" + gap_line(len(text), len(text)))
+    packed: list[Span] = []
     for order in orders:
         failed = 0
         for number, span in enumerate(order):
-            pieces = _uncovered(span, shown)
+            pieces = _uncovered(span, packed)
             if not pieces:
                 continue
-            tried = _close_gaps(sorted([*shown, *pieces]), gap)
-            size = sum(measure(index.text[start:end]) for start, end in tried) + gap * (len(tried) + 1)
-            if size <= max_size:
-                shown = tried
+            tried = _close_gaps(sorted([*packed, *pieces]), gap)
+            if fits(shown.passages(tried), max_size, measure):
+                packed = tried
             else:
                 failed += 1
             if failed > 8 or number >= MAX_CANDIDATES:
                 break
-    return shown
+    return packed
 
 
 def _close_gaps(spans: Sequence[Span], least: int) -> list[Span]:

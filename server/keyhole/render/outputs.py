@@ -27,6 +27,8 @@ class OutputHead:
     lines: int
     tokens: int
     command: str = ""
+    exit_status: int | None = None
+    """The exit status of the command, None if it is unknown."""
 
 
 def bounded_text(
@@ -40,5 +42,6 @@ def bounded_text(
 
 def _first_line(head: OutputHead, selection: Selection) -> str:
     command = f" of `{plain_line(head.command, MAX_COMMAND)}`" if head.command else ""
+    status = f", exit status {head.exit_status}" if head.exit_status else ""
     size = f"{head.chars:,} characters in {head.lines:,} lines, about {head.tokens:,} tokens"
-    return f"Output{command} ({KIND_NAMES.get(head.kind, head.kind)}): {size}; {selection.shown:,} shown."
+    return f"Output{command} ({KIND_NAMES.get(head.kind, head.kind)}){status}: {size}; {selection.shown:,} shown."

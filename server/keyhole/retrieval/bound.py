@@ -12,6 +12,7 @@ from keyhole.passages.reading import find_gaps, next_gap
 from keyhole.records import Artifact, Selection
 from keyhole.render.outputs import OutputHead, bounded_text
 from keyhole.store.base import artifact_id
+from keyhole.text.output_facts import Notes, output_notes, output_url
 
 if TYPE_CHECKING:
     from keyhole.store.base import Store
@@ -54,6 +55,8 @@ def bound(
     kind: str | None = None,
     command: str | None = None,
     name: str | None = None,
+    exit_status: int | None = None,
+    folder: str = "",
     store: Store | None = None,
     secret: bytes = b"",
     now: float = 0.0,
@@ -62,10 +65,12 @@ def bound(
 
     These are the lines that answer `query`, and those that every reader looks for, such as failures and the summary.
     Bytes are decoded as `decode_output` in extract/outputs/terminal.py says.
+
     `kind`: one of `keyhole.extract.outputs.KINDS`, None to recognise it. `command`: the command line that printed the
-    output. `name`: the name of the file that it was read from. `store`: where the whole output is kept, at the time
-    `now` in seconds since the epoch; without a store nothing is written, and nothing can be read on. `secret`: signs
-    the boundary lines and the id; without it, an output could contain its own boundary.
+    output. `name`: the name of the file that it was read from. `exit_status`, `folder`: how the command ended and where
+    it ran; a status other than 0 is shown. `store`: where the whole output is kept with these facts, at the time `now`
+    in seconds since the epoch; without a store nothing is written, and nothing can be read on. `secret`: signs the
+    boundary lines and the id; without it, an output could contain its own boundary.
 
     Raises KeyholeError: invalid_argument for an unknown kind or a budget below `MIN_BUDGET`, store_unavailable.
     """
@@ -77,29 +82,31 @@ def bound(
     read = read_output(text, kind=kind, command=command or "", name=name or "")
     if len(text) <= budget:
         return Bounded(text, read.kind, None, len(text), unchanged=True)
-    id = _store(read, store, secret, command or name or "", now)
-    return _render(read, query, budget, command or "", id, secret)
+    notes = output_notes(command or "", exit_status, folder)
+    id = _store(read, store, secret, command or name or "", now, notes)
+    return _render(read, query, budget, command or "", exit_status, id, secret)
 
 
-def _store(output: Output, store: Store | None, secret: bytes, title: str, now: float) -> str:
+def _store(output: Output, store: Store | None, secret: bytes, title: str, now: float, notes: Notes) -> str:
     """Store an output and return its id, "" without a store."""
     if store is None:
         return ""
-    address = f"output:{output.kind}"
+    address = output_url(output.kind)
     id = artifact_id(secret, address, output.text)
-    store.put(Artifact(id, address, address, title, output.text, "text/plain", "", now), "")
+    store.put(Artifact(id, address, address, title, output.text, "text/plain", "", now, notes=notes), "")
     return id
 
 
-def _render(output: Output, query: str | None, budget: int, command: str, id: str, secret: bytes) -> Bounded:
+def _render(
+    output: Output, query: str | None, budget: int, command: str, exit_status: int | None, id: str, secret: bytes
+) -> Bounded:
     text = output.text
-    head = OutputHead(output.kind, len(text), text.count("\n") + 1, round(len(text) / CHARS_PER_TOKEN), command)
+    tokens = round(len(text) / CHARS_PER_TOKEN)
+    head = OutputHead(output.kind, len(text), text.count("\n") + 1, tokens, command, exit_status)
     empty = Selection("passages", len(text), (), (), "")
     longest = {"offset": len(text), "limit": WINDOW_CHARS}
     space = budget - len(bounded_text(head, empty, secret, id, longest)) - MARGIN
-    selection = select_output(
-        text, query, space, output.marks, records=output.records, command_words=command_words(command)
-    )
+    selection = select_output(output, query, space, command_words=command_words(command))
     gap = next_gap(len(text), selection.spans, selection.scores)
     following = {"offset": gap[0], "limit": min(WINDOW_CHARS, gap[1] - gap[0])} if gap else None
     rendered = bounded_text(head, selection, secret, id, following)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.outputs.json_records import find_records
+from keyhole.extract.outputs.json_records import describe, read_json, shape_of_lines
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -19,22 +20,49 @@ JSON = st.recursive(
 )
 
 
+def spans(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(part[:2] for part in read_json(text)[0])
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 def test_the_objects_of_the_longest_array_are_the_records(indent: int | None) -> None:
     items = [{"id": number, "tags": ["a]", "}b"]} for number in range(5)]
     text = json.dumps({"count": 5, "pages": [[1], [2]], "items": items}, indent=indent)
-    assert [json.loads(text[start:end]) for start, end in find_records(text)] == items
+    assert [json.loads(text[start:end]) for start, end in spans(text)] == items
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2, 3]", '{"a": {"b": 1}}', "[{]}", '[{"a": 1}', "]", '[{"only": "one"}]'])
 def test_other_text_has_no_records(text: str) -> None:
-    assert find_records(text) == ()
+    assert spans(text) == ()
+
+
+def value_at(data: Any, path: str) -> Any:
+    for key in re.findall(r'\.(\w+)|\[(\d+)\]|\[(".*?(?<!\\)")\]', path):
+        data = data[key[0] or (int(key[1]) if key[1] else json.loads(key[2]))]
+    return data
 
 
 @given(JSON)
-def test_every_record_is_valid_json_and_they_do_not_overlap(value: Any) -> None:
+def test_every_record_is_the_value_at_its_address_and_they_do_not_overlap(value: Any) -> None:
     text = json.dumps(value)
-    records = find_records(text)
-    assert all(isinstance(json.loads(text[start:end]), dict | list) for start, end in records)
-    assert list(records) == sorted(records)
-    assert all(before[1] < after[0] for before, after in pairwise(records))
+    records, _ = read_json(text)
+    for record in records:
+        shown = text[record.start : record.end]
+        found = value_at(value, record.name)
+        assert shown == json.dumps(found) or shown.endswith(f'": {json.dumps(found)}')
+    assert all(before.end < after.start for before, after in pairwise(records))
+
+
+def test_a_shape_has_the_keys_the_lengths_of_arrays_and_the_types_of_other_values_than_strings() -> None:
+    data = {"name": "a", "n": 1, "ok": True, "none": None, "list": [{"id": "x", "tags": ["b"]}] * 3, "b c": {}}
+    detailed, *_, shortest = describe(data)
+    assert detailed == (
+        '{name, n: number, ok: boolean, none: null, list: [3 × {id, tags: [1 × string]}], "b c": {0 keys}}'
+    )
+    assert shortest == '{name, n: number, ok: boolean, none: null, list: [3 items], "b c": {0 keys}}'
+    assert describe(dict.fromkeys(map(str, range(99)), 0))[0].endswith(', "11": number, 87 more keys}')
+
+
+def test_the_shape_of_json_lines_is_that_of_its_first_records_together() -> None:
+    assert shape_of_lines('{"a": "x"}\nnot JSON\n{"b": 2}\n[3]\n') == ("{b: number, a}",)
+    assert shape_of_lines("no line\nof JSON\n") == ()

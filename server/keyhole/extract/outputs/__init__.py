@@ -6,25 +6,15 @@ it means to show it as a terminal would, to recognise its kind, and to mark the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from keyhole.extract.outputs.json_records import Span, find_records
+from keyhole.extract.outputs.json_records import read_json, shape_of_lines
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
-from keyhole.extract.outputs.marks import Mark, mark_lines
+from keyhole.extract.outputs.marks import mark_lines
+from keyhole.extract.outputs.parts import find_parts
+from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
+from keyhole.text.output import Output
 
 __all__ = ["KINDS", "Output", "command_words", "decode_output", "read_output", "terminal_text"]
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """The text of an output as a terminal shows it at the end, its kind, and the lines that every reader looks for."""
-
-    text: str
-    kind: str
-    marks: tuple[Mark, ...] = ()
-    records: tuple[Span, ...] = ()
-    """The records of JSON, which are shown whole."""
 
 
 def read_output(output: str, *, kind: str | None = None, command: str = "", name: str = "") -> Output:
@@ -34,4 +24,11 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
     """
     text = terminal_text(output)
     kind = kind or recognise(text, command, name)
-    return Output(text, kind, mark_lines(text, kind), find_records(text) if kind == "json" else ())
+    marks = mark_lines(text, kind)
+    if kind == "json":
+        records, shapes = read_json(text)
+        return Output(text, kind, marks, tuple(part[:2] for part in records), parts=records, about=shapes)
+    parts, title = find_parts(text, kind)
+    repeats = find_repeats(text) if kind in REPEATING_KINDS else ()
+    about = shape_of_lines(text) if kind == "jsonl" else ()
+    return Output(text, kind, marks, (), repeats, parts, title, about)

@@ -1,48 +1,146 @@
-"""Find the records of JSON: the objects of its longest array. Pure."""
+"""Find the records of JSON with their addresses, and describe its shape. Pure."""
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass, field
-from typing import Final
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
-Span = tuple[int, int]
-"""Start and end offsets."""
+from keyhole.text.output import Part
 
 MAX_JSON_CHARS: Final = 8_000_000
 """Characters of JSON that are read for records: a second. Longer JSON is read by lines."""
+SHAPE_DEPTHS: Final = (4, 3, 2, 1)
+"""Depths of the shapes of JSON, from the most detailed one."""
+MAX_KEYS: Final = 12
+"""Keys of an object in a shape. An object with more is usually a table whose keys are data."""
+SAMPLE_LINES: Final = 50
+"""Lines of JSON Lines whose keys make its shape."""
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]')
+_SPACE = re.compile(r"[ \t\r\n]*")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_DECODER: Final = json.JSONDecoder()
+
+Path = tuple[str | int, ...]
 
 
-@dataclass(slots=True)
-class _Open:
-    """An array or object that is not closed yet."""
-
+class _Item(NamedTuple):
+    key: str | int
     start: int
-    is_array: bool
-    items: list[Span] = field(default_factory=list)
+    """Where the item begins: with its key in an object."""
+    value: int
+    end: int
 
 
-def find_records(text: str) -> tuple[Span, ...]:
-    """Return the spans of the objects and arrays directly inside the array that has most of them.
+def read_json(text: str) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    """Return the records of JSON, each named by its address, and the descriptions of its shape.
 
-    Of arrays with equally many, the first outermost one counts. Returns nothing for invalid or very long JSON.
+    The records are the objects and arrays directly inside the container that has most of them; of equal ones, the
+    outermost and then the first counts. Returns nothing for invalid or very long JSON.
     """
-    best: list[Span] = []
-    opened: list[_Open] = []
     if len(text) > MAX_JSON_CHARS:
-        return ()
-    for match in _TOKEN.finditer(text):
-        sign = match[0]
-        if sign in "[{":
-            opened.append(_Open(match.start(), sign == "["))
-        elif sign in "]}":
-            if not opened:
-                return ()
-            closed = opened.pop()
-            if closed.is_array and len(closed.items) >= len(best):
-                best = closed.items
-            if opened and opened[-1].is_array:
-                opened[-1].items.append((closed.start, match.end()))
-    return tuple(best) if len(best) > 1 and not opened else ()
+        return (), ()
+    try:
+        data = json.loads(text)
+        path = _path_of_records(data)
+        records = [] if path is None else list(_find_items(text, path))
+    except (ValueError, RecursionError):
+        return (), ()
+    return tuple(Part(item.start, item.end, address((*(path or ()), item.key))) for item in records), describe(data)
+
+
+def shape_of_lines(text: str) -> tuple[str, ...]:
+    """Return the descriptions of the shape of JSON Lines: the keys of the first records."""
+    merged: dict[str, Any] = {}
+    for line in text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES]:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            merged = record | merged
+    return describe(merged) if merged else ()
+
+
+def describe(data: Any) -> tuple[str, ...]:
+    """Return the shape of data at several depths: keys, lengths of arrays, numbers of further keys."""
+    return tuple(dict.fromkeys(_shape(data, depth) for depth in SHAPE_DEPTHS))
+
+
+def address(path: Path) -> str:
+    """Return a path as JSONPath writes it, such as `$.packages[12]`."""
+    return "$" + "".join(
+        f"[{key}]" if isinstance(key, int) else f".{key}" if _NAME.fullmatch(key) else f"[{json.dumps(key)}]"
+        for key in path
+    )
+
+
+def _shape(value: Any, depth: int) -> str:
+    if isinstance(value, dict):
+        if not depth or not value:
+            return f"{{{len(value)} keys}}"
+        shown = list(value.items())[:MAX_KEYS]
+        more = [f"{len(value) - MAX_KEYS} more keys"] if len(value) > MAX_KEYS else []
+        return "{" + ", ".join([_key(key) + _typed(each, depth - 1) for key, each in shown] + more) + "}"
+    if isinstance(value, list):
+        items = _shape(value[0], depth - 1) if value and depth else ""
+        return f"[{len(value)} × {items}]" if items else f"[{len(value)} items]"
+    return {str: "string", bool: "boolean", type(None): "null"}.get(type(value), "number")
+
+
+def _typed(value: Any, depth: int) -> str:
+    """Return the type of a key's value. Most are strings, which need not be told."""
+    return "" if isinstance(value, str) else f": {_shape(value, depth)}"
+
+
+def _key(key: str) -> str:
+    return key if _NAME.fullmatch(key) else json.dumps(key)
+
+
+def _path_of_records(data: Any) -> Path | None:
+    """Return the path of the array or object with most arrays and objects directly inside it, if it has several."""
+    best, most = None, 1
+    waiting: deque[tuple[Path, Any]] = deque([((), data)])
+    while waiting:
+        path, value = waiting.popleft()
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        inside = [((*path, key), each) for key, each in items if isinstance(each, dict | list)]
+        if len(inside) > most:
+            best, most = path, len(inside)
+        waiting.extend(inside)
+    return best
+
+
+def _find_items(text: str, path: Path) -> Iterator[_Item]:
+    """Yield the items of the array or object at a path of valid JSON."""
+    position = _skip_space(text, 0)
+    for key in path:
+        # Of equal keys in an object the last one counts, as in the data.
+        found = [item.value for item in _items(text, position) if item.key == key]
+        position = found[-1]
+    yield from _items(text, position)
+
+
+def _items(text: str, opening: int) -> Iterator[_Item]:
+    """Yield the items of the array or object that opens at an offset."""
+    is_object = text[opening] == "{"
+    position = _skip_space(text, opening + 1)
+    number = 0
+    while text[position] not in "]}":
+        start, key = position, number
+        if is_object:
+            key, position = _DECODER.raw_decode(text, position)
+            position = _skip_space(text, _skip_space(text, position) + 1)
+        end = _DECODER.raw_decode(text, position)[1]
+        yield _Item(key, start, position, end)
+        position = _skip_space(text, end)
+        if text[position] == ",":
+            position = _skip_space(text, position + 1)
+        number += 1
+
+
+def _skip_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position

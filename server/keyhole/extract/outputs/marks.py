@@ -7,9 +7,7 @@ from collections import Counter
 from typing import Final
 
 from keyhole.extract.outputs.patterns import PATTERNS, Pattern
-
-Mark = tuple[int, int, float]
-"""The offsets of lines, and their weight. Lines with a larger weight are shown first."""
+from keyhole.text.output import Mark
 
 MAX_MATCHES: Final = 5_000
 """Matches of one pattern that are examined from the beginning. The rest repeats them."""

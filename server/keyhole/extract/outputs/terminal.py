@@ -18,7 +18,9 @@ _REDRAWN_LINE = re.compile(r"[^\n]*\r[^\n]*")
 _OVERSTRUCK = re.compile(r"[^\n\x08]\x08")
 MAX_BACKSPACES: Final = 64
 """Backspaces in a row that are applied; a spinner has one, and a longer run deletes a typed word."""
-_UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+ERRORS: Final = "backslashreplace"
+"""Name of the error handler of Python's decoders for bytes that are not valid."""
 
 
 def decode_output(data: bytes) -> str:
@@ -26,15 +28,15 @@ def decode_output(data: bytes) -> str:
 
     A byte that is not valid becomes its hexadecimal value, such as `\xe9`, so that it can be recovered from the text.
     """
-    encoding = "utf-16" if data.startswith(_UTF16_MARKS) else "utf-8"
-    return data.decode(encoding, "backslashreplace")
+    encoding = "utf-16" if data.startswith(UTF16_MARKS) else "utf-8"
+    return data.decode(encoding, ERRORS)
 
 
 def terminal_text(output: str) -> str:
     """Return what a terminal shows of an output at the end, with line feeds as line breaks."""
     text = output.replace("\r\n", "\n") if "\r" in output else output
     if "\r" in text:
-        text = _REDRAWN_LINE.sub(lambda match: _last_state(match[0]), text)
+        text = _REDRAWN_LINE.sub(lambda match: last_state(match[0]), text)
     for _ in range(MAX_BACKSPACES):
         if "\x08" not in text:
             break
@@ -42,7 +44,7 @@ def terminal_text(output: str) -> str:
     return clean(text)
 
 
-def _last_state(line: str) -> str:
+def last_state(line: str) -> str:
     """Return the last state of a line with carriage returns: each part is written over the one before it."""
     shown = ""
     for part in line.split("\r"):

@@ -3,9 +3,9 @@
 A worker reads one page at a time. It is killed if it exceeds its time limit or if its call is cancelled, and replaced
 if it ends by itself. A pool belongs to one event loop.
 
-A server for several owners reads fewer heavy pages of one owner at once than it has processors, and fewer light ones, and
-has a spare worker for an owner that has no page being read. While an owner has several pages to be read, they are read
-with lower priority, so that the processors first read the pages of owners with one.
+A server for several owners reads fewer heavy pages of one owner at once than it has processors, and fewer light ones.
+It has a spare worker for an owner that has no page being read. While an owner has several pages to be read, they are
+read with lower priority, so that the processors first read the pages of owners with one.
 """
 
 from __future__ import annotations

@@ -1,0 +1,76 @@
+"""Find the named parts of an output: the files of a diff or of a search, the definitions of source. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+from keyhole.text.output import Part
+
+MAX_PARTS: Final = 2_000
+MAX_NAME: Final = 80
+"""Characters of a name. A longer one is cut: it is repeated in the result."""
+
+_FILE_OF_DIFF = re.compile(
+    r"^(?:diff --git (?:a/)?(\S+) .*|diff \S+ (?:\S+ )*(\S+)|Index: (\S+))$|^--- (\S+).*\n\+\+\+ ", re.MULTILINE
+)
+_CHANGED_LINE = re.compile(r"^([+-])(?!\1\1 )", re.MULTILINE)
+_LINE_OF_SEARCH = re.compile(r"^([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
+_DEFINITION = re.compile(
+    r"^([ \t]{0,8})(?:(?:export|default|public|private|protected|pub(?:\(\w+\))?|async|static|abstract|final|const"
+    r"|declare|unsafe) )*"
+    r"((?:class|interface|struct|enum|trait|impl|type|module|namespace|func|fn|def|function\*?)\b"
+    r"(?: ?\([^()\n]*\))? *[\w.:<>]*\w)",
+    re.MULTILINE,
+)
+
+
+def find_parts(text: str, kind: str) -> tuple[tuple[Part, ...], str]:
+    """Return the parts of a text of a kind, and what they are, such as "files"."""
+    if kind == "source":
+        return tuple(_definitions(text)), "definitions"
+    if kind == "diff":
+        return tuple(_files_of_diff(text)), "files"
+    if kind == "grep":
+        return tuple(_files_of_search(text)), "lines by file"
+    return (), ""
+
+
+def _files_of_diff(text: str) -> Iterator[Part]:
+    """Yield the files of a diff with the numbers of their added and removed lines."""
+    found = [match for match in _FILE_OF_DIFF.finditer(text) if match.lastindex][:MAX_PARTS]
+    if any(match[0].startswith("diff ") for match in found):
+        found = [match for match in found if not match[4]]
+    for place, match in enumerate(found):
+        end = found[place + 1].start() if place + 1 < len(found) else len(text)
+        signs = [each[1] for each in _CHANGED_LINE.finditer(text, match.end(), end)]
+        name = _short(match[match.lastindex or 0])
+        yield Part(match.start(), end, name, f"{name} +{signs.count('+')} -{signs.count('-')}")
+
+
+def _files_of_search(text: str) -> Iterator[Part]:
+    """Yield the files of the results of a search with the numbers of their lines, and within them each long line."""
+    lines = ((match.start(), match[1]) for match in _LINE_OF_SEARCH.finditer(text))
+    files = [(name, list(group)) for name, group in groupby(lines, key=lambda line: line[1])][:MAX_PARTS]
+    for place, (name, found) in enumerate(files):
+        end = files[place + 1][1][0][0] if place + 1 < len(files) else len(text)
+        yield Part(found[0][0], end, _short(name), f"{_short(name)} {len(found)}")
+
+
+def _definitions(text: str) -> Iterator[Part]:
+    """Yield the definitions of source. A definition ends before the next line that is not indented more than it."""
+    line, counted = 1, 0
+    for number, match in enumerate(_DEFINITION.finditer(text)):
+        if number >= MAX_PARTS:
+            return
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        after = re.compile(rf"^[ \t]{{0,{len(match[1])}}}[^\s)}}\]]", re.MULTILINE).search(text, match.end())
+        name = _short(" ".join(match[2].split()))
+        yield Part(match.start(), after.start() if after else len(text), name, f"{line} {name}")
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= MAX_NAME else f"…{name[1 - MAX_NAME :]}"

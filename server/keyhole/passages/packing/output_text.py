@@ -1,0 +1,103 @@
+"""Render the shown ranges of an output: the summary of what is left out, the ranges, and a mark for each omission."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Final
+
+from keyhole.passages.packing.one_text import gap_line
+from keyhole.text.output import Output, Part, Span
+
+SUMMARY_SHARE: Final = 0.12
+"""Share of the characters for the summary."""
+MIN_SUMMARY: Final = 80
+"""Characters below which there is no summary: its first words would be all of it."""
+MAX_NESTED: Final = 300
+"""Parts before an offset that are examined for the one that contains it."""
+
+
+class OutputText:
+    """An output prepared for rendering ranges of it."""
+
+    def __init__(self, output: Output, max_chars: int) -> None:
+        self._output = output
+        self._repeats = [start for start, _ in output.repeats]
+        self._parts = [part.start for part in output.parts]
+        space = int(max_chars * SUMMARY_SHARE)
+        self.summary_chars = min(space, len(self.summary((), len(output.text)))) if space >= MIN_SUMMARY else 0
+        """Characters to reserve for the summary."""
+
+    def render(self, spans: Sequence[Span]) -> str:
+        """Return the summary of what the spans leave out, and the spans with a mark for each omission."""
+        return (self.summary(spans, self.summary_chars) if self.summary_chars else "") + self.passages(spans)
+
+    def passages(self, spans: Sequence[Span]) -> str:
+        """Return the spans with a mark for each omission before, between and after them."""
+        text = self._output.text
+        pieces: list[str] = []
+        position = 0
+        for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
+            if start > position:
+                on_new_line = not pieces or pieces[-1].endswith("\n")
+                pieces.append("" if on_new_line else "\n")
+                pieces.append(gap_line(position, start, self._label(position, start, end, spans[:number])))
+            pieces.append(text[start:end])
+            position = end
+        return "".join(pieces)
+
+    def summary(self, spans: Sequence[Span], limit: int) -> str:
+        """Return the lines that say what the output is and which parts are not shown, in `limit` characters."""
+        output = self._output
+        line = next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
+        hidden = [part for part in output.parts if part.entry and not _is_shown(spans, part.start, part.end)]
+        return line + self._entries(hidden, limit - len(line))
+
+    def _entries(self, parts: Sequence[Part], limit: int) -> str:
+        """Return the line that names parts, the largest ones if not all of them fit `limit` characters."""
+        form = f"[{self._output.summary_title} not shown: {{}}]\n"
+        whole = form.format(", ".join(part.entry for part in parts))
+        if not parts or len(whole) <= limit:
+            return whole if parts else ""
+        left = limit - len(form) - len("99,999 more")
+        chosen: list[Part] = []
+        for part in sorted(parts, key=lambda part: part.start - part.end):
+            left -= len(part.entry) + len(", ")
+            if left < 0:
+                break
+            chosen.append(part)
+        entries = [*(part.entry for part in sorted(chosen)), f"{len(parts) - len(chosen):,} more"]
+        return form.format(", ".join(entries)) if chosen else ""
+
+    def _label(self, start: int, end: int, passage_end: int, before: Sequence[Span]) -> str:
+        """Return what the mark of an omission says: how many of its lines repeat, and which part follows."""
+        text = self._output.text
+        label = ""
+        place = bisect_right(self._repeats, start) - 1
+        if place >= 0 and start < (repeat_end := min(end, self._output.repeats[place][1])):
+            lines = _count_lines(text, start, repeat_end)
+            others = _count_lines(text, repeat_end, end)
+            label = f" {lines:,} more lines like this" + (f", {others:,} others" if others else "")
+        part = self._part_at(end) if end < len(text) else None
+        if part and not _is_shown(before, part.start, part.start + 1):
+            first_line = text[end : min(passage_end, end + len(part.name) + 200)].split("\n", 1)[0]
+            label += f" {part.name}" if part.name not in first_line else ""
+        return label
+
+    def _part_at(self, offset: int) -> Part | None:
+        """Return the innermost part that contains an offset."""
+        place = bisect_right(self._parts, offset) - 1
+        for number in range(place, max(-1, place - MAX_NESTED), -1):
+            if self._output.parts[number].end > offset:
+                return self._output.parts[number]
+        return None
+
+
+def _count_lines(text: str, start: int, end: int) -> int:
+    return text.count("\n", start, end) + (end > start and end == len(text) and text[-1] != "\n")
+
+
+def _is_shown(spans: Sequence[Span], start: int, end: int) -> bool:
+    """Return whether one of the spans contains a range."""
+    place = bisect_right(spans, start, key=lambda span: span[0]) - 1
+    return place >= 0 and spans[place][1] >= end

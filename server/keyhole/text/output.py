@@ -1,0 +1,41 @@
+"""The text of an output with what was found in it: the value that the selection of its lines starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+Span = tuple[int, int]
+"""Start and end offsets."""
+Mark = tuple[int, int, float]
+"""The offsets of lines, and their weight. Lines with a larger weight are shown first."""
+
+
+class Part(NamedTuple):
+    """A named range of an output: a file of a diff, a definition of source, a record of JSON."""
+
+    start: int
+    end: int
+    name: str
+    """What the omission before a passage of this part says, such as `$.packages[12]`."""
+    entry: str = ""
+    """What the summary says of the part if it is not shown whole, such as `src/a.py +12 -3`; "" for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The text of an output as a terminal shows it at the end, its kind, and the lines that every reader looks for."""
+
+    text: str
+    kind: str
+    marks: tuple[Mark, ...] = ()
+    records: tuple[Span, ...] = ()
+    """Ranges that are shown whole, unless they are long: the records of JSON. Elsewhere lines are."""
+    repeats: tuple[Span, ...] = ()
+    """Lines that differ only in numbers from one of the lines before them. Each range is shown as their count."""
+    parts: tuple[Part, ...] = ()
+    """The named ranges in the order of their starts. A range contains others or is apart from them."""
+    summary_title: str = ""
+    """What the entries of the parts are, such as "files"."""
+    about: tuple[str, ...] = ()
+    """What the whole output is, such as the shape of JSON: descriptions of falling length, of which one is shown."""

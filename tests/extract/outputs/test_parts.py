@@ -1,0 +1,92 @@
+"""The named parts of an output."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.extract.outputs.parts import MAX_NAME, find_parts
+
+GIT = """diff --git a/src/one.c b/src/one.c
+index 1..2 100644
+--- a/src/one.c
++++ b/src/one.c
+@@ -1,3 +1,4 @@
+ context
+-old
++new
++newer
+diff --git a/two.py b/two.py
+--- a/two.py
++++ b/two.py
+@@ -5 +5 @@
+-x
+"""
+PYTHON = """import os
+
+
+class First:
+    size = 1
+
+    def method(self):
+        return 1
+
+
+def second(a, b):
+    pass
+"""
+GO = """package main
+
+func (s *Server) Serve(l net.Listener) error {
+\treturn nil
+}
+
+type Config struct {
+}
+"""
+
+
+def test_the_files_of_a_diff_have_their_added_and_removed_lines() -> None:
+    parts, title = find_parts(GIT, "diff")
+    assert title == "files"
+    assert [part.entry for part in parts] == ["src/one.c +2 -1", "two.py +0 -1"]
+    assert GIT[parts[1].start :].startswith("diff --git a/two.py")
+
+
+def test_the_files_of_a_diff_without_command_lines_are_named_by_their_old_names() -> None:
+    parts, _ = find_parts("--- a.txt\t2026\n+++ b.txt\t2026\n@@ -1 +1 @@\n-x\n+y\n", "diff")
+    assert [part.entry for part in parts] == ["a.txt +1 -1"]
+
+
+def test_the_files_of_a_search_have_the_number_of_their_lines() -> None:
+    parts, title = find_parts("a-b/c.py:1: x\na-b/c.py:9: y: z\nd.py-3- w\n", "grep")
+    assert title == "lines by file"
+    assert [(part.name, part.entry) for part in parts] == [("a-b/c.py", "a-b/c.py 2"), ("d.py", "d.py 1")]
+
+
+def test_definitions_of_source_have_their_lines_and_end_before_the_next_line_beside_them() -> None:
+    parts, title = find_parts(PYTHON, "source")
+    assert title == "definitions"
+    assert [part.entry for part in parts] == ["4 class First", "7 def method", "11 def second"]
+    first, method, second = (PYTHON[part.start : part.end] for part in parts)
+    assert method in first and second not in first and "return 1" in method
+
+
+def test_methods_with_a_receiver_and_types_are_definitions() -> None:
+    assert [part.name for part in find_parts(GO, "source")[0]] == ["func (s *Server) Serve", "type Config"]
+
+
+@pytest.mark.parametrize("kind", ["log", "csv", "opaque"])
+def test_other_kinds_have_no_parts(kind: str) -> None:
+    assert find_parts(GIT + PYTHON, kind) == ((), "")
+
+
+@given(st.lists(st.sampled_from([*GIT.splitlines(), *PYTHON.splitlines(), *GO.splitlines(), "x" * 200]), max_size=40))
+def test_parts_are_ordered_ranges_with_short_names(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    for kind in ("diff", "source", "grep"):
+        parts, _ = find_parts(text, kind)
+        assert list(parts) == sorted(parts)
+        assert all(0 <= part.start < part.end <= len(text) and len(part.name) <= MAX_NAME for part in parts)
+        assert not any("\n" in part.entry for part in parts)

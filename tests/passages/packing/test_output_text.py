@@ -1,0 +1,63 @@
+"""The text of the shown ranges of an output: marks of omissions and the summary."""
+
+from __future__ import annotations
+
+from keyhole.passages.packing.output_text import OutputText
+from keyhole.text.output import Output, Part
+
+TEXT = "class A:\n" + "    x = 1\n" * 30 + "class B:\n" + "    def f(self):\n        return 2\n" + "end\n" * 10
+B = TEXT.index("class B")
+F = TEXT.index("    def f")
+END = TEXT.index("end\n")
+SOURCE = Output(
+    TEXT,
+    "source",
+    parts=(
+        Part(0, B, "class A", "1 class A"),
+        Part(B, END, "class B", "32 class B"),
+        Part(F, END, "def f", "33 def f"),
+    ),
+    summary_title="definitions",
+)
+RETURN = (TEXT.index("        return"), END)
+
+
+def test_the_mark_before_a_passage_names_the_innermost_part_that_contains_it() -> None:
+    assert OutputText(SOURCE, 2_000).passages([RETURN]) == (
+        f"[…0:{RETURN[0]}] def f\n        return 2\n[…{END}:{len(TEXT)}]\n"
+    )
+
+
+def test_a_part_is_not_named_if_its_first_line_is_shown() -> None:
+    shown = OutputText(SOURCE, 2_000)
+    assert "def f\n" not in shown.passages([(F, END)])
+    assert "class A\n" not in shown.passages([(0, 9), (19, 29)])
+
+
+def test_a_mark_counts_the_lines_that_repeat_those_above_it() -> None:
+    output = Output(TEXT, "log", repeats=((19, B),))
+    assert (
+        OutputText(output, 500).passages([(0, 19)]).endswith(f"[…19:{len(TEXT)}] 29 more lines like this, 13 others\n")
+    )
+    assert (
+        OutputText(output, 500).passages([(0, 19), (B, len(TEXT))]).count(f"[…19:{B}] 29 more lines like this\n") == 1
+    )
+    assert "like this" not in OutputText(output, 500).passages([(0, 9)])
+
+
+def test_the_summary_names_the_parts_that_are_not_shown_whole() -> None:
+    shown = OutputText(SOURCE, 2_000)
+    assert shown.render([(0, B)]).startswith("[definitions not shown: 32 class B, 33 def f]\nclass A:\n")
+    assert shown.render([(B, END)]).startswith("[definitions not shown: 1 class A]\n[…0:")
+    assert shown.render([(0, END)]).startswith("class A:\n")
+
+
+def test_a_summary_that_is_too_long_has_the_largest_parts_and_the_number_of_the_others() -> None:
+    assert OutputText(SOURCE, 2_000).summary((), 56) == "[definitions not shown: 1 class A, 2 more]\n"
+    assert OutputText(SOURCE, 2_000).summary((), 30) == ""
+
+
+def test_the_longest_description_that_fits_is_shown_and_none_in_little_space() -> None:
+    output = Output(TEXT, "json", about=("shape: {a, b: {c}}" + " " * 100, "shape: {a, b}"))
+    assert OutputText(output, 1_000).render([(0, 9)]).startswith("[shape: {a, b}]\nclass A:\n")
+    assert OutputText(output, 600).render([(0, 9)]).startswith("class A:\n")

@@ -1,0 +1,122 @@
+"""Masking of secrets in command lines: every kept shape is masked, and nothing else is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.outputs.corpus import load_outputs
+from keyhole.text.secrets import SHAPES, mask_secrets
+
+LETTERS = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 4  # no key of anyone
+
+MASKED = {
+    "aws s3 ls --profile AKIA" + "ABCDEFGHIJKLMNOP": "aws s3 ls --profile ***",
+    "gh auth login ghp_" + LETTERS[:36]: "gh auth login ***",
+    "echo github_pat_" + LETTERS[:60]: "echo ***",
+    "curl -H 'PRIVATE-TOKEN: glpat-"
+    + LETTERS[:20]
+    + "' https://gitlab.com": "curl -H 'PRIVATE-TOKEN: ***' https://gitlab.com",
+    "glab login glpat-" + LETTERS[:20]: "glab login ***",
+    "slack xoxb-" + LETTERS[:24]: "slack ***",
+    "curl https://hooks.slack.com/services/T0/B0/" + LETTERS[:24]: "curl https://hooks.slack.com/services/***",
+    "stripe sk_" + "live_" + LETTERS[:24]: "stripe ***",
+    "x sk-proj-" + LETTERS[:48]: "x ***",
+    "x sk-ant-api03-" + LETTERS[:80]: "x ***",
+    "x AIza" + LETTERS[:35]: "x ***",
+    "npm config set x npm_" + LETTERS[:36]: "npm config set x ***",
+    "twine upload -p pypi-AgEIcHlwaS5vcmc" + LETTERS: "twine upload -p ***",
+    "x hf_" + "abcdefghijklmnopqrstuvwxyzABCDEFGH": "x ***",
+    "KEYHOLE=kh_" + LETTERS[:43]: "KEYHOLE=***",
+    "x eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl": "x ***",
+    "echo '-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----' | cat": "echo '***' | cat",
+    "echo '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz": "echo '***",
+    'curl -H "Authorization: Bearer abcdefgh12345678" x': 'curl -H "Authorization: Bearer ***" x',
+    "curl -H 'authorization: Basic dXNlcjpwYXNz' x": "curl -H 'authorization: Basic ***' x",
+    "http x 'Authorization:secret'": "http x 'Authorization:***'",
+    "curl -H 'X-Api-Key: abc123' x": "curl -H 'X-Api-Key: ***' x",
+    "curl -H 'Cookie: session=abc; user=x' x": "curl -H 'Cookie: ***' x",
+    "login --password hunter2 --verbose": "login --password *** --verbose",
+    "login --password=hunter2": "login --password=***",
+    "login --db-password 'two words' -v": "login --db-password '***' -v",
+    "vault login -token=s.1234": "vault login -token=***",
+    "GITHUB_TOKEN=abc npm publish": "GITHUB_TOKEN=*** npm publish",
+    'export AWS_SECRET_ACCESS_KEY="wJalr/XU"': 'export AWS_SECRET_ACCESS_KEY="***"',
+    "curl 'https://example.org/?api_key=abc&q=1'": "curl 'https://example.org/?api_key=***&q=1'",
+    "curl 'https://x.blob.core.windows.net/a?se=1&sig=abc%3D'": "curl 'https://x.blob.core.windows.net/a?se=1&sig=***'",
+    """curl -d '{"user": "me", "password": "hunter2"}' x""": """curl -d '{"user": "me", "password": "***"}' x""",
+    "git clone https://me:hunter2@example.org/x.git": "git clone https://me:***@example.org/x.git",
+    "git clone https://" + LETTERS[:40] + "@example.org/x.git": "git clone https://***@example.org/x.git",
+    "psql postgresql://app:hunter2@db:5432/app": "psql postgresql://app:***@db:5432/app",
+    "curl -s -u me:hunter2 https://example.org": "curl -s -u me:*** https://example.org",
+    "mysql -u root -phunter2 app": "mysql -u root -p*** app",
+    "sshpass -p hunter2 ssh host": "sshpass -p *** ssh host",
+}
+
+UNCHANGED = (
+    "git show 1b4f0e9851971998e732078544c96b36c3d01ced",
+    "git diff 208652bf0a61c3a1d2e96a92d59a7a7e0f1c2a9b..HEAD -- src/token.py",
+    "pytest tests/test_tokens.py -k 'token and not password'",
+    "grep -rn 'password' src --include=*.py",
+    "python train.py --max-tokens 4096 --tokenizer=bpe --token-file ~/.token",
+    "curl -H \"Authorization: Bearer $TOKEN\" https://example.org",
+    "curl -u \"$USER:$PASSWORD\" https://example.org",
+    "docker login --password-stdin -u me",
+    "docker build --secret id=npmrc,src=.npmrc .",
+    "docker run -u 1000:1000 -e TOKEN=$TOKEN image",
+    "git clone ssh://git@github.com/x/y.git",
+    "git clone https://github.com/x/y.git@v1",
+    "kubectl get secret app-secret -o yaml",
+    "cat /etc/passwd && ls ~/.ssh/id_rsa.pub",
+    "python -c 'token = load(path); token=os.environ[name]; print(token == other)'",
+    "ls disk-usage-2024-REPORT-final-version",
+    "make KEY=value MONKEY=1",
+    "sha256sum keyhole-1.0-py3-none-any.whl",
+    "mysql -u root -p app",
+    "keyhole bound --of 'pytest -x' build.log",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", MASKED)
+def test_a_secret_is_masked_and_the_rest_of_the_command_stays(command: str) -> None:
+    assert mask_secrets(command) == MASKED[command]
+
+
+@pytest.mark.parametrize("command", UNCHANGED)
+def test_names_of_secrets_variables_and_hashes_are_not_masked(command: str) -> None:
+    assert mask_secrets(command) == command
+
+
+def test_no_command_of_the_benchmark_is_changed() -> None:
+    commands = [output.command for output in load_outputs().values()]
+    assert [command for command in commands if mask_secrets(command) != command] == []
+
+
+def test_every_shape_states_its_source() -> None:
+    assert all(shape.source and shape.signs for shape in SHAPES)
+
+
+@given(st.lists(st.sampled_from([*MASKED, *UNCHANGED, "=", " ", '"', "token", "://", "@", "-u", "***"]), max_size=6))
+def test_a_masked_text_is_not_changed_again(parts: list[str]) -> None:
+    masked = mask_secrets("".join(parts))
+    assert mask_secrets(masked) == masked
+
+
+@pytest.mark.parametrize(
+    "part", ["token=", "--", "-a", "curl -u ", "://a:", "sk-", "eyJa.", "PRIVATE KEY", "mysql ", 'key": "']
+)
+def test_a_long_command_is_masked_in_linear_time(part: str) -> None:
+    start = time.process_time()
+    mask_secrets(part * (100_000 // len(part)))
+    assert time.process_time() - start < 2
+
+
+def test_no_pattern_is_compiled_before_it_is_needed() -> None:
+    code = "from keyhole.text import secrets as s; s.mask_secrets('make -j4'); print(s._compile.cache_info().misses)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "0\n"
