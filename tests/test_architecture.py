@@ -183,6 +183,7 @@ NO_SUBJECT = frozenset({
 SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
     "budget/token_weights.py": "a table",
+    "extract/conversations/chat.py": "one of three formats, each in its own file",
     "extract/workers/base.py": "a port",
     "retrieval/explain.py": "a port",
     "retrieval/progress.py": "a port",

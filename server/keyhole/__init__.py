@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from keyhole.passages import select
     from keyhole.records import Document, Selection
     from keyhole.retrieval.bound import Bounded, bound
-    from keyhole.retrieval.compaction.compact import Compacted, Report, compact
+    from keyhole.retrieval.compaction.compact import Compacted, compact
+    from keyhole.retrieval.compaction.report import Report
 
 __all__ = [
     "Bounded",
@@ -35,7 +36,7 @@ _MODULES = {
     "Bounded": "keyhole.retrieval.bound",
     "compact": "keyhole.retrieval.compaction.compact",
     "Compacted": "keyhole.retrieval.compaction.compact",
-    "Report": "keyhole.retrieval.compaction.compact",
+    "Report": "keyhole.retrieval.compaction.report",
     "extract": "keyhole.extract",
     "select": "keyhole.passages",
     "Document": "keyhole.records",

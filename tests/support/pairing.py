@@ -3,12 +3,12 @@
 Sources:
 - Chat Completions: https://platform.openai.com/docs/guides/function-calling ("An assistant message with 'tool_calls'
   must be followed by tool messages responding to each 'tool_call_id'"; "messages with role 'tool' must be a response
-  to a preceding message with 'tool_calls'").
+  to a preceding message with 'tool_calls'"). A message of an unknown role is passed over.
 - Responses: https://platform.openai.com/docs/guides/function-calling and /guides/reasoning ("No tool output found for
   function call", "No tool call found for function call output", "was provided without its required 'reasoning' item").
-- Messages: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use ("tool_use ids were found
 - Messages: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use ("`tool_use` ids were found
-  be unique", tool results come before text).
+  without `tool_result` blocks immediately after", "unexpected `tool_use_id` found in `tool_result` blocks", "`tool_use`
+  ids must be unique"; tool results come before text).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Items = Sequence[Mapping[str, Any]]
+CHAT_ROLES = {"system", "developer", "user", "assistant"}
 
 
 def faults_of_chat(items: Items) -> list[str]:
@@ -29,6 +30,8 @@ def faults_of_chat(items: Items) -> list[str]:
                 expected.remove(item["tool_call_id"])
             else:
                 faults.append(f"{number}: result without a call")
+            continue
+        if item["role"] not in CHAT_ROLES:
             continue
         faults += [f"{number}: call {call} has no result" for call in expected]
         expected = [call["id"] for call in item.get("tool_calls") or ()]
@@ -57,6 +60,8 @@ def faults_of_anthropic(items: Items) -> list[str]:
             faults += [f"{number}: two results of a call" for _ in range(len(results) - len(set(results)))]
             is_last = number == len(merged) - 1
             faults += [f"{number}: no result of {call}" for call in expected if call not in results and not is_last]
+            types = [block["type"] == "tool_result" for block in blocks]
+            faults += [f"{number}: text before a result"] if types != sorted(types, reverse=True) else []
             expected = []
         else:
             expected = [block["id"] for block in blocks if block["type"] == "tool_use"]

@@ -2,12 +2,12 @@
 
 The rules: a text takes a token for three bytes of UTF-8, or for one and a half where it has hardly a space, quote or
 comma, as in encoded data; an image 1,600; a file one for every 40 characters of its data, at least 1,600; encrypted
-reasoning one for four characters. Names and other values count as text.
+reasoning one for four characters. Names and other values take a token each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import ceil
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ DENSE_BYTES_PER_TOKEN: Final = 1.5
 SEPARATORS: Final = ' \n",;'
 MIN_SEPARATORS: Final = 0.02
 """Share of separators in a long text below which it counts as encoded data."""
-SAMPLE_CHARS: Final = 1_000
+SAMPLE_CHARS: Final = 500
 """Characters of the beginning and of the end in which separators are counted."""
 LONG_TEXT: Final = 200
 """Characters from which the share of separators tells something."""
@@ -32,23 +32,27 @@ ENCRYPTED_CHARS_PER_TOKEN: Final = 4
 ITEM_TOKENS: Final = 4
 """Tokens around a message, as OpenAI's cookbook counts them."""
 
-_IMAGES: Final = frozenset({"image", "image_url", "input_image", "computer_screenshot"})
+_IMAGES: Final = frozenset({"image", "image_url", "input_image", "computer_screenshot", "image_generation_call"})
 _FILES: Final = frozenset({"document", "file", "input_file", "input_audio", "audio", "video"})
 _ENCRYPTED: Final = frozenset({"encrypted_content", "signature"})
 
 
 def estimate_item(item: Mapping[str, Any]) -> int:
     """Return an estimate of the tokens of one item."""
-    return ITEM_TOKENS + ceil(_tokens(item))
+    return ITEM_TOKENS + ceil(_object_tokens(item))
 
 
 def count_chars(value: object) -> int:
     """Return the characters of all texts in an item."""
     if isinstance(value, str):
         return len(value)
-    if isinstance(value, Mapping):
-        return sum(map(count_chars, value.values()))
-    return sum(map(count_chars, value)) if isinstance(value, list) else 0
+    values: Iterable[object] = (
+        value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    )
+    count = 0
+    for each in values:
+        count += len(each) if isinstance(each, str) else count_chars(each)
+    return count
 
 
 def _tokens(value: object) -> float:
@@ -67,10 +71,13 @@ def _object_tokens(value: Mapping[str, Any]) -> float:
         return IMAGE_TOKENS
     if part_type in _FILES and not _is_text_document(value):
         return max(IMAGE_TOKENS, count_chars(value) / FILE_CHARS_PER_TOKEN)
-    return sum(
-        len(each) / ENCRYPTED_CHARS_PER_TOKEN if name in _ENCRYPTED and isinstance(each, str) else 1 + _tokens(each)
-        for name, each in value.items()
-    )
+    total = float(len(value))
+    for name, each in value.items():
+        if not isinstance(each, str):
+            total += _tokens(each)
+        else:
+            total += len(each) / ENCRYPTED_CHARS_PER_TOKEN if name in _ENCRYPTED else estimate_text(each)
+    return total
 
 
 def _is_text_document(value: Mapping[str, Any]) -> bool:

@@ -18,24 +18,30 @@ class _Turn:
 
     kind: Kind
     items: list[int] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
+    rounds: list[tuple[Result, ...]] = field(default_factory=list)
+    user_items: list[int] = field(default_factory=list)
+    """The items with text of the user."""
     calls: list[str] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
     has_reasoning: bool = False
     has_output: bool = False
     """True if the model wrote or called something in it, beside reasoning."""
     is_answered: bool = False
-    has_user_text: bool = False
+    is_in_round: bool = False
+    """True if its last item is a result."""
 
     def add(self, index: int, fact: ItemFacts) -> None:
         """Add an item. The results in it that are not of its own calls have been passed to `answer`."""
         self.items.append(index)
         self.calls += fact.calls
         self.unanswered += fact.calls
-        self.results += fact.results
+        if fact.results:
+            begun = self.rounds.pop() if self.is_in_round else ()
+            self.rounds.append((*begun, *fact.results))
+        self.is_in_round = fact.kind == "result"
         self.has_reasoning |= fact.is_reasoning
         self.has_output |= fact.kind == "model" and not fact.is_reasoning
-        self.has_user_text |= fact.has_user_text
+        self.user_items += [index] if fact.has_user_text else []
 
     def answer(self, results: Sequence[Result]) -> bool:
         """Record that calls are answered. Return False, and record nothing, if a result answers no open call."""
@@ -76,15 +82,14 @@ def group_items(format: Format, facts: Sequence[ItemFacts]) -> Conversation:
 def _begins_turn(format: Format, current: _Turn, fact: ItemFacts) -> bool:
     """Return True if an item of the model begins a new turn after `current`.
 
-    In Responses, a call after results may belong to the same response as the reasoning before them, and a provider
-    refuses it without that reasoning.
+    In Responses, a call after results may belong to the same response as the reasoning before them.
     """
     if format == "chat":
         return True
     if format == "anthropic":  # consecutive messages of one role are one
         return current.is_answered
     if current.is_answered:
-        return not (fact.calls and current.has_reasoning)
+        return not (fact.is_tied and current.has_reasoning)
     return fact.is_reasoning and current.has_output
 
 
@@ -98,17 +103,27 @@ def _close(format: Format, turns: Sequence[_Turn]) -> tuple[Group, ...]:
     for number, turn in reversed(list(enumerate(turns))):
         is_repeated = has_unique_ids and (len(set(turn.calls)) < len(turn.calls) or not seen.isdisjoint(turn.calls))
         is_unanswered = bool(turn.unanswered) and number != last
-        is_broken = turn.kind == "result" or is_unanswered or is_repeated
-        seen.update(() if is_broken else turn.calls)
-        groups.append(
-            Group(
-                turn.kind,
-                tuple(turn.items),
-                tuple(turn.results),
-                len(turn.calls),
-                is_open=bool(turn.unanswered) and number == last,
-                is_broken=is_broken,
-                has_user_text=turn.has_user_text,
-            )
-        )
+        if turn.kind == "result" or is_unanswered or is_repeated:
+            groups += reversed(_break(turn))
+        else:
+            seen.update(turn.calls)
+            groups.append(_group(turn))
     return tuple(reversed(groups))
+
+
+def _group(turn: _Turn) -> Group:
+    return Group(
+        turn.kind,
+        tuple(turn.items),
+        tuple(turn.rounds),
+        len(turn.calls),
+        is_open=bool(turn.unanswered),
+        has_user_text=bool(turn.user_items),
+    )
+
+
+def _break(turn: _Turn) -> list[Group]:
+    """Return the groups of a turn that a provider would refuse. What the user wrote in it is a message of its own."""
+    rest = tuple(item for item in turn.items if item not in turn.user_items)
+    broken = [Group(turn.kind, rest, calls=len(turn.calls), is_broken=True)] if rest else []
+    return [*broken, *(Group("user", (item,), has_user_text=True, is_unpaired=True) for item in turn.user_items)]

@@ -29,6 +29,18 @@ def replace_result(item: Item, field: str, block: int | None, text: str, part_ty
     return {**item, field: blocks}
 
 
+def show_results_as_text(item: Item) -> Item:
+    """Return a message whose blocks of type `tool_result` are replaced by the parts of their contents."""
+    blocks: list[Any] = []
+    for block in item["content"]:
+        if isinstance(block, dict) and block.get("type") == "tool_result":
+            content = block.get("content")
+            blocks += content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
+        else:
+            blocks.append(block)
+    return {**item, "content": blocks}
+
+
 def add_text_part(content: object, text: str, part_type: str) -> object:
     """Return a content with a text after it."""
     if isinstance(content, list):

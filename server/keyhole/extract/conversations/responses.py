@@ -1,8 +1,8 @@
 """Read the items of OpenAI's Responses API. Pure.
 
 Source: https://platform.openai.com/docs/api-reference/responses/create and
-https://platform.openai.com/docs/guides/reasoning. The result of a call has its `call_id` and comes after it. A call is
-refused without the reasoning items before it that belong to the same response.
+https://platform.openai.com/docs/guides/reasoning. The result of a call has its `call_id` and comes after it. A call
+with an `id` is refused without the reasoning items before it that belong to the same response.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read_item(item: Item, index: int) -> ItemFacts:
     """Return the facts of an item. A message may have no `type`."""
     item_type = item.get("type", "message")
     if item_type in CALLS:
-        return ItemFacts("model", calls=(_call_id(item),))
+        return ItemFacts("model", calls=(_call_id(item),), is_tied=bool(item.get("id")))
     if item_type in RESULTS:
         return ItemFacts("result", results=(Result(index, None, _call_id(item), text_of(item.get("output"))),))
     if item_type == "mcp_call":

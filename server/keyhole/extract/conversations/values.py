@@ -33,6 +33,8 @@ class ItemFacts:
     calls: tuple[str, ...] = ()
     results: tuple[Result, ...] = ()
     is_reasoning: bool = False
+    is_tied: bool = False
+    """True for a call that a provider knows by its id, and refuses without the reasoning before it."""
     has_user_text: bool = False
     """True for a message with text or files of the user, also if it has tool results."""
 
@@ -43,13 +45,21 @@ class Group:
 
     kind: Kind
     items: tuple[int, ...]
-    results: tuple[Result, ...] = ()
+    rounds: tuple[tuple[Result, ...], ...] = ()
+    """The results in it. Those of a round have no call of the model between them."""
     calls: int = 0
     is_open: bool = False
     """True if a call has no result and the conversation ends with this group."""
     is_broken: bool = False
     """True if a provider would refuse it: a result without a call, or a call without a result."""
     has_user_text: bool = False
+    is_unpaired: bool = False
+    """True for a message of the user that also has results of no call, which a provider takes only as text."""
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Return the results of all rounds."""
+        return tuple(result for results in self.rounds for result in results)
 
 
 @dataclass(frozen=True, slots=True)

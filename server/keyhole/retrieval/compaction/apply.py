@@ -8,8 +8,8 @@ from functools import partial
 
 from keyhole.budget.items import count_chars
 from keyhole.extract.conversations import Conversation, Item, dialect
-from keyhole.extract.conversations.parts import add_text_part, replace_result, text_of
-from keyhole.retrieval.compaction.notices import Amount, notice, split_notice, stub
+from keyhole.extract.conversations.parts import add_text_part, replace_result, show_results_as_text, text_of
+from keyhole.retrieval.compaction.notices import Amount, notice, read_excerpt, split_notice, stub
 from keyhole.retrieval.compaction.plan import Decisions, Sizes, place
 
 Keep = Callable[[str, Callable[[], str]], str]
@@ -23,9 +23,12 @@ def apply(
     kept = dict(enumerate(items))
     form = dialect(conversation.format)
     for group in conversation.groups:
+        if group.is_unpaired:
+            kept.update((item, show_results_as_text(items[item])) for item in group.items)
         for result in group.results:
             if place(result) in decisions.stubs and result.item not in decisions.dropped:
-                text = stub(result.text, keep("text", partial(str, result.text)))
+                excerpt = read_excerpt(result.text)
+                text = stub(excerpt, len(result.text), keep(excerpt.kind, partial(str, result.text)))
                 kept[result.item] = replace_result(
                     kept[result.item], form.RESULT_FIELD, result.block, text, form.TEXT_PART
                 )

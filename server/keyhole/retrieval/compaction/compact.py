@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
@@ -15,9 +14,11 @@ from keyhole.extract.conversations import FORMATS, Conversation, Format, Item, r
 from keyhole.records import Artifact
 from keyhole.render.answer import read_call
 from keyhole.retrieval.compaction.apply import apply
-from keyhole.retrieval.compaction.notices import NOTHING, Amount
+from keyhole.retrieval.compaction.notices import Amount
 from keyhole.retrieval.compaction.plan import Decisions, Limits, Sizes, decide, place
+from keyhole.retrieval.compaction.report import Report
 from keyhole.store.base import artifact_id
+from keyhole.text.output_facts import output_url
 
 if TYPE_CHECKING:
     from keyhole.store.base import Store
@@ -29,27 +30,11 @@ KEEP_LAST: Final = 3
 """Turns of the model that are always kept, as in Anthropic's `clear_tool_uses`."""
 TARGET: Final = 0.6
 """Share of the budget that remains used, so that many turns fit before the next compaction."""
-SCALE: Final = 0.95
-"""If the result, counted as a whole, exceeds the budget, the next plan is for this share of what would just fit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a compaction decided. Given to the next call as `previous`, its decisions stay and are extended."""
-
-    format: str
-    tokens_before: int
-    tokens_after: int
-    stubs: tuple[tuple[int, int | None], ...] = ()
-    """The tool results that were replaced: each the index of an item, and of a block in its content or None."""
-    dropped: tuple[int, ...] = ()
-    """The indexes of the items that were left out."""
-    left_out: Amount = NOTHING
-    """The messages, calls, characters and tokens of the items that were left out."""
-    ids: tuple[str, ...] = ()
-    """The ids of the stored texts: the replaced results, and the items that were left out, as JSON Lines."""
-    digest: str = ""
-    """A hash of the items up to the last one that was replaced or left out."""
+TITLE: Final = "left out of a conversation"
+"""The title of the stored texts."""
+STEP: Final = 0.95
+"""If the result, counted as a whole, exceeds the budget, the next plan is for this share of the limit before. A fixed
+share leads to the same limit in the next call, with a message more, and so to the same decisions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +73,27 @@ def compact(
 
     Raises KeyholeError: invalid_argument; over_budget if what must be kept exceeds the budget; store_unavailable.
     """
-    _check(budget, format, keep_last, target, trigger)
+    _check(items, budget, format, keep_last, target, trigger)
     conversation = read_conversation(items, None if format == "auto" else format)
-    sizes = _measure(items, conversation, counter)
-    earlier = _earlier_decisions(items, previous)
-    limit, after, decisions = budget, 0, None
-    while limit > 0:
+    estimates = [estimate_item(item) for item in items]
+    sizes = _measure(items, conversation, estimates, counter)
+    structure = partial(_digest, conversation, estimates)
+    earlier = _earlier_decisions(previous, structure)
+    limit, after, decisions = float(budget), 0, None
+    while limit >= 1:
         goal = int(limit * min(target, trigger))
-        limits = Limits(limit, int(limit * trigger), goal, keep_last, clear_at_least)
+        limits = Limits(int(limit), int(limit * trigger), goal, keep_last, clear_at_least)
         planned = decide(conversation.groups, sizes, limits, earlier)
-        if planned == decisions:
-            break
-        decisions, ids = planned, list[str]()
-        kept, left_out = apply(items, conversation, sizes, decisions, partial(_keep, ids, store, secret, now))
-        after = _count(kept, counter)
+        if planned != decisions:
+            decisions, ids = planned, list[str]()
+            kept, left_out = apply(items, conversation, sizes, decisions, partial(_keep, ids, store, secret, now))
+            after = _count(kept, counter)
         if after <= budget:
-            numbers = (sum(sizes.items), after)
-            return Compacted(kept, _report(items, conversation.format, decisions, numbers, left_out, ids))
-        limit = int(limit * SCALE * budget / after)
+            tokens = (sum(sizes.items), after)
+            return Compacted(kept, _report(conversation.format, decisions, tokens, left_out, ids, structure))
+        if planned.tokens > limit:  # nothing is left that could be left out
+            break
+        limit *= STEP
     raise KeyholeError(
         Code.OVER_BUDGET,
         f"what must be kept takes {after:,} tokens of {budget:,}: the system's text, the user's last message, open "
@@ -115,7 +103,9 @@ def compact(
     )
 
 
-def _check(budget: int, format: str, keep_last: int, target: float, trigger: float) -> None:
+def _check(items: Sequence[Item], budget: int, format: str, keep_last: int, target: float, trigger: float) -> None:
+    if not all(isinstance(item, Mapping) for item in items):
+        raise KeyholeError(Code.INVALID_ARGUMENT, "items must be JSON objects: the messages or items of a conversation")
     if budget < 1 or keep_last < 0:
         raise KeyholeError(Code.INVALID_ARGUMENT, "budget must be at least 1, and keep_last at least 0")
     if not 0 < target <= 1 or not 0 < trigger <= 1:
@@ -124,9 +114,10 @@ def _check(budget: int, format: str, keep_last: int, target: float, trigger: flo
         raise KeyholeError(Code.INVALID_ARGUMENT, f"format must be one of: auto, {', '.join(FORMATS)}")
 
 
-def _measure(items: Sequence[Item], conversation: Conversation, counter: Counter | None) -> Sizes:
+def _measure(
+    items: Sequence[Item], conversation: Conversation, estimates: Sequence[int], counter: Counter | None
+) -> Sizes:
     """Return the tokens of items and results. A counter counts whole items; results get their estimated share."""
-    estimates = [estimate_item(item) for item in items]
     counts = [counter([item]) for item in items] if counter else estimates
     results = {
         place(result): round(estimate_text(result.text) * counts[result.item] / max(1, estimates[result.item]))
@@ -146,37 +137,45 @@ def _keep(
     """Store a text, and return the call that reads it; "" without a store."""
     if store is None:
         return ""
-    text, address = write_text(), f"output:{kind}"
+    text, address = write_text(), output_url(kind)
     id = artifact_id(secret, address, text)
-    store.put(Artifact(id, address, address, "left out of a conversation", text, "text/plain", "", now), "")
+    store.put(Artifact(id, address, address, TITLE, text, "text/plain", "", now), "")
     ids.append(id)
     return read_call(id, {"offset": 0})
 
 
-def _earlier_decisions(items: Sequence[Item], previous: Report | None) -> Decisions:
+def _earlier_decisions(previous: Report | None, structure: Callable[[int], str]) -> Decisions:
     """Return the decisions of an earlier report, or none if the conversation does not begin with the same items."""
     if previous is None:
         return Decisions()
     earlier = Decisions(frozenset((item, block) for item, block in previous.stubs), frozenset(previous.dropped))
-    return earlier if _digest(items, earlier) == previous.digest else Decisions()
+    return earlier if structure(earlier.end) == previous.digest else Decisions()
 
 
 def _report(
-    items: Sequence[Item],
     format: str,
     decisions: Decisions,
     tokens: tuple[int, int],
     left_out: Amount,
     ids: Sequence[str],
+    structure: Callable[[int], str],
 ) -> Report:
     stubs = tuple(sorted(decisions.stubs, key=lambda each: (each[0], each[1] or 0)))
     dropped = tuple(sorted(decisions.dropped))
-    return Report(format, *tokens, stubs, dropped, left_out, tuple(ids), _digest(items, decisions))
+    return Report(format, *tokens, stubs, dropped, left_out, tuple(ids), structure(decisions.end))
 
 
-def _digest(items: Sequence[Item], decisions: Decisions) -> str:
-    """Return a hash of the items that the decisions are about, "" for no decisions or fewer items."""
-    if not 0 < decisions.end <= len(items):
+def _digest(conversation: Conversation, estimates: Sequence[int], end: int) -> str:
+    """Return a hash of the first `end` items: of their sizes, and of the places and calls of their results.
+
+    It is "" for no items, or if there are fewer. It reads no texts, which would take longer than all decisions.
+    """
+    if not 0 < end <= len(estimates):
         return ""
-    encoded = json.dumps(items[: decisions.end], ensure_ascii=False, default=str, sort_keys=True)
-    return hashlib.sha256(encoded.encode("utf-8", "surrogatepass")).hexdigest()
+    results = [
+        (result.item, result.block, result.call)
+        for group in conversation.groups
+        for result in group.results
+        if result.item < end
+    ]
+    return hashlib.sha256(repr((estimates[:end], sorted(results))).encode("utf-8", "replace")).hexdigest()

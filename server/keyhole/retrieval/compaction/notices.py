@@ -8,16 +8,19 @@ from dataclasses import astuple, dataclass
 from itertools import islice
 from typing import Final
 
-from keyhole.extract.outputs import Output, read_output
+from keyhole.extract.outputs import terminal_text
+from keyhole.extract.outputs.kinds import recognise
+from keyhole.extract.outputs.marks import mark_lines
 from keyhole.render.outputs import KIND_NAMES
-from keyhole.text.escape import plain_line
+from keyhole.text.escape import quote_line
+from keyhole.text.output import Mark
 
 STUB_LINES: Final = 2
 MAX_LINE: Final = 90
 """Bytes of a line in a stub. Failing assertions and error messages have about 80."""
-EXAMINED_CHARS: Final = 1_000
-"""Characters of the beginning and of the end of a result that are examined for its lines, in half
-a millisecond: the summary and the first error are mostly there."""
+EXAMINED_CHARS: Final = 400
+"""Characters of the beginning and of the end of a result that are examined for its lines, in a quarter of a
+millisecond: the summary and the first error are mostly there, and a long conversation has hundreds of stubs."""
 
 _NOTICE = re.compile(
     r"(?:^|\n\n)(\[Keyhole left out ([\d,]+) messages? with ([\d,]+) tool calls? here: ([\d,]+) characters, about "
@@ -27,7 +30,7 @@ _NOTICE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much a conversation leaves out."""
+    """Counts what a conversation leaves out."""
 
     messages: int = 0
     calls: int = 0
@@ -41,28 +44,43 @@ class Amount:
 NOTHING: Final = Amount()
 
 
-def stub(text: str, call: str) -> str:
-    """Return the text that stands for a tool result: its kind, its size and its two most important lines.
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The beginning and the end of a tool result, its kind, and its lines by importance."""
+
+    text: str
+    kind: str
+    marks: tuple[Mark, ...]
+
+
+def read_excerpt(result: str) -> Excerpt:
+    """Read the beginning and the end of a tool result as an output."""
+    is_long = len(result) > 2 * EXAMINED_CHARS
+    text = terminal_text(f"{result[:EXAMINED_CHARS]}\n{result[-EXAMINED_CHARS:]}" if is_long else result)
+    kind = recognise(text, "", "")
+    return Excerpt(text, kind, tuple(sorted(mark_lines(text, kind), key=lambda mark: (-mark[2], mark[0]))))
+
+
+def stub(excerpt: Excerpt, size: int, call: str) -> str:
+    """Return the text that stands for a tool result: its kind, its characters and its two most important lines.
 
     `call`: the call that reads the result, "" if it is not stored.
     """
-    is_long = len(text) > 2 * EXAMINED_CHARS
-    output = read_output(f"{text[:EXAMINED_CHARS]}\n{text[-EXAMINED_CHARS:]}" if is_long else text)
-    quoted = ", ".join(f'"{line}"' for line in islice(_best_lines(output), STUB_LINES))
-    kind = KIND_NAMES.get(output.kind, output.kind)
+    lines = ", ".join(islice(_quoted_lines(excerpt), STUB_LINES))
+    kind = KIND_NAMES.get(excerpt.kind, excerpt.kind)
     sentences = [
-        f"Keyhole left out this result: {kind}, {len(text):,} characters.",
-        quoted and f"Lines: {quoted}.",
-        call,
+        f"Keyhole left out this result: {kind}, {size:,} characters.",
+        lines and f"Lines: {lines}.",
+        call and f"{call} reads it; so does query= instead of offset=.",
     ]
     return f"[{' '.join(sentence for sentence in sentences if sentence)}]"
 
 
-def _best_lines(output: Output) -> Iterator[str]:
-    """Yield the lines that every reader looks for, the most important first."""
+def _quoted_lines(excerpt: Excerpt) -> Iterator[str]:
+    """Yield different lines, the most important first, as quotations."""
     seen = {""}
-    for start, end, _ in sorted(output.marks, key=lambda mark: (-mark[2], mark[0])):
-        line = plain_line(output.text[start:end].strip(), MAX_LINE)
+    for start, end, _ in excerpt.marks:
+        line = quote_line(excerpt.text[start:end].strip(), MAX_LINE)
         if line not in seen:
             seen.add(line)
             yield line

@@ -10,14 +10,15 @@ model are kept; the first message only as long as it fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
 from typing import Final
 
 from keyhole.extract.conversations import Group, Result
 
-STUB_TOKENS: Final = 120
-"""Tokens of a stub, at most: its two lines, its size and its call have up to 350 characters."""
+STUB_TOKENS: Final = 130
+"""Tokens of a stub, at most: its two lines, its size and its call have up to 380 bytes."""
 MIN_GAIN: Final = 100
 """Tokens that a stub must spare. A result that is hardly longer than its stub stays."""
 NOTICE_TOKENS: Final = 100
@@ -29,10 +30,12 @@ Place = tuple[int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What is left out of a conversation: the results that become stubs, and items."""
+    """The parts that a conversation leaves out: the results that become stubs, and items."""
 
     stubs: frozenset[Place] = frozenset()
     dropped: frozenset[int] = frozenset()
+    tokens: int = field(default=0, compare=False)
+    """Tokens of what is kept."""
 
     @property
     def end(self) -> int:
@@ -50,7 +53,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When history is compacted, and how far, in tokens."""
+    """The sizes at which history is compacted, and to which, in tokens."""
 
     budget: int
     trigger: int
@@ -81,109 +84,141 @@ class _Plan:
 
     def __init__(self, groups: Sequence[Group], sizes: Sizes, limits: Limits, earlier: Decisions) -> None:
         self._groups = groups
-        self._sizes = sizes
         self._limits = limits
-        self._stubs = set(earlier.stubs)
+        self._gains = {place: tokens - STUB_TOKENS for place, tokens in sizes.results.items()}
+        self._sizes = [sum(sizes.items[item] for item in group.items) for group in groups]
+        """Tokens of each group, with its stubs."""
+        self._stubs: set[Place] = set()
         self._dropped = set(earlier.dropped)
         self._decided = earlier.end
         self._kept: list[int] = []
         self._total = NOTICE_TOKENS if earlier.dropped else 0
         self._trigger = limits.trigger
+        self._replace(
+            [
+                (number, place(result))
+                for number, group in enumerate(groups if earlier.stubs else ())
+                for result in group.results
+                if place(result) in earlier.stubs
+            ]
+        )
 
     def decisions(self) -> Decisions:
         stubs = (stub for stub in self._stubs if stub[0] not in self._dropped)
-        return Decisions(frozenset(stubs), frozenset(self._dropped))
+        return Decisions(frozenset(stubs), frozenset(self._dropped), self._total)
 
     def add(self, number: int) -> None:
         """Add a group, and compact if the conversation has become too long."""
         group = self._groups[number]
         if group.is_broken:
-            self._drop_items(group)
+            self._note_drop()
+            self._dropped.update(group.items)
         if self._dropped.issuperset(group.items):
             return
+        self._dropped.difference_update(group.items)  # a turn that went on after it was left out
         self._kept.append(number)
-        self._total += self._size(group)
+        self._total += self._sizes[number]
         if self._total > self._trigger and group.items[-1] >= self._decided:
-            self._compact(self._limits.goal)
+            self._compact()
             # What must be kept may exceed the trigger. The next attempt waits until there is more to leave out.
             self._trigger = max(self._limits.trigger, self._total + (self._total - self._limits.goal) // 4)
 
     def finish(self) -> None:
         """Compact once more if the whole conversation does not fit, without the user's first message if need be."""
         if self._total > self._limits.budget:
-            self._compact(self._limits.goal)
+            self._compact()
         first, last = self._first_and_last_user()
         if self._total > self._limits.budget and first is not None and first != last:
             self._drop([first])
 
-    def _compact(self, goal: int) -> None:
+    def _compact(self) -> None:
         pinned = self._pinned()
-        loose = [number for number in self._kept if number not in pinned]
-        stubs = self._choose_stubs(loose, goal)
-        spared = sum(map(self._gain, stubs))
-        dropped = self._choose_groups(loose, stubs, self._total - spared, goal)
-        spared += sum(self._size(self._groups[number], stubs) for number in dropped)
+        stubs = self._choose_stubs(pinned)
+        gains = Counter[int]()
+        for number, stub in stubs:
+            gains[number] += self._gains[stub]
+        spared = gains.total()
+        dropped = self._choose_groups(pinned, gains, self._total - spared)
+        spared += sum(self._sizes[number] - gains[number] for number in dropped)
         if self._total <= self._limits.budget and spared < self._limits.clear_at_least:
             return
-        self._stubs |= stubs
-        self._total -= sum(map(self._gain, stubs))
+        self._total -= gains.total()
+        self._replace(stubs)
         self._drop(dropped)
 
-    def _choose_stubs(self, loose: Iterable[int], goal: int) -> set[Place]:
-        """Return the results that become stubs, until `goal` tokens are reached."""
-        results = [place(result) for number in loose for result in self._groups[number].results]
-        total, stubs = self._total, set()
-        for stub in sorted(results, key=lambda each: (-self._sizes.results[each], each[0], each[1] or 0)):
-            if total <= goal or self._gain(stub) < MIN_GAIN:
+    def _choose_stubs(self, pinned: Set[int]) -> list[tuple[int, Place]]:
+        """Return the results that become stubs, with the numbers of their groups, until the goal is reached."""
+        goal, total = self._limits.goal, self._total
+        gains, stubs = self._gains, self._stubs
+        if total <= goal:
+            return []
+        candidates = [
+            (-gains[each], each[0], each[1] or 0, number, each)
+            for number in self._kept
+            for results in self._old_rounds(number, pinned)
+            for each in map(place, results)
+            if gains[each] >= MIN_GAIN and each not in stubs
+        ]
+        chosen: list[tuple[int, Place]] = []
+        for loss, _, _, number, stub in sorted(candidates):
+            if total <= goal:
                 break
-            if stub not in self._stubs:
-                stubs.add(stub)
-                total -= self._gain(stub)
-        return stubs
-
-    def _choose_groups(self, loose: Sequence[int], stubs: set[Place], total: int, goal: int) -> list[int]:
-        """Return the groups that are left out, the oldest first, until `goal` tokens are reached."""
-        chosen: list[int] = []
-        for number in loose if total > goal else ():
-            chosen.append(number)
-            total -= self._size(self._groups[number], stubs)
-            if total + (0 if self._dropped else NOTICE_TOKENS) <= goal:
-                break
+            chosen.append((number, stub))
+            total += loss
         return chosen
 
+    def _old_rounds(self, number: int, pinned: Set[int]) -> tuple[tuple[Result, ...], ...]:
+        """Return the rounds whose results may become stubs. Of a group that is kept, the last ones may not.
+
+        So a turn of hundreds of rounds, which cannot be split, becomes shorter too.
+        """
+        rounds = self._groups[number].rounds
+        return rounds[: -max(1, self._limits.keep_last)] if number in pinned else rounds
+
+    def _choose_groups(self, pinned: Set[int], gains: Counter[int], total: int) -> list[int]:
+        """Return the groups that are left out, the oldest first, until the goal is reached.
+
+        `total`: tokens without the `gains` of the new stubs in each group.
+        """
+        chosen: list[int] = []
+        if total <= self._limits.goal:
+            return chosen
+        total += 0 if self._dropped else NOTICE_TOKENS
+        for number in self._kept:
+            if total <= self._limits.goal:
+                break
+            if number not in pinned:
+                chosen.append(number)
+                total -= self._sizes[number] - gains[number]
+        return chosen
+
+    def _replace(self, stubs: Sequence[tuple[int, Place]]) -> None:
+        for number, stub in stubs:
+            self._sizes[number] -= self._gains[stub]
+            self._stubs.add(stub)
+
     def _drop(self, numbers: Sequence[int]) -> None:
-        if numbers and not self._dropped:
-            self._total += NOTICE_TOKENS
-        for number in numbers:
-            self._total -= self._size(self._groups[number])
-            self._dropped.update(self._groups[number].items)
+        if not numbers:
+            return
+        self._note_drop()
         left = set(numbers)
+        for number in left:
+            self._total -= self._sizes[number]
+            self._dropped.update(self._groups[number].items)
         self._kept = [number for number in self._kept if number not in left]
 
-    def _drop_items(self, group: Group) -> None:
-        """Leave out a group that was not added."""
+    def _note_drop(self) -> None:
+        """Count the notice before the first items are left out."""
         self._total += 0 if self._dropped else NOTICE_TOKENS
-        self._dropped.update(group.items)
-
-    def _size(self, group: Group, stubs: Set[Place] = frozenset()) -> int:
-        """Return the tokens of a group, with its results that are stubs or among `stubs` as stubs."""
-        places = map(place, group.results)
-        spared = sum(self._gain(each) for each in places if each in self._stubs or each in stubs)
-        return sum(self._sizes.items[item] for item in group.items) - spared
-
-    def _gain(self, stub: Place) -> int:
-        return self._sizes.results[stub] - STUB_TOKENS
 
     def _pinned(self) -> set[int]:
-        """Return the numbers of the groups that are kept whole."""
+        """Return the numbers of the groups that are kept: the last turns with all that is between and after them."""
         groups = self._groups
         turns = [number for number in self._kept if groups[number].kind == "model"]
         last_turns = turns[max(0, len(turns) - self._limits.keep_last) :]
         always = (number for number in self._kept if groups[number].kind in ("system", "unknown"))
-        is_open = (number for number in self._kept if groups[number].is_open)
-        return {
-            number for number in (*always, *is_open, *last_turns, *self._first_and_last_user()) if number is not None
-        }
+        tail = (number for number in self._kept if groups[number].is_open or number >= (last_turns or [len(groups)])[0])
+        return {number for number in (*always, *tail, *self._first_and_last_user()) if number is not None}
 
     def _first_and_last_user(self) -> tuple[int | None, int | None]:
         """Return the numbers of the first message of the user alone, and of the last group with text of the user."""
