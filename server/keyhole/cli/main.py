@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "extract": "keyhole.cli.extract_select",
         "select": "keyhole.cli.extract_select",
         "bound": "keyhole.cli.bound_command",
+        "compact": "keyhole.cli.compact_command",
         "artifacts": "keyhole.cli.artifacts.commands",
         "tokens": "keyhole.cli.tokens_command",
         "install": "keyhole.cli.install.commands",
