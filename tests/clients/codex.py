@@ -23,7 +23,7 @@ def check(steps: Steps, setup: Setup, programs: Path) -> None:
     """Check that Codex accepts the configuration, lists the tools and returns results untruncated."""
     env = _environment(setup, programs)
     steps.run("codex: accepts the configuration, strictly", partial(_check_config, setup, programs, env))
-    with _app_server(programs, env, setup.scratch) as server:
+    with app_server(programs, env, setup.scratch) as server:
         steps.run("codex: mcpServerStatus/list shows the three tools", partial(_check_status, server))
         thread = steps.run("codex: starts a thread", partial(_start_thread, server, setup))
         if thread is None:
@@ -34,7 +34,7 @@ def check(steps: Steps, setup: Setup, programs: Path) -> None:
             steps.run("codex: the largest result is not truncated", partial(_check_untruncated, call, fetched))
 
 
-class _AppServer:
+class AppServer:
     """A JSON-RPC connection to `codex app-server`."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -78,7 +78,7 @@ def _check_config(setup: Setup, programs: Path, env: dict[str, str]) -> None:
 
 
 @contextmanager
-def _app_server(programs: Path, env: dict[str, str], folder: Path) -> Iterator[_AppServer]:
+def app_server(programs: Path, env: dict[str, str], folder: Path) -> Iterator[AppServer]:
     command = [str(programs / "codex"), "app-server"]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(
@@ -88,7 +88,7 @@ def _app_server(programs: Path, env: dict[str, str], folder: Path) -> Iterator[_
         watchdog = threading.Timer(PATIENCE, end_group, [process])
         watchdog.start()
         try:
-            server = _AppServer(process)
+            server = AppServer(process)
             server.request("initialize", {"clientInfo": {"name": "keyhole-tests", "version": "1"}})
             server.send({"method": "initialized"})
             yield server
@@ -107,19 +107,19 @@ def _stop(process: subprocess.Popen[str]) -> None:
         end_group(process)
 
 
-def _check_status(server: _AppServer) -> None:
+def _check_status(server: AppServer) -> None:
     (status,) = server.request("mcpServerStatus/list", {})["data"]
     assert status["name"] == "keyhole" and not status.get("toolsError"), status
     assert set(status["tools"]) == TOOLS, list(status["tools"])
 
 
-def _start_thread(server: _AppServer, setup: Setup) -> str:
+def _start_thread(server: AppServer, setup: Setup) -> str:
     # An ephemeral thread writes nothing and calls no model.
     started = server.request("thread/start", {"cwd": str(setup.scratch), "ephemeral": True})
     return str(started["thread"]["id"])
 
 
-def _call(server: _AppServer, thread: str, tool: str, arguments: dict[str, Any]) -> Reply:
+def _call(server: AppServer, thread: str, tool: str, arguments: dict[str, Any]) -> Reply:
     params = {"threadId": thread, "server": "keyhole", "tool": tool, "arguments": arguments}
     return read_reply(server.request("mcpServer/tool/call", params))
 

@@ -65,6 +65,15 @@ def test_the_command_its_exit_status_and_its_folder_are_stored_with_the_output()
     assert bounded.text.startswith("Output of `make -j4` (compiler output), exit status 2: ")
 
 
+def test_a_secret_of_the_command_is_in_no_line_and_no_fact_but_stays_in_the_stored_text() -> None:
+    store, text = retrieval({}).store, "password=hunter2\n" * 400
+    bounded = bound(text, command="cat .env --token hunter3", store=store, secret=SECRET)
+    artifact = store.get(str(bounded.id))
+    assert "hunter3" not in f"{bounded.text} {artifact.title} {artifact.notes}"
+    assert bounded.text.startswith("Output of `cat .env --token ***` (")
+    assert artifact.text == text
+
+
 @pytest.mark.parametrize("exit_status", [0, None])
 def test_a_command_that_did_not_fail_shows_no_exit_status(exit_status: int | None) -> None:
     assert "exit status" not in bound(BUILD, command="make", exit_status=exit_status).text

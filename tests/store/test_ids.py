@@ -18,6 +18,10 @@ def test_the_id_of_a_text_never_changes() -> None:
     assert artifact_id(SECRET, URL, "text") == "onumy6brzq2rbrvp"
 
 
+def test_the_id_of_a_text_in_pieces_is_that_of_the_text() -> None:
+    assert artifact_id(SECRET, URL, iter(["te", "", "xt"])) == artifact_id(SECRET, URL, "text")
+
+
 @given(st.binary(min_size=1, max_size=40), st.text(), st.text())
 def test_an_id_is_sixteen_characters_that_survive_copying(secret: bytes, url: str, text: str) -> None:
     id = artifact_id(secret, url, text)

@@ -106,6 +106,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "commands": reference.commands,
     "clients": reference.clients,
     "registrations": reference.registrations,
+    "hook-files": reference.hook_files,
     **{f"worked {name}": lambda name=name: worked_calls()[name] for name in ("fetch", "read", "query", "find", "gone")},  # type: ignore[misc]
     **{f"shot {name}": lambda name=name: shot(name) for name in SHOTS},  # type: ignore[misc]
     **{

@@ -23,11 +23,12 @@ OUTPUT_KINDS: Final = (
 CONVERSATION_FORMATS: Final = ("auto", "responses", "chat", "anthropic")
 DEFAULT_KEEP_LAST: Final = 3
 DEFAULT_TARGET: Final = 0.6
+HOOK_CLIENTS: Final = ("claude", "codex", "copilot", "opencode")
 SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 
 GROUPS: Final = MappingProxyType(
     {
-        "for agents": ("serve", "install"),
+        "for agents": ("serve", "install", "hook"),
         "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "compact"),
         "the store": ("artifacts",),
         "the server": ("tokens",),
@@ -44,6 +45,11 @@ EPILOG: Final = (
     "Exit codes: 0 done; 1 the call failed with a named error; 2 wrong command line or setting; 130 interrupted."
 )
 
+HOOK_DESCRIPTION: Final = """\
+Answer a client's event about a tool call. `keyhole install CLIENT --hooks` makes the client run this command after each
+tool call. The long result of a command, a file, a search or another server's tool is replaced by its most important
+lines and the call that reads the rest. Any other result, and every event that is not understood, is left alone: nothing
+is printed. The exit code is 0 in any case."""
 DOCTOR_DESCRIPTION: Final = """\
 Check the installation: Python, SQLite, home folder, store, settings, network, search engines, clients, and a real call
 over stdio. Each line says how to fix what is wrong. The checks take a few seconds, 20 at most.
@@ -67,6 +73,7 @@ def build_parser() -> Parser:
     _add_tokens(commands)
     _add_config(commands)
     add_install(commands)
+    _add_hook(commands)
     _add_doctor(commands)
     _add_completion(commands)
     _add_command(commands, "demo", "show a client using the server on a local copy of a web page", "keyhole demo")
@@ -294,6 +301,30 @@ def _add_config(commands: Any) -> None:
         help="list every error in the settings; exit with 2 if there is one",
     )
     mode.add_argument("--init", action="store_true", help="write a settings file with every setting commented out")
+
+
+def _add_hook(commands: Any) -> None:
+    hook = _add_command(
+        commands, "hook", "answer a client's event about a tool call, and bound a long result",
+        "cat event.json | keyhole hook claude",
+        json=False,
+    )  # fmt: skip
+    hook.description = HOOK_DESCRIPTION
+    # Codex gives the model the message of a hook that exits with 2, in place of the tool's result; it ignores 1.
+    hook.usage_status = 1
+    hook.add_argument("client", choices=HOOK_CLIENTS, help="the client whose event is on standard input")
+    hook.add_argument(
+        "--budget",
+        type=int,
+        default=DEFAULT_BOUND_CHARS,
+        metavar="N",
+        help="characters of a result, default 4000; a shorter result is left alone",
+    )
+    hook.add_argument(
+        "--rewrite-commands",
+        action="store_true",
+        help="codex only: approve every command and run it with `keyhole run`, which gets the whole output",
+    )
 
 
 def _add_doctor(commands: Any) -> None:

@@ -24,6 +24,7 @@ from keyhole.render.rest import characters_of, main_size, rest_line
 from keyhole.text.escape import plain_line
 from keyhole.text.escape_url import escape_url
 from keyhole.text.measure import clip, serialized_size
+from keyhole.text.output_facts import is_output
 
 MAX_MESSAGE = 300
 """Bytes of an error's message. Some messages contain text from servers, or host names."""
@@ -198,7 +199,8 @@ def error_answer(error: KeyholeError, warning: str = "") -> Answer:
     message = plain_line(error.message, MAX_MESSAGE).rstrip(".")
     stop = "" if message.endswith("?") else "."
     can_fetch = url and serialized_size(url) <= MAX_CALL_URL
-    step = f'Fetch again: web_fetch(url="{url}").' if can_fetch else rule.next_step
+    fetch = "Run the command again." if is_output(url) else f'Fetch again: web_fetch(url="{url}").'
+    step = fetch if can_fetch else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
     text = join_sentences(f"{error.code}: {message}{stop} {step}{retry}", warning_line(warning))
     facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
@@ -217,7 +219,8 @@ def rerank_note(faults: Sequence[Fault]) -> str:
 
 def caveats(artifact: Artifact, *, brief: bool = False) -> list[str]:
     """Return the lines that warn of a truncated text and of a placeholder. `brief`: to the first colon or semicolon."""
-    cut = "Partial: the rest of the page was never received or could not be read." if artifact.cut else ""
+    part = "output was not stored" if is_output(artifact.url) else "page was never received or could not be read"
+    cut = f"Partial: the rest of the {part}." if artifact.cut else ""
     lines = [line for line in (cut, NOTICES.get(artifact.notice, artifact.notice)) if line]
     return [re.split("[:;]", line)[0].rstrip(".") + "." for line in lines] if brief else lines
 

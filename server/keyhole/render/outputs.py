@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from keyhole.records import Selection
 from keyhole.render.answer import END, NextArguments, enclose, read_call
-from keyhole.text.escape import plain_line
-
-MAX_COMMAND: Final = 80
-"""Bytes of the command line that are shown. The reader of a result has just run it."""
-KIND_NAMES: Final = {
-    "test": "test run", "compiler": "compiler output", "trace": "stack trace", "log": "log", "diff": "diff",
-    "grep": "search results", "listing": "listing", "source": "source", "json": "JSON", "jsonl": "JSON Lines",
-    "csv": "table", "page": "HTML", "markdown": "Markdown", "opaque": "long lines", "text": "text",
-}  # fmt: skip
+from keyhole.text.output_facts import describe_output
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +32,5 @@ def bounded_text(
 
 
 def _first_line(head: OutputHead, selection: Selection) -> str:
-    command = f" of `{plain_line(head.command, MAX_COMMAND)}`" if head.command else ""
-    status = f", exit status {head.exit_status}" if head.exit_status else ""
     size = f"{head.chars:,} characters in {head.lines:,} lines, about {head.tokens:,} tokens"
-    return f"Output{command} ({KIND_NAMES.get(head.kind, head.kind)}){status}: {size}; {selection.shown:,} shown."
+    return f"{describe_output(head.kind, head.command, head.exit_status)}: {size}; {selection.shown:,} shown."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.outputs import KINDS, Output, command_words, decode_output, read_output
@@ -12,10 +12,8 @@ from keyhole.passages.reading import find_gaps, next_gap
 from keyhole.records import Artifact, Selection
 from keyhole.render.outputs import OutputHead, bounded_text
 from keyhole.store.base import artifact_id
-from keyhole.text.output_facts import Notes, output_notes, output_url
-
-if TYPE_CHECKING:
-    from keyhole.store.base import Store
+from keyhole.text.output_facts import Notes, output_notes, output_title, output_url
+from keyhole.text.secrets import mask_secrets
 
 BUDGET: Final = 4_000
 """Characters of a bounded output, and the size up to which an output is left as it is: about 1,000 tokens."""
@@ -27,6 +25,14 @@ MARGIN: Final = 24
 """Characters reserved for numbers, which have more digits around a text than around no text."""
 WINDOW_CHARS: Final = 8_000
 """Characters of the window that the next call reads."""
+
+
+class OutputStore(Protocol):
+    """Takes outputs: a store, or what a store adopts later."""
+
+    def put(self, artifact: Artifact, words: str, /) -> None:
+        """Keep an artifact with its search words."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ def bound(
     name: str | None = None,
     exit_status: int | None = None,
     folder: str = "",
-    store: Store | None = None,
+    store: OutputStore | None = None,
     secret: bytes = b"",
     now: float = 0.0,
 ) -> Bounded:
@@ -70,7 +76,7 @@ def bound(
     output. `name`: the name of the file that it was read from. `exit_status`, `folder`: how the command ended and where
     it ran; a status other than 0 is shown. `store`: where the whole output is kept with these facts, at the time `now`
     in seconds since the epoch; without a store nothing is written, and nothing can be read on. `secret`: signs the
-    boundary lines and the id; without it, an output could contain its own boundary.
+    boundary lines and the id; without it, an output could contain its own boundary. Secrets in `command` are masked.
 
     Raises KeyholeError: invalid_argument for an unknown kind or a budget below `MIN_BUDGET`, store_unavailable.
     """
@@ -83,11 +89,11 @@ def bound(
     if len(text) <= budget:
         return Bounded(text, read.kind, None, len(text), unchanged=True)
     notes = output_notes(command or "", exit_status, folder)
-    id = _store(read, store, secret, command or name or "", now, notes)
-    return _render(read, query, budget, command or "", exit_status, id, secret)
+    id = _store(read, store, secret, output_title(command or "", name or ""), now, notes)
+    return _render(read, query, budget, mask_secrets(command or ""), exit_status, id, secret)
 
 
-def _store(output: Output, store: Store | None, secret: bytes, title: str, now: float, notes: Notes) -> str:
+def _store(output: Output, store: OutputStore | None, secret: bytes, title: str, now: float, notes: Notes) -> str:
     """Store an output and return its id, "" without a store."""
     if store is None:
         return ""

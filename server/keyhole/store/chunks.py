@@ -34,7 +34,7 @@ class PackedText:
     """Bytes of the text in UTF-8."""
     chunk_chars: int
     """Characters of every chunk except the last."""
-    chunks: tuple[Chunk, ...]
+    chunks: Sequence[Chunk]
 
     @property
     def stored_bytes(self) -> int:

@@ -39,3 +39,10 @@ class Output:
     """What the entries of the parts are, such as "files"."""
     about: tuple[str, ...] = ()
     """What the whole output is, such as the shape of JSON: descriptions of falling length, of which one is shown."""
+    joints: tuple[tuple[int, int], ...] = ()
+    """Where characters of a larger text are missing, of which this is an excerpt: offsets, each with their number."""
+
+    @property
+    def total(self) -> int:
+        """Return the number of characters of the whole text, also of one of which this is an excerpt."""
+        return len(self.text) + sum(count for _, count in self.joints)

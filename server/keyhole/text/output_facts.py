@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from keyhole.text.escape import plain_line
+from keyhole.text.secrets import mask_secrets
+
 OUTPUT: Final = "output:"
 """The beginning of the URL of an artifact that is an output; the kind of the output follows."""
 COMMAND: Final = "command"
@@ -15,6 +18,17 @@ EXIT_STATUS: Final = "exit"
 """The artifact note with the exit status of that command, as a decimal number."""
 FOLDER: Final = "folder"
 """The artifact note with the folder in which that command ran."""
+
+KIND_NAMES: Final = {
+    "test": "test run", "compiler": "compiler output", "trace": "stack trace", "log": "log", "diff": "diff",
+    "grep": "search results", "listing": "listing", "source": "source", "json": "JSON", "jsonl": "JSON Lines",
+    "csv": "table", "page": "HTML", "markdown": "Markdown", "opaque": "long lines", "text": "text",
+}  # fmt: skip
+"""The names of the kinds of outputs, as they are shown."""
+MAX_SHOWN_TITLE: Final = 80
+"""Bytes of the command line that are shown in a result. Its reader has usually just run it."""
+MAX_COMMAND: Final = 2_000
+"""Characters of a command line that are stored: a longer one contains the text of a script. Exports allow as many."""
 
 Notes = tuple[tuple[str, str], ...]
 
@@ -34,8 +48,26 @@ def output_kind(url: str) -> str:
     return url.removeprefix(OUTPUT) if is_output(url) else ""
 
 
+def describe_output(kind: str, title: str, exit_status: int | str | None, limit: int = MAX_SHOWN_TITLE) -> str:
+    """Return one line that says what an output is, with an exit status other than 0; the title is escaped."""
+    source = f" of `{plain_line(title, limit)}`" if title else ""
+    status = "" if exit_status in {None, 0, "", "0"} else f", exit status {plain_line(str(exit_status), 20)}"
+    return f"Output{source} ({KIND_NAMES.get(kind, 'text')}){status}"
+
+
+def output_title(command: str, name: str) -> str:
+    """Return the title under which an output is stored: its command or the name of its file, on one line."""
+    return " ".join(_stored(command or name).split())
+
+
 def output_notes(command: str, exit_status: int | None, folder: str) -> Notes:
-    """Return the notes that are stored with an output: those of its facts that are known."""
+    """Return the notes that are stored with an output: those of its facts that are known. Secrets are masked."""
     status = "" if exit_status is None else str(exit_status)
-    facts = ((COMMAND, command), (EXIT_STATUS, status), (FOLDER, folder))
+    facts = ((COMMAND, _stored(command)), (EXIT_STATUS, status), (FOLDER, folder))
     return tuple((name, value) for name, value in facts if value)
+
+
+def _stored(text: str) -> str:
+    """Return a text as it is stored: secrets are masked, and what is after `MAX_COMMAND` characters is left out."""
+    masked = mask_secrets(text)
+    return masked if len(masked) <= MAX_COMMAND else masked[: MAX_COMMAND - 1] + "…"

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.output import Output, Part
 
@@ -61,3 +66,26 @@ def test_the_longest_description_that_fits_is_shown_and_none_in_little_space() -
     output = Output(TEXT, "json", about=("shape: {a, b: {c}}" + " " * 100, "shape: {a, b}"))
     assert OutputText(output, 1_000).render([(0, 9)]).startswith("[shape: {a, b}]\nclass A:\n")
     assert OutputText(output, 600).render([(0, 9)]).startswith("class A:\n")
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 50)), min_size=1, max_size=5), st.data())
+def test_an_excerpt_is_rendered_with_the_offsets_of_the_larger_text(
+    stretches: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    whole, text, joints = "", "", []
+    for shown, missing in stretches:
+        text += "s" * shown
+        joints.append((len(text), missing))
+        whole += "s" * shown + "m" * missing
+    output = Output(text, "text", joints=tuple(joints))
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=4)))
+    spans = list(zip(cuts[::2], cuts[1::2], strict=False))
+    rendered = OutputText(output, 1_000).passages(spans)
+    gaps = [(int(start), int(end)) for start, end in re.findall(r"\[…(\d+):(\d+)\]", rendered)]
+    places = [OutputText(output, 1_000).place(span) for span in OutputText(output, 1_000).split(spans)]
+    assert output.total == len(whole)
+    assert all(set(whole[start:end]) == {"s"} for start, end in places)
+    assert sum(end - start for start, end in [*places, *gaps]) == len(whole)
+    assert [offset for _, offset in sorted([*places, *gaps])] == [
+        offset for offset, _ in [*sorted([*places, *gaps])[1:], (len(whole), 0)]
+    ]

@@ -66,7 +66,7 @@ def shape_of_lines(text: str) -> tuple[str, ...]:
 
 def describe(data: Any) -> tuple[str, ...]:
     """Return the shape of data at several depths: keys, lengths of arrays, numbers of further keys."""
-    return tuple(dict.fromkeys(_shape(data, depth) for depth in SHAPE_DEPTHS))
+    return tuple(dict.fromkeys(f"shape: {_shape(data, depth)}" for depth in SHAPE_DEPTHS))
 
 
 def address(path: Path) -> str:

@@ -1,0 +1,136 @@
+"""Choose the stretches of a large text that are ranked: its ends, and those with rare words of the query. Pure.
+
+Ranking takes half a second for each million characters. A larger text is ranked by an excerpt, which one fast pass over
+the text chooses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from keyhole.passages.languages import count_function_words
+from keyhole.passages.query import parse_query
+from keyhole.passages.words import lower
+
+EXCERPT_CHARS: Final = 1_000_000
+"""Characters of an excerpt: ranking them takes half a second."""
+STRETCH_CHARS: Final = 16_384
+"""Characters of a stretch, which ends with a line unless the line is longer."""
+HEAD_STRETCHES: Final = 4
+TAIL_STRETCHES: Final = 8
+"""Stretches of both ends in every excerpt. The summary and the last failure are at the end."""
+QUERY_SHARE: Final = 0.6
+"""Share of the stretches between the ends for the words of the query; the rest is for the failure words."""
+COMMON: Final = 4_096
+"""Stretches that contain a word, from which it is no longer searched for: it distinguishes none of them."""
+FAILURE_WORDS: Final = (
+    ("traceback", 3.0), ("panic", 3.0), ("fatal", 3.0), ("critical", 2.0), ("exception", 2.0), ("error", 2.0),
+    ("fail", 2.0), ("denied", 1.0), ("refused", 1.0), ("cannot", 1.0),
+)  # fmt: skip
+"""Words of the lines that every reader looks for, and their weights. Searching 100 MB for one takes 0.07 s."""
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The ranked stretches of a large text, joined in their order."""
+
+    text: str
+    spans: tuple[Span, ...]
+    """The offsets of the stretches in the whole text. Adjacent stretches are one."""
+    total: int
+    """Characters of the whole text."""
+
+    @property
+    def joints(self) -> tuple[Span, ...]:
+        """Return the offsets in `text` where characters of the whole text are missing, and their number."""
+        found, offset, position = [], 0, 0
+        for start, end in [*self.spans, (self.total, self.total)]:
+            if start > position:
+                found.append((offset, start - position))
+            offset, position = offset + end - start, end
+        return tuple(found)
+
+
+class ExcerptChooser:
+    """Chooses the stretches of a text that is added piece by piece."""
+
+    def __init__(self, query: str, stretch_chars: int = STRETCH_CHARS) -> None:
+        terms = parse_query(query, count_function_words([]), 0).terms if query.strip() else ()
+        self._needles = [(term.needle, term.weight) for term in terms if len(term.needle) > 1]
+        self._queried = len(self._needles)
+        self._needles += FAILURE_WORDS
+        self._stretch_chars = stretch_chars
+        self._ends: list[int] = []
+        self._found: list[list[int]] = [[] for _ in self._needles]
+        """The numbers of the stretches that contain each needle."""
+
+    def add(self, piece: str) -> None:
+        """Add the next piece of the text."""
+        base, first = self._ends[-1] if self._ends else 0, len(self._ends)
+        start = 0
+        while start < len(piece):
+            end = min(len(piece), start + self._stretch_chars)
+            if end < len(piece):
+                end = piece.rfind("\n", start, end) + 1 or end
+            self._ends.append(base + end)
+            start = end
+        low = lower(piece)
+        for (needle, _), found in zip(self._needles, self._found, strict=True):
+            offset = low.find(needle) if len(found) < COMMON else -1
+            number = first
+            while offset >= 0:
+                while self._ends[number] <= base + offset:
+                    number += 1
+                found.append(number)
+                offset = low.find(needle, self._ends[number] - base)
+
+    def choose(self, max_chars: int = EXCERPT_CHARS) -> tuple[Span, ...]:
+        """Return the offsets of the chosen stretches in order, adjacent ones as one."""
+        size = len(self._ends)
+        count = max(HEAD_STRETCHES + TAIL_STRETCHES, max_chars // self._stretch_chars)
+        ends = chain(range(min(HEAD_STRETCHES, size)), range(max(0, size - TAIL_STRETCHES), size))
+        chosen = dict.fromkeys(ends)
+        queried = self._rank(range(self._queried))
+        failed = self._rank(range(self._queried, len(self._needles)))
+        left = count - len(chosen)
+        for order, limit in ((queried, int(left * QUERY_SHARE) if queried else 0), (failed, left), (queried, left)):
+            taken = [number for number in order if number not in chosen][: max(0, min(limit, count - len(chosen)))]
+            chosen |= dict.fromkeys(taken)
+        chosen |= dict.fromkeys(range(min(size, HEAD_STRETCHES + max(0, count - len(chosen)))))
+        return _join((self._ends[number - 1] if number else 0, self._ends[number]) for number in sorted(chosen))
+
+    def _rank(self, needles: Iterable[int]) -> list[int]:
+        """Return the stretches with any of the needles: those with the rarest first, of equal ones the earliest."""
+        scores: dict[int, float] = {}
+        for needle in needles:
+            found = self._found[needle]
+            weight = self._needles[needle][1] * _rarity(len(found), len(self._ends))
+            for number in found:
+                scores[number] = scores.get(number, 0.0) + weight
+        return sorted(scores, key=lambda number: (-scores[number], number))
+
+
+def make_excerpt(spans: Sequence[Span], total: int, read: Callable[[int, int], str]) -> Excerpt:
+    """Return the excerpt of the chosen stretches. `read` returns a range of the whole text."""
+    return Excerpt("".join(read(start, end) for start, end in spans), tuple(spans), total)
+
+
+def _rarity(count: int, size: int) -> float:
+    """Return the weight of a word that `count` of `size` stretches contain, as in BM25."""
+    return math.log(1 + (size - count + 0.5) / (count + 0.5))
+
+
+def _join(spans: Iterable[Span]) -> tuple[Span, ...]:
+    joined: list[Span] = []
+    for start, end in spans:
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return tuple(joined)

@@ -1,0 +1,71 @@
+"""Excerpts of large texts: the ends, the stretches with rare words, verbatim and bounded."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.passages.excerpt import HEAD_STRETCHES, TAIL_STRETCHES, Excerpt, ExcerptChooser, make_excerpt
+
+LINES = [f"{number:06} request served in 3 ms\n" for number in range(20_000)]
+LEAST = (HEAD_STRETCHES + TAIL_STRETCHES) * 1_000
+
+
+def excerpt(text: str, query: str = "", max_chars: int = 20_000, piece: int = 50_000) -> Excerpt:
+    chooser = ExcerptChooser(query, stretch_chars=1_000)
+    for start in range(0, len(text), piece):
+        chooser.add(text[start : start + piece])
+    return make_excerpt(chooser.choose(max_chars), len(text), lambda start, end: text[start:end])
+
+
+def log_with(lines: dict[int, str]) -> str:
+    return "".join(lines.get(number, line) for number, line in enumerate(LINES))
+
+
+def test_an_excerpt_has_both_ends_of_the_text() -> None:
+    text = "".join(LINES)
+    chosen = excerpt(text)
+    assert chosen.text.startswith(LINES[0])
+    assert chosen.text.endswith(LINES[-1])
+    assert len(chosen.text) <= 20_000
+
+
+def test_the_rarest_words_of_the_query_are_chosen_before_its_common_words() -> None:
+    text = log_with({9_000: "shard 17 rebalanced\n"})
+    assert "shard 17 rebalanced" in excerpt(text, "request for the rebalanced shard").text
+
+
+def test_failures_are_chosen_without_a_query_the_first_of_many() -> None:
+    text = log_with({7_000: "ERROR disk full\n"} | dict.fromkeys(range(7_001, 19_000, 40), "ERROR again\n"))
+    assert "ERROR disk full" in excerpt(text).text
+    assert "ERROR disk full" in excerpt(text, "request served").text
+
+
+def test_words_are_found_in_inflected_forms_and_any_case() -> None:
+    text = log_with({11_000: "Rebalancing Shards\n"})
+    assert "Rebalancing Shards" in excerpt(text, "shard rebalanced").text
+
+
+@given(
+    st.lists(st.sampled_from(["error\n", "shard\n", "x" * 700, "a line\n", "İx\n"]), max_size=200),
+    st.sampled_from(["", "shard", "the error"]),
+    st.integers(0, 30_000),
+    st.integers(1, 5_000),
+)
+def test_an_excerpt_is_verbatim_bounded_and_names_what_is_missing(
+    parts: list[str], query: str, max_chars: int, piece: int
+) -> None:
+    text = "".join(parts)
+    chosen = excerpt(text, query, max_chars, piece)
+    assert len(chosen.text) <= max(max_chars, LEAST)
+    assert chosen.text == "".join(text[start:end] for start, end in chosen.spans)
+    assert all(end < start for (_, end), (start, _) in pairwise(chosen.spans))
+    assert sum(missing for _, missing in chosen.joints) + len(chosen.text) == len(text) == chosen.total
+
+
+def test_a_text_that_fits_is_its_own_excerpt() -> None:
+    text = "".join(LINES[:200])
+    chosen = excerpt(text)
+    assert (chosen.text, chosen.joints) == (text, ())
