@@ -22,7 +22,8 @@ _DEFINITION = re.compile(
     r"^([ \t]{0,8})(?:(?:export|default|public|private|protected|pub(?:\(\w+\))?|async|static|abstract|final|const"
     r"|declare|unsafe) )*"
     r"((?:class|interface|struct|enum|trait|impl|type|module|namespace|func|fn|def|function\*?)\b"
-    r"(?: ?\([^()\n]*\))? *[\w.:<>]*\w)",
+    r"(?: ?\([^()\n]*\))? *[\w.:<>]*\w)"
+    r"|^(?:export )?((?:const|var|let|static) \w+)",
     re.MULTILINE,
 )
 
@@ -60,16 +61,19 @@ def _files_of_search(text: str) -> Iterator[Part]:
 
 
 def _definitions(text: str) -> Iterator[Part]:
-    """Yield the definitions of source. A definition ends before the next line that is not indented more than it."""
+    """Yield the definitions of source. A definition ends before the next line that is not indented more than it.
+
+    Constants and variables have no entry in the summary: there are too many of them.
+    """
     line, counted = 1, 0
     for number, match in enumerate(_DEFINITION.finditer(text)):
         if number >= MAX_PARTS:
             return
         line += text.count("\n", counted, match.start())
         counted = match.start()
-        after = re.compile(rf"^[ \t]{{0,{len(match[1])}}}[^\s)}}\]]", re.MULTILINE).search(text, match.end())
-        name = _short(" ".join(match[2].split()))
-        yield Part(match.start(), after.start() if after else len(text), name, f"{line} {name}")
+        after = re.compile(rf"^[ \t]{{0,{len(match[1] or '')}}}[^\s)}}\]]", re.MULTILINE).search(text, match.end())
+        name = _short(" ".join((match[2] or match[3]).split()))
+        yield Part(match.start(), after.start() if after else len(text), name, f"{line} {name}" if match[2] else "")
 
 
 def _short(name: str) -> str:

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
-from keyhole.passages.packing.one_text import gap_line
+from keyhole.passages.gaps import gap_line
 from keyhole.text.output import Output, Part, Span
 
-SUMMARY_SHARE: Final = 0.12
-"""Share of the characters for the summary."""
 MIN_SUMMARY: Final = 80
 """Characters below which there is no summary: its first words would be all of it."""
 MAX_NESTED: Final = 300
@@ -19,16 +17,16 @@ MAX_NESTED: Final = 300
 
 
 class OutputText:
-    """An output prepared for rendering ranges of it."""
+    """An output prepared for rendering ranges of it, with at most `summary_chars` characters of summary."""
 
-    def __init__(self, output: Output, max_chars: int) -> None:
+    def __init__(self, output: Output, summary_chars: int) -> None:
         self._output = output
         self._repeats = [start for start, _ in output.repeats]
         self._parts = [part.start for part in output.parts]
         self._joints = [offset for offset, _ in output.joints]
         self._missing = [0, *accumulate(count for _, count in output.joints)]
-        space = int(max_chars * SUMMARY_SHARE)
-        self.summary_chars = min(space, len(self.summary((), len(output.text)))) if space >= MIN_SUMMARY else 0
+        is_enough = summary_chars >= MIN_SUMMARY
+        self.summary_chars = min(summary_chars, len(self.summary((), len(output.text)))) if is_enough else 0
         """Characters to reserve for the summary."""
 
     def render(self, spans: Sequence[Span]) -> str:
