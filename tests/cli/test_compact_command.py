@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from keyhole.budget.items import estimate_item
-from keyhole.cli.commands import CONVERSATION_FORMATS, DEFAULT_KEEP_LAST, DEFAULT_TARGET
+from keyhole.cli.compact_arguments import CONVERSATION_FORMATS, DEFAULT_KEEP_LAST, DEFAULT_TARGET
 from keyhole.cli.main import main
 from keyhole.extract.conversations import FORMATS
 from keyhole.retrieval.compaction.compact import KEEP_LAST, TARGET

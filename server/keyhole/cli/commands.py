@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
+from keyhole.cli.compact_arguments import add_compact
 from keyhole.cli.install.arguments import add_install
 from keyhole.cli.parser import Parser
 from keyhole.text.sites import AGES
@@ -20,9 +21,6 @@ OUTPUT_KINDS: Final = (
     "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page", "markdown",
     "opaque", "text",
 )  # fmt: skip
-CONVERSATION_FORMATS: Final = ("auto", "responses", "chat", "anthropic")
-DEFAULT_KEEP_LAST: Final = 3
-DEFAULT_TARGET: Final = 0.6
 HOOK_CLIENTS: Final = ("claude", "codex", "copilot", "opencode")
 SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 
@@ -68,7 +66,7 @@ def build_parser() -> Parser:
     _add_extract(commands)
     _add_select(commands)
     _add_bound(commands)
-    _add_compact(commands)
+    add_compact(commands)
     add_artifacts(commands)
     _add_tokens(commands)
     _add_config(commands)
@@ -232,36 +230,6 @@ def _add_bound(commands: Any) -> None:
     bound.add_argument("--kind", choices=OUTPUT_KINDS, help="how to read the output, recognised by default")
     bound.add_argument("--of", default="", metavar="COMMAND", help="the command line that printed the output")
     bound.add_argument("--exit", type=int, metavar="N", help="the exit status of that command")
-
-
-def _add_compact(commands: Any) -> None:
-    compact = _add_command(
-        commands, "compact", "print a conversation with a model within a number of tokens, and store what is left out",
-        "keyhole compact request.json --budget 100000", "keyhole compact - --budget 100000 --report chat.report.json",
-    )  # fmt: skip
-    compact.add_argument("file", metavar="FILE", help="a JSON list of messages or items, or a request; - for stdin")
-    compact.add_argument(
-        "--budget", type=int, required=True, metavar="N", help="tokens of the conversation, or of the whole request"
-    )
-    compact.add_argument(
-        "--format", choices=CONVERSATION_FORMATS, default="auto", help="format of the conversation, default auto"
-    )
-    compact.add_argument(
-        "--keep-last",
-        type=int,
-        default=DEFAULT_KEEP_LAST,
-        metavar="N",
-        help="last turns that are kept whole, default 3",
-    )
-    compact.add_argument(
-        "--target", type=float, default=DEFAULT_TARGET, metavar="S",
-        help="share of the budget that remains used after history was left out, default 0.6",
-    )  # fmt: skip
-    compact.add_argument(
-        "--report",
-        metavar="FILE",
-        help="file with the decisions of the last call: they stay, and the new ones are added",
-    )
 
 
 def _add_tokens(commands: Any) -> None:

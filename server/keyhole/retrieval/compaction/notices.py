@@ -8,18 +8,16 @@ from dataclasses import astuple, dataclass
 from itertools import islice
 from typing import Final
 
-from keyhole.extract.outputs import terminal_text
-from keyhole.extract.outputs.kinds import recognise
-from keyhole.extract.outputs.marks import mark_lines
-from keyhole.render.outputs import KIND_NAMES
+from keyhole.extract.outputs import read_output
 from keyhole.text.escape import quote_line
-from keyhole.text.output import Mark
+from keyhole.text.output import Output
+from keyhole.text.output_facts import KIND_NAMES
 
 STUB_LINES: Final = 2
 MAX_LINE: Final = 90
 """Bytes of a line in a stub. Failing assertions and error messages have about 80."""
 EXAMINED_CHARS: Final = 400
-"""Characters of the beginning and of the end of a result that are examined for its lines, in a quarter of a
+"""Characters of the beginning and of the end of a result that are examined for its lines, in a third of a
 millisecond: the summary and the first error are mostly there, and a long conversation has hundreds of stubs."""
 
 _NOTICE = re.compile(
@@ -44,24 +42,13 @@ class Amount:
 NOTHING: Final = Amount()
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """The beginning and the end of a tool result, its kind, and its lines by importance."""
-
-    text: str
-    kind: str
-    marks: tuple[Mark, ...]
-
-
-def read_excerpt(result: str) -> Excerpt:
+def read_excerpt(result: str) -> Output:
     """Read the beginning and the end of a tool result as an output."""
     is_long = len(result) > 2 * EXAMINED_CHARS
-    text = terminal_text(f"{result[:EXAMINED_CHARS]}\n{result[-EXAMINED_CHARS:]}" if is_long else result)
-    kind = recognise(text, "", "")
-    return Excerpt(text, kind, tuple(sorted(mark_lines(text, kind), key=lambda mark: (-mark[2], mark[0]))))
+    return read_output(f"{result[:EXAMINED_CHARS]}\n{result[-EXAMINED_CHARS:]}" if is_long else result)
 
 
-def stub(excerpt: Excerpt, size: int, call: str) -> str:
+def stub(excerpt: Output, size: int, call: str) -> str:
     """Return the text that stands for a tool result: its kind, its characters and its two most important lines.
 
     `call`: the call that reads the result, "" if it is not stored.
@@ -76,10 +63,10 @@ def stub(excerpt: Excerpt, size: int, call: str) -> str:
     return f"[{' '.join(sentence for sentence in sentences if sentence)}]"
 
 
-def _quoted_lines(excerpt: Excerpt) -> Iterator[str]:
+def _quoted_lines(excerpt: Output) -> Iterator[str]:
     """Yield different lines, the most important first, as quotations."""
     seen = {""}
-    for start, end, _ in excerpt.marks:
+    for start, end, _ in sorted(excerpt.marks, key=lambda mark: (-mark[2], mark[0])):
         line = quote_line(excerpt.text[start:end].strip(), MAX_LINE)
         if line not in seen:
             seen.add(line)
