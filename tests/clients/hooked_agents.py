@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from . import flood_server
 from .agents import AGENTS, Agent, AgentSetup
 from .codex import app_server
 from .fake_model import Step, serve_model
@@ -21,6 +22,8 @@ PATIENCE: Final = 90.0
 """Seconds for a turn, which normally takes 3 to 10."""
 HOOK_SECONDS: Final = 2
 """Seconds after which a client stops a hook, in place of Keyhole's 10, so that a hook that hangs delays a test less."""
+LARGE_FILE: Final = "large.txt"
+"""A file of 200 KB in the working folder."""
 OTHER_SERVER: Final = (sys.executable, str(Path(__file__).with_name("flood_server.py")))
 
 _JSON_COMMAND = re.compile(r'"[^"\n]*( hook (?:claude|codex|copilot)\b)')
@@ -45,6 +48,8 @@ class HookedAgent:
     """Its name of the other server's tool."""
     extend: Callable[[AgentSetup, list[str]], list[str]]
     """Adds the other server to the agent's settings; returns the command line, which permits its tools."""
+    file_calls: tuple[Step, ...] = ()
+    """Calls of its tools that read and search LARGE_FILE."""
     tells_status: bool = True
     """False if the model learns the exit status of no command."""
 
@@ -66,7 +71,7 @@ def _edit_json(path: Path, keys: Sequence[str], value: Any) -> None:
 def _claude(agent_setup: AgentSetup, words: list[str]) -> list[str]:
     other = {"command": OTHER_SERVER[0], "args": [OTHER_SERVER[1]]}
     _edit_json(agent_setup.work / "mcp.json", ("mcpServers", "other"), other)
-    return [*words, "mcp__other", "Bash"]  # the last option of the words lists the permitted tools
+    return [*words, "mcp__other", "Bash", "Grep", "Read"]  # the last option of the words lists the permitted tools
 
 
 def _codex(agent_setup: AgentSetup, words: list[str]) -> list[str]:
@@ -98,6 +103,10 @@ HOOKED_AGENTS: Final = (
     HookedAgent(
         "claude-code", _AGENTS["claude -p"], "home/.claude/settings.json", "Bash", "command", "mcp__other__flood",
         _claude,
+        (
+            ("Read", {"file_path": LARGE_FILE}),
+            ("Grep", {"pattern": "ferry", "path": LARGE_FILE, "output_mode": "content", "head_limit": 0}),
+        ),
     ),
     # With gpt-5, Codex cuts a shell's output most, and offers tools without a search for them.
     HookedAgent(
@@ -108,7 +117,7 @@ HOOKED_AGENTS: Final = (
     ),
     HookedAgent(
         "opencode", _AGENTS["opencode"], "home/.config/opencode/plugin/keyhole.js", "bash", "command", "other_flood",
-        _opencode, tells_status=False,
+        _opencode, (("read", {"filePath": LARGE_FILE}), ("grep", {"pattern": "ferry"})), tells_status=False,
     ),
 )  # fmt: skip
 
@@ -129,6 +138,7 @@ def run_turn(
             # With a plugin, opencode waits for npm, which without a network takes a minute.
             env = {**agent_setup.env, **variables, **setup.settings, "npm_config_offline": "true"}
             _install(hooked, env, setup)
+            (agent_setup.work / LARGE_FILE).write_text(flood_server.TEXT, "utf-8")
             if change:
                 change(setup.scratch / hooked.hook_file)
             if hooked.name == "codex" and trusts:

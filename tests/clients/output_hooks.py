@@ -21,6 +21,8 @@ BUDGET: Final = 4_000
 """Characters of a result that the hook leaves alone, and of a bounded one."""
 MAX_WRAPPER: Final = 200
 """Characters that an agent may add to a result."""
+MAX_NUMBERS: Final = 1_000
+"""Characters that an agent may add to what it read from a file, whose lines it numbers."""
 IMPORTANT: Final = "ERROR: no oil is left for the lamp"
 STATUS: Final = 3
 LARGE: Final = (
@@ -28,8 +30,8 @@ LARGE: Final = (
     f"echo '{IMPORTANT}'; "
     "seq -f 'step %g of the run: nothing to report from here' 4001 4060; sleep 0.3"
 )
-"""Prints 200 KB. The important line is in the part that every agent gives to its hook. opencode 1.18.33 can lose the end
-of what a command prints without a pause before it ends."""
+"""Prints 200 KB. The important line is in the part that every agent gives to its hook. opencode 1.18.33 can lose the
+end of what a command prints without a pause before it ends."""
 LINES: Final = frozenset(f"step {n} of the run: nothing to report from here" for n in range(1, 4_061))
 SMALL: Final = "two words"
 
@@ -57,10 +59,11 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
         hooked.run(f"echo '{SMALL}'; exit {STATUS}"),
         hooked.run(f"{LARGE}; exit {STATUS}"),
         (hooked.flood, {}),
+        *hooked.file_calls,
     ]
     shown = steps.run(f"{where}: a turn with the hook", lambda: run_turn(hooked, programs, script))
     if shown is not None:
-        large, rest, small, failing, failing_large, flood = shown
+        large, rest, small, failing, failing_large, flood, *files = shown
         checks: dict[str, Callable[[], None]] = {
             "200 KB of a command are bounded, with the important line": partial(_check_bounded, large, IMPORTANT),
             "the call of the Next: line returns lines left out": partial(_check_rest, large, rest),
@@ -68,6 +71,8 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
             "a failing command keeps its exit status": partial(_check_status, hooked, failing, failing_large),
             "200 KB of another MCP server are bounded": partial(_check_bounded, flood, flood_server.IMPORTANT),
         }
+        if files:
+            checks["200 KB of a file and of a search in it are bounded"] = partial(_check_files, files)
         for name, each in checks.items():
             steps.run(f"{where}: {name}", each)
     steps.run(f"{where}: a hook that crashes, prints rubbish, hangs or is missing", partial(_break, hooked, programs))
@@ -82,6 +87,11 @@ def _read_on(shown: Sequence[str]) -> tuple[str, Json]:
 def _check_bounded(text: str, important: str) -> None:
     assert len(text) <= BUDGET + MAX_WRAPPER, f"{len(text)} characters: {text[:300]}"
     assert important in body(Reply(text, {}, False)), text
+
+
+def _check_files(shown: Sequence[str]) -> None:
+    for text in shown:
+        assert len(text) <= BUDGET + MAX_NUMBERS and "untrusted text" in text, f"{len(text)} characters: {text[:300]}"
 
 
 def _check_rest(large: str, rest: str) -> None:

@@ -24,7 +24,7 @@ OUTPUT = read_output(LOG, kind="log")
 
 def test_an_output_that_fits_is_shown_whole() -> None:
     selection = select_output(OUTPUT, "anything", len(LOG))
-    assert (selection.strategy, selection.text) == ("whole", LOG)
+    assert (selection.spans, selection.text) == (((0, len(LOG)),), LOG)
 
 
 def test_without_a_query_the_marked_lines_are_shown_first() -> None:

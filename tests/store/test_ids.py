@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.store.base import artifact_id
+from keyhole.store.ids import artifact_id
 
 SECRET = b"s" * 32
 URL = "https://example.org/"

@@ -12,8 +12,8 @@ DEFAULT_TARGET: Final = 0.6
 HELP: Final = "print a conversation with a model within a number of tokens, and store what is left out"
 DESCRIPTION: Final = """\
 Print a conversation with a model within a number of tokens. Old tool results are replaced first, then the oldest turns
-are left out, each with its calls and results. What is left out is stored, and the conversation names the calls that read
-it. The result has the format of the input; a summary is printed to standard error."""
+are left out, each with its calls and results. What is left out is stored, and the conversation names the calls that
+read it. The result has the format of the input; a summary is printed to standard error."""
 EXAMPLES: Final = (
     "keyhole compact request.json --budget 100000",
     "keyhole compact - --budget 100000 --report chat.report.json",

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 from keyhole.passages.gaps import close_gaps, gap_line, uncovered
 from keyhole.passages.lines import ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
-from keyhole.records import Selection
 from keyhole.text.measure import Measure, fits
-from keyhole.text.output import Output, Span
+from keyhole.text.output import HINTS, Output, Shown, Span
 
 if TYPE_CHECKING:
     from keyhole.passages.rank import WindowScores
@@ -53,7 +52,7 @@ def select_output(
     *,
     command_words: str = "",
     measure: Measure = len,
-) -> Selection:
+) -> Shown:
     """Select the ranges of an output that fit `max_chars`, or the whole output if it fits.
 
     Of an excerpt, the spans and the offsets of omissions are those of the larger text.
@@ -62,7 +61,7 @@ def select_output(
     text = output.text
     if not output.joints and fits(text, max_chars, measure):
         spans = [(0, len(text))] if text else []
-        return Selection("whole", len(text), tuple(spans), (0.0,) * len(spans), text)
+        return Shown(len(text), tuple(spans), text)
     question = (query or "").strip()
     shown = OutputText(output, int(max_chars * _summary_share(output, question)))
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(output.marks, key=lambda mark: -mark[2])]
@@ -77,18 +76,13 @@ def select_output(
     whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in (order, rest)]
     spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
     places = tuple(shown.place(span) for span in shown.split(spans))
-    return Selection(
-        strategy="passages" if matched or output.marks else "head_tail",
-        total=output.total,
-        spans=places,
-        scores=(0.0,) * len(places),
-        text=shown.render(spans),
-        matched=matched,
-    )
+    return Shown(output.total, places, shown.render(spans), matched)
 
 
 def _summary_share(output: Output, question: str) -> float:
-    return OUTLINE_SHARE if output.kind == "source" and not question else SUMMARY_SHARE
+    if output.kind == "source" and not question:
+        return OUTLINE_SHARE
+    return 0 if question and output.summary_title == HINTS and output.kind != "opaque" else SUMMARY_SHARE
 
 
 def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
@@ -128,7 +122,7 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
                 has_number = any(_DIGIT.search(word) for word in terms)
                 found += [(sum(terms.values()), each) for each in (line if has_number else _unrepeated(output, line))]
             start = line_end
-    for part in output.parts if output.summary_title else ():
+    for part in output.parts if output.summary_title not in ("", HINTS) else ():
         if weight := sum(_terms_in(part.name, scored).values()):
             line_end = output.text.find("\n", part.start) + 1 or len(output.text)
             found.append((NAME_WEIGHT * weight, (part.start, min(line_end, part.start + MAX_LINE))))

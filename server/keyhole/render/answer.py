@@ -7,10 +7,6 @@ used, so the same page and arguments give the same bytes.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +14,7 @@ from typing import Literal
 
 from keyhole.errors import KeyholeError
 from keyhole.records import Answer, Artifact, Fault, Part, Repeat, Selection, Window
+from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
 from keyhole.render.repeats import repeats_line
 from keyhole.render.rest import characters_of, main_size, rest_line
@@ -32,8 +29,6 @@ MAX_CALL_URL = 2_000
 """Bytes of a URL in a call that fetches it. The call must name the whole URL; longer URLs are data."""
 MAX_TERMS = 8
 """Terms of the query listed as found, and as absent, at most."""
-END = "[end]"
-"""The last line of every result except errors. A result without it was truncated after Keyhole sent it."""
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_BRIEFLY = "Weak match."
 
@@ -56,9 +51,6 @@ WARNINGS = {
 }
 """The meaning for the caller of each warning code of the store. The codes are stable."""
 
-
-NextArguments = Mapping[str, str | int]
-"""The arguments of the read_artifact call that reads on, in the order in which they are printed, without the id."""
 
 Form = Literal["full", "plain", "brief"]
 """How much an answer says around its text. "plain": no author, site, date or changes. "brief", for small budgets: no
@@ -84,21 +76,6 @@ def warning_line(code: str, *, brief: bool = False) -> str:
     """Return the line for a warning code, or "" for no warning. `brief`: only its first part."""
     meaning = WARNINGS.get(code, "the store has a problem.")
     return f"Warning {code}: {re.split('[,;.]', meaning)[0] + '.' if brief else meaning}" if code else ""
-
-
-def boundary_mark(secret: bytes, body: str) -> str:
-    """Return the boundary mark for a text: eight characters that nobody can compute without `secret`.
-
-    It depends on the whole text, so a page that contains a mark it was shown with has another mark.
-    """
-    digest = hmac.new(secret, b"boundary:" + body.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
-    return base64.b32encode(digest[:5]).decode("ascii").lower()
-
-
-def read_call(id: str, arguments: NextArguments | None) -> str:
-    """Return the read_artifact call with `arguments`, or "" without any."""
-    values = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in (arguments or {}).items())
-    return f'read_artifact(id="{id}", {values})' if values else ""
 
 
 def page_answer(
@@ -223,12 +200,6 @@ def caveats(artifact: Artifact, *, brief: bool = False) -> list[str]:
     cut = f"Partial: the rest of the {part}." if artifact.cut else ""
     lines = [line for line in (cut, NOTICES.get(artifact.notice, artifact.notice)) if line]
     return [re.split("[:;]", line)[0].rstrip(".") + "." for line in lines] if brief else lines
-
-
-def enclose(body: str, secret: bytes) -> str:
-    """Return a page's text between two boundary lines that the page cannot forge."""
-    mark = boundary_mark(secret, body)
-    return f"--- untrusted text {mark} ---\n{body}\n--- end {mark} ---"
 
 
 def warning_fact(warning: str) -> dict[str, object]:

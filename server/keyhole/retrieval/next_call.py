@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from keyhole.records import Artifact, Selection, Window
-from keyhole.render.answer import NextArguments
+from keyhole.render.boundary import NextArguments
 from keyhole.retrieval.call import Call
 from keyhole.text.measure import serialized_size
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, Protocol
@@ -21,9 +18,6 @@ FileState = Literal["", "whole", "replaced", "unfinished"]
 Word = str | tuple[str, ...]
 """A search word, or several forms of it that match equally."""
 
-
-ID_BYTES = 10
-"""80 bits cannot be guessed, and encode as 16 characters of base32, which a model copies without errors."""
 
 MAX_KNOWN_URLS = 1_000_000
 """Remembered URL keys, about 40 MB: the links of some ten thousand pages. The least recently seen are dropped first."""
@@ -67,17 +61,6 @@ class Verification:
     file: FileState = ""
     """State of the database file: `replaced` if it was damaged and a new file now holds its readable artifacts,
     `unfinished` if it was too large to check completely, "" for stores without a file."""
-
-
-def artifact_id(secret: bytes, url: str, text: str | Iterable[str]) -> str:
-    """Return the id for a final URL and a text, or its pieces: stable for one secret, and unguessable without it."""
-    digest = hmac.new(secret, digestmod=hashlib.sha256)
-    encoded_url = url.encode("utf-8", "surrogatepass")
-    # The length prefix separates pairs of URL and text whose concatenations are equal.
-    digest.update(len(encoded_url).to_bytes(8, "big") + encoded_url)
-    for piece in (text,) if isinstance(text, str) else text:
-        digest.update(piece.encode("utf-8", "surrogatepass"))
-    return base64.b32encode(digest.digest()[:ID_BYTES]).decode("ascii").lower()
 
 
 class Store(Protocol):

@@ -52,7 +52,12 @@ def describe_output(kind: str, title: str, exit_status: int | str | None, limit:
     """Return one line that says what an output is, with an exit status other than 0; the title is escaped."""
     source = f" of `{plain_line(title, limit)}`" if title else ""
     status = "" if exit_status in {None, 0, "", "0"} else f", exit status {plain_line(str(exit_status), 20)}"
-    return f"Output{source} ({KIND_NAMES.get(kind, 'text')}){status}"
+    return f"Output{source} ({kind_name(output_url(kind))}){status}"
+
+
+def kind_name(url: str) -> str:
+    """Return the name of the kind of an output, such as "test run", as it is shown."""
+    return KIND_NAMES.get(output_kind(url), "text")
 
 
 def output_title(command: str, name: str) -> str:
@@ -63,7 +68,7 @@ def output_title(command: str, name: str) -> str:
 def output_notes(command: str, exit_status: int | None, folder: str) -> Notes:
     """Return the notes that are stored with an output: those of its facts that are known. Secrets are masked."""
     status = "" if exit_status is None else str(exit_status)
-    facts = ((COMMAND, _stored(command)), (EXIT_STATUS, status), (FOLDER, folder))
+    facts = ((COMMAND, _stored(command)), (EXIT_STATUS, status), (FOLDER, _stored(folder)))
     return tuple((name, value) for name, value in facts if value)
 
 

@@ -13,8 +13,9 @@ import pytest
 from keyhole.cli.artifacts.commands import run_action
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact
-from keyhole.store.base import StoreStats, Verification, artifact_id
+from keyhole.store.base import StoreStats, Verification
 from keyhole.store.chunks import PackedText
+from keyhole.store.ids import artifact_id
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
 

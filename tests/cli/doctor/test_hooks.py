@@ -21,18 +21,10 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="scripts of POSIX")
 CLAUDE, CODEX = ".claude/settings.json", ".codex/hooks.json"
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "OPENCODE_CONFIG_DIR", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("USERPROFILE", str(folder))
-    monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "kept"))
+@pytest.fixture(autouse=True)
+def shell_programs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the shell find its programs."""
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.chdir(folder)
-    return folder
 
 
 def check() -> dict[str, Finding]:

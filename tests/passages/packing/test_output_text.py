@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.passages.packing.output_text import OutputText
-from keyhole.text.output import Output, Part
+from keyhole.text.output import HINTS, Output, Part
 
 TEXT = "class A:\n" + "    x = 1\n" * 30 + "class B:\n" + "    def f(self):\n        return 2\n" + "end\n" * 10
 B = TEXT.index("class B")
@@ -87,3 +87,12 @@ def test_an_excerpt_is_rendered_with_the_offsets_of_the_larger_text(
     assert [offset for _, offset in sorted([*places, *gaps])] == [
         offset for offset, _ in [*sorted([*places, *gaps])[1:], (len(whole), 0)]
     ]
+
+
+def test_hints_are_listed_in_their_order_unless_a_passage_contains_them() -> None:
+    text = "/srv/a/bc\nno\n/srv/d\n" + "no\n" * 99
+    output = Output(text, "log", parts=(Part(0, 9, "", "/srv/a/bc"), Part(13, 19, "", "/srv/d")), summary_title=HINTS)
+    shown = OutputText(output, 300)
+    assert shown.render([(10, 13)]).startswith("[paths and URLs not shown: /srv/a/bc, /srv/d]\n")
+    assert shown.render([(13, 20)]).startswith("[paths and URLs not shown: /srv/a/bc]\n")
+    assert OutputText(output, 200).summary_chars == 0

@@ -156,22 +156,16 @@ def _check_shape(client: Client, server: Server) -> None:
 
 
 def _list_hooks(machine: Machine, arguments: argparse.Namespace) -> int:
-    _check_client_unneeded(arguments)
     words = this_program(discover.this_installation())
-    rows = [
-        (each.hooks.client.name, each.found, each.state(words, machine.platform), each.path)
-        for each in discover.find_hook_files(machine)
-    ]
+    found = [(each, each.state(words, machine.platform)) for each in discover.find_hook_files(machine)]
     if arguments.json:
-        print_json(
-            [{"client": name, "found": found, "hook": state, "file": str(path)} for name, found, state, path in rows]
-        )
+        print_json([
+            {"client": each.hooks.client.name, "found": each.found, "hook": state, "file": str(each.path)}
+            for each, state in found
+        ])  # fmt: skip
         return OK
-    columns = (*(Column(name, unshortened=True) for name in ("client", "found", "hook")), Column("file"))
-    print_table(
-        columns, [(name, "yes" if found else "-", state, _abbreviate(path)) for name, found, state, path in rows]
-    )
-    return OK
+    rows = [(each.hooks.client.name, each.found, state, each.path) for each, state in found]
+    return _print_list("hook", rows, arguments)
 
 
 def _list_clients(machine: Machine, arguments: argparse.Namespace) -> int:
@@ -179,20 +173,24 @@ def _list_clients(machine: Machine, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([_json_facts(each) for each in registrations])
         return OK
-    _check_client_unneeded(arguments)
-    columns = (*(Column(name, unshortened=True) for name in ("client", "found", "Keyhole")), Column("file"))
-    rows = [
-        (each.client.name, "yes" if each.found else "-", each.state, _abbreviate(each.path)) for each in registrations
-    ]
-    print_table(columns, rows)
-    if sys.stdout.isatty():  # programs need no hint
-        print("\nRegister with one client: keyhole install CLIENT; with all found: --all. Both show a diff first.")
-    return OK
+    rows = [(each.client.name, each.found, each.state, each.path) for each in registrations]
+    return _print_list("Keyhole", rows, arguments)
 
 
-def _check_client_unneeded(arguments: argparse.Namespace) -> None:
+def _print_list(kind: str, rows: Sequence[tuple[str, bool, str, Path]], arguments: argparse.Namespace) -> int:
+    """Print the clients with what is registered; `rows`: client, whether it is found, state and file."""
     if arguments.uninstall or arguments.dry_run or arguments.only_print:
         raise _invalid("name a client, or give --all")
+    columns = (*(Column(name, unshortened=True) for name in ("client", "found", kind)), Column("file"))
+    print_table(
+        columns, [(name, "yes" if found else "-", state, _abbreviate(path)) for name, found, state, path in rows]
+    )
+    if sys.stdout.isatty():  # programs need no hint
+        hooks = " --hooks" if arguments.hooks else ""
+        print(
+            f"\nRegister with one client: keyhole install CLIENT{hooks}; with all found: --all. Both show a diff first."
+        )
+    return OK
 
 
 def _abbreviate(path: Path) -> str:

@@ -131,6 +131,7 @@ _ALL: Final = (
     HookClient(
         _hook_file(
             "opencode", _opencode, ".opencode/plugin/keyhole.js", "https://opencode.ai/docs/plugins", "script",
+            next_step=f"{NEW_SESSION} At its first start with a plugin, opencode installs a package from npm.",
         ),
         "opencode", "", "posix", lambda _line, _windows: {},
     ),

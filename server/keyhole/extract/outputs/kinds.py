@@ -7,6 +7,8 @@ import re
 import shlex
 from typing import Final, Literal, get_args
 
+from keyhole.text.lazy_pattern import lazy_pattern
+
 Kind = Literal[
     "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page",
     "markdown", "opaque", "text",
@@ -46,7 +48,7 @@ _VERBS: Final = frozenset({
     "master", "add", "get", "all", "view", "python", "python3", "pytest", "unittest", "cat",
 })  # fmt: skip
 """Arguments that name what a program does. Its output repeats them everywhere or nowhere."""
-_BY_COMMAND: Final = tuple((kind, re.compile(rf"(?:{words})(?:\s|$)")) for kind, words in _COMMANDS)
+_BY_COMMAND: Final = tuple((kind, lazy_pattern(rf"(?:{words})(?:\s|$)")) for kind, words in _COMMANDS)
 _BY_SUFFIX: Final[dict[str, Kind]] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".html": "page",
     ".htm": "page", ".md": "markdown", ".diff": "diff", ".patch": "diff", ".log": "log",
@@ -55,26 +57,26 @@ _BY_SUFFIX: Final[dict[str, Kind]] = {
     ".go": "source", ".java": "source", ".rb": "source", ".php": "source", ".sh": "source",
 }  # fmt: skip
 
-_TEST = re.compile(
+_TEST = lazy_pattern(
     r"^(?:=+ test session starts =+|Ran \d+ tests? in|test result: |Tests: +\d|# tests \d|TAP version \d"
     r"|Tests run: \d|There (?:was|were) \d+ failures?:"
     r"|running \d+ tests?$|--- (?:FAIL|PASS): | *\d+ passing\b|=+ .*\d+ (?:failed|passed).* in [\d.]+s)",
     re.MULTILINE,
 )
-_COMPILER = re.compile(
+_COMPILER = lazy_pattern(
     r"^(?:\S+?:\d+(?::\d+)?: (?:fatal )?(?:error|warning)\b|error(?:\[E\d+\])?: |\S+\(\d+,\d+\): error TS\d+)",
     re.MULTILINE,
 )
-_TRACE = re.compile(
+_TRACE = lazy_pattern(
     r"^(?:Traceback \(most recent call last\):|Exception in thread |panic: |thread '.*' panicked|\s+at \S+ ?\(.*\)$)",
     re.MULTILINE,
 )
-_DIFF = re.compile(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S+.*\n\+\+\+ )", re.MULTILINE)
-_PARTS_OF_COMMAND = re.compile(r"&&|\|\||[;\n]")
-_MANUAL = re.compile(r"(?:.* )?--help\b|(?:man|help) \w")
-_GREP_LINE = re.compile(r"(?=[^\s:]*[/.])[^\s:\d][^\s:]*:(?:\d+[:-])?.")
-_JSON_LINE = re.compile(r"\{\".*\}")
-_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html[\s>])", re.IGNORECASE)
+_DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S+.*\n\+\+\+ )", re.MULTILINE)
+_PARTS_OF_COMMAND = lazy_pattern(r"&&|\|\||[;\n]")
+_MANUAL = lazy_pattern(r"(?:.* )?--help\b|(?:man|help) \w")
+_GREP_LINE = lazy_pattern(r"(?=[^\s:]*[/.])[^\s:\d][^\s:]*:(?:\d+[:-])?.")
+_JSON_LINE = lazy_pattern(r"\{\".*\}")
+_HTML = lazy_pattern(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html[\s>])", re.IGNORECASE)
 _SEPARATORS: Final = {",": 2, "\t": 1, ";": 2}
 """The separators of tables, with how many a line has at least: a sentence often has one comma."""
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from keyhole.extract.outputs.patterns import Pattern, Patterns, patterns_of
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, Forms, find_rare_lines
+from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Mark
 
 MAX_MATCHES: Final = 5_000
@@ -32,7 +33,7 @@ MAX_ALIKE: Final = 3
 MAX_MARKS: Final = 400
 """Marks that are kept, by weight. At 4,000 characters, some sixty are shown."""
 
-_LINE_OF_FILE = re.compile(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
+_LINE_OF_FILE = lazy_pattern(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
 
 
 def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from keyhole.text.output import Part
+from keyhole.extract.outputs.hints import HINTED_KINDS, find_hints
+from keyhole.text.output import HINTS, Part
 
 MAX_PARTS: Final = 2_000
 MAX_NAME: Final = 80
@@ -36,7 +37,7 @@ def find_parts(text: str, kind: str) -> tuple[tuple[Part, ...], str]:
         return tuple(_files_of_diff(text)), "files"
     if kind == "grep":
         return tuple(_files_of_search(text)), "lines by file"
-    return (), ""
+    return (find_hints(text), HINTS) if kind in HINTED_KINDS else ((), "")
 
 
 def _files_of_diff(text: str) -> Iterator[Part]:

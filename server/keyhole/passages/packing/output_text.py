@@ -8,10 +8,12 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from keyhole.passages.gaps import gap_line
-from keyhole.text.output import Output, Part, Span
+from keyhole.text.output import HINTS, Output, Part, Span
 
 MIN_SUMMARY: Final = 80
 """Characters below which there is no summary: its first words would be all of it."""
+MIN_HINTS: Final = 240
+"""The same for paths and URLs: in less space, lines of the output answer more."""
 MAX_NESTED: Final = 300
 """Parts before an offset that are examined for the one that contains it."""
 
@@ -25,7 +27,7 @@ class OutputText:
         self._parts = [part.start for part in output.parts]
         self._joints = [offset for offset, _ in output.joints]
         self._missing = [0, *accumulate(count for _, count in output.joints)]
-        is_enough = summary_chars >= MIN_SUMMARY
+        is_enough = summary_chars >= (MIN_HINTS if output.summary_title == HINTS else MIN_SUMMARY)
         self.summary_chars = min(summary_chars, len(self.summary((), len(output.text)))) if is_enough else 0
         """Characters to reserve for the summary."""
 
@@ -69,6 +71,8 @@ class OutputText:
         output = self._output
         line = next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
         hidden = [part for part in output.parts if part.entry and not _is_shown(spans, part.start, part.end)]
+        if output.summary_title == HINTS:
+            hidden = [part for part in hidden if all(output.text.find(part.entry, *span) < 0 for span in spans)]
         return line + self._entries(hidden, limit - len(line))
 
     def _entries(self, parts: Sequence[Part], limit: int) -> str:
@@ -79,7 +83,7 @@ class OutputText:
             return whole if parts else ""
         left = limit - len(form) - len("99,999 more")
         chosen: list[Part] = []
-        for part in sorted(parts, key=lambda part: part.start - part.end):
+        for part in sorted(parts, key=lambda part: 0 if not part.name else part.start - part.end):
             left -= len(part.entry) + len(", ")
             if left < 0:
                 break
