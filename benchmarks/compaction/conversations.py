@@ -1,8 +1,8 @@
 """Build conversations of an agent from real outputs, and write them in the formats of three APIs.
 
 An agent gets a task, then runs commands in rounds of one to three parallel calls, with a line of text or with reasoning
-before some of them; the user adds a message now and then. The conversation ends with the user's message, or with results.
-Commands and results are those of `benchmarks/outputs`. Its questions are about results before the last rounds.
+before some of them; the user adds a message now and then. The conversation ends with the user's message or with
+results. Commands and results are those of `benchmarks/outputs`. Its questions are about results before the last rounds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ QUESTIONS = 5
 
 @dataclass(frozen=True)
 class Round:
-    """A turn of the model: its text or reasoning, its parallel calls with their results, and the user's next message."""
+    """A turn of the model: text or reasoning, parallel calls with their results, and the user's next message."""
 
     number: int
     text: str

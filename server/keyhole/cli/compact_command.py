@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from keyhole.cli.table import format_json
-from keyhole.cli.text_io import print_text, read_input
+from keyhole.cli.text_io import print_text, read_blocks
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.retrieval.compaction.compact import Compacted, compact
@@ -36,7 +36,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 
 def _read(name: str) -> Request:
     try:
-        return read_request(json.loads(read_input(name)))
+        return read_request(json.loads(b"".join(read_blocks(name))))
     except ValueError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{name} is not JSON: {error}") from error
 
@@ -52,10 +52,8 @@ def _compact(config: Config, arguments: argparse.Namespace, request: Request, pr
     budget = _budget(arguments.budget, request.other_tokens)
     if config.keep_outputs == "off":
         return compact(request.items, budget, **options)
-    from keyhole.cli.build import import_store
-    from keyhole.store.open import open_stores
+    from keyhole.cli.build import open_stores
 
-    import_store(config)
     stores = open_stores(config)
     try:
         store, secret = stores.for_tenant(LOCAL)

@@ -12,16 +12,16 @@ from keyhole.budget.items import estimate_item, estimate_text
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.conversations import FORMATS, Conversation, Format, Item, read_conversation
 from keyhole.records import Artifact
-from keyhole.render.answer import read_call
+from keyhole.render.boundary import read_call
 from keyhole.retrieval.compaction.apply import apply
 from keyhole.retrieval.compaction.notices import Amount
 from keyhole.retrieval.compaction.plan import Decisions, Limits, Sizes, decide, place
 from keyhole.retrieval.compaction.report import Report
-from keyhole.store.base import artifact_id
+from keyhole.store.ids import artifact_id
 from keyhole.text.output_facts import output_url
 
 if TYPE_CHECKING:
-    from keyhole.store.base import Store
+    from keyhole.retrieval.bound import OutputStore
 
 Counter = Callable[[Sequence[Item]], int]
 """Counts the tokens of items."""
@@ -57,7 +57,7 @@ def compact(
     trigger: float = 1.0,
     clear_at_least: int = 0,
     previous: Report | None = None,
-    store: Store | None = None,
+    store: OutputStore | None = None,
     secret: bytes = b"",
     now: float = 0.0,
 ) -> Compacted:
@@ -132,7 +132,7 @@ def _count(items: Sequence[Item], counter: Counter | None) -> int:
 
 
 def _keep(
-    ids: list[str], store: Store | None, secret: bytes, now: float, kind: str, write_text: Callable[[], str]
+    ids: list[str], store: OutputStore | None, secret: bytes, now: float, kind: str, write_text: Callable[[], str]
 ) -> str:
     """Store a text, and return the call that reads it; "" without a store."""
     if store is None:
