@@ -11,6 +11,7 @@ from typing import Any
 
 import keyhole
 from benchmarks.compaction.conversations import Items
+from keyhole.errors import Code, KeyholeError
 from keyhole.extract.conversations import read_conversation
 from keyhole.extract.conversations.parts import replace_result
 from keyhole.extract.conversations.values import FORMATS, Format
@@ -30,9 +31,19 @@ _FIELDS: dict[str, tuple[str, str]] = {
 
 
 def compact(items: Items, format: Format, budget: int, product: Retrieval) -> Items:
-    """Return what `keyhole.compact` returns, with the store of a product."""
+    """Return what `keyhole.compact` returns, with the store of a product.
+
+    If the last three turns alone exceed the budget, fewer are kept, as the recipe in the documentation does.
+    """
     store: Any = product.store
-    return [dict(item) for item in keyhole.compact(items, budget, format=format, store=store, secret=SECRET).items]
+    for keep_last in (KEPT_ROUNDS, 2, 1):
+        try:
+            done = keyhole.compact(items, budget, format=format, keep_last=keep_last, store=store, secret=SECRET)
+            return [dict(item) for item in done.items]
+        except KeyholeError as error:
+            if error.code is not Code.OVER_BUDGET:
+                raise
+    return items
 
 
 def untouched(items: Items, _format: Format, _budget: int, _product: Retrieval) -> Items:
@@ -79,14 +90,16 @@ def call_for(items: Items, call_id: str) -> str:
     """Return the id that reads the result of a call: its stub names it, or else the notice. "" if none is named."""
     for item in items:
         for block in (item, *(each for each in item.get("content") or () if isinstance(each, dict))):
-            if call_id in (block.get("call_id"), block.get("tool_call_id"), block.get("tool_use_id")):
-                return _named("\n".join(texts(block)))
+            text = "\n".join(texts(block))
+            is_result = call_id in (block.get("call_id"), block.get("tool_call_id"), block.get("tool_use_id"))
+            if is_result and "[Keyhole left out" in text:
+                return _named(text)
     first = next((item for item in items if item.get("role") == "user"), {})
     return _named("\n".join(texts(first)))
 
 
 def _named(text: str) -> str:
-    found = _CALL.search(text) if "[Keyhole left out" in text else None
+    found = _CALL.search(text)
     return found[1] if found else ""
 
 

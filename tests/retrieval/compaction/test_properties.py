@@ -14,6 +14,7 @@ import keyhole
 from keyhole.budget.items import estimate_item
 from keyhole.errors import Code, KeyholeError
 from keyhole.retrieval.compaction.notices import split_notice
+from keyhole.retrieval.compaction.transcript import read_transcript
 from keyhole.store.memory import MemoryStore
 from tests.support.conversations import FORMATS, Event, Item, events
 from tests.support.pairing import CHECKERS
@@ -116,7 +117,7 @@ def test_every_result_is_in_the_conversation_or_in_the_store(format: str, steps:
     found: list[Any] = [*done.items]
     for artifact in map(store.get, done.report.ids):
         found += [artifact.text]
-        found += map(json.loads, artifact.text.split("\n")) if artifact.url == "output:jsonl" else ()
+        found += read_transcript(artifact.text) if artifact.text.startswith("{") else ()
     assert set(strings(found)) >= {text for step in steps for _, text in step.results if text}
 
 

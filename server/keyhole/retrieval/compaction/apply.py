@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -11,6 +10,7 @@ from keyhole.extract.conversations import Conversation, Item, dialect
 from keyhole.extract.conversations.parts import add_text_part, replace_result, show_results_as_text, text_of
 from keyhole.retrieval.compaction.notices import Amount, notice, read_excerpt, split_notice, stub
 from keyhole.retrieval.compaction.plan import Decisions, Sizes, place
+from keyhole.retrieval.compaction.transcript import write_transcript
 
 Keep = Callable[[str, Callable[[], str]], str]
 """Stores a text of a kind, which it calls for, and returns the call that reads it; "" if nothing is stored."""
@@ -48,7 +48,9 @@ def _leave_out(
     left_out = [kept.pop(item) for item in dropped]
     tokens = sum(sizes.items[item] for item in dropped)
     amount += Amount(len(dropped), calls, sum(map(count_chars, left_out)), tokens)
-    text = notice(amount, keep("jsonl", lambda: _transcript(left_out, earlier)))
+    text = notice(
+        amount, keep("text", lambda: write_transcript([*([{"earlier": earlier}] if earlier else []), *left_out]))
+    )
     part = dialect(conversation.format).TEXT_PART
     if first in kept and first is not None:
         kept[first] = {**bare, "content": add_text_part(bare.get("content"), text, part)}
@@ -56,12 +58,6 @@ def _leave_out(
     place = dropped[0]
     kept[place] = {"role": "user", "content": text}
     return [kept[item] for item in sorted(kept)], amount
-
-
-def _transcript(items: Sequence[Item], earlier: str) -> str:
-    """Return items as JSON Lines. `earlier`: the notice of an earlier compaction, which names what it left out."""
-    first = [json.dumps({"earlier": earlier}, ensure_ascii=False)] if earlier else []
-    return "\n".join([*first, *(json.dumps(item, ensure_ascii=False, default=str) for item in items)])
 
 
 def _without_notice(item: Item) -> tuple[Item, str, Amount]:

@@ -178,10 +178,11 @@ class _Plan:
     def _choose_groups(self, pinned: Set[int], gains: Counter[int], total: int) -> list[int]:
         """Return the groups that are left out, the oldest first, until the goal is reached.
 
+        There are none if the stubs alone spare half of what is wanted: a turn with a stub still names its call.
         `total`: tokens without the `gains` of the new stubs in each group.
         """
         chosen: list[int] = []
-        if total <= self._limits.goal:
+        if total <= (self._limits.goal + self._limits.trigger) // 2:
             return chosen
         total += 0 if self._dropped else NOTICE_TOKENS
         for number in self._kept:

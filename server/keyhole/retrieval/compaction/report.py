@@ -24,7 +24,8 @@ class Report:
     left_out: Amount = NOTHING
     """The messages, calls, characters and tokens of the items that were left out."""
     ids: tuple[str, ...] = ()
-    """The ids of the stored texts: the replaced results, and the items that were left out, as JSON Lines."""
+    """The ids of the stored texts: the replaced results, and the items that were left out
+    (transcript.py)."""
     digest: str = ""
     """A hash of the items up to the last one that was replaced or left out."""
 
