@@ -8,6 +8,7 @@ from functools import partial
 from keyhole.budget.items import count_chars
 from keyhole.extract.conversations import Conversation, Item, dialect
 from keyhole.extract.conversations.parts import add_text_part, replace_result, show_results_as_text, text_of
+from keyhole.extract.outputs import terminal_text
 from keyhole.retrieval.compaction.notices import Amount, notice, read_excerpt, split_notice, stub
 from keyhole.retrieval.compaction.plan import Decisions, Sizes, place
 from keyhole.retrieval.compaction.transcript import write_transcript
@@ -28,7 +29,7 @@ def apply(
         for result in group.results:
             if place(result) in decisions.stubs and result.item not in decisions.dropped:
                 excerpt = read_excerpt(result.text)
-                text = stub(excerpt, len(result.text), keep(excerpt.kind, partial(str, result.text)))
+                text = stub(excerpt, len(result.text), keep(excerpt.kind, partial(terminal_text, result.text)))
                 kept[result.item] = replace_result(
                     kept[result.item], form.RESULT_FIELD, result.block, text, form.TEXT_PART
                 )

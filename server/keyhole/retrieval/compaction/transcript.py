@@ -1,17 +1,20 @@
 """Write items that a conversation leaves out as a text that can be searched by lines, and read it back. Pure.
 
 Each item is one line of JSON. A string with several lines is an object `{"keyhole:lines": N}` in it, and its N lines
-follow below the item, in the order of the objects.
+follow below the item, in the order of the objects. A string with control characters stays JSON, which escapes them.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 LINES: Final = "keyhole:lines"
 """The key that stands for a string with several lines."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def write_transcript(items: Sequence[object]) -> str:
@@ -31,7 +34,7 @@ def read_transcript(text: str) -> list[Any]:
 
 def _without_texts(value: object, texts: list[str]) -> object:
     """Return a value with objects in the place of strings with several lines, which are added to `texts`."""
-    if isinstance(value, str) and "\n" in value:
+    if isinstance(value, str) and "\n" in value and not _CONTROL.search(value):
         texts.append(value)
         return {LINES: value.count("\n") + 1}
     if isinstance(value, Mapping):
