@@ -31,8 +31,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
-    "cli": "bound_command build call child_process compact_command config_command demo demo_site log_format main run_command "
-    "text_io tokens_command",
+    "cli": (
+        "bound_command build call child_process compact_command config_command demo demo_site log_format main "
+        "run_command text_io tokens_command"
+    ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": "commands conversation end_to_end environment hooks network registrations store_check",
     "cli/hook": "keep program saved_file settings transcript",

@@ -11,7 +11,7 @@ from typing import Final
 
 from . import flood_server
 from .fake_model import Step
-from .hooked_agents import HookedAgent, run_turn, use_program
+from .hooked_agents import EDITED_FILE, EDITED_ROW, ROW, HookedAgent, run_turn, use_program
 from .model_apis import Json
 from .setup import Setup
 from .steps import Steps
@@ -33,6 +33,7 @@ LARGE: Final = (
 """Prints 200 KB. The important line is in the part that every agent gives to its hook. opencode 1.18.33 can lose the
 end of what a command prints without a pause before it ends."""
 LINES: Final = frozenset(f"step {n} of the run: nothing to report from here" for n in range(1, 4_061))
+TOTAL: Final = sum(len(line) + 1 for line in (*LINES, IMPORTANT))
 SMALL: Final = "two words"
 
 _STATUS = re.compile(rf"exit[a-z ]* {STATUS}\b", re.IGNORECASE)
@@ -60,10 +61,12 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
         hooked.run(f"{LARGE}; exit {STATUS}"),
         (hooked.flood, {}),
         *hooked.file_calls,
+        *hooked.edit_calls,
+        hooked.run(f"grep -o '{EDITED_ROW}' {EDITED_FILE} || true"),
     ]
     shown = steps.run(f"{where}: a turn with the hook", lambda: run_turn(hooked, programs, script))
     if shown is not None:
-        large, rest, small, failing, failing_large, flood, *files = shown
+        large, rest, small, failing, failing_large, flood, *files, edited = shown
         checks: dict[str, Callable[[], None]] = {
             "200 KB of a command are bounded, with the important line": partial(_check_bounded, large, IMPORTANT),
             "the call of the Next: line returns lines left out": partial(_check_rest, large, rest),
@@ -71,13 +74,19 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
             "a failing command keeps its exit status": partial(_check_status, hooked, failing, failing_large),
             "200 KB of another MCP server are bounded": partial(_check_bounded, flood, flood_server.IMPORTANT),
         }
-        if files:
-            checks["200 KB of a file and of a search in it are bounded"] = partial(_check_files, files)
+        if hooked.file_calls:
+            found = files[: len(hooked.file_calls)]
+            checks["200 KB of a file and of a search in it are bounded"] = partial(_check_files, found)
+        if hooked.edit_calls:
+            read = files[len(hooked.file_calls)]
+            checks["a file whose text was bounded can be edited"] = partial(_check_edited, read, edited)
         for name, each in checks.items():
             steps.run(f"{where}: {name}", each)
     steps.run(f"{where}: a hook that crashes, prints rubbish, hangs or is missing", partial(_break, hooked, programs))
     if hooked.name == "codex":
         steps.run(f"{where}: a hook that the user does not trust is skipped", partial(_distrust, hooked, programs))
+        name = f"{where} --rewrite-commands: the whole output is bounded, and the exit status stays"
+        steps.run(name, partial(_rewrite, hooked, programs))
 
 
 def _read_on(shown: Sequence[str]) -> tuple[str, Json]:
@@ -92,6 +101,11 @@ def _check_bounded(text: str, important: str) -> None:
 def _check_files(shown: Sequence[str]) -> None:
     for text in shown:
         assert len(text) <= BUDGET + MAX_NUMBERS and "untrusted text" in text, f"{len(text)} characters: {text[:300]}"
+
+
+def _check_edited(read: str, edited: str) -> None:
+    _check_files([read])
+    assert ROW not in read and EDITED_ROW in edited, f"{read[:500]} … {edited}"
 
 
 def _check_rest(large: str, rest: str) -> None:
@@ -124,3 +138,12 @@ def _break(hooked: HookedAgent, programs: Path) -> None:
 def _distrust(hooked: HookedAgent, programs: Path) -> None:
     (text,) = run_turn(hooked, programs, [hooked.run(LARGE)], trusts=False)
     assert len(text) > BUDGET + MAX_WRAPPER and "untrusted text" not in text, text[:300]
+
+
+def _rewrite(hooked: HookedAgent, programs: Path) -> None:
+    script = [hooked.run(LARGE), _read_on, hooked.run(f"echo '{SMALL}'; exit {STATUS}")]
+    large, rest, failing = run_turn(hooked, programs, script, options=["--rewrite-commands"])
+    _check_bounded(large, IMPORTANT)
+    _check_rest(large, rest)
+    assert f"{TOTAL:,} characters" in large, large[:500]
+    _check_status(hooked, failing, failing)

@@ -8,7 +8,9 @@ from typing import Any, Final
 from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
 from keyhole.cli.compact_arguments import add_compact
+from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
+from keyhole.cli.output_arguments import add_bound, add_run
 from keyhole.cli.parser import Parser
 from keyhole.text.sites import AGES
 
@@ -16,18 +18,13 @@ LOOPBACK: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8765
 DEFAULT_SELECT_CHARS: Final = 8_000
 STRATEGIES: Final = ("passages", "tf_cosine", "bm25", "head_tail")
-DEFAULT_BOUND_CHARS: Final = 4_000
-OUTPUT_KINDS: Final = (
-    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page", "markdown",
-    "opaque", "text",
-)  # fmt: skip
 HOOK_CLIENTS: Final = ("claude", "codex", "copilot", "opencode")
 SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 
 GROUPS: Final = MappingProxyType(
     {
         "for agents": ("serve", "install", "hook"),
-        "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "compact"),
+        "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run", "compact"),
         "the store": ("artifacts",),
         "the server": ("tokens",),
         "setting up": ("config", "doctor", "completion", "demo"),
@@ -43,11 +40,6 @@ EPILOG: Final = (
     "Exit codes: 0 done; 1 the call failed with a named error; 2 wrong command line or setting; 130 interrupted."
 )
 
-HOOK_DESCRIPTION: Final = """\
-Answer a client's event about a tool call. `keyhole install CLIENT --hooks` makes the client run this command after each
-tool call. The long result of a command, a file, a search or another server's tool is replaced by its most important
-lines and the call that reads the rest. Any other result, and every event that is not understood, is left alone: nothing
-is printed. The exit code is 0 in any case."""
 DOCTOR_DESCRIPTION: Final = """\
 Check the installation: Python, SQLite, home folder, store, settings, network, search engines, clients, and a real call
 over stdio. Each line says how to fix what is wrong. The checks take a few seconds, 20 at most.
@@ -65,13 +57,14 @@ def build_parser() -> Parser:
     _add_read(commands)
     _add_extract(commands)
     _add_select(commands)
-    _add_bound(commands)
+    add_bound(commands)
+    add_run(commands)
     add_compact(commands)
     add_artifacts(commands)
     _add_tokens(commands)
     _add_config(commands)
     add_install(commands)
-    _add_hook(commands)
+    add_hook(commands)
     _add_doctor(commands)
     _add_completion(commands)
     _add_command(commands, "demo", "show a client using the server on a local copy of a web page", "keyhole demo")
@@ -217,21 +210,6 @@ def _add_select(commands: Any) -> None:
     _add_explain(select)
 
 
-def _add_bound(commands: Any) -> None:
-    bound = _add_command(
-        commands, "bound", "print the important lines of a command's output and store the whole output",
-        "pytest 2>&1 | keyhole bound --of pytest", "keyhole bound build.log --query 'linker error' --budget 2000",
-    )  # fmt: skip
-    bound.add_argument("file", nargs="?", default="-", help="a file, or - for standard input, which is the default")
-    bound.add_argument("--query", "-q", help="the question; failures and the summary are shown in any case")
-    bound.add_argument(
-        "--budget", type=int, default=DEFAULT_BOUND_CHARS, metavar="N", help="characters to print, default 4000"
-    )
-    bound.add_argument("--kind", choices=OUTPUT_KINDS, help="how to read the output, recognised by default")
-    bound.add_argument("--of", default="", metavar="COMMAND", help="the command line that printed the output")
-    bound.add_argument("--exit", type=int, metavar="N", help="the exit status of that command")
-
-
 def _add_tokens(commands: Any) -> None:
     tokens = _add_command(
         commands, "tokens", "manage the HTTP server's bearer tokens: new TENANT, list, revoke ID",
@@ -269,30 +247,6 @@ def _add_config(commands: Any) -> None:
         help="list every error in the settings; exit with 2 if there is one",
     )
     mode.add_argument("--init", action="store_true", help="write a settings file with every setting commented out")
-
-
-def _add_hook(commands: Any) -> None:
-    hook = _add_command(
-        commands, "hook", "answer a client's event about a tool call, and bound a long result",
-        "cat event.json | keyhole hook claude",
-        json=False,
-    )  # fmt: skip
-    hook.description = HOOK_DESCRIPTION
-    # Codex gives the model the message of a hook that exits with 2, in place of the tool's result; it ignores 1.
-    hook.usage_status = 1
-    hook.add_argument("client", choices=HOOK_CLIENTS, help="the client whose event is on standard input")
-    hook.add_argument(
-        "--budget",
-        type=int,
-        default=DEFAULT_BOUND_CHARS,
-        metavar="N",
-        help="characters of a result, default 4000; a shorter result is left alone",
-    )
-    hook.add_argument(
-        "--rewrite-commands",
-        action="store_true",
-        help="codex only: approve every command and run it with `keyhole run`, which gets the whole output",
-    )
 
 
 def _add_doctor(commands: Any) -> None:

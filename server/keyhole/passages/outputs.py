@@ -12,7 +12,7 @@ from keyhole.passages.gaps import close_gaps, gap_line, uncovered
 from keyhole.passages.lines import ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
-from keyhole.text.output import HINTS, Output, Shown, Span
+from keyhole.text.output import HINTS, Mark, Output, Shown, Span
 
 if TYPE_CHECKING:
     from keyhole.passages.rank import WindowScores
@@ -25,8 +25,16 @@ FAILURE_WEIGHT: Final = 7.0
 """Weight from which a mark is a failure."""
 LINE_WINDOWS: Final = 32
 """Windows of which the matching lines are shown before any whole window."""
+PROSE_KINDS: Final = frozenset({"text", "page", "markdown"})
+"""Kinds whose lines are parts of sentences: a line alone answers little."""
+PROSE_WINDOWS: Final = 2
+"""The same number of windows in these kinds."""
 LINE_WEIGHT: Final = 0.8
 """Share of the best line's weight that such a line has at least."""
+CONTEXT_WEIGHT: Final = 5.5
+"""Weight from which the lines around a mark are shown before the ends of the output."""
+CONTEXT_LINES: Final = 3
+"""Lines before such a mark, and after it."""
 MAX_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it."""
 NAME_WEIGHT: Final = 1.3
@@ -36,12 +44,13 @@ COMMAND_SHARE: Final = 0.3
 SUMMARY_SHARE: Final = 0.12
 """Share of the characters for the summary of what is not shown."""
 OUTLINE_SHARE: Final = 0.3
-"""The same share for the definitions of source if nothing is asked: the outline is what a reader wants first."""
+"""The same share for source and diffs if nothing is asked: their definitions or files are what a reader wants first."""
 WHOLE_SHARE: Final = 1 / 3
 """Share of the limit up to which a line or record is shown whole."""
 MAX_CANDIDATES: Final = 3_000
 """Ranges that are tried, at most: a large budget shows some hundreds."""
 
+_TAG = re.compile(r"<[^<>]*>")
 _DIGIT = re.compile(r"\d")
 
 
@@ -73,14 +82,27 @@ def select_output(
     matched = bool(matching)
     order = _interleave(matching, marked, share) if matched else iter(marked)
     rest = _unrepeated(output, ends_first(text))
-    whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in (order, rest)]
+    orders = (order, _unrepeated(output, _around(text, output.marks)), rest)
+    whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in orders]
     spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
     places = tuple(shown.place(span) for span in shown.split(spans))
     return Shown(output.total, places, shown.render(spans), matched)
 
 
+def _around(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
+    """Yield the lines around failures: what was done before, and what followed."""
+    for start, end, weight in sorted(marks, key=lambda mark: -mark[2]):
+        if weight < CONTEXT_WEIGHT:
+            return
+        for _ in range(CONTEXT_LINES):
+            start = text.rfind("\n", 0, max(0, start - 1)) + 1
+            end = text.find("\n", end) + 1 or len(text)
+        if end - start <= CONTEXT_LINES * MAX_LINE:
+            yield start, end
+
+
 def _summary_share(output: Output, question: str) -> float:
-    if output.kind == "source" and not question:
+    if output.kind in ("source", "diff") and not question:
         return OUTLINE_SHARE
     return 0 if question and output.summary_title == HINTS and output.kind != "opaque" else SUMMARY_SHARE
 
@@ -98,13 +120,25 @@ def _passages(output: Output, question: str) -> Iterator[Span]:
     """Yield the matching lines of the best windows, and then the windows. Yield nothing if no word matches."""
     from keyhole.passages import rank_windows, score_text  # most calls have no question
 
-    scored = score_text(output.text, question)
+    scored = score_text(_without_tags(output.text) if output.kind == "page" else output.text, question)
     if not scored.stages:
         return
     ranked = islice(rank_windows(scored), MAX_CANDIDATES)
     windows = [(scored.index.starts[window], scored.index.end(window)) for window in ranked]
-    yield from _matching_lines(output, scored, windows[:LINE_WINDOWS])
+    count = PROSE_WINDOWS if output.kind in PROSE_KINDS else LINE_WINDOWS
+    yield from _matching_lines(output, scored, windows[:count])
     yield from _unrepeated(output, windows)
+
+
+def _without_tags(page: str) -> str:
+    """Return HTML with spaces instead of its tags, scripts and styles, so that offsets stay the same."""
+    for name in ("script", "style"):
+        kept, position = [], 0
+        while (start := page.find(f"<{name}", position)) >= 0 and (end := page.find(f"</{name}", start)) >= 0:
+            kept += [page[position:start], " " * (end - start)]
+            position = end
+        page = "".join([*kept, page[position:]])
+    return _TAG.sub(lambda tag: " " * len(tag[0]), page)
 
 
 def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span]) -> Iterator[Span]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from keyhole.extract.outputs import Output, command_words
 from keyhole.extract.outputs.stream import decode_blocks, terminal_pieces
@@ -21,6 +21,9 @@ from keyhole.text.secrets import mask_secrets
 
 if TYPE_CHECKING:
     from keyhole.store.base import Store
+
+BLOCK_BYTES: Final = 262_144
+"""Bytes that are decoded and cleaned at a time."""
 
 
 def bound_blocks(
@@ -49,13 +52,20 @@ def bound_blocks(
         return bound(bytes(begun), query=query, budget=budget, kind=kind, store=store, secret=secret, now=now, **facts)
     with TemporaryFile() as file:
         words = query or command_words(command)
-        text, read = read_blocks(chain([bytes(begun)], blocks), file, words, kind=kind, command=command, name=name)
+        text, read = read_blocks(
+            chain(_divide(bytes(begun)), blocks), file, words, kind=kind, command=command, name=name
+        )
         id = ""
         if store is not None:
             notes = output_notes(command, exit_status, folder)
             id = store_text(text, read, store, secret, output_title(command, name), notes, now)
         lines = text.lines + 1
         return render_output(read, lines, query, budget, mask_secrets(command), exit_status, id, secret)
+
+
+def _divide(data: bytes) -> Iterator[bytes]:
+    """Yield the blocks of what was read at once: decoding and cleaning it takes many times its size."""
+    return (data[start : start + BLOCK_BYTES] for start in range(0, len(data), BLOCK_BYTES))
 
 
 def read_blocks(
@@ -85,9 +95,3 @@ def store_text(
     artifact = Artifact(id, url, url, title, "", "text/plain", "", now, cut=cut, notes=tuple(notes))
     store.put(artifact, output_words(title, read.text, read.marks), packed=text.packed())
     return id
-
-
-def read_file(file: BinaryIO, block_bytes: int = 1 << 18) -> Iterator[bytes]:
-    """Yield the blocks of a file or a pipe as they arrive."""
-    while block := file.read(block_bytes):
-        yield block

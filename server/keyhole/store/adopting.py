@@ -13,9 +13,9 @@ from keyhole.store.filters import NO_FILTERS, Filters
 if TYPE_CHECKING:
     from keyhole.store.chunks import PackedText
 
-Adopt = Callable[[str, Store, str], int]
-"""Moves the outputs of a folder into a store, or only the output with an id if it is not "", and returns their
-number."""
+Adopt = Callable[[str, Store, bytes, str], int]
+"""Moves the outputs of a folder into a store with a secret, or only the output with an id if it is not "", and returns
+their number."""
 
 _T = TypeVar("_T")
 

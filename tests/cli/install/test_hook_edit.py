@@ -125,6 +125,20 @@ def test_the_hook_that_rewrites_commands_is_added_moved_and_removed_with_the_oth
         assert "rewrite" not in add(CODEX, text, force=True)
 
 
+def test_a_byte_order_mark_and_windows_line_ends_are_kept() -> None:
+    text = '\ufeff{\r\n\t"hooks": {\r\n\t\t"Stop": []\r\n\t}\r\n}\r\n'
+    after = add(CLAUDE, text)
+    assert after.startswith('\ufeff{\r\n\t"hooks": {\r\n\t\t"Stop": [],\r\n\t\t"PostToolUse": [\r\n')
+    assert after.count("\n") == after.count("\r\n") and add(CLAUDE, after) == after and remove(CLAUDE, after) == text
+
+
+def test_a_hook_for_two_shells_is_one_hook() -> None:
+    copilot = HOOK_CLIENTS["copilot"]
+    handler = {"type": "command", "bash": "/old/keyhole hook copilot", "powershell": "keyhole hook copilot"}
+    text = json.dumps({"version": 1, "hooks": {"postToolUse": [handler]}})
+    assert len(find_hooks(copilot, text)) == 1 and jsonc_edit.parse(remove(copilot, text) or "") == {"version": 1}
+
+
 def test_all_hooks_of_keyhole_are_removed() -> None:
     (group,) = jsonc_edit.parse(add(CODEX, ""))["hooks"]["PostToolUse"]
     text = json.dumps({"hooks": {"PostToolUse": [group, OTHER, group]}})
@@ -149,7 +163,8 @@ def test_a_file_with_hooks_of_another_form_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("items", [
     [None], [[]], [["keyhole hook claude"]], [{"hooks": {}}], [{"hooks": [None, 3, "x"]}], [{"command": 3}], [{}],
-    [{"hooks": [{"command": ["keyhole"]}]}],
+    [{"hooks": [{"command": ["keyhole"]}]}], [{"hooks": [{"hooks": [{"command": "keyhole hook claude"}]}]}],
+    [{"command": "/\ud800/keyhole hook claude"}], ["keyhole hook claude"],
 ])  # fmt: skip
 def test_items_of_another_form_are_kept(items: list[Any]) -> None:
     text = json.dumps({"hooks": {"PostToolUse": items}})

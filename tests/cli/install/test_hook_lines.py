@@ -62,6 +62,9 @@ def test_hooks_of_keyhole_are_recognized(line: str) -> None:
     "", "prettier", "keyhole", "keyhole bound", "keyhole hook", "keyhole hook cursor", "/opt/other hook claude",
     "echo keyhole hook claude-code", "'keyhole hook claude", None, 3, ["keyhole", "hook", "claude"],
     "keyhole-guard hook claude", "echo hook claude",
+    "/\ud800/keyhole hook claude", "/\0/keyhole hook claude", " hook claude",
+    "/" + "k" * 9_000 + "/keyhole hook claude",
+    "keyhole" + " " * 8_000 + "x", "keyhole" + " hook" * 1_600, "keyhole hook claudette",
 ])  # fmt: skip
 def test_other_commands_are_not(line: object) -> None:
     assert parse_line(line) is None

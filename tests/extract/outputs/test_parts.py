@@ -74,6 +74,15 @@ def test_definitions_of_source_have_their_lines_and_end_before_the_next_line_bes
     assert method in first and second not in first and "return 1" in method
 
 
+def test_lines_of_source_may_be_numbered() -> None:
+    numbered = "".join(f"{number:6}\t{line}\n" for number, line in enumerate(PYTHON.splitlines(), 1))
+    assert [part.entry for part in find_parts(numbered, "source")[0]] == [
+        "4 class First",
+        "7 def method",
+        "11 def second",
+    ]
+
+
 def test_methods_with_a_receiver_and_types_are_definitions() -> None:
     assert [part.name for part in find_parts(GO, "source")[0]] == ["func (s *Server) Serve", "type Config"]
 

@@ -33,6 +33,8 @@ ENDING: Final = re.compile(
     r"\n</shell_metadata>\Z"
 )
 """What opencode adds to the output of a command that it stopped."""
+END_CHARS: Final = 200
+"""Characters of the end of a command's output, by which a file that is written to the end is known."""
 SEARCHES: Final = frozenset({"grep", "glob", "list"})
 
 
@@ -51,9 +53,11 @@ def find(event: Json, environment: Mapping[str, str]) -> Result | None:
         metadata = table_at(output, "metadata")
         status = metadata.get("exit")
         ended = ENDING.search(text)
-        return shell_result(text[: ended.start()] if ended else text, arguments)._replace(
+        text = text[: ended.start()] if ended else text
+        return shell_result(text, arguments)._replace(
             saved=text_at(metadata, "outputPath"),
             saved_in=_folder(environment),
+            saved_end=text[-END_CHARS:],
             exit_status=status if isinstance(status, int) else None,
             ending=ended[0] if ended else "",
         )

@@ -56,7 +56,7 @@ def hook_hash(hook: Hook) -> str:
     if hook.matcher is not None:
         group["matcher"] = hook.matcher
     text = json.dumps(group, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    return f"sha256:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}"
 
 
 def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -125,7 +125,7 @@ def _find_hook_file(hooks: HookClient, machine: Machine) -> HookFile:
     found = _is_found(hooks.client, machine, path) or _is_found(hooks.client, machine, server_path)
     try:
         content = files.read(path)
-        text = content.decode("utf-8").removeprefix(edit.BYTE_ORDER_MARK) if content else ""
+        text = content.decode("utf-8") if content else ""
         return HookFile(hooks, path, found, tuple(find_hooks(hooks, text)), text)
     except (OSError, ValueError, KeyholeError) as error:
         return HookFile(hooks, path, found, fault=error.message if isinstance(error, KeyholeError) else str(error))

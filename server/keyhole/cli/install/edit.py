@@ -24,7 +24,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 def find_entry(client: Client, text: str, name: str) -> Mapping[str, Any] | None:
     """Return the entry of this name, or None. Raises KeyholeError if the text cannot be parsed."""
-    value: Any = parse(client, text.removeprefix(BYTE_ORDER_MARK))
+    value: Any = parse(client, text)
     for key in (*client.key_path, name):
         if not isinstance(value, Mapping) or key not in value:
             return None
@@ -106,7 +106,7 @@ def _format_yaml(value: Mapping[str, Any], indent: str = "") -> str:
 def put(client: Client, text: str, path: Sequence[str | int], value: Mapping[str, Any]) -> str:
     """Return the text with `value` at `path`; the index after the last item of a list adds an item."""
     mark, body = _split_mark(text)
-    expected = parse(client, body)
+    expected = parse(client, text)
     place: Any = expected
     for key, following in pairwise(path):
         empty: Any = [] if isinstance(following, int) else {}
@@ -123,7 +123,7 @@ def put(client: Client, text: str, path: Sequence[str | int], value: Mapping[str
 def drop(client: Client, text: str, path: Sequence[str | int]) -> str:
     """Return the text without the value at `path`, and in JSON without parents that become empty."""
     mark, body = _split_mark(text)
-    expected = parse(client, body)
+    expected = parse(client, text)
     places: list[Any] = [expected]
     for key in path[:-1]:
         places.append(places[-1][key])
@@ -143,7 +143,7 @@ def _editor(client: Client) -> ModuleType:
 def parse(client: Client, text: str) -> dict[str, Any]:
     """Return the values in the text. Raises KeyholeError if it cannot be parsed."""
     try:
-        values: dict[str, Any] = _editor(client).parse(text)
+        values: dict[str, Any] = _editor(client).parse(text.removeprefix(BYTE_ORDER_MARK))
     except ValueError as error:
         raise refusal(client, f"it cannot be parsed: {error}") from error
     except RecursionError as error:

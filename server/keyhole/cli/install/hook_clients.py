@@ -16,7 +16,7 @@ from keyhole.cli.install.clients import CLIENTS, NEW_SESSION, Client, Format, Ma
 from keyhole.cli.install.hook_lines import HookLine, Shell, join_words
 
 TIMEOUT: Final = 10
-"""Seconds after which a client stops the hook and uses the output as it is. Most outputs take a tenth of a second."""
+"""Seconds after which a client stops the hook and uses the output as it is: enough for outputs of many megabytes."""
 CODEX_TRUST: Final = (
     "Codex skips the hook, without a message, until you trust it: start codex and trust it with /hooks. "
     "A change of the command or of its place in the list needs your trust again."
@@ -46,8 +46,8 @@ class HookClient:
     """The event after a tool call; "" for a plugin."""
     windows_shell: Shell
     """The shell that runs hooks on Windows."""
-    build: Callable[[str, bool], dict[str, Any]]
-    """Return the list's item for a command line; the second argument is True on Windows."""
+    tools: str = ""
+    """Pattern of the tools whose output is bounded; "" for all, in a file without patterns."""
     start: str = ""
     """The content that a new file begins with."""
     options: str = ""
@@ -57,6 +57,19 @@ class HookClient:
         """Return the command line for a program with its arguments. `platform`: as in `sys.platform`."""
         shell: Shell = self.windows_shell if platform == "win32" else "posix"
         return HookLine(join_words(words, shell), tuple(words), self.argument, self.options)
+
+    def item(self, line: HookLine, platform: str) -> dict[str, Any]:
+        """Return the item for the list of hooks: a group with one handler, or a handler."""
+        if self.tools:
+            handler = {"type": "command", "command": line.text, "timeout": TIMEOUT}
+            return {"matcher": self.tools, "hooks": [handler]}
+        shell = "powershell" if platform == "win32" else "bash"
+        return {"type": "command", shell: line.text, "timeoutSec": TIMEOUT}
+
+    def rewrite_item(self, line: HookLine, platform: str) -> dict[str, Any]:
+        """Return the item of Codex's hook that runs each command through `keyhole run`."""
+        rewriting = replace(line, options=f" --rewrite-commands{line.options}")
+        return replace(self, tools=f"^{_CODEX_SHELL}$").item(rewriting, platform)
 
 
 def _claude(machine: Machine) -> tuple[Path, ...]:
@@ -74,22 +87,6 @@ def _copilot(machine: Machine) -> tuple[Path, ...]:
 def _opencode(machine: Machine) -> tuple[Path, ...]:
     folder = machine.path_from("OPENCODE_CONFIG_DIR", machine.config_folder() / "opencode")
     return (folder / "plugin" / "keyhole.js",)
-
-
-def _group(matcher: str) -> Callable[[str, bool], dict[str, Any]]:
-    return lambda line, _windows: {
-        "matcher": matcher,
-        "hooks": [{"type": "command", "command": line, "timeout": TIMEOUT}],
-    }
-
-
-def build_rewrite(line: HookLine) -> dict[str, Any]:
-    """Return the group of Codex's hook that runs each command through `keyhole run`."""
-    return _group(f"^{_CODEX_SHELL}$")(replace(line, options=f" --rewrite-commands{line.options}").text, False)
-
-
-def _copilot_hook(line: str, windows: bool) -> dict[str, Any]:
-    return {"type": "command", "powershell" if windows else "bash": line, "timeoutSec": TIMEOUT}
 
 
 def _hook_file(
@@ -112,28 +109,28 @@ _ALL: Final = (
             "claude-code", _claude, ".claude/settings.local.json",
             "https://code.claude.com/docs/en/hooks",
         ),
-        "claude", "PostToolUse", "git bash", _group(_CLAUDE_TOOLS),
+        "claude", "PostToolUse", "git bash", _CLAUDE_TOOLS,
     ),
     HookClient(
         _hook_file(
             "codex", _codex, ".codex/hooks.json", "https://developers.openai.com/codex/hooks",
             next_step=CODEX_TRUST,
         ),
-        "codex", "PostToolUse", "cmd", _group(_CODEX_TOOLS), options=CODEX_OPTIONS,
+        "codex", "PostToolUse", "cmd", _CODEX_TOOLS, options=CODEX_OPTIONS,
     ),
     HookClient(
         _hook_file(
             "copilot", _copilot, ".github/hooks/keyhole.json",
             "https://docs.github.com/en/copilot/reference/hooks-reference",
         ),
-        "copilot", "postToolUse", "powershell", _copilot_hook, start='{\n  "version": 1\n}\n',
+        "copilot", "postToolUse", "powershell", start='{\n  "version": 1\n}\n',
     ),
     HookClient(
         _hook_file(
             "opencode", _opencode, ".opencode/plugin/keyhole.js", "https://opencode.ai/docs/plugins", "script",
             next_step=f"{NEW_SESSION} At its first start with a plugin, opencode installs a package from npm.",
         ),
-        "opencode", "", "posix", lambda _line, _windows: {},
+        "opencode", "", "posix",
     ),
 )  # fmt: skip
 HOOK_CLIENTS: Final[Mapping[str, HookClient]] = MappingProxyType({each.client.name: each for each in _ALL})

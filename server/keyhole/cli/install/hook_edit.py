@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from keyhole.cli.install import edit
-from keyhole.cli.install.hook_clients import REWRITE_EVENT, HookClient, build_rewrite
+from keyhole.cli.install.hook_clients import REWRITE_EVENT, HookClient
 from keyhole.cli.install.hook_lines import HookLine, join_words, parse_line
 
 _COMMAND_KEYS: Final = ("command", "bash", "powershell")
@@ -65,9 +65,9 @@ def add_hook(
         if hook.line.program != line.program:
             handler = {**hook.handler, hook.key: replace(hook.line, program=line.program).text}
             text = edit.put(hooks.client, text, hook.path, handler)
-    missing = {hooks.event: hooks.build(line.text, platform == "win32")}
+    missing = {hooks.event: hooks.item(line, platform)}
     if rewrites:
-        missing |= {REWRITE_EVENT: build_rewrite(line)}
+        missing |= {REWRITE_EVENT: hooks.rewrite_item(line, platform)}
     present = {hook.event for hook in found}
     for event, item in missing.items():
         if event not in present:
@@ -124,7 +124,7 @@ def plugin_text(line: HookLine) -> str:
 def _events(hooks: HookClient, text: str) -> dict[str, list[Any]]:
     """Return the lists with all hooks, also those of others, by event."""
     (key,) = hooks.client.key_path
-    events = edit.parse(hooks.client, text.removeprefix(edit.BYTE_ORDER_MARK)).get(key)
+    events = edit.parse(hooks.client, text).get(key)
     return (
         {name: items for name, items in events.items() if isinstance(items, list)} if isinstance(events, dict) else {}
     )
@@ -140,14 +140,21 @@ def _find_plugin_command(text: str) -> list[Hook]:
     return [Hook(replace(line, words=tuple(words)))] if line else []
 
 
-def _find_in_list(items: Sequence[Any], path: Sequence[str | int]) -> Iterator[Hook]:
+def _find_in_list(items: Sequence[Any], path: tuple[str | int, ...]) -> Iterator[Hook]:
     """Yield the hooks in a list of handlers, and of groups with a list of handlers."""
     for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            continue
-        if isinstance(inner := item.get("hooks"), list):
-            for hook in _find_in_list(inner, (*path, index, "hooks")):
-                yield replace(hook, is_alone=len(inner) == 1, matcher=item.get("matcher"))
-        for key in _COMMAND_KEYS:
-            if line := parse_line(item.get(key)):
-                yield Hook(line, (*path, index), key, handler=item, matcher=item.get("matcher"))
+        inner = item.get("hooks") if isinstance(item, dict) else None
+        if isinstance(inner, list):
+            for number, handler in enumerate(inner):
+                for hook in _find_in_handler(handler, (*path, index, "hooks", number)):
+                    yield replace(hook, is_alone=len(inner) == 1, matcher=item.get("matcher"))
+        else:
+            yield from _find_in_handler(item, (*path, index))
+
+
+def _find_in_handler(handler: Any, path: tuple[str | int, ...]) -> Iterator[Hook]:
+    """Yield the hook of a handler, if it is Keyhole's."""
+    for key in _COMMAND_KEYS if isinstance(handler, dict) else ():
+        if line := parse_line(handler.get(key)):
+            yield Hook(line, path, key, handler=handler)
+            return

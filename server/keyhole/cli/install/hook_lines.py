@@ -15,9 +15,11 @@ from typing import Final, Literal
 from keyhole.cli.install.entries import FORMER_SCRIPT, PROGRAM
 
 Shell = Literal["posix", "git bash", "cmd", "powershell"]
-_LINE: Final = re.compile(
-    r"(?P<program>\S.*?)\s+hook\s+(?P<client>claude|codex|copilot|opencode)(?P<options>(?:\s.*)?)"
-)
+MAX_LINE: Final = 8_192
+"""Characters of a command line that is read; paths have at most half as many."""
+_COMMAND: Final = re.compile(r"\shook\s+(claude|codex|copilot|opencode)(?!\S)")
+_INVALID: Final = re.compile(r"[\0\ud800-\udfff]")
+"""Characters that JSON can name and that no command line can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +54,18 @@ def join_words(words: Sequence[str], shell: Shell) -> str:
 
 def parse_line(line: object) -> HookLine | None:
     """Return the parts of a command line; None if it does not run Keyhole as a hook."""
-    found = _LINE.fullmatch(line.strip()) if isinstance(line, str) else None
+    if not isinstance(line, str) or len(line) > MAX_LINE or _INVALID.search(line):
+        return None
+    found = _COMMAND.search(line)
     if found is None:
         return None
-    program = found["program"]
+    program = line[: found.start()].strip()
     try:
         words = tuple(shlex.split(program.removeprefix("&").replace("\\", "/")))
     except ValueError:  # a quotation mark without its pair
         return None
     is_ours = bool(words) and _name(words[-1]) in (PROGRAM, FORMER_SCRIPT)
-    return HookLine(program, words, found["client"], found["options"]) if is_ours else None
+    return HookLine(program, words, found[1], line[found.end() :].rstrip()) if is_ours else None
 
 
 def _name(word: str) -> str:

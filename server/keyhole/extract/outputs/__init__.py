@@ -9,6 +9,7 @@ from __future__ import annotations
 from keyhole.extract.outputs.json_records import read_json, shape_of_lines
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
 from keyhole.extract.outputs.marks import mark_lines
+from keyhole.extract.outputs.opaque import name_opaque
 from keyhole.extract.outputs.parts import find_parts
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
@@ -31,5 +32,5 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
         return Output(text, kind, marks, tuple(part[:2] for part in records), parts=records, about=shapes)
     repeats = find_repeats(text, forms) if kind in REPEATING_KINDS else ()
     parts, title = find_parts(text, kind)
-    shapes = shape_of_lines(text) if kind == "jsonl" else ()
-    return Output(text, kind, marks, (), repeats, parts, title, shapes)
+    about = shape_of_lines(text) if kind == "jsonl" else (name_opaque(text),) if kind == "opaque" else ()
+    return Output(text, kind, marks, (), repeats, parts, title, about)

@@ -9,7 +9,7 @@ from typing import Final
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Part
 
-HINTED_KINDS: Final = frozenset({"log", "text", "test", "compiler", "trace", "jsonl", "opaque"})
+HINTED_KINDS: Final = frozenset({"log", "text", "test", "compiler", "trace", "opaque"})
 """Kinds whose paths are neither all that they are, as in listings, nor named as parts, as in diffs."""
 MAX_HINTS: Final = 12
 """Paths, and URLs, at most."""

@@ -19,6 +19,8 @@ TAIL_CHARS: Final = 20_000
 """Characters of the end that are examined in any case: the summary is there."""
 MAX_LINE_CHARS: Final = 400
 """Characters of a line that are marked. A longer one is mostly data."""
+RESULT_CHARS: Final = 160
+"""Characters of the first result in a file that are marked: its path and some of its line."""
 RANK_DECAY: Final = 0.12
 """How much less each further line of a pattern weighs: the first error is usually the cause of the next ones. Lines
 that differ only in numbers count as one."""
@@ -30,6 +32,8 @@ RARE_WEIGHT: Final = 4.5
 """A line of a rare form: less than a failure, more than the edges."""
 MAX_ALIKE: Final = 3
 """Lines that differ only in numbers and are marked."""
+UNLIKE_KINDS: Final = frozenset({"diff", "source", "markdown", "page"})
+"""Kinds in which lines that differ only in numbers are marked as other lines: the hunks of a diff begin with them."""
 MAX_MARKS: Final = 400
 """Marks that are kept, by weight. At 4,000 characters, some sixty are shown."""
 
@@ -41,8 +45,9 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     found = _matches(text, patterns_of(kind), forms)
     if kind in REPEATING_KINDS:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
-    marks = {mark[0]: mark for mark in _without_alike(forms, found)}
-    for mark in (*_edges(text), *(_first_of_files(text) if kind == "grep" else ())):
+    marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
+    edges = () if kind == "grep" else _ends(text) if kind == "opaque" else _edges(text)
+    for mark in (*edges, *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
     return tuple(sorted(kept))
@@ -93,15 +98,15 @@ def _is_joined(text: str, offset: int) -> bool:
     return text[offset - 1 : offset].isalpha() and text[offset : offset + 1].isalpha()
 
 
-def _without_alike(forms: Forms, marks: list[Mark]) -> Iterator[Mark]:
-    """Yield the marks by weight, of lines that differ only in numbers the first `MAX_ALIKE`, each weighing less."""
+def _without_alike(forms: Forms, marks: list[Mark], most: int) -> Iterator[Mark]:
+    """Yield the marks by weight, of lines that differ only in numbers the first `most`, each weighing less."""
     counts: Counter[str] = Counter()
     seen: set[int] = set()
     for start, end, weight in sorted(marks, key=lambda mark: (-mark[2], mark[0])):
         if start not in seen:
             seen.add(start)
             counts[forms[start]] += 1
-            if counts[forms[start]] <= MAX_ALIKE:
+            if counts[forms[start]] <= most:
                 yield start, end, weight / counts[forms[start]]
 
 
@@ -113,6 +118,12 @@ def _end_of_lines(text: str, start: int, end: int, following: int) -> int:
             break
         end = next_end
     return min(end + 1, len(text), start + MAX_LINE_CHARS)
+
+
+def _ends(text: str) -> list[Mark]:
+    """Return the beginning and the end of a text without lines to read, in pieces."""
+    pieces = [(0, EDGE_WEIGHT), (len(text) - MAX_LINE_CHARS, EDGE_WEIGHT / 2), (MAX_LINE_CHARS, EDGE_WEIGHT / 3)]
+    return [(start, start + MAX_LINE_CHARS, weight) for start, weight in pieces if len(text) >= 3 * MAX_LINE_CHARS]
 
 
 def _edges(text: str) -> list[Mark]:
@@ -141,5 +152,5 @@ def _first_of_files(text: str) -> list[Mark]:
         if match[1] not in seen:
             seen.add(match[1])
             end = text.find("\n", match.end()) + 1 or len(text)
-            marks.append((match.start(), min(end, match.start() + MAX_LINE_CHARS), 3 / (1 + RANK_DECAY * len(marks))))
+            marks.append((match.start(), min(end, match.start() + RESULT_CHARS), 3 / (1 + RANK_DECAY * len(marks))))
     return marks

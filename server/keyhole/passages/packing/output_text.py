@@ -27,8 +27,8 @@ class OutputText:
         self._parts = [part.start for part in output.parts]
         self._joints = [offset for offset, _ in output.joints]
         self._missing = [0, *accumulate(count for _, count in output.joints)]
-        is_enough = summary_chars >= (MIN_HINTS if output.summary_title == HINTS else MIN_SUMMARY)
-        self.summary_chars = min(summary_chars, len(self.summary((), len(output.text)))) if is_enough else 0
+        self._has_hints = summary_chars >= MIN_HINTS
+        self.summary_chars = len(self.summary((), summary_chars)) if summary_chars >= MIN_SUMMARY else 0
         """Characters to reserve for the summary."""
 
     def render(self, spans: Sequence[Span]) -> str:
@@ -72,7 +72,11 @@ class OutputText:
         line = next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
         hidden = [part for part in output.parts if part.entry and not _is_shown(spans, part.start, part.end)]
         if output.summary_title == HINTS:
-            hidden = [part for part in hidden if all(output.text.find(part.entry, *span) < 0 for span in spans)]
+            hidden = [
+                part
+                for part in hidden
+                if self._has_hints and all(output.text.find(part.entry, *span) < 0 for span in spans)
+            ]
         return line + self._entries(hidden, limit - len(line))
 
     def _entries(self, parts: Sequence[Part], limit: int) -> str:
@@ -83,7 +87,8 @@ class OutputText:
             return whole if parts else ""
         left = limit - len(form) - len("99,999 more")
         chosen: list[Part] = []
-        for part in sorted(parts, key=lambda part: 0 if not part.name else part.start - part.end):
+        lines = {part: self._output.text.count("\n", part.start, part.end) for part in parts}
+        for part in sorted(parts, key=lambda part: -lines[part]):
             left -= len(part.entry) + len(", ")
             if left < 0:
                 break
