@@ -127,7 +127,13 @@ def _passages(output: Output, question: str) -> Iterator[Span]:
     windows = [(scored.index.starts[window], scored.index.end(window)) for window in ranked]
     count = PROSE_WINDOWS if output.kind in PROSE_KINDS else LINE_WINDOWS
     yield from _matching_lines(output, scored, windows[:count])
-    yield from _unrepeated(output, windows)
+    for start, end in windows:
+        has_number = _has_number(_terms_in(output.text[start:end], scored))
+        yield from [(start, end)] if has_number else _unrepeated(output, [(start, end)])
+
+
+def _has_number(words: Iterable[str]) -> bool:
+    return any(_DIGIT.search(word) for word in words)
 
 
 def _without_tags(page: str) -> str:
@@ -153,8 +159,8 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
             if line_end - start <= MAX_LINE:
                 terms = _terms_in(output.text[start:line_end], scored)
                 line = [(start, line_end)]
-                has_number = any(_DIGIT.search(word) for word in terms)
-                found += [(sum(terms.values()), each) for each in (line if has_number else _unrepeated(output, line))]
+                shown = line if _has_number(terms) else _unrepeated(output, line)
+                found += [(sum(terms.values()), each) for each in shown]
             start = line_end
     for part in output.parts if output.summary_title not in ("", HINTS) else ():
         if weight := sum(_terms_in(part.name, scored).values()):

@@ -37,7 +37,7 @@ def test_other_text_has_no_records(text: str) -> None:
 
 
 def value_at(data: Any, path: str) -> Any:
-    for key in re.findall(r'\.(\w+)|\[(\d+)\]|\[(".*?(?<!\\)")\]', path):
+    for key in re.findall(r'\.(\w+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]', path):
         data = data[key[0] or (int(key[1]) if key[1] else json.loads(key[2]))]
     return data
 

@@ -66,6 +66,10 @@ def test_the_files_of_a_search_have_the_number_of_their_lines() -> None:
     assert [(part.name, part.entry) for part in parts] == [("a-b/c.py", "a-b/c.py 2"), ("d.py", "d.py 1")]
 
 
+def test_the_line_numbers_of_a_search_in_one_file_are_no_files() -> None:
+    assert find_parts("1:one: x\n2-two: y\n30:z\n", "grep")[0] == ()
+
+
 def test_definitions_of_source_have_their_lines_and_end_before_the_next_line_beside_them() -> None:
     parts, title = find_parts(PYTHON, "source")
     assert title == "definitions"

@@ -6,7 +6,6 @@ The answer `{"output": …}` has the keys of `output` that change: `output`, or 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.hook.event import (
@@ -20,6 +19,7 @@ from keyhole.cli.hook.event import (
     table_at,
     text_at,
 )
+from keyhole.text.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from keyhole.cli.hook.event import Json
 
 SHELL: Final = "bash"
-ENDING: Final = re.compile(
+ENDING: Final = lazy_pattern(
     r"\n\n<shell_metadata>\n"
     r"(?:shell tool terminated command after exceeding timeout \d+ ms\.[\w ,]*\.|User aborted the command)"
     r"\n</shell_metadata>\Z"

@@ -30,6 +30,8 @@ EDGE_WEIGHT: Final = 4.0
 """The first and the last lines of any output, and the weight of the very first and last."""
 RARE_WEIGHT: Final = 4.5
 """A line of a rare form: less than a failure, more than the edges."""
+HEADER_WEIGHT: Final = 6.9
+"""The header of a table, without which its rows mean little."""
 MAX_ALIKE: Final = 3
 """Lines that differ only in numbers and are marked."""
 UNLIKE_KINDS: Final = frozenset({"diff", "source", "markdown", "page"})
@@ -49,6 +51,8 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     edges = () if kind == "grep" else _ends(text) if kind == "opaque" else _edges(text)
     for mark in (*edges, *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
+    if kind == "csv" and (end := text.find("\n") + 1):
+        marks[0] = (0, min(end, MAX_LINE_CHARS), HEADER_WEIGHT)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
     return tuple(sorted(kept))
 

@@ -20,7 +20,8 @@ _FILE_OF_DIFF = lazy_pattern(
     r"^(?:diff --git (?:a/)?(\S+) .*|diff \S+ (?:\S+ )*(\S+)|Index: (\S+))$|^--- (\S+).*\n\+\+\+ ", re.MULTILINE
 )
 _CHANGED_LINE = lazy_pattern(r"^([+-])(?!\1\1 )", re.MULTILINE)
-_LINE_OF_SEARCH = lazy_pattern(r"^([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
+_LINE_OF_SEARCH = lazy_pattern(r"^(?!\d+[:-])([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
+"""A line with its file. The results of a search in one file have only the number of the line, and so no parts."""
 _DEFINITION = lazy_pattern(
     rf"^{LINE_NUMBER}"
     r"(?:([ \t]{0,8})(?:(?:export|default|public|private|protected|pub(?:\(\w+\))?|async|static|abstract|final|const"

@@ -159,7 +159,7 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "source": _SOURCES,
     "page": _PAGES,
     "markdown": _PAGES,
-    "csv": _LOGS[:3],
+    "csv": _LOGS[:1],
     "listing": (Pattern(6, r"\w+: (?:.*: )?(?:cannot|Permission denied|No such file|[Ee]rror)"),),
     "json": _DATA,
     "jsonl": _LOGS[:3],
