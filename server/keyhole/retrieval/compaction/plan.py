@@ -89,6 +89,13 @@ class _Plan:
         self._sizes = [sum(sizes.items[item] for item in group.items) for group in groups]
         """Tokens of each group, with its stubs."""
         self._stubs: set[Place] = set()
+        self._replaceable = Counter(
+            number
+            for number, group in enumerate(groups)
+            for result in group.results
+            if self._gains[place(result)] >= MIN_GAIN
+        )
+        """How many results of a group are worth a stub and are none yet."""
         self._dropped = set(earlier.dropped)
         self._decided = earlier.end
         self._kept: list[int] = []
@@ -155,6 +162,7 @@ class _Plan:
         candidates = [
             (-gains[each], each[0], each[1] or 0, number, each)
             for number in self._kept
+            if number in self._replaceable
             for results in self._old_rounds(number, pinned)
             for each in map(place, results)
             if gains[each] >= MIN_GAIN and each not in stubs
@@ -197,6 +205,9 @@ class _Plan:
         for number, stub in stubs:
             self._sizes[number] -= self._gains[stub]
             self._stubs.add(stub)
+            self._replaceable[number] -= 1
+            if self._replaceable[number] <= 0:
+                del self._replaceable[number]
 
     def _drop(self, numbers: Sequence[int]) -> None:
         if not numbers:
