@@ -229,7 +229,8 @@ def _pack(
             if not pieces:
                 continue
             tried = close_gaps(sorted([*packed, *pieces]), gap)
-            if fits(shown.passages(tried), max_size, measure):
+            is_short = sum(end - start for start, end in tried) <= max_size
+            if is_short and fits(shown.passages(tried), max_size, measure):
                 packed = tried
             else:
                 failed += 1
