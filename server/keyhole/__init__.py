@@ -1,7 +1,7 @@
 """Keyhole: bounded web retrieval for agents. This module holds the public Python API, loaded on first use.
 
-``keyhole.extract``, ``keyhole.select`` and ``keyhole.bound`` are synchronous. They use neither the network nor the
-disk, but ``bound`` writes to the store that it is given.
+``keyhole.extract``, ``keyhole.select``, ``keyhole.bound`` and ``keyhole.compact`` are synchronous. They use neither the
+network nor the disk, but ``bound`` and ``compact`` write to the store that they are given.
 """
 
 from __future__ import annotations
