@@ -54,3 +54,7 @@ def test_of_a_long_line_the_part_with_the_word_is_taken() -> None:
     text = "a.min.js:1:" + "x = 1; " * 300 + "needle()" + "; y = 2" * 300
     start, end = next(lines_with(text, "needle"))
     assert "needle()" in text[start:end] and end - start <= MAX_LINE
+
+
+def test_equal_lines_are_taken_once() -> None:
+    assert shown("the needle\n" * 9 + "a needle\n", "needle") == ["the needle\n", "a needle\n"]

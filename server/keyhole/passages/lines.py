@@ -24,10 +24,11 @@ HEAD_PARTS: Final = 3
 
 
 def lines_with(text: str, words: str) -> Iterator[Span]:
-    """Yield the lines that contain any of the words, those with more and rarer ones first; of a long line, a part."""
+    """Yield the lines with any of the words, those with more and rarer ones first; equal lines once, long ones cut."""
     low, lines = _lower(text), text.count("\n") + 1
     weights: dict[int, float] = {}
     places: dict[int, int] = {}
+    seen: set[str] = set()
     for word in dict.fromkeys(_lower(words).split()):
         starts = _starts(low, word) if len(word) >= MIN_WORD else {}
         for start, place in starts.items():
@@ -36,7 +37,10 @@ def lines_with(text: str, words: str) -> Iterator[Span]:
     for start in sorted(weights, key=lambda start: (-weights[start], start))[:MAX_LINES]:
         end = text.find("\n", start) + 1 or len(text)
         start = start if end - start <= MAX_LINE else max(start, places[start] - MAX_LINE // 4)
-        yield start, min(end, start + MAX_LINE)
+        end = min(end, start + MAX_LINE)
+        if text[start:end] not in seen:
+            seen.add(text[start:end])
+            yield start, end
 
 
 def _starts(low: str, word: str) -> dict[int, int]:

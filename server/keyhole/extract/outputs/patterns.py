@@ -96,7 +96,7 @@ _DIFFS: Final = (
     Pattern(6, r"Only in |Binary files "),
     Pattern(2.5, r"diff --git "),
     Pattern(5, r"--- (?!a/|/dev/null)\S", 1),
-    Pattern(4, r" \S.* \| +(?:\d+|Bin)"),
+    Pattern(4, r" [^\s|][^|\n]* \| +(?:\d+ [+-]|\d+$|Bin )"),
     Pattern(4, r"commit [0-9a-f]{7,}", 5),
     Pattern(3, r"@@ ", 6),
 )
