@@ -23,6 +23,7 @@ def test_control_characters_are_escaped() -> None:
     item = {"content": "one\n\x1b[31mtwo\x9b"}
     text = write_transcript([item])
     assert "\x1b" not in text
+    assert "\x9b" not in text
     assert read_transcript(text) == [item]
 
 

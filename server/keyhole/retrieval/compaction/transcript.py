@@ -22,7 +22,8 @@ def write_transcript(items: Sequence[object]) -> str:
     lines: list[str] = []
     for item in items:
         texts: list[str] = []
-        lines += [json.dumps(_without_texts(item, texts), ensure_ascii=False, default=str), *texts]
+        line = json.dumps(_without_texts(item, texts), ensure_ascii=False, default=str)
+        lines += [_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line), *texts]
     return "\n".join(lines)
 
 
