@@ -32,8 +32,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
     "cli": (
-        "bound_command build call child_process config_command demo demo_site log_format main run_command text_io "
-        "tokens_command"
+        "bound_command build call child_process compact_command config_command demo demo_site log_format main "
+        "run_command text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": "commands conversation end_to_end environment hooks network registrations store_check",
@@ -188,6 +188,7 @@ NO_SUBJECT = frozenset({
 SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
     "budget/token_weights.py": "a table",
+    "extract/conversations/chat.py": "one of three formats, each in its own file",
     "extract/workers/base.py": "a port",
     "retrieval/explain.py": "a port",
     "retrieval/output_excerpt.py": "imported only for a large output, whether in memory or in a file",

@@ -1,7 +1,7 @@
 """Keyhole: bounded web retrieval for agents. This module holds the public Python API, loaded on first use.
 
-``keyhole.extract``, ``keyhole.select`` and ``keyhole.bound`` are synchronous. They use neither the network nor the
-disk, but ``bound`` writes to the store that it is given.
+``keyhole.extract``, ``keyhole.select``, ``keyhole.bound`` and ``keyhole.compact`` are synchronous. They use neither the
+network nor the disk, but ``bound`` and ``compact`` write to the store that they are given.
 """
 
 from __future__ import annotations
@@ -14,13 +14,29 @@ if TYPE_CHECKING:
     from keyhole.passages import select
     from keyhole.records import Document, Selection
     from keyhole.retrieval.bound import Bounded, bound
+    from keyhole.retrieval.compaction.compact import Compacted, compact
+    from keyhole.retrieval.compaction.report import Report
 
-__all__ = ["Bounded", "Document", "Selection", "__version__", "bound", "extract", "select"]
+__all__ = [
+    "Bounded",
+    "Compacted",
+    "Document",
+    "Report",
+    "Selection",
+    "__version__",
+    "bound",
+    "compact",
+    "extract",
+    "select",
+]
 
 # Names are resolved on first use (PEP 562), so that the server does not load parsers when it starts.
 _MODULES = {
     "bound": "keyhole.retrieval.bound",
     "Bounded": "keyhole.retrieval.bound",
+    "compact": "keyhole.retrieval.compaction.compact",
+    "Compacted": "keyhole.retrieval.compaction.compact",
+    "Report": "keyhole.retrieval.compaction.report",
     "extract": "keyhole.extract",
     "select": "keyhole.passages",
     "Document": "keyhole.records",

@@ -51,6 +51,7 @@ class Code(StrEnum):
     STORE_UNAVAILABLE = "store_unavailable"
     QUOTE_NOT_FOUND = "quote_not_found"
     NO_RESULTS = "no_results"
+    OVER_BUDGET = "over_budget"
     KEY_REFUSED = "key_refused"
     ENGINE_UNAVAILABLE = "engine_unavailable"
     INTERNAL_ERROR = "internal_error"
@@ -162,6 +163,9 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
             False, "Do not cite it from this page; read_artifact(id=…, query=…) shows what the page says about it."
         ),
         Code.NO_RESULTS: Rule(False, "Use fewer or more general words, or drop sites=, freshness= or another filter."),
+        Code.OVER_BUDGET: Rule(
+            False, "Raise the budget, keep fewer of the last turns, or shorten the system's text or the last message."
+        ),
         Code.KEY_REFUSED: Rule(
             False,
             "Fetch a known URL with web_fetch(url=…); this engine works again once the operator corrects its key.",

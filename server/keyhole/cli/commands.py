@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
+from keyhole.cli.compact_arguments import add_compact
 from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
 from keyhole.cli.output_arguments import add_bound, add_run
@@ -23,7 +24,7 @@ SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 GROUPS: Final = MappingProxyType(
     {
         "for agents": ("serve", "install", "hook"),
-        "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run"),
+        "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run", "compact"),
         "the store": ("artifacts",),
         "the server": ("tokens",),
         "setting up": ("config", "doctor", "completion", "demo"),
@@ -58,6 +59,7 @@ def build_parser() -> Parser:
     _add_select(commands)
     add_bound(commands)
     add_run(commands)
+    add_compact(commands)
     add_artifacts(commands)
     _add_tokens(commands)
     _add_config(commands)

@@ -30,6 +30,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "select": "keyhole.cli.extract_select",
         "bound": "keyhole.cli.bound_command",
         "run": "keyhole.cli.run_command",
+        "compact": "keyhole.cli.compact_command",
         "hook": "keyhole.cli.hook.program",
         "artifacts": "keyhole.cli.artifacts.commands",
         "tokens": "keyhole.cli.tokens_command",

@@ -1,0 +1,52 @@
+"""The arguments of `keyhole compact`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from keyhole.cli.parser import Parser
+
+CONVERSATION_FORMATS: Final = ("auto", "responses", "chat", "anthropic")
+DEFAULT_KEEP_LAST: Final = 3
+DEFAULT_TARGET: Final = 0.6
+HELP: Final = "print a conversation with a model within a number of tokens, and store what is left out"
+DESCRIPTION: Final = """\
+Print a conversation with a model within a number of tokens. Old tool results are replaced first, then the oldest turns
+are left out, each with its calls and results. What is left out is stored, and the conversation names the calls that
+read it. The result has the format of the input; a summary is printed to standard error."""
+EXAMPLES: Final = (
+    "keyhole compact request.json --budget 100000",
+    "keyhole compact - --budget 100000 --report chat.report.json",
+)
+
+
+def add_compact(commands: Any) -> None:
+    """Add the command."""
+    compact: Parser = commands.add_parser("compact", help=HELP, description=DESCRIPTION, examples=EXAMPLES)
+    compact.add_argument("--json", action="store_true", help="print the conversation and the report as one JSON object")
+    compact.add_argument(
+        "file", metavar="FILE", help="a JSON list of messages or items, or a request with them; - for standard input"
+    )
+    compact.add_argument(
+        "--budget", type=int, required=True, metavar="N", help="tokens of the conversation, or of the whole request"
+    )
+    compact.add_argument(
+        "--format", choices=CONVERSATION_FORMATS, default="auto", help="format of the conversation, default auto"
+    )
+    compact.add_argument(
+        "--keep-last",
+        type=int,
+        default=DEFAULT_KEEP_LAST,
+        metavar="N",
+        help="last turns of the model that are kept whole, default 3",
+    )
+    compact.add_argument(
+        "--target",
+        type=float,
+        default=DEFAULT_TARGET,
+        metavar="S",
+        help="share of the budget that is used after history was left out, default 0.6",
+    )
+    compact.add_argument(
+        "--report", metavar="FILE", help="file with the decisions of the call before, which stay; new ones are added"
+    )

@@ -1,0 +1,1 @@
+"""Compact the history of a conversation to an input budget."""

@@ -1,0 +1,161 @@
+"""Properties of `keyhole.compact` over generated conversations, valid and invalid, in all formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import keyhole
+from keyhole.budget.items import estimate_item
+from keyhole.errors import Code, KeyholeError
+from keyhole.retrieval.compaction.notices import split_notice
+from keyhole.retrieval.compaction.transcript import read_transcript
+from keyhole.store.memory import MemoryStore
+from tests.support.conversations import FORMATS, Event, Item, events
+from tests.support.pairing import CHECKERS
+
+BUDGETS = st.integers(300, 20_000)
+in_all_formats = pytest.mark.parametrize("format", FORMATS)
+
+
+def count(items: Any) -> int:
+    return sum(map(estimate_item, items))
+
+
+def count_bytes(items: Any) -> int:
+    """Count as a caller may: more than the items together take, as the brackets around them show."""
+    return len(json.dumps(list(items))) // 2 + 50
+
+
+def compact_or_none(items: list[Item], budget: int, format: str, **options: Any) -> keyhole.Compacted | None:
+    """Return None if what must be kept exceeds the budget."""
+    try:
+        return keyhole.compact(items, budget, format=format, **options)  # type: ignore[arg-type]
+    except KeyholeError as error:
+        assert error.code == Code.OVER_BUDGET
+        assert error.facts["budget"] == budget
+        assert int(error.facts["tokens"]) > budget
+        return None
+
+
+@in_all_formats
+@given(steps=events(), budget=BUDGETS, keep_last=st.integers(0, 3), target=st.floats(0.2, 1), trigger=st.floats(0.5, 1))
+def test_a_compacted_conversation_fits_and_obeys_the_rules_of_its_provider(
+    format: str, steps: list[Event], budget: int, keep_last: int, target: float, trigger: float
+) -> None:
+    done = compact_or_none(FORMATS[format](steps), budget, format, keep_last=keep_last, target=target, trigger=trigger)
+    if done is None:
+        return
+    assert count(done.items) <= budget
+    assert done.report.tokens_after == count(done.items)
+    assert CHECKERS[format](done.items) == []
+
+
+@in_all_formats
+@given(steps=events(), budget=BUDGETS)
+def test_a_conversation_fits_by_the_count_of_the_callers_counter(format: str, steps: list[Event], budget: int) -> None:
+    done = compact_or_none(FORMATS[format](steps), budget, format, counter=count_bytes)
+    if done is not None:
+        assert count_bytes(done.items) <= budget
+        assert done.report.tokens_after == count_bytes(done.items)
+        assert CHECKERS[format](done.items) == []
+
+
+@in_all_formats
+@given(steps=events(), budget=BUDGETS, keep_last=st.integers(0, 3))
+def test_compacting_twice_changes_nothing(format: str, steps: list[Event], budget: int, keep_last: int) -> None:
+    done = compact_or_none(FORMATS[format](steps), budget, format, keep_last=keep_last)
+    if done is not None:
+        again = keyhole.compact(done.items, budget, format=format, keep_last=keep_last)  # type: ignore[arg-type]
+        assert again.items == done.items
+
+
+@in_all_formats
+@given(steps=events(), budget=BUDGETS)
+def test_system_text_unknown_items_and_the_last_message_of_the_user_are_kept_in_order(
+    format: str, steps: list[Event], budget: int
+) -> None:
+    items = FORMATS[format](steps)
+    done = compact_or_none(items, budget, format)
+    if done is None:
+        return
+    assert list(filter(is_always_kept, done.items)) == list(filter(is_always_kept, items))
+    positions = {id(item): number for number, item in enumerate(items)}
+    kept = [positions[id(item)] for item in done.items if id(item) in positions]
+    assert kept == sorted(kept)
+    last = [item for item in items if item.get("role") == "user" and not is_result(item)][-1:]
+    assert all(set(user_texts(item)) <= set(user_texts(*done.items)) for item in last)
+
+
+def is_always_kept(item: Any) -> bool:
+    return item.get("role") in ("system", "developer", "critic") or item.get("type") == "note_of_a_client"
+
+
+def is_result(item: Any) -> bool:
+    return isinstance(item["content"], list) and all(part["type"] == "tool_result" for part in item["content"])
+
+
+def user_texts(*items: Any) -> list[str]:
+    """Return the texts of the user in messages, without a notice."""
+    contents = [item["content"] for item in items if item.get("role") == "user"]
+    parts = [part for each in contents for part in ([{"text": each}] if isinstance(each, str) else each)]
+    return [split_notice(part["text"])[0] for part in parts if "text" in part]
+
+
+@in_all_formats
+@given(steps=events(), budget=st.integers(300, 5_000))
+def test_every_result_is_in_the_conversation_or_in_the_store(format: str, steps: list[Event], budget: int) -> None:
+    store = MemoryStore(lambda: 0.0)
+    done = compact_or_none(FORMATS[format](steps), budget, format, store=store, secret=b"s")
+    if done is None:
+        return
+    found: list[Any] = [*done.items]
+    for artifact in map(store.get, done.report.ids):
+        found += [artifact.text]
+        found += read_transcript(artifact.text) if artifact.text.startswith("{") else ()
+    assert set(strings(found)) >= {text for step in steps for _, text in step.results if text}
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Yield all texts in a value."""
+    if isinstance(value, str):
+        yield value
+    else:
+        for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from strings(each)
+
+
+@in_all_formats
+@given(steps=events(), more=events(), budget=BUDGETS)
+def test_a_later_call_with_the_report_extends_what_was_left_out(
+    format: str, steps: list[Event], more: list[Event], budget: int
+) -> None:
+    write = FORMATS[format]
+    done = compact_or_none(write(steps), budget, format)
+    if done is None or done.report.digest == "":
+        return
+    report = keyhole.Report.from_json(done.report.to_json())
+    assert report == done.report
+    longer = compact_or_none(write([*steps, *more]), budget, format, previous=report)
+    if longer is not None:
+        assert count(longer.items) <= budget
+        assert CHECKERS[format](longer.items) == []
+
+
+@in_all_formats
+@given(steps=events(), budget=BUDGETS, spared=st.integers(0, 20_000))
+def test_a_conversation_that_fits_is_compacted_only_if_enough_is_spared(
+    format: str, steps: list[Event], budget: int, spared: int
+) -> None:
+    items = FORMATS[format](steps)
+    valid = compact_or_none(items, 10**9, format)
+    assert valid is not None
+    done = compact_or_none(valid.items, budget, format, trigger=0.5, clear_at_least=spared)  # type: ignore[arg-type]
+    if done is not None and valid.report.tokens_after <= budget and done.items != valid.items:
+        stubs_and_notice = 130 * len(done.report.stubs) + 100
+        assert valid.report.tokens_after - done.report.tokens_after + stubs_and_notice >= spared
