@@ -29,7 +29,11 @@ _NAME: Final = (
     r"|access[_-]?key(?:[_-]?secret)?|token|credentials?)"
 )
 """The end of the name of an option or a variable whose value is a secret."""
-_NAME_SIGNS: Final = ("pass", "secret", "key", "token", "credential")
+_KEYS: Final = ("api", "auth", "private", "signing", "encryption", "access")
+_NAME_SIGNS: Final = (
+    "password", "passwd", "passphrase", "secret", "token", "credential",
+    *(f"{kind}{joint}key" for kind in _KEYS for joint in ("", "_", "-")),
+)  # fmt: skip
 _ORDINARY: Final = r"(?!(?:true|false|none|null|yes|no|on|off|env|auto|prompt|required|id)\b|\*\*\*|[=@$%<{-])"
 """Values of such names that are no secrets: switches, the start of a comparison, a file, a variable, a placeholder."""
 _VALUE: Final = (
@@ -92,7 +96,7 @@ SHAPES: Final = (
     ),
     Shape(("bearer ",), r"(?i:\bbearer +(?P<secret>[\w.~+/=-]{8,}))", "RFC 6750, section 2.1"),
     Shape(
-        ("key", "token", "cookie"),
+        ("key:", "token:", "cookie:"),
         r"(?i:\b(?:x-[a-z-]{0,20}(?:key|token)|api-key|private-token|job-token|(?:set-)?cookie): *"
         r"(?P<secret>[^\s\"'`$<{][^\n\"'`]*))",
         "headers that carry a key: RFC 6265, GitLab's REST API, API gateways",
