@@ -43,6 +43,7 @@ IO_FILES = {
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
+    "serve/proxy": "conversation run stored_texts upstream",
     "serve/http/auth": "authenticate jwks token_file",
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",
@@ -59,6 +60,7 @@ IMPURE = {
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
+    ("serve/proxy/relay.py", "logging"): "logs messages that nobody waits for",
     ("serve/prompts.py", "mcp_types"): "uses types of the protocol and sends nothing",
     ("serve/http/auth/oauth.py", "logging"): "logs why a token was refused, because the response omits the reason",
     **{

@@ -37,7 +37,7 @@ Keep = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Shortening:
-    """How a text is shortened and data is stored."""
+    """The functions that shorten a text and store data."""
 
     shorten: Shorten
     keep: Keep

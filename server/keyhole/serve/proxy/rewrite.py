@@ -38,7 +38,7 @@ _COMMAND_ARGUMENTS: Final = ("command", "cmd")
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the command line asks for."""
+    """The choices of the command line."""
 
     only: tuple[str, ...] = ()
     """Patterns of the tools that are bounded, such as `get_*`; empty for all."""
@@ -57,7 +57,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What is known of a call before its result arrives."""
+    """The facts of a call that are known before its result arrives."""
 
     tool: str
     query: str = ""
