@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
-    "cli": "bound_command build call config_command demo demo_site log_format main text_io tokens_command",
+    "cli": "bound_command build call config_command demo demo_site log_format main proxy_command text_io tokens_command",
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": "commands conversation end_to_end environment network registrations store_check",
     "cli/install": "commands discover files",
@@ -43,7 +43,7 @@ IO_FILES = {
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
-    "serve/proxy": "conversation run stored_texts upstream",
+    "serve/proxy": "conversation http_upstream run stored_texts upstream",
     "serve/http/auth": "authenticate jwks token_file",
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",

@@ -101,9 +101,20 @@ def _add_proxy(commands: Any) -> None:
         commands, "proxy", "serve another MCP server, with its long results bounded",
         "keyhole proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
         "keyhole proxy --except 'get_image*' --tool query=20000 -- uvx mcp-server-sqlite --db-path sales.db",
+        "keyhole proxy --url https://mcp.example.org/mcp --header 'Authorization: Bearer ${TOKEN}'",
+        "keyhole proxy --config ~/.cursor/mcp.json",
         json=False,
     )  # fmt: skip
     proxy.add_argument("server_command", nargs="*", metavar="COMMAND", help="command of the server, after two hyphens")
+    proxy.add_argument("--url", help="address of a server over streamable HTTP, instead of a command")
+    proxy.add_argument(
+        "--header",
+        dest="headers",
+        action="append",
+        metavar="HEADER",
+        help="header for that server, with its name and a colon; may name variables; may be repeated",
+    )
+    proxy.add_argument("--config", metavar="FILE", help="configuration file of a client: all its servers become one")
     proxy.add_argument(
         "--only", action="append", metavar="PATTERN", help="bound only the tools of this pattern; may be repeated"
     )

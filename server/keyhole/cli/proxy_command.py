@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import Any
 
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.serve.proxy.entries import Entry, read_entries, read_header
 from keyhole.serve.proxy.results import LEAST_BYTES
 from keyhole.serve.proxy.rewrite import Policy
 from keyhole.serve.proxy.upstream import ProcessUpstream, Upstream
-
-SOLE: Final = "server"
-"""The name of the only server in messages about it."""
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
@@ -23,7 +23,8 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.serve.proxy.run import proxy_stdio
 
     policy = read_policy(arguments)
-    return proxy_stdio(config, policy, partial(_open_servers, arguments), partial(build, config, long_running=True))
+    entries = read_servers(arguments, os.environ)
+    return proxy_stdio(config, policy, partial(open_servers, entries), partial(build, config, long_running=True))
 
 
 def read_policy(arguments: argparse.Namespace) -> Policy:
@@ -41,8 +42,48 @@ def _tool_size(text: str) -> tuple[str, int]:
     return name, int(size)
 
 
-def _open_servers(arguments: argparse.Namespace) -> Mapping[str, Upstream]:
-    words = arguments.server_command
-    if not words:
-        raise KeyholeError(Code.INVALID_ARGUMENT, "give the server's command after --, such as: -- npx server")
-    return {words[0].rpartition("/")[2]: ProcessUpstream(words)}
+def read_servers(arguments: argparse.Namespace, env: Mapping[str, str]) -> dict[str, Entry]:
+    """Return the servers that the command line names: a command, a URL, or those of a configuration file.
+
+    Raises KeyholeError: invalid_argument.
+    """
+    words, url, path = arguments.server_command, arguments.url, arguments.config
+    if sum(map(bool, (words, url, path))) != 1:
+        message = "give one of: the command of the server after two hyphens, --url, --config"
+        raise KeyholeError(Code.INVALID_ARGUMENT, message)
+    headers = tuple(read_header(each, env) for each in arguments.headers or ())
+    if headers and not url:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "--header needs --url")
+    if path:
+        return read_entries(_read_file(Path(path)), env)
+    if url:
+        if not url.startswith(("http://", "https://")):
+            raise KeyholeError(Code.INVALID_ARGUMENT, "--url takes an http or https address")
+        return {url.partition("://")[2].partition("/")[0]: Entry(url=url, headers=headers)}
+    return {words[0].rpartition("/")[2]: Entry(tuple(words))}
+
+
+def _read_file(path: Path) -> Mapping[str, Any]:
+    from keyhole.cli.install import jsonc_parse, toml_edit
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        settings = toml_edit.parse(text) if path.suffix == ".toml" else jsonc_parse.read(text).value
+    except OSError as error:
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"{path}: {error}") from error
+    return settings if isinstance(settings, dict) else {}
+
+
+def open_servers(entries: Mapping[str, Entry]) -> Mapping[str, Upstream]:
+    """Return servers that are not yet started."""
+    return {name: _open(entry) for name, entry in entries.items()}
+
+
+def _open(entry: Entry) -> Upstream:
+    if not entry.url:
+        return ProcessUpstream(entry.command, dict(entry.env), entry.folder)
+    from keyhole.serve.proxy.http_upstream import HttpUpstream
+
+    return HttpUpstream(entry.url, dict(entry.headers))
