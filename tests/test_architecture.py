@@ -43,7 +43,7 @@ IO_FILES = {
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
-    "serve/proxy": "conversation http_upstream run stored_texts upstream",
+    "serve/proxy": "conversation http_app http_session http_upstream run stored_texts upstream",
     "serve/http/auth": "authenticate jwks token_file",
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",

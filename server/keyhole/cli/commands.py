@@ -85,15 +85,19 @@ def _add_serve(commands: Any) -> None:
         commands, "serve", "serve MCP over stdio, or over HTTP", "keyhole serve", "keyhole serve --http --port 8765",
         json=False,
     )  # fmt: skip
-    serve.add_argument(
+    _add_http(serve)
+
+
+def _add_http(parser: Parser) -> None:
+    parser.add_argument(
         "--http", action="store_true", help="serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"
     )
-    serve.add_argument(
+    parser.add_argument(
         "--host",
         default=LOOPBACK,
         help=f"address to listen on, default {LOOPBACK}; other addresses need KEYHOLE_ALLOWED_HOSTS and authentication",
     )
-    serve.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"port to listen on, default {DEFAULT_PORT}")
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"port to listen on, default {DEFAULT_PORT}")
 
 
 def _add_proxy(commands: Any) -> None:
@@ -105,6 +109,7 @@ def _add_proxy(commands: Any) -> None:
         "keyhole proxy --config ~/.cursor/mcp.json",
         json=False,
     )  # fmt: skip
+    _add_http(proxy)
     proxy.add_argument("server_command", nargs="*", metavar="COMMAND", help="command of the server, after two hyphens")
     proxy.add_argument("--url", help="address of a server over streamable HTTP, instead of a command")
     proxy.add_argument(

@@ -20,11 +20,14 @@ from keyhole.serve.proxy.upstream import ProcessUpstream, Upstream
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Relay until the client disconnects, and return the exit code."""
     from keyhole.cli.build import build
-    from keyhole.serve.proxy.run import proxy_stdio
+    from keyhole.serve.proxy.run import proxy_http, proxy_stdio
 
     policy = read_policy(arguments)
-    entries = read_servers(arguments, os.environ)
-    return proxy_stdio(config, policy, partial(open_servers, entries), partial(build, config, long_running=True))
+    servers = partial(open_servers, read_servers(arguments, os.environ))
+    product = partial(build, config, long_running=True)
+    if arguments.http:
+        return proxy_http(config, policy, servers, product, arguments.host, arguments.port)
+    return proxy_stdio(config, policy, servers, product)
 
 
 def read_policy(arguments: argparse.Namespace) -> Policy:

@@ -30,9 +30,9 @@ class StoredTexts:
         self._lock = Lock()
         self._tenants: Tenants | None = None
 
-    def open_store(self) -> tuple[Store, bytes]:
-        """Return the store and the secret of its ids."""
-        return self.load().stores.for_tenant(LOCAL)
+    def open_store(self, tenant: str = LOCAL) -> tuple[Store, bytes]:
+        """Return a tenant's store and the secret of its ids."""
+        return self.load().stores.for_tenant(tenant)
 
     def load(self) -> Tenants:
         """Return the product, loaded once."""
@@ -41,9 +41,9 @@ class StoredTexts:
                 self._tenants = self._build()
             return self._tenants
 
-    async def read(self, request: Message, client: Client, reader: str) -> Message:
+    async def read(self, request: Message, client: Client, reader: str, tenant: str = LOCAL) -> Message:
         """Return the response to a call of `read_artifact`, within the limits of the client."""
-        retrieval = await asyncio.to_thread(self._retrieval)
+        retrieval = await asyncio.to_thread(self._retrieval, tenant)
         arguments = request.params.get("arguments")
         answer = await _read(retrieval, arguments if isinstance(arguments, dict) else {}, client, reader)
         return response(request.data["id"], _result(answer, reader))
@@ -53,8 +53,8 @@ class StoredTexts:
         if self._tenants is not None:
             await self._tenants.aclose()
 
-    def _retrieval(self) -> Retrieval:
-        return self.load().of(LOCAL)
+    def _retrieval(self, tenant: str) -> Retrieval:
+        return self.load().of(tenant)
 
 
 async def _read(retrieval: Retrieval, arguments: dict[str, Any], client: Client, reader: str) -> Answer:
