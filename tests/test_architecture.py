@@ -31,15 +31,19 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
-    "cli": "bound_command build call config_command demo demo_site log_format main proxy_command text_io tokens_command",
+    "cli": (
+        "bound_command build call child_process config_command demo demo_site log_format main proxy_command "
+        "run_command text_io tokens_command"
+    ),
     "cli/artifacts": "commands streams transfer",
-    "cli/doctor": "commands conversation end_to_end environment network registrations store_check",
-    "cli/install": "commands discover files",
+    "cli/doctor": "commands conversation end_to_end environment hooks network registrations store_check",
+    "cli/hook": "keep program saved_file settings transcript",
+    "cli/install": "change commands discover files",
     "config": "load",
     "extract/workers": "child pool worker",
     "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",
     "rerank": "embeddings rerank_passages reranker",
-    "retrieval": "call pages read_pages retrieve sources tenants url_policy",
+    "retrieval": "adopt_running call large_output pages read_pages retrieve sources tenants url_policy",
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
@@ -48,7 +52,7 @@ IO_FILES = {
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",
     "serve/http/telemetry": "access_log metrics tracing",
-    "store": "fallback home open spool",
+    "store": "fallback home open running_output spool",
     "store/postgres": "database reads schema texts",
     "store/sqlite": "damage folder_lock keys migration rows schema search space store texts",
     "websearch": "engines_file failover panel",
@@ -67,7 +71,8 @@ ALLOWED_IN_PURE = {
         (name, "pathlib"): "uses paths as values and opens no file"
         for name in (
             "config/config.py", "config/toml_file.py", "cli/extract_select.py",
-            "cli/install/clients.py", "cli/install/entries.py",
+            "cli/install/clients.py", "cli/install/entries.py", "cli/install/hook_clients.py",
+            "cli/install/hook_lines.py",
         )
     },
 }  # fmt: skip
@@ -188,7 +193,11 @@ SHORT_MODULES = {
     "extract/workers/base.py": "a port",
     "retrieval/explain.py": "a port",
     "retrieval/progress.py": "a port",
+    "render/boundary.py": "imported by a hook, which has no time for the rest of rendering",
+    "render/outputs.py": "likewise",
+    "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "sharing/owner.py": "a context variable that every layer reads",
+    "text/lazy_pattern.py": "used by every layer",
     "text/suggest.py": "imports difflib only when needed; used by config, cli and extract",
 }
 """Modules under 40 lines, each with the reason why it is a separate file."""
@@ -245,4 +254,4 @@ def test_the_package_has_few_broad_excepts() -> None:
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or ast.unparse(node.type) in {"Exception", "BaseException"})
     ]
-    assert len(broad) <= 3, broad
+    assert len(broad) <= 4, broad

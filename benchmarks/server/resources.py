@@ -28,7 +28,7 @@ from typing import Any, Final
 from benchmarks.rows import Check, has_fields, is_anything, is_text, load_rows
 from benchmarks.server.wire import ERAS, SilentError, Wire, run_server
 from keyhole.records import Artifact
-from keyhole.store.base import artifact_id
+from keyhole.store.ids import artifact_id
 from keyhole.store.home import open_home
 from keyhole.store.sqlite.store import SqliteStore
 

@@ -1,6 +1,7 @@
-"""Draw docs/shots/answer.svg: a long page goes in, the answer comes out. `python docs/make/picture.py` writes it.
+"""Draw the pictures of a long text that goes in and its passages that come out: `python docs/make/picture.py`.
 
-Page, call and result are those of a real call on a recorded page. The same result gives the same file.
+docs/shots/answer.svg shows a real call on a recorded page, docs/shots/output.svg a real test run of the benchmark. The
+same result gives the same file.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.support.documentation import QUESTION, recorded_product  # noqa: E402 - found through the line above
+from tests.support.documentation import (  # noqa: E402 - found through the line above
+    OUTPUT_BUDGET,
+    QUESTION,
+    bounded_example,
+    recorded_product,
+)
 
-PICTURE: Final = ROOT / "docs" / "shots" / "answer.svg"
+SHOTS: Final = ROOT / "docs" / "shots"
 BUDGET: Final = 2_500
 """Bytes of the result."""
 WIDTH, HEIGHT = 1_200, 560
@@ -34,28 +40,49 @@ SANS: Final = "font-family: system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 INK, GREY, FAINT, TEAL, CARD = "#1f2933", "#52606d", "#cbd2d9", "#0d9488", "#f8fafb"
 
 
-def draw() -> str:
-    """Return the picture as SVG."""
+def draw_answer() -> str:
+    """Return the picture of a page and the passages that answer a question."""
     url, product = recorded_product()
     answer = asyncio.run(product.web_fetch(url, QUESTION, BUDGET))
     id = answer.shown[0][0]
     text = product.store.get(id).text
     spans = [(start, end) for _, start, end in answer.shown]
-    shown = sum(end - start for start, end in spans)
     title = product.store.get(id).title
+    call = f'web_fetch(url, query="{QUESTION}", max_chars={BUDGET})'
+    return _draw(call, f"“{title}”", text, spans, answer.text, "A page", "that answer")
+
+
+def draw_output() -> str:
+    """Return the picture of the output of a failing test run and its important lines."""
+    output, bounded = bounded_example()
+    ends = [0, *(place for gap in bounded.omitted for place in gap), bounded.total]
+    spans = [span for span in zip(ends[::2], ends[1::2], strict=True) if span[0] < span[1]]
+    call = f"{output.command} 2>&1 | keyhole bound --budget {OUTPUT_BUDGET}"
+    return _draw(
+        call, "a test run that failed", output.text, spans, bounded.text, "An output", "that every reader looks for"
+    )
+
+
+PICTURES: Final = {"answer.svg": draw_answer, "output.svg": draw_output}
+"""The function that draws each file."""
+
+
+def _draw(call: str, about: str, text: str, spans: list[tuple[int, int]], result: str, kind: str, which: str) -> str:
+    """Return a picture as SVG: the call, the text as bars of which those of `spans` are coloured, and the result."""
+    shown = sum(end - start for start, end in spans)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        f'role="img" aria-label="A page of {len(text):,} characters; the result shows the {shown:,} that answer">',
+        f'role="img" aria-label="{kind} of {len(text):,} characters; the result shows the {shown:,} {which}">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" rx="12" fill="{CARD}" stroke="{FAINT}"/>',
-        _label(28, 40, f'web_fetch(url, query="{QUESTION}", max_chars={BUDGET})', f"{FONT}; font-size: 15px", INK),
+        _label(28, 40, call, f"{FONT}; font-size: 15px", INK),
         _label(28, 76, f"{len(text):,} characters in", f"{SANS}; font-size: 17px; font-weight: 600", INK),
         _label(
             RESULT_LEFT, 76, f"{shown:,} characters out, verbatim", f"{SANS}; font-size: 17px; font-weight: 600", TEAL
         ),
-        _label(262, 76, f"“{title}”", f"{SANS}; font-size: 13px", GREY),
+        _label(262, 76, about, f"{SANS}; font-size: 13px", GREY),
         _label(RESULT_LEFT + 320, 76, "the rest stays on disk, one call away", f"{SANS}; font-size: 13px", GREY),
         *_page_bars(text, spans),
-        *_result_lines(answer.text),
+        *_result_lines(result),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -116,4 +143,5 @@ def _label(x: float, y: float, text: str, style: str, colour: str) -> str:
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(draw(), encoding="utf-8")
+    for name, draw in PICTURES.items():
+        (SHOTS / name).write_text(draw(), encoding="utf-8")

@@ -1,4 +1,8 @@
-"""Entry point of `keyhole` and `python -m keyhole`. `--version` is answered before anything else is imported."""
+"""Entry point of `keyhole` and `python -m keyhole`.
+
+`--version` is answered before anything else is imported, and `hook`, which clients run at each tool call, without the
+parser and the settings of the other commands.
+"""
 
 import sys
 
@@ -10,6 +14,11 @@ def main() -> int:
     if sys.argv[1:] == ["--version"]:
         print(f"keyhole {__version__}")
         return 0
+    if sys.argv[1:2] == ["hook"]:
+        from keyhole.cli.hook import program
+
+        if program.is_plain(sys.argv[2:]):
+            return program.run_plain(sys.argv[2:])
     from keyhole.cli import main as cli
 
     return cli.main()

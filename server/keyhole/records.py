@@ -145,6 +145,7 @@ class ArtifactSummary:
     fetched_at: float
     last_access: float
     size: int = 0  # bytes of the text in UTF-8
+    notes: tuple[tuple[str, str], ...] = ()
 
     @property
     def place(self) -> Place:

@@ -121,3 +121,13 @@ def test_the_parser_loads_nothing_heavy() -> None:
     code = f"import sys, keyhole.cli.main as c; c.build_parser(); print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("words", [("hook", "codex", "--unknown"), ("hook", "nobody"), ("hook",)])
+def test_wrong_arguments_of_the_hook_do_not_exit_with_2_which_codex_takes_for_an_answer(
+    words: tuple[str, ...], capsys: Captured
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 1
+    assert capsys.readouterr().err.startswith(("keyhole hook: ", "usage: keyhole hook "))

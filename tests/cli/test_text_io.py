@@ -15,7 +15,7 @@ def test_a_file_and_standard_input_are_read_to_their_end(tmp_path: Path, monkeyp
     (tmp_path / "page").write_bytes(b"12345")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff678")))
     assert read_input(str(tmp_path / "page"), 5) == b"12345"
-    assert read_input("-") == b"\xff678"
+    assert read_input("-", 5) == b"\xff678"
 
 
 def test_an_input_over_its_limit_and_a_missing_file_are_errors(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_an_input_over_its_limit_and_a_missing_file_are_errors(tmp_path: Path) -
     with pytest.raises(KeyholeError) as large:
         read_input(str(tmp_path / "page"), 4)
     with pytest.raises(KeyholeError) as missing:
-        read_input(str(tmp_path / "absent"))
+        read_input(str(tmp_path / "absent"), 4)
     assert (large.value.code, missing.value.code) == (Code.TOO_LARGE, Code.INVALID_ARGUMENT)
 
 

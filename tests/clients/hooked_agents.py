@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from . import flood_server
 from .agents import AGENTS, Agent, AgentSetup
 from .codex import app_server
 from .fake_model import Step, serve_model
@@ -21,6 +22,8 @@ PATIENCE: Final = 90.0
 """Seconds for a turn, which normally takes 3 to 10."""
 HOOK_SECONDS: Final = 2
 """Seconds after which a client stops a hook, in place of Keyhole's 10, so that a hook that hangs delays a test less."""
+LARGE_FILE: Final = "large.txt"
+"""A file of 200 KB in the working folder."""
 OTHER_SERVER: Final = (sys.executable, str(Path(__file__).with_name("flood_server.py")))
 
 _JSON_COMMAND = re.compile(r'"[^"\n]*( hook (?:claude|codex|copilot)\b)')
@@ -45,6 +48,8 @@ class HookedAgent:
     """Its name of the other server's tool."""
     extend: Callable[[AgentSetup, list[str]], list[str]]
     """Adds the other server to the agent's settings; returns the command line, which permits its tools."""
+    file_calls: tuple[Step, ...] = ()
+    """Calls of its tools that read and search LARGE_FILE."""
     tells_status: bool = True
     """False if the model learns the exit status of no command."""
 
@@ -66,7 +71,7 @@ def _edit_json(path: Path, keys: Sequence[str], value: Any) -> None:
 def _claude(agent_setup: AgentSetup, words: list[str]) -> list[str]:
     other = {"command": OTHER_SERVER[0], "args": [OTHER_SERVER[1]]}
     _edit_json(agent_setup.work / "mcp.json", ("mcpServers", "other"), other)
-    return [*words, "mcp__other", "Bash"]  # the last option of the words lists the permitted tools
+    return [*words, "mcp__other", "Bash", "Grep", "Read"]  # the last option of the words lists the permitted tools
 
 
 def _codex(agent_setup: AgentSetup, words: list[str]) -> list[str]:
@@ -98,6 +103,10 @@ HOOKED_AGENTS: Final = (
     HookedAgent(
         "claude-code", _AGENTS["claude -p"], "home/.claude/settings.json", "Bash", "command", "mcp__other__flood",
         _claude,
+        (
+            ("Read", {"file_path": LARGE_FILE}),
+            ("Grep", {"pattern": "ferry", "path": LARGE_FILE, "output_mode": "content", "head_limit": 0}),
+        ),
     ),
     # With gpt-5, Codex cuts a shell's output most, and offers tools without a search for them.
     HookedAgent(
@@ -108,18 +117,19 @@ HOOKED_AGENTS: Final = (
     ),
     HookedAgent(
         "opencode", _AGENTS["opencode"], "home/.config/opencode/plugin/keyhole.js", "bash", "command", "other_flood",
-        _opencode, tells_status=False,
+        _opencode, (("read", {"filePath": LARGE_FILE}), ("grep", {"pattern": "ferry"})), tells_status=False,
     ),
 )  # fmt: skip
 
 
 def run_turn(
     hooked: HookedAgent, programs: Path, script: Sequence[Step], change: Callable[[Path], None] | None = None,
-    *, trusts: bool = True,
+    *, options: Sequence[str] = (), trusts: bool = True,
 ) -> list[str]:  # fmt: skip
     """Install the hook, run a turn whose model follows the script, and return the results that the model received.
 
-    `change` edits the file with the hook after it was installed; `trusts`: the user trusts Codex's hooks.
+    `change` edits the file with the hook after it was installed; `options`: of `keyhole install`; `trusts`: the user
+    trusts Codex's hooks.
     """
     with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as folder, open_setup(Path(folder)) as setup:
         with serve_model(script) as model:
@@ -128,7 +138,8 @@ def run_turn(
             words = hooked.extend(agent_setup, words)
             # With a plugin, opencode waits for npm, which without a network takes a minute.
             env = {**agent_setup.env, **variables, **setup.settings, "npm_config_offline": "true"}
-            _install(hooked, env, setup)
+            _install(hooked, options, env, setup)
+            (agent_setup.work / LARGE_FILE).write_text(flood_server.TEXT, "utf-8")
             if change:
                 change(setup.scratch / hooked.hook_file)
             if hooked.name == "codex" and trusts:
@@ -153,14 +164,14 @@ def use_program(program: Path) -> Callable[[Path], None]:
     return change
 
 
-def _install(hooked: HookedAgent, env: dict[str, str], setup: Setup) -> None:
-    words = [sys.executable, "-m", "keyhole", "install", hooked.name, "--hooks", "--yes"]
+def _install(hooked: HookedAgent, options: Sequence[str], env: dict[str, str], setup: Setup) -> None:
+    words = [sys.executable, "-m", "keyhole", "install", hooked.name, "--hooks", "--yes", *options]
     done = run_program(words, {**env, "PYTHONPATH": str(SERVER)}, setup.scratch)
     assert done.returncode == 0, done.stdout[-500:] + done.stderr[-500:]
 
 
 def _trust(programs: Path, env: dict[str, str], folder: Path) -> None:
-    """Trust the hooks, with the calls that Codex's screen of hooks makes."""
+    """Trust the hooks, through Codex's app server."""
     with app_server(programs, env, folder) as server:
         (listed,) = server.request("hooks/list", {"cwds": [str(folder)]})["data"]
         trusted = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in listed["hooks"]}

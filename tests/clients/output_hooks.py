@@ -21,15 +21,19 @@ BUDGET: Final = 4_000
 """Characters of a result that the hook leaves alone, and of a bounded one."""
 MAX_WRAPPER: Final = 200
 """Characters that an agent may add to a result."""
+MAX_NUMBERS: Final = 1_000
+"""Characters that an agent may add to what it read from a file, whose lines it numbers."""
 IMPORTANT: Final = "ERROR: no oil is left for the lamp"
 STATUS: Final = 3
 LARGE: Final = (
     "seq -f 'step %g of the run: nothing to report from here' 1 4000; "
     f"echo '{IMPORTANT}'; "
-    "seq -f 'step %g of the run: nothing to report from here' 4001 4060"
+    "seq -f 'step %g of the run: nothing to report from here' 4001 4060; sleep 0.3"
 )
-"""Prints 200 KB. The important line is in the part that every agent gives to its hook."""
+"""Prints 200 KB. The important line is in the part that every agent gives to its hook. opencode 1.18.33 can lose the
+end of what a command prints without a pause before it ends."""
 LINES: Final = frozenset(f"step {n} of the run: nothing to report from here" for n in range(1, 4_061))
+TOTAL: Final = sum(len(line) + 1 for line in (*LINES, IMPORTANT))
 SMALL: Final = "two words"
 
 _STATUS = re.compile(rf"exit[a-z ]* {STATUS}\b", re.IGNORECASE)
@@ -56,10 +60,11 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
         hooked.run(f"echo '{SMALL}'; exit {STATUS}"),
         hooked.run(f"{LARGE}; exit {STATUS}"),
         (hooked.flood, {}),
+        *hooked.file_calls,
     ]
     shown = steps.run(f"{where}: a turn with the hook", lambda: run_turn(hooked, programs, script))
     if shown is not None:
-        large, rest, small, failing, failing_large, flood = shown
+        large, rest, small, failing, failing_large, flood, *files = shown
         checks: dict[str, Callable[[], None]] = {
             "200 KB of a command are bounded, with the important line": partial(_check_bounded, large, IMPORTANT),
             "the call of the Next: line returns lines left out": partial(_check_rest, large, rest),
@@ -67,11 +72,15 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
             "a failing command keeps its exit status": partial(_check_status, hooked, failing, failing_large),
             "200 KB of another MCP server are bounded": partial(_check_bounded, flood, flood_server.IMPORTANT),
         }
+        if files:
+            checks["200 KB of a file and of a search in it are bounded"] = partial(_check_files, files)
         for name, each in checks.items():
             steps.run(f"{where}: {name}", each)
     steps.run(f"{where}: a hook that crashes, prints rubbish, hangs or is missing", partial(_break, hooked, programs))
     if hooked.name == "codex":
         steps.run(f"{where}: a hook that the user does not trust is skipped", partial(_distrust, hooked, programs))
+        name = f"{where} --rewrite-commands: the whole output is bounded, and the exit status stays"
+        steps.run(name, partial(_rewrite, hooked, programs))
 
 
 def _read_on(shown: Sequence[str]) -> tuple[str, Json]:
@@ -83,9 +92,14 @@ def _check_bounded(text: str, important: str) -> None:
     assert important in body(Reply(text, {}, False)), text
 
 
+def _check_files(shown: Sequence[str]) -> None:
+    for text in shown:
+        assert len(text) <= BUDGET + MAX_NUMBERS and "untrusted text" in text, f"{len(text)} characters: {text[:300]}"
+
+
 def _check_rest(large: str, rest: str) -> None:
     new = LINES.intersection(body(Reply(rest, {}, False)).splitlines()).difference(large.splitlines())
-    assert len(new) >= 50, f"{len(new)} new lines: {rest[:500]}"
+    assert len(new) >= 5, f"{len(new)} new lines: {rest[:500]}"
 
 
 def _check_small(text: str) -> None:
@@ -113,3 +127,12 @@ def _break(hooked: HookedAgent, programs: Path) -> None:
 def _distrust(hooked: HookedAgent, programs: Path) -> None:
     (text,) = run_turn(hooked, programs, [hooked.run(LARGE)], trusts=False)
     assert len(text) > BUDGET + MAX_WRAPPER and "untrusted text" not in text, text[:300]
+
+
+def _rewrite(hooked: HookedAgent, programs: Path) -> None:
+    script = [hooked.run(LARGE), _read_on, hooked.run(f"echo '{SMALL}'; exit {STATUS}")]
+    large, rest, failing = run_turn(hooked, programs, script, options=["--rewrite-commands"])
+    _check_bounded(large, IMPORTANT)
+    _check_rest(large, rest)
+    assert f"{TOTAL:,} characters" in large, large[:500]
+    _check_status(hooked, failing, failing)

@@ -14,7 +14,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from . import agent_turns, claude, codex, conformance, fuzz, inspector, install_command, output_hooks, scanners
+from . import (
+    agent_turns,
+    claude,
+    codex,
+    conformance,
+    fuzz,
+    hook_trust,
+    inspector,
+    install_command,
+    output_hooks,
+    scanners,
+)
 from .agents import AGENTS
 from .hooked_agents import HOOKED_AGENTS
 from .npm import InstallError, install_from_npm
@@ -31,6 +42,7 @@ CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
     **{agent.name: (agent.packages, partial(agent_turns.check, agent)) for agent in AGENTS},
     "installing": (install_command.PACKAGES, install_command.check),
     **{f"{each.name} --hooks": (each.agent.packages, partial(output_hooks.check, each)) for each in HOOKED_AGENTS},
+    "codex trust": (codex.PACKAGES, hook_trust.check),
     "fuzz": ((), fuzz.check),
     "scanners": ((), scanners.check),
 }

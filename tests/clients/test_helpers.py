@@ -1,4 +1,4 @@
-"""Tests of the helpers for real clients: the recorder, the fake model and the measured caps."""
+"""Tests of the helpers for real clients: the recorders, the fake model, the measured caps and the hooked agents."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from typing import Any
 
 import pytest
 
+from keyhole.cli.install.hook_clients import HOOK_CLIENTS
+from keyhole.cli.install.hook_edit import add_hook
 from keyhole.serve.tools import tool_list
 from tests.clients.agent_turns import Turn, read_turn
 from tests.clients.caps import Cap, cap_of
 from tests.clients.fake_model import serve_model
+from tests.clients.hooked_agents import HOOKED_AGENTS, use_program
 from tests.clients.model_apis import MODEL_APIS, ModelApi
+from tests.clients.record_hooks import HEAD, MAX_TEXT, TAIL, shorten
 from tests.clients.stdio_recorder import UNKNOWN_NAME, UNNAMED, client_infos
 from tests.support.documentation import ROOT
 from tests.support.loopback import PATIENCE
@@ -97,3 +101,22 @@ def test_the_package_has_no_fixtures_of_the_conformance_suite() -> None:
     assert not any("test://" in source or "test_simple_text" in source for source in sources)
     targets = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]
     assert targets["wheel"]["packages"] == ["server/keyhole"] and "tests" not in targets["sdist"]["include"]
+
+
+@pytest.mark.parametrize("name", [hooked.name for hooked in HOOKED_AGENTS])
+def test_a_hook_is_given_another_program_and_less_time(name: str, tmp_path: Path) -> None:
+    installed = add_hook(HOOK_CLIENTS[name], "", ("/opt/keyhole",), "linux", force=False)
+    file = tmp_path / "settings"
+    file.write_text(installed, "utf-8")
+    use_program(Path("/broken/keyhole"))(file)
+    changed = file.read_text("utf-8")
+    assert "/broken/keyhole" in changed and "/opt/keyhole" not in changed
+    added = {line for line in changed.splitlines() if line not in installed.splitlines()}
+    assert len(added) == 2, added
+
+
+def test_a_recorded_event_has_no_private_folder_and_no_long_text() -> None:
+    text = "a" * MAX_TEXT + "b"
+    event = {"cwd": "/private/keyhole-clients-x1/work", "parts": [text, "short", 3]}
+    kept = f"{'a' * HEAD}\n[{MAX_TEXT + 1 - HEAD - TAIL} characters removed]\n{'a' * (TAIL - 1)}b"
+    assert shorten(event) == {"cwd": "/home/user/project", "parts": [kept, "short", 3]}

@@ -28,8 +28,8 @@ TEXT = README.read_text(encoding="utf-8")
 def test_the_readme_has_its_headings_in_order() -> None:
     headings = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
     assert headings == [
-        "Comparison with a plain fetch", "Demo", "Registration", "The three tools", "Settings", "Errors", "Limits",
-        "Documentation",
+        "Comparison with a plain fetch", "Demo", "Registration", "The three tools", "Any output", "Settings", "Errors",
+        "Limits", "Documentation",
     ]  # fmt: skip
 
 
@@ -59,10 +59,13 @@ def test_the_figures_of_the_readme_are_printed_by_the_benchmarks_that_it_names()
             assert figure in measured or figure == "4,000", figure
 
 
-def test_the_picture_of_the_readme_shows_the_current_result() -> None:
-    assert picture.PICTURE.read_text("utf-8") == picture.draw(), "run: python docs/make/picture.py"
-    shown = re.findall(r"[\d,]{3,}(?= characters)|(?<=the )[\d,]{3,}", re.findall(r"!\[(.*?)\]", TEXT)[0])
-    assert all(figure in picture.draw() for figure in shown) and len(shown) == 2
+@pytest.mark.parametrize("number", range(2))
+def test_a_picture_of_the_readme_shows_the_current_result(number: int) -> None:
+    about, name = re.findall(r"!\[(.*?)\]\(docs/shots/(.*?)\)", TEXT)[number]
+    drawn = picture.PICTURES[name]()
+    assert (picture.SHOTS / name).read_text("utf-8") == drawn, "run: python docs/make/picture.py"
+    shown = re.findall(r"[\d,]{3,}(?= characters)|(?<=the )[\d,]{3,}", about)
+    assert all(figure in drawn for figure in shown) and len(shown) == 2
 
 
 def configurations() -> dict[str, dict[str, Any]]:

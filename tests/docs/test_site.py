@@ -105,9 +105,10 @@ def test_the_generated_pages_have_their_content(site: Path) -> None:
         assert expected in parsed(site / name).xpath("string(//article)"), name
 
 
-def test_the_front_page_shows_the_picture_and_transcripts_wrap(site: Path) -> None:
-    (picture,) = parsed(site / "index.html").xpath("//article//img/@src")
-    assert (site / picture).read_bytes() == (DOCS / "shots" / "answer.svg").read_bytes()
+def test_the_front_page_shows_the_pictures_and_transcripts_wrap(site: Path) -> None:
+    pictures = parsed(site / "index.html").xpath("//article//img/@src")
+    shown = [(site / picture).read_bytes() for picture in pictures]
+    assert shown == [(DOCS / "shots" / name).read_bytes() for name in ("answer.svg", "output.svg")]
     styles = "".join(path.read_text("utf-8") for path in (site / "stylesheets").glob("*.css"))
     assert "white-space: pre-wrap" in styles
 

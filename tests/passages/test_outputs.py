@@ -24,7 +24,7 @@ OUTPUT = read_output(LOG, kind="log")
 
 def test_an_output_that_fits_is_shown_whole() -> None:
     selection = select_output(OUTPUT, "anything", len(LOG))
-    assert (selection.strategy, selection.text) == ("whole", LOG)
+    assert (selection.spans, selection.text) == (((0, len(LOG)),), LOG)
 
 
 def test_without_a_query_the_marked_lines_are_shown_first() -> None:
@@ -84,3 +84,16 @@ def test_the_matching_lines_of_several_passages_come_before_whole_passages() -> 
     )
     shown = select_output(Output(lines, "log"), "needle", 420).text
     assert all(f"{number} needle\n" in shown for number in (7, 57, 107, 157, 207, 257, 307, 357))
+
+
+def test_html_is_ranked_by_what_it_shows_and_shown_with_its_tags() -> None:
+    script = "<script>let shutter = 'shutter speed';</script>\n" * 9
+    page = f"<html>\n{script}{'<p class=shutter>other words</p>' * 60}\n<p>The <b>shutter</b> is open.</p>\n</html>\n"
+    assert "<p>The <b>shutter</b> is open.</p>" in select_output(Output(page, "page"), "shutter", 500).text
+
+
+@given(st.text("<script>/x \n", max_size=300))
+def test_any_html_is_shown_verbatim_within_the_limit(page: str) -> None:
+    shown = select_output(Output(page, "page"), "script", 120)
+    assert len(shown.text) <= max(120, len(f"[…0:{len(page)}]\n"))
+    assert all(page[start:end] in shown.text for start, end in shown.spans)

@@ -8,8 +8,8 @@ import pytest
 
 from keyhole.passages import index_text
 from keyhole.passages.find import Index
+from keyhole.passages.gaps import gap_line
 from keyhole.passages.packing.many_texts import Packer
-from keyhole.passages.packing.one_text import gap_line
 from keyhole.passages.rank import score_query
 from keyhole.passages.rank_sources import ECHO_SHARE, SHORT_CHARS, join_spans, rank_sources, score_together
 from keyhole.records import Passage

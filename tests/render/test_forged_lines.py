@@ -13,7 +13,8 @@ from markdown_it import MarkdownIt
 from keyhole.errors import RULES, Code, KeyholeError
 from keyhole.passages import select
 from keyhole.records import ArtifactSummary, Part, Source, Window
-from keyhole.render.answer import Style, boundary_mark, error_answer, page_answer, window_answer
+from keyhole.render.answer import Style, error_answer, page_answer, window_answer
+from keyhole.render.boundary import boundary_mark
 from keyhole.render.sources import CitedSource, ListedSource, render_sources, shorten_snippet
 from keyhole.serve.resources import resource
 from keyhole.text.escape_url import escape_url

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from keyhole.records import Source
-from keyhole.render.answer import NextArguments, enclose
+from keyhole.render.boundary import NextArguments, enclose
 from keyhole.render.sources import (
     CitedSource,
     ListedSource,

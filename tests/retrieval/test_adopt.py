@@ -9,7 +9,8 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.stems import query_words
-from keyhole.retrieval.adopt import INDEXED_CHARS, adopt_outputs, output_words
+from keyhole.retrieval.adopt import INDEXED_CHARS, output_words
+from keyhole.retrieval.adopt_running import adopt_all
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.open import open_stores
 from keyhole.store.spool import spool_folder, write
@@ -20,7 +21,7 @@ TEXT = "compiling\n" * 500 + "error: undeclared identifier frobnicate\n"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return open_stores(Config(home=tmp_path), long_running=True, adopt=adopt_outputs).for_tenant(LOCAL)[0]
+    return open_stores(Config(home=tmp_path), long_running=True, adopt=adopt_all).for_tenant(LOCAL)[0]
 
 
 def keep(home: Path) -> None:

@@ -16,6 +16,7 @@ from keyhole.records import Answer, Artifact, Hit
 from keyhole.render.answer import WARNINGS
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import LOCAL, Store
+from keyhole.store.chunks import PackedText
 from keyhole.store.fallback import KEPT_IN_MEMORY, FallbackStore
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import LocalStores, open_stores
@@ -127,7 +128,9 @@ def test_a_search_that_cannot_store_anything_warns() -> None:
 
 def test_a_store_that_fails_during_a_call_still_allows_continuations() -> None:
     class FailsToWrite(MemoryStore):
-        def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+        def put(
+            self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None
+        ) -> None:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
 
     clock = Clock()

@@ -16,7 +16,7 @@ from keyhole.budget.fit import answer_size
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
 from keyhole.records import Answer, Hit
-from keyhole.render.answer import END
+from keyhole.render.boundary import END
 from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session

@@ -22,6 +22,7 @@ from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session
 from keyhole.serve import resources
 from keyhole.serve.resources import (
+    COMPLETERS,
     MAX_ENTRIES,
     MAX_SEARCHED,
     PAGE_TEMPLATE,
@@ -152,6 +153,16 @@ def test_an_entry_has_title_address_size_and_date() -> None:
     assert (entry.mime_type, entry.size) == ("text/markdown", 40_001)
     assert entry.annotations
     assert entry.annotations.last_modified == "2023-11-14T22:13:20Z"
+
+
+def test_an_entry_of_an_output_has_its_command_and_exit_status_instead_of_an_address() -> None:
+    notes = (("command", "make `x`"), ("exit", "2"))
+    entry = resource(ArtifactSummary(id_of(1), "output:compiler", "make `x`", 9_367, 1e9, 0.0, 9_367, notes))
+    assert (entry.name, entry.title) == (r"make \`x\`", r"“make \`x\`”")
+    assert entry.description == (
+        r"Output of `make \`x\`` (compiler output), exit status 2: 9,367 characters, stored on 2001-09-09"
+    )
+    assert COMPLETERS["url"]([ArtifactSummary(id_of(1), "output:log", "make", 1, 1.0, 1.0)], "make") == []
 
 
 @pytest.mark.parametrize("at", [-1e300, 0.0, 1e12, 1e300])

@@ -47,12 +47,12 @@ class Disk(MemoryStore):
         if name not in CALLS or sys._getframe(1).f_globals["__name__"] == MemoryStore.__module__:
             return found
 
-        def call(*arguments: object) -> object:
+        def call(*arguments: object, **options: object) -> object:
             self.calls.append(name)
             if name in self.fails or (name == "put" and getattr(arguments[0], "id", "") in self.too_large):
                 raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk failed")
             assert callable(found)
-            return found(*arguments)
+            return found(*arguments, **options)
 
         return call
 

@@ -11,6 +11,15 @@ NOW = 1_700_000_000.0  # 2023-11-14
 PAGE = Facets("https://docs.python.org/3/", "", NOW - 3 * DAY, "en-GB")
 
 
+def test_outputs_and_pages_are_told_apart_by_their_addresses() -> None:
+    output = Facets("output:log", "", NOW, "")
+    assert passes(output, Filters(kind="outputs"), NOW)
+    assert passes(PAGE, Filters(kind="pages"), NOW)
+    assert not passes(output, Filters(kind="pages"), NOW)
+    assert not passes(PAGE, Filters(kind="outputs"), NOW)
+    assert Filters(kind="pages")
+
+
 def test_empty_filters_are_falsy_and_match_everything() -> None:
     assert passes(Facets("", "", 0.0, ""), NO_FILTERS, NOW)
     assert not NO_FILTERS

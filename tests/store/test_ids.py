@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.store.base import artifact_id
+from keyhole.store.ids import artifact_id
 
 SECRET = b"s" * 32
 URL = "https://example.org/"
@@ -16,6 +16,10 @@ URL = "https://example.org/"
 
 def test_the_id_of_a_text_never_changes() -> None:
     assert artifact_id(SECRET, URL, "text") == "onumy6brzq2rbrvp"
+
+
+def test_the_id_of_a_text_in_pieces_is_that_of_the_text() -> None:
+    assert artifact_id(SECRET, URL, iter(["te", "", "xt"])) == artifact_id(SECRET, URL, "text")
 
 
 @given(st.binary(min_size=1, max_size=40), st.text(), st.text())

@@ -11,14 +11,16 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from benchmarks.outputs.corpus import Output, load_outputs
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.records import Answer
+from keyhole.retrieval.bound import Bounded, bound
 from keyhole.retrieval.retrieve import Retrieval
 from tests.clients.tool_calls import next_call
 from tests.support import reference
 from tests.support.console import run_command, temporary_installation
 from tests.support.fakes import page
-from tests.support.product import retrieval
+from tests.support.product import SECRET, retrieval
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -28,6 +30,9 @@ PAGES = (README, *sorted(DOCS.rglob("*.md")))
 QUESTION = "How is the vacuum threshold that triggers autovacuum defined?"
 SECOND_QUESTION = "transaction ID wraparound failure"
 QUOTE = "Otherwise, if the number of tuples obsoleted since the last VACUUM exceeds the vacuum threshold"
+OUTPUT_EXAMPLE = "pytest/toolz-merge"
+"""The output of the benchmark that the pages show."""
+OUTPUT_BUDGET = 1_400
 _CONSOLE = re.compile(r"^(?P<fence>`{3,})console\n(?P<lines>\$ keyhole.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
 SHOTS = {
     "select": "A terminal: the passages of a page, each with its score and the parts of the score",
@@ -47,6 +52,31 @@ def recorded_product() -> tuple[str, Retrieval]:
     return recorded.url, retrieval(
         {recorded.url: page(recorded.url, recorded.body, content_type=recorded.content_type)}
     )
+
+
+@cache
+def bounded_example() -> tuple[Output, Bounded]:
+    """Return an output of a test run that failed, and its bounded form as `keyhole bound` prints it."""
+    output = load_outputs()[OUTPUT_EXAMPLE]
+    facts = {"command": output.command, "exit_status": output.exit, "store": retrieval({}).store, "secret": SECRET}
+    return output, bound(output.text, budget=OUTPUT_BUDGET, **facts)  # type: ignore[arg-type]
+
+
+def worked_output() -> str:
+    """Return the worked example of an output: the command line and what it prints."""
+    output, bounded = bounded_example()
+    call = (
+        f'{output.command} 2>&1 | keyhole bound --of "{output.command}" --exit {output.exit} --budget {OUTPUT_BUDGET}'
+    )
+    return f"````text\n$ {call}\n\n{bounded.text}\n````"
+
+
+def output_picture(folder: str) -> str:
+    """Return a link to the picture of an output, which docs/make/picture.py draws."""
+    output, bounded = bounded_example()
+    shown = bounded.total - sum(end - start for start, end in bounded.omitted)
+    about = f"A test run of {len(output.text):,} characters goes in; the {shown:,} that every reader looks for come out"
+    return f"![{about}]({folder}/output.svg)"
 
 
 @cache
@@ -106,12 +136,17 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "commands": reference.commands,
     "clients": reference.clients,
     "registrations": reference.registrations,
+    "hook-files": reference.hook_files,
     **{f"worked {name}": lambda name=name: worked_calls()[name] for name in ("fetch", "read", "query", "find", "gone")},  # type: ignore[misc]
+    "worked output": worked_output,
+    "output picture": lambda: output_picture("shots"),
+    "output picture in the README": lambda: output_picture("docs/shots"),
     **{f"shot {name}": lambda name=name: shot(name) for name in SHOTS},  # type: ignore[misc]
     **{
         f"figures: {heading}": lambda heading=heading: benchmark_table(heading)  # type: ignore[misc]
         for heading in (
             "Reading tasks",
+            "Any output",
             "Start and first fetch",
             "Is the answer inside the window?",
             "Is the answer in a search's result?",

@@ -20,6 +20,7 @@ from keyhole.records import (
     SearchRequest,
 )
 from keyhole.store.base import Store, StoreStats, Verification, Word
+from keyhole.store.chunks import PackedText
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.websearch.base import Engine
 
@@ -183,7 +184,7 @@ class BrokenStore:
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
         self._fail("put")
 
     def get(self, id: str) -> Artifact:

@@ -15,7 +15,8 @@ from keyhole.cli.main import main
 from keyhole.config.config import Config
 from keyhole.extract.workers.child import index_words
 from keyhole.records import Artifact
-from keyhole.store.base import LOCAL, Store, artifact_id
+from keyhole.store.base import LOCAL, Store
+from keyhole.store.ids import artifact_id
 from keyhole.store.open import open_stores
 from tests.support.fakes import artifact
 

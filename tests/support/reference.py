@@ -10,6 +10,7 @@ from typing import Any, Final
 from keyhole.budget.budget import client_budget
 from keyhole.budget.clients import CLIENT_LIMITS, ClientLimits, limits_of
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
+from keyhole.cli.install.hook_clients import HOOK_CLIENTS
 from keyhole.config.config import SETTINGS, Config, Setting
 from keyhole.errors import RULES
 from keyhole.render.answer import WARNINGS
@@ -205,6 +206,16 @@ def registrations() -> str:
         "| --- | --- | --- | --- | --- |",
     ]
     return "\n".join([*rows, *(_registration_row(client) for client in CLIENTS.values())])
+
+
+def hook_files() -> str:
+    """Return a table of the clients that run hooks, with their files."""
+    rows = ["| client | user's file | project's file | documentation |", "| --- | --- | --- | --- |"]
+    machine = Machine("linux", Path("~"), Path(), {})
+    for client in (hooks.client for hooks in HOOK_CLIENTS.values()):
+        path = client.user_paths(machine)[0].as_posix()
+        rows.append(f"| `{client.name}` | `{path}` | `{client.project}` | [{client.title}]({client.source}) |")
+    return "\n".join(rows)
 
 
 def _registration_row(client: Client) -> str:

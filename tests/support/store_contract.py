@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import sys
 from abc import ABC, abstractmethod
@@ -17,6 +18,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import TOPIC, Part
 from keyhole.store.base import Store
 from keyhole.store.filters import Filters
+from keyhole.store.text_file import TextFile
 from tests.support.fakes import Clock, artifact
 
 DAY = 86_400.0
@@ -49,6 +51,14 @@ class StoreContract(ABC):
         store.close()
 
     # Storing.
+
+    def test_a_text_that_is_too_large_for_memory_is_stored_from_its_file(self, store: Store) -> None:
+        text = "".join(f"{number} 中 😀 \ud800\x00\n" for number in range(20_000))
+        file = TextFile(io.BytesIO(), [text[:70_000], text[70_000:]])
+        store.put(artifact(text=""), "word", packed=file.packed())
+        assert store.get("a" * 16).text == text
+        assert store.part("a" * 16, 100_000, 170_000).artifact.text == text[100_000:170_000]
+        assert [found.text for found in store.search(["word"], 5)] == [text]
 
     def test_get_returns_every_field_of_an_artifact(self, store: Store, clock: Clock) -> None:
         stored = artifact(
@@ -291,10 +301,12 @@ class StoreContract(ABC):
         assert store.list(2, third[-1].place) == ()
 
     def test_a_summary_has_every_field_but_the_text(self, store: Store, clock: Clock) -> None:
-        stored = artifact(text="中文 😀", title="Titel", fetched_at=clock.now - 5)
+        notes = (("command", "make"), ("exit", "2"))
+        stored = replace(artifact(text="中文 😀", title="Titel", fetched_at=clock.now - 5), notes=notes)
         store.put(stored, "x")
         (row,) = store.list(1)
         assert (row.id, row.url, row.title, row.chars, row.size) == (stored.id, stored.url, "Titel", 4, 11)
+        assert row.notes == notes
         assert (row.fetched_at, row.last_access) == (clock.now - 5, clock.now)
 
     # Searching.

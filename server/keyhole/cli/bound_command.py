@@ -4,48 +4,70 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import asdict
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
+from typing import Any, Final
 
 from keyhole.cli.table import print_json
-from keyhole.cli.text_io import STDIN, print_bytes, print_text, read_input
+from keyhole.cli.text_io import STDIN, print_bytes, print_text, read_blocks
 from keyhole.config.config import Config
-from keyhole.retrieval.bound import Bounded, bound
+from keyhole.retrieval.bound import Bounded
+from keyhole.retrieval.large_output import bound_blocks
 from keyhole.store.base import LOCAL
+
+MAX_CHAR_BYTES: Final = 4
+"""Greatest number of bytes of a character, in UTF-8 and UTF-16."""
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Print the bounded output, or the same bytes if they fit, and return 0."""
-    output = read_input(arguments.file)
-    bounded = _bound(config, arguments, output)
+    is_piped = arguments.file == STDIN
+    bounded, begun = bound_output(
+        config,
+        read_blocks(arguments.file),
+        query=arguments.query,
+        budget=arguments.budget,
+        kind=arguments.kind,
+        command=arguments.of,
+        name="" if is_piped else Path(arguments.file).name,
+        exit_status=arguments.exit,
+        folder=str(Path.cwd()) if is_piped else "",
+    )
     if arguments.json:
-        print_json(asdict(bounded))
-    elif bounded.unchanged:
-        print_bytes(output)
+        print_json(bounded._asdict())
     else:
-        print_text(bounded.text)
+        print_bounded(bounded, begun)
     return 0
 
 
-def _bound(config: Config, arguments: argparse.Namespace, output: bytes) -> Bounded:
-    """Bound an output. It is stored, unless the settings keep none or it is small enough to be printed unchanged."""
-    is_piped = arguments.file == STDIN
-    facts = {
-        "command": arguments.of,
-        "name": "" if is_piped else Path(arguments.file).name,
-        "exit_status": arguments.exit,
-        "folder": str(Path.cwd()) if is_piped else "",
-    }
-    options = {**facts, "query": arguments.query, "budget": arguments.budget, "kind": arguments.kind}
-    if config.keep_outputs == "off" or len(output) <= arguments.budget:
-        return bound(output, **options)
-    from keyhole.cli.build import import_store
-    from keyhole.store.open import open_stores
+def print_bounded(bounded: Bounded, begun: bytes) -> None:
+    """Print a bounded output. `begun`: its first bytes, which are all of an unchanged output."""
+    if bounded.unchanged:
+        print_bytes(begun)
+    else:
+        print_text(bounded.text)
 
-    import_store(config)
+
+def bound_output(config: Config, blocks: Iterable[bytes], *, budget: int, **options: Any) -> tuple[Bounded, bytes]:
+    """Return a bounded output and its first bytes: all of them, if it is unchanged.
+
+    The output is stored, unless the settings keep none or it is small enough to be unchanged.
+    """
+    begun, blocks = bytearray(), iter(blocks)
+    for block in blocks:
+        begun += block
+        if len(begun) > MAX_CHAR_BYTES * budget:
+            break
+    blocks = chain([bytes(begun)], blocks)
+    if config.keep_outputs == "off" or len(begun) <= budget:
+        return bound_blocks(blocks, budget=budget, **options), bytes(begun)
+    from keyhole.cli.build import open_stores
+
     stores = open_stores(config)
     try:
         store, secret = stores.for_tenant(LOCAL)
-        return bound(output, store=store, secret=secret, now=time.time(), **options)
+        bounded = bound_blocks(blocks, budget=budget, store=store, secret=secret, now=time.time(), **options)
+        return bounded, bytes(begun)
     finally:
         stores.close()

@@ -68,11 +68,11 @@ def open_stores(config: Config, *, long_running: bool = False) -> Stores:
 
     The local store adopts the outputs that hooks and ended commands left in the spool folder.
     """
-    from keyhole.retrieval.adopt import adopt_outputs
+    from keyhole.retrieval.adopt_running import adopt_all
     from keyhole.store.open import open_stores as open_chosen
 
     import_store(config)
-    return open_chosen(config, long_running=long_running, adopt=adopt_outputs)
+    return open_chosen(config, long_running=long_running, adopt=adopt_all)
 
 
 def import_store(config: Config) -> None:

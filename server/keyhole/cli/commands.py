@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
+from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
+from keyhole.cli.output_arguments import add_bound, add_run
 from keyhole.cli.parser import Parser
 from keyhole.text.sites import AGES
 
@@ -15,17 +17,13 @@ LOOPBACK: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8765
 DEFAULT_SELECT_CHARS: Final = 8_000
 STRATEGIES: Final = ("passages", "tf_cosine", "bm25", "head_tail")
-DEFAULT_BOUND_CHARS: Final = 4_000
-OUTPUT_KINDS: Final = (
-    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page", "markdown",
-    "opaque", "text",
-)  # fmt: skip
+HOOK_CLIENTS: Final = ("claude", "codex", "copilot", "opencode")
 SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 
 GROUPS: Final = MappingProxyType(
     {
-        "for agents": ("serve", "proxy", "install"),
-        "from the terminal": ("fetch", "search", "read", "extract", "select", "bound"),
+        "for agents": ("serve", "proxy", "install", "hook"),
+        "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run"),
         "the store": ("artifacts",),
         "the server": ("tokens",),
         "setting up": ("config", "doctor", "completion", "demo"),
@@ -59,11 +57,13 @@ def build_parser() -> Parser:
     _add_read(commands)
     _add_extract(commands)
     _add_select(commands)
-    _add_bound(commands)
+    add_bound(commands)
+    add_run(commands)
     add_artifacts(commands)
     _add_tokens(commands)
     _add_config(commands)
     add_install(commands)
+    add_hook(commands)
     _add_doctor(commands)
     _add_completion(commands)
     _add_command(commands, "demo", "show a client using the server on a local copy of a web page", "keyhole demo")
@@ -255,21 +255,6 @@ def _add_select(commands: Any) -> None:
         "--strategy", choices=STRATEGIES, default=STRATEGIES[0], help="how passages are chosen, default passages"
     )
     _add_explain(select)
-
-
-def _add_bound(commands: Any) -> None:
-    bound = _add_command(
-        commands, "bound", "print the important lines of a command's output and store the whole output",
-        "pytest 2>&1 | keyhole bound --of pytest", "keyhole bound build.log --query 'linker error' --budget 2000",
-    )  # fmt: skip
-    bound.add_argument("file", nargs="?", default="-", help="a file, or - for standard input, which is the default")
-    bound.add_argument("--query", "-q", help="the question; failures and the summary are shown in any case")
-    bound.add_argument(
-        "--budget", type=int, default=DEFAULT_BOUND_CHARS, metavar="N", help="characters to print, default 4000"
-    )
-    bound.add_argument("--kind", choices=OUTPUT_KINDS, help="how to read the output, recognised by default")
-    bound.add_argument("--of", default="", metavar="COMMAND", help="the command line that printed the output")
-    bound.add_argument("--exit", type=int, metavar="N", help="the exit status of that command")
 
 
 def _add_tokens(commands: Any) -> None:

@@ -30,6 +30,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "extract": "keyhole.cli.extract_select",
         "select": "keyhole.cli.extract_select",
         "bound": "keyhole.cli.bound_command",
+        "run": "keyhole.cli.run_command",
+        "hook": "keyhole.cli.hook.program",
         "artifacts": "keyhole.cli.artifacts.commands",
         "tokens": "keyhole.cli.tokens_command",
         "install": "keyhole.cli.install.commands",
@@ -41,7 +43,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The module of each command. Its `run(config, arguments)` returns the exit code. It is imported when the command runs,
 so that no command waits for another's imports."""
-COMMANDS_WITHOUT_SETTINGS: Final = frozenset({"config", "completion", "install", "doctor"})
+COMMANDS_WITHOUT_SETTINGS: Final = frozenset({"config", "completion", "install", "doctor", "hook"})
 """Commands that get the default settings, so that they work even if a setting is wrong."""
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130

@@ -23,6 +23,9 @@ _UNKNOWN: Final = "unrecognized arguments: "
 class Parser(argparse.ArgumentParser):
     """argparse's parser with examples and groups. `groups`: the commands below each heading of the help."""
 
+    usage_status = 2
+    """The exit code for wrong arguments."""
+
     def __init__(
         self,
         *,
@@ -56,9 +59,9 @@ class Parser(argparse.ArgumentParser):
         return known, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Print the error with a suggestion and the help command, and exit with code 2."""
+        """Print the error with a suggestion and the help command, and exit with `usage_status`."""
         usage = "" if self._groups or message.startswith(_UNKNOWN) else self.format_usage()
-        self.exit(2, f"{usage}{self.prog}: {self._with_suggestion(message)}\nTry: {self.prog} --help\n")
+        self.exit(self.usage_status, f"{usage}{self.prog}: {self._with_suggestion(message)}\nTry: {self.prog} --help\n")
 
     def _with_suggestion(self, message: str) -> str:
         if message.startswith(_UNKNOWN):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -12,25 +13,39 @@ STDIN: Final = "-"
 """The file name that stands for standard input."""
 
 
-def read_input(name: str, max_bytes: int | None = None) -> bytes:
+BLOCK_BYTES: Final = 262_144
+"""Bytes that are read at a time."""
+
+
+def read_input(name: str, max_bytes: int) -> bytes:
     """Return the content of a file or of standard input, which is announced if it is a terminal.
 
     Raises KeyholeError: invalid_argument if the file is unreadable, too_large if it has more than `max_bytes`.
     """
+    content = bytearray()
+    for block in read_blocks(name):
+        content += block
+        if len(content) > max_bytes:
+            message = f"{name} is larger than {max_bytes:,} bytes (KEYHOLE_MAX_DECODED_BYTES)"
+            raise KeyholeError(Code.TOO_LARGE, message)
+    return bytes(content)
+
+
+def read_blocks(name: str) -> Iterator[bytes]:
+    """Yield the blocks of a file or of standard input, which is announced if it is a terminal.
+
+    Raises KeyholeError (invalid_argument) if the file is unreadable.
+    """
     if name == STDIN and sys.stdin.isatty():
         print("keyhole: reading standard input; Ctrl-D ends it", file=sys.stderr)
-    count = -1 if max_bytes is None else max_bytes + 1
     try:
         if name == STDIN:
-            content = sys.stdin.buffer.read(count)
+            yield from iter(lambda: sys.stdin.buffer.read(BLOCK_BYTES), b"")
         else:
             with Path(name).open("rb") as file:
-                content = file.read(count)
+                yield from iter(lambda: file.read(BLOCK_BYTES), b"")
     except OSError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"cannot read {name}: {error.strerror}") from error
-    if max_bytes is not None and len(content) > max_bytes:
-        raise KeyholeError(Code.TOO_LARGE, f"{name} is larger than {max_bytes:,} bytes (KEYHOLE_MAX_DECODED_BYTES)")
-    return content
 
 
 def print_text(text: str) -> None:

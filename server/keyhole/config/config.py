@@ -252,7 +252,10 @@ class Config:
         10.0, "seconds", "time limit for all embeddings, within the deadline of the call", between(0.1, 60, float)
     )
     keep_outputs: str = setting(
-        "on", "on or off", "whether the outputs that `keyhole bound` shortens are stored", one_of("on", "off")
+        "on",
+        "on or off",
+        "whether outputs that `keyhole bound`, `keyhole run` and hooks shorten are stored",
+        one_of("on", "off"),
     )
     ttl_days: float = setting(
         30.0, "days", "time that an artifact is kept after it was last read", between(0.001, 36_500, float)

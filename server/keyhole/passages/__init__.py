@@ -1,255 +1,29 @@
-"""Select the passages of a stored text that answer a query within a size limit. Pure."""
+"""Select the passages of a stored text that answer a query within a size limit. Pure.
+
+The names of this module are loaded on first use, without which an output is read in a fraction of the time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import lru_cache
-from itertools import chain, islice, takewhile
-
-from keyhole.passages.baselines import select_baseline
-from keyhole.passages.feedback import add_feedback, order_windows
-from keyhole.passages.find import Index, Span, find_hits
-from keyhole.passages.packing.one_text import head_tail_order, insert_lede, merge_adjacent, pack_windows, render_spans
-from keyhole.passages.packing.units import complete_units
-from keyhole.passages.page_language import page_language_if_other
-from keyhole.passages.query import Match
-from keyhole.passages.rank import WindowScores, score_query, score_windows
-from keyhole.passages.repeats import ShownSpans, skip_seen
-from keyhole.passages.stop import (
-    MIN_MEAN_SHARE,
-    MIN_SHOWN_CHARS,
-    WEAK_MIN_MEAN_SHARE,
-    count_more,
-    end_with_evidence,
-    nearest_places,
-    take_chars,
-)
-from keyhole.passages.strength import is_weak, match_strength
-from keyhole.records import Selection, Strategy, TermCount
-from keyhole.text.measure import Measure, fits
-
-ABSENT_STRENGTH = 0.04
-"""Strength of a match below which only the nearest places are shown. On development pages, two of five questions asked
-of another page of the same collection fall below it, and 0.6 % of questions that the page answers."""
-
-PREFERRED_CHARS = 3_000
-"""Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words."""
-
-UNMATCHED_CHARS = 1_000
-"""Characters of the beginning and the end that are shown if no word of the query is on the page."""
-
-SHORT_TEXT_CHARS = 1_500
-"""A text of at most this length is shown whole: its gap lines and a second call would cost as much."""
-
-NEARLY_WHOLE_SHARE = 0.2
-"""A text is shown whole if the passages would leave out at most this share of it."""
-
-CACHED_TEXTS = 4
-"""Cached indexes and rankings. With them a second query on a page, or the same query with another budget, takes less
-than half the time. A page has at most three: of its main part, its rest and its whole text. An index takes about six
-bytes per character: usually 2 MB in all, at most 240 MB."""
-
-
-def select(
-    text: str,
-    query: str | None,
-    max_chars: int,
-    *,
-    main_end: int | None = None,
-    measure: Measure = len,
-    strategy: str = "passages",
-    preferred: Sequence[int] = (),
-    shown_before: Sequence[Span] = (),
-    answered_before: Sequence[Span] = (),
-    skip: int = 0,
-    fill: bool = False,
-) -> Selection:
-    """Select the passages of `text` that best answer `query`. Raise KeyError for an unknown strategy.
-
-    Returns the best passages in reading order, as far as the evidence goes (see `stop.py`), or the whole text if that
-    leaves out little of it. Without a query, returns the whole text if it fits, else its beginning and its end. A gap
-    line marks each omission with its offsets and the heading above the next passage. A larger limit keeps every passage
-    that a smaller limit shows. The text is the main part, unless the rest of the page answers the query better (see
-    `cut_to_ranked`).
-
-    `main_end`: the end of the main part, after which the rest of the page follows; None if all of the text is main.
-    `max_chars`: the maximum size of the result's `text` with its gap lines, as `measure` counts it.
-    `strategy`: "passages", or one of the baselines "tf_cosine", "bm25" and "head_tail".
-    `preferred`: windows to show first, best first. Ignored if no word of the query is in the text.
-    `shown_before`: spans that the reader was shown in earlier calls. The best passages are shown again; the others are
-    listed in `repeated` instead of shown.
-    `answered_before`: spans that the reader was shown for this query. The next best passages are shown instead.
-    `skip`: the number of the best windows that earlier results showed (`Selection.skip`). The next ones fill the limit.
-    `fill`: True shows passages up to `max_chars`, also where they match less than what the evidence needs.
-    """
-    if strategy != "passages":
-        return _select_baseline(index_text(text[:main_end]), query or "", max_chars, measure, strategy)
-    text, main_end = cut_to_ranked(text, main_end, query)
-    index = index_text(text, main_end)
-    scored = score_text(text, query, main_end) if query and query.strip() and text else None
-    matched = scored is not None and bool(scored.stages)
-    weak = scored is not None and matched and is_weak(scored)
-    language = page_language_if_other(index, scored.query.text) if scored and (weak or not matched) else ""
-    repeated: list[Span] = []
-    if scored is None:
-        order: Iterable[int] = head_tail_order(index)
-    elif not matched:
-        order = take_chars(index, head_tail_order(index), UNMATCHED_CHARS)
-    elif skip or fill:
-        order = islice(rank_windows(scored, preferred), skip, None)
-        order = insert_lede(index, complete_units(scored, order, max_chars)) if fill else order
-    else:
-        seen, answered = ShownSpans(shown_before), ShownSpans(answered_before)
-        order = _order_evidence(scored, preferred, max_chars, weak=weak, goes_on=bool(answered_before))
-        order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
-    is_bounded = scored is not None and not fill
-    spans = pack_windows(index, order, max_chars, measure, allow_whole=not is_bounded) if max_chars > 0 else []
-    is_first = is_bounded and not (skip or answered_before)
-    if is_first and _is_nearly_whole(index, [*spans, *repeated]) and fits(text, max_chars, measure):
-        spans = [(0, len(text))]
-    spans, rendered = _render(index, spans, max_chars, measure)
-    selection = Selection(
-        strategy="whole" if spans == [(0, len(text))] else "passages" if matched else "head_tail",
-        total=len(text),
-        spans=tuple(spans),
-        scores=(0.0,) * len(spans),
-        text=rendered,
-        terms=_count_terms(scored) if scored else (),
-        matched=matched,
-        weak=weak,
-        page_language=language,
-    )
-    return _describe(selection, scored, preferred, skip, repeated) if scored and matched else selection
-
-
-def _order_evidence(
-    scored: WindowScores, preferred: Sequence[int], max_chars: int, *, weak: bool, goes_on: bool
-) -> Iterable[int]:
-    """Return the windows of the evidence, best first; if `goes_on`, the windows that match less follow.
-
-    `weak`: True for a weak match, whose evidence ends sooner.
-    """
-    ranked = rank_windows(scored, preferred)
-    if match_strength(scored) < ABSENT_STRENGTH:
-        order = nearest_places(ranked)
-    else:
-        min_share = WEAK_MIN_MEAN_SHARE if weak else MIN_MEAN_SHARE
-        order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, min_share)
-        order = complete_units(scored, order, max_chars)
-    return insert_lede(scored.index, chain(order, rank_windows(scored, preferred)) if goes_on else order)
-
-
-def _describe(
-    selection: Selection, scored: WindowScores, preferred: Sequence[int], skip: int, repeated: Sequence[Span]
-) -> Selection:
-    """Return the selection with the scores of its spans, and what it leaves out of the windows that match."""
-    index, spans = scored.index, selection.spans
-    best = [_best_window(scored, span) for span in spans]
-    shown = ShownSpans(spans)
-    repeated = merge_adjacent(sorted(span for span in repeated if not shown.covers(*span)))
-    # One pass over the order, because it ranks the page in three ways.
-    ranked = rank_windows(scored, preferred)
-    skipped = list(islice(ranked, skip))
-    return replace(
-        selection,
-        scores=tuple(round(scored.scores[window], 3) for window in best),
-        parts=tuple(tuple(scored.explain(window).items()) for window in best),
-        repeated=tuple(repeated),
-        more=count_more(scored, [*spans, *repeated], skipped),
-        skip=skip + _count_shown(index, ranked, [*spans, *repeated]),
+TYPE_CHECKING = False  # type checkers read it as True; importing `typing` would take a tenth of the time of a hook
+if TYPE_CHECKING:
+    from keyhole.passages.selection import (
+        SHORT_TEXT_CHARS,
+        cut_to_ranked,
+        index_text,
+        rank_windows,
+        score_text,
+        select,
     )
 
-
-def rank_windows(scored: WindowScores, preferred: Sequence[int] = ()) -> Iterator[int]:
-    """Yield the windows of a page, best first, the `preferred` ones before the others."""
-    return iter(dict.fromkeys(chain(preferred, order_windows(scored)))) if preferred else order_windows(scored)
+__all__ = ["SHORT_TEXT_CHARS", "cut_to_ranked", "index_text", "rank_windows", "score_text", "select"]
 
 
-def _count_shown(index: Index, ranked: Iterable[int], spans: Sequence[Span]) -> int:
-    """Return how many of the best windows the spans show, up to the first one that they do not show whole."""
-    shown = ShownSpans(spans)
-    return sum(1 for _ in takewhile(lambda window: shown.covers(index.starts[window], index.end(window)), ranked))
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'keyhole.passages' has no attribute {name!r}")
+    from keyhole.passages import selection
 
-
-def _is_nearly_whole(index: Index, spans: Sequence[Span]) -> bool:
-    """Return whether the spans leave out so little of the text that the whole text costs hardly more."""
-    omitted = len(index.text) - sum(end - start for start, end in spans)
-    return len(index.text) <= SHORT_TEXT_CHARS or omitted <= NEARLY_WHOLE_SHARE * len(index.text)
-
-
-def _render(
-    index: Index, spans: list[Span], max_size: int, measure: Measure, *, labelled: bool = True
-) -> tuple[list[Span], str]:
-    """Return the spans and their text, or nothing if the space is too small for one gap line."""
-    text = render_spans(index, spans, labelled=labelled)
-    return (spans, text) if fits(text, max_size, measure) else ([], "")
-
-
-def _select_baseline(index: Index, query: str, max_size: int, measure: Measure, strategy: str) -> Selection:
-    selected = select_baseline(strategy, index, query, max_size, measure)
-    spans, text = _render(index, selected, max_size, measure, labelled=False)
-    kind: Strategy = "head_tail" if strategy == "head_tail" else "passages"
-    kind = "whole" if spans == [(0, len(index.text))] else kind
-    return Selection(kind, len(index.text), tuple(spans), (0.0,) * len(spans), text)
-
-
-def cut_to_ranked(text: str, main_end: int | None, query: str | None) -> tuple[str, int | None]:
-    """Return the part of a page's text from which passages for `query` are chosen, and where the rest begins in it.
-
-    It is the main part, unless the main part lacks words of the query or answers it weakly, and a passage of the rest
-    matches more of the query than every passage of the main part. Then it is the whole text.
-    """
-    if not main_end:
-        return text, None
-    main = text[:main_end]
-    if query and query.strip():
-        scored = score_text(main, query, None)
-        is_complete = not is_weak(scored) and all(hits.count for hits in scored.hits)
-        if not is_complete and _matches_more(index_text(text[main_end:], 0), scored):
-            return text, main_end
-    return main, None
-
-
-def _matches_more(rest: Index, scored: WindowScores) -> bool:
-    """Return whether a window of the rest matches more of the query than every scored window of the main part.
-
-    A term weighs what it weighs in the main part. So only the rest is searched, and not the whole text again.
-    """
-    query = scored.query
-    hits = [find_hits(rest, term, query.language, query.folded) for term in query.terms]
-    counts = [max(1, len(term_hits.windows)) for term_hits in scored.hits]
-    found = score_windows(rest, query, hits, counts, scored.index.size)
-    return _best_coverage(found) > _best_coverage(scored)
-
-
-@lru_cache(maxsize=CACHED_TEXTS)
-def index_text(text: str, main_end: int | None = None) -> Index:
-    """Index a text for queries; the last few indexes are cached. `main_end`: as for `Index`."""
-    return Index(text, main_end)
-
-
-@lru_cache(maxsize=CACHED_TEXTS)
-def score_text(text: str, query: str, main_end: int | None = None) -> WindowScores:
-    """Score the windows of a text for a query; the last few results are cached. `main_end`: as for `Index`."""
-    return add_feedback(score_query(index_text(text, main_end), query))
-
-
-def _best_coverage(scored: WindowScores) -> float:
-    """Return the largest weight of query terms that a window holds together with its context."""
-    return max(dict(scored.stages).get("context", ()), default=0.0)
-
-
-def _best_window(scored: WindowScores, span: Span) -> int:
-    first = scored.index.window_at(span[0])
-    last = scored.index.window_at(span[1] - 1)
-    return max(range(first, last + 1), key=lambda window: (scored.scores[window], -window))
-
-
-def _count_terms(scored: WindowScores) -> tuple[TermCount, ...]:
-    """Return how often each word of the query occurs; in unspaced scripts, each pair of characters."""
-    return tuple(
-        TermCount(hits.term.surface, hits.count)
-        for hits in scored.hits
-        if hits.term.match is not Match.GRAM or len(hits.term.surface) > 1
-    )
+    value: object = getattr(selection, name)
+    globals()[name] = value
+    return value

@@ -6,16 +6,16 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from keyhole.passages import index_text, rank_windows, score_text
-from keyhole.passages.find import Index, Span
-from keyhole.passages.packing.one_text import gap_line, head_tail_order
+from keyhole.passages.gaps import close_gaps, gap_line, uncovered
+from keyhole.passages.lines import ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
-from keyhole.passages.rank import WindowScores
-from keyhole.records import Selection
 from keyhole.text.measure import Measure, fits
-from keyhole.text.output import Output
+from keyhole.text.output import HINTS, Output, Shown, Span
+
+if TYPE_CHECKING:
+    from keyhole.passages.rank import WindowScores
 
 QUERY_SHARE: Final = 0.7
 """Share of the shown characters for the passages of the query; the rest is for the marked lines."""
@@ -23,17 +23,30 @@ LINE_SHARE: Final = 0.85
 """The same share where an output has no failures to show."""
 FAILURE_WEIGHT: Final = 7.0
 """Weight from which a mark is a failure."""
-LINE_WINDOWS: Final = 8
+LINE_WINDOWS: Final = 32
 """Windows of which the matching lines are shown before any whole window."""
+PROSE_KINDS: Final = frozenset({"text", "page", "markdown"})
+"""Kinds whose lines are parts of sentences: a line alone answers little."""
+PROSE_WINDOWS: Final = 2
+"""The same number of windows in these kinds."""
+LINE_WEIGHT: Final = 0.8
+"""Share of the best line's weight that such a line has at least."""
 MAX_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it."""
+NAME_WEIGHT: Final = 1.3
+"""Factor of a word in the name of a part: a definition of source or a file."""
 COMMAND_SHARE: Final = 0.3
 """The same share for the words of the command, if there is no query."""
+SUMMARY_SHARE: Final = 0.12
+"""Share of the characters for the summary of what is not shown."""
+OUTLINE_SHARE: Final = 0.3
+"""The same share for source and diffs if nothing is asked: their definitions or files are what a reader wants first."""
 WHOLE_SHARE: Final = 1 / 3
 """Share of the limit up to which a line or record is shown whole."""
 MAX_CANDIDATES: Final = 3_000
 """Ranges that are tried, at most: a large budget shows some hundreds."""
 
+_TAG = re.compile(r"<[^<>]*>")
 _DIGIT = re.compile(r"\d")
 
 
@@ -44,39 +57,37 @@ def select_output(
     *,
     command_words: str = "",
     measure: Measure = len,
-) -> Selection:
+) -> Shown:
     """Select the ranges of an output that fit `max_chars`, or the whole output if it fits.
 
+    Of an excerpt, the spans and the offsets of omissions are those of the larger text.
     `command_words`: the words of the command that printed the output, which rank its lines if there is no query.
     """
     text = output.text
-    if fits(text, max_chars, measure):
+    if not output.joints and fits(text, max_chars, measure):
         spans = [(0, len(text))] if text else []
-        return Selection("whole", len(text), tuple(spans), (0.0,) * len(spans), text)
+        return Shown(len(text), tuple(spans), text)
     question = (query or "").strip()
-    words = question or command_words
-    scored = score_text(text, words) if words else None
-    matched = scored is not None and bool(scored.stages)
-    index, shown = index_text(text), OutputText(output, max_chars)
+    shown = OutputText(output, int(max_chars * _summary_share(output, question)))
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(output.marks, key=lambda mark: -mark[2])]
-    query_share = QUERY_SHARE if any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks) else LINE_SHARE
-    share = query_share if question else COMMAND_SHARE
-    order = _interleave(_passages(output, scored), marked, share) if scored and matched else iter(marked)
-    rest = _unrepeated(output, _windows(index, head_tail_order(index)))
+    if question:
+        has_failures = any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks)
+        matching, share = list(_passages(output, question)), QUERY_SHARE if has_failures else LINE_SHARE
+    else:
+        matching, share = list(_unrepeated(output, lines_with(text, command_words))), COMMAND_SHARE
+    matched = bool(matching)
+    order = _interleave(matching, marked, share) if matched else iter(marked)
+    rest = _unrepeated(output, ends_first(text))
     whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in (order, rest)]
     spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
-    return Selection(
-        strategy="passages" if matched or output.marks else "head_tail",
-        total=len(text),
-        spans=tuple(spans),
-        scores=(0.0,) * len(spans),
-        text=shown.render(spans),
-        matched=matched,
-    )
+    places = tuple(shown.place(span) for span in shown.split(spans))
+    return Shown(output.total, places, shown.render(spans), matched)
 
 
-def _windows(index: Index, order: Iterable[int]) -> Iterator[Span]:
-    return ((index.starts[window], index.end(window)) for window in order)
+def _summary_share(output: Output, question: str) -> float:
+    if output.kind in ("source", "diff") and not question:
+        return OUTLINE_SHARE
+    return 0 if question and output.summary_title == HINTS and output.kind != "opaque" else SUMMARY_SHARE
 
 
 def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
@@ -85,38 +96,67 @@ def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
     for start, end in spans:
         first = bisect_right(repeats, start, key=lambda repeat: repeat[1])
         last = bisect_left(repeats, end, key=lambda repeat: repeat[0])
-        yield from _uncovered((start, end), repeats[first:last])
+        yield from uncovered((start, end), repeats[first:last])
 
 
-def _passages(output: Output, scored: WindowScores) -> Iterator[Span]:
-    """Yield the matching lines of the best windows, and then the windows."""
-    index = scored.index
-    ranked = list(islice(rank_windows(scored), MAX_CANDIDATES))
-    for window in ranked[:LINE_WINDOWS]:
-        yield from _matching_lines(output, scored, index.starts[window], index.end(window))
-    yield from _unrepeated(output, _windows(index, ranked))
+def _passages(output: Output, question: str) -> Iterator[Span]:
+    """Yield the matching lines of the best windows, and then the windows. Yield nothing if no word matches."""
+    from keyhole.passages import rank_windows, score_text  # most calls have no question
+
+    scored = score_text(_without_tags(output.text) if output.kind == "page" else output.text, question)
+    if not scored.stages:
+        return
+    ranked = islice(rank_windows(scored), MAX_CANDIDATES)
+    windows = [(scored.index.starts[window], scored.index.end(window)) for window in ranked]
+    count = PROSE_WINDOWS if output.kind in PROSE_KINDS else LINE_WINDOWS
+    yield from _matching_lines(output, scored, windows[:count])
+    yield from _unrepeated(output, windows)
 
 
-def _matching_lines(output: Output, scored: WindowScores, start: int, end: int) -> Iterator[Span]:
-    """Yield the lines of a window with the most words of the query, if they are short.
+def _without_tags(page: str) -> str:
+    """Return HTML with spaces instead of its tags, scripts and styles, so that offsets stay the same."""
+    for name in ("script", "style"):
+        kept, position = [], 0
+        while (start := page.find(f"<{name}", position)) >= 0 and (end := page.find(f"</{name}", start)) >= 0:
+            kept += [page[position:start], " " * (end - start)]
+            position = end
+        page = "".join([*kept, page[position:]])
+    return _TAG.sub(lambda tag: " " * len(tag[0]), page)
+
+
+def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span]) -> Iterator[Span]:
+    """Yield the short lines of windows that match most, best first.
 
     A line that repeats another except for numbers is one of them only if it has a number of the query.
     """
-    text, best = scored.index.text, 0
-    found: list[Span] = []
-    while start < end:
-        line_end = min(end, text.find("\n", start) + 1 or end)
-        line = text[start:line_end].casefold()
-        terms = [
-            hits.term for hits in scored.hits if hits.count and (hits.term.stem in line or hits.term.surface in line)
-        ]
-        if len(terms) > best:
-            best, found = len(terms), []
-        if len(terms) == best and terms and len(line) <= MAX_LINE:
-            is_new = any(_DIGIT.search(term.surface) for term in terms)
-            found += [(start, line_end)] if is_new else _unrepeated(output, [(start, line_end)])
-        start = line_end
-    yield from found
+    found: list[tuple[float, Span]] = []
+    for start, end in windows:
+        while start < end:
+            line_end = min(end, output.text.find("\n", start) + 1 or end)
+            if line_end - start <= MAX_LINE:
+                terms = _terms_in(output.text[start:line_end], scored)
+                line = [(start, line_end)]
+                has_number = any(_DIGIT.search(word) for word in terms)
+                found += [(sum(terms.values()), each) for each in (line if has_number else _unrepeated(output, line))]
+            start = line_end
+    for part in output.parts if output.summary_title not in ("", HINTS) else ():
+        if weight := sum(_terms_in(part.name, scored).values()):
+            line_end = output.text.find("\n", part.start) + 1 or len(output.text)
+            found.append((NAME_WEIGHT * weight, (part.start, min(line_end, part.start + MAX_LINE))))
+    best = max((weight for weight, _ in found), default=0.0)
+    for weight, line_found in sorted(found, key=lambda each: -each[0]):
+        if weight > 0 and weight >= LINE_WEIGHT * best:
+            yield line_found
+
+
+def _terms_in(line: str, scored: WindowScores) -> dict[str, float]:
+    """Return the words of the query that a line contains, with their weights."""
+    line = line.casefold()
+    return {
+        hits.term.surface: weight
+        for hits, weight in zip(scored.hits, scored.idf, strict=True)
+        if hits.count and (hits.term.stem in line or hits.term.surface in line)
+    }
 
 
 def _complete(text: str, records: Sequence[Span], order: Iterable[Span], longest: int) -> Iterator[Span]:
@@ -162,10 +202,10 @@ def _pack(
     for order in orders:
         failed = 0
         for number, span in enumerate(order):
-            pieces = _uncovered(span, packed)
+            pieces = uncovered(span, packed)
             if not pieces:
                 continue
-            tried = _close_gaps(sorted([*packed, *pieces]), gap)
+            tried = close_gaps(sorted([*packed, *pieces]), gap)
             if fits(shown.passages(tried), max_size, measure):
                 packed = tried
             else:
@@ -173,28 +213,3 @@ def _pack(
             if failed > 8 or number >= MAX_CANDIDATES:
                 break
     return packed
-
-
-def _close_gaps(spans: Sequence[Span], least: int) -> list[Span]:
-    """Merge ranges with at most `least` characters between them: the line for the omission would be as long."""
-    closed: list[Span] = []
-    for start, end in spans:
-        if closed and start - closed[-1][1] <= least:
-            closed[-1] = (closed[-1][0], max(end, closed[-1][1]))
-        else:
-            closed.append((start, end))
-    return closed
-
-
-def _uncovered(span: Span, shown: Sequence[Span]) -> list[Span]:
-    """Return the parts of a range that are not shown yet."""
-    pieces, position = [], span[0]
-    for start, end in shown:
-        if end <= position or start >= span[1]:
-            continue
-        if start > position:
-            pieces.append((position, start))
-        position = max(position, end)
-    if position < span[1]:
-        pieces.append((position, span[1]))
-    return pieces

@@ -12,8 +12,8 @@ from keyhole.passages.echo import find_echoes
 from keyhole.passages.feedback import FEEDBACK_SHARE as SINGLE_PAGE_SHARE
 from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import Hits, Index, find_hits
+from keyhole.passages.gaps import gap_line
 from keyhole.passages.labels import gap_label
-from keyhole.passages.packing.one_text import gap_line
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, find_terms, score_windows
 from keyhole.passages.strength import match_strength

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from keyhole.records import Window
 from keyhole.text.measure import Measure, fit_forward
 
@@ -48,30 +46,6 @@ def next_window(
     """
     limit = end - start if end - start >= MIN_WINDOW else None
     return read_window(text, start, limit, max_size, measure, base=base, total=total)
-
-
-def find_gaps(total: int, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the ranges of a text of `total` characters that are outside of the spans, which are in order."""
-    edges = [0, *(edge for span in spans for edge in span), total]
-    return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
-
-
-def next_gap(
-    total: int,
-    spans: Sequence[tuple[int, int]],
-    scores: Sequence[float],
-    known: Sequence[tuple[int, int]] = (),
-) -> tuple[int, int] | None:
-    """Return the omitted range to read next, None if nothing is omitted.
-
-    It is the first one after the span with the best score, or else the last one; without spans the first one. The
-    ranges in `known` do not count as omitted.
-    """
-    gaps = find_gaps(total, sorted((*spans, *known)))
-    if not gaps or not spans:
-        return gaps[0] if gaps else None
-    best_end = spans[scores.index(max(scores))][1]
-    return next((gap for gap in gaps if gap[0] >= best_end), gaps[-1])
 
 
 def quote_window(text: str, span: tuple[int, int], context: int, max_size: int, measure: Measure) -> Window:

@@ -7,10 +7,6 @@ used, so the same page and arguments give the same bytes.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +14,14 @@ from typing import Literal
 
 from keyhole.errors import KeyholeError
 from keyhole.records import Answer, Artifact, Fault, Part, Repeat, Selection, Window
+from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
 from keyhole.render.repeats import repeats_line
 from keyhole.render.rest import characters_of, main_size, rest_line
 from keyhole.text.escape import plain_line
 from keyhole.text.escape_url import escape_url
 from keyhole.text.measure import clip, serialized_size
+from keyhole.text.output_facts import is_output
 
 MAX_MESSAGE = 300
 """Bytes of an error's message. Some messages contain text from servers, or host names."""
@@ -31,8 +29,6 @@ MAX_CALL_URL = 2_000
 """Bytes of a URL in a call that fetches it. The call must name the whole URL; longer URLs are data."""
 MAX_TERMS = 8
 """Terms of the query listed as found, and as absent, at most."""
-END = "[end]"
-"""The last line of every result except errors. A result without it was truncated after Keyhole sent it."""
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_BRIEFLY = "Weak match."
 
@@ -55,9 +51,6 @@ WARNINGS = {
 }
 """The meaning for the caller of each warning code of the store. The codes are stable."""
 
-
-NextArguments = Mapping[str, str | int]
-"""The arguments of the read_artifact call that reads on, in the order in which they are printed, without the id."""
 
 Form = Literal["full", "plain", "brief"]
 """How much an answer says around its text. "plain": no author, site, date or changes. "brief", for small budgets: no
@@ -83,21 +76,6 @@ def warning_line(code: str, *, brief: bool = False) -> str:
     """Return the line for a warning code, or "" for no warning. `brief`: only its first part."""
     meaning = WARNINGS.get(code, "the store has a problem.")
     return f"Warning {code}: {re.split('[,;.]', meaning)[0] + '.' if brief else meaning}" if code else ""
-
-
-def boundary_mark(secret: bytes, body: str) -> str:
-    """Return the boundary mark for a text: eight characters that nobody can compute without `secret`.
-
-    It depends on the whole text, so a page that contains a mark it was shown with has another mark.
-    """
-    digest = hmac.new(secret, b"boundary:" + body.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
-    return base64.b32encode(digest[:5]).decode("ascii").lower()
-
-
-def read_call(id: str, arguments: NextArguments | None) -> str:
-    """Return the read_artifact call with `arguments`, or "" without any."""
-    values = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in (arguments or {}).items())
-    return f'read_artifact(id="{id}", {values})' if values else ""
 
 
 def page_answer(
@@ -198,7 +176,8 @@ def error_answer(error: KeyholeError, warning: str = "") -> Answer:
     message = plain_line(error.message, MAX_MESSAGE).rstrip(".")
     stop = "" if message.endswith("?") else "."
     can_fetch = url and serialized_size(url) <= MAX_CALL_URL
-    step = f'Fetch again: web_fetch(url="{url}").' if can_fetch else rule.next_step
+    fetch = "Run the command again." if is_output(url) else f'Fetch again: web_fetch(url="{url}").'
+    step = fetch if can_fetch else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
     text = join_sentences(f"{error.code}: {message}{stop} {step}{retry}", warning_line(warning))
     facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
@@ -217,15 +196,10 @@ def rerank_note(faults: Sequence[Fault]) -> str:
 
 def caveats(artifact: Artifact, *, brief: bool = False) -> list[str]:
     """Return the lines that warn of a truncated text and of a placeholder. `brief`: to the first colon or semicolon."""
-    cut = "Partial: the rest of the page was never received or could not be read." if artifact.cut else ""
+    part = "output was not stored" if is_output(artifact.url) else "page was never received or could not be read"
+    cut = f"Partial: the rest of the {part}." if artifact.cut else ""
     lines = [line for line in (cut, NOTICES.get(artifact.notice, artifact.notice)) if line]
     return [re.split("[:;]", line)[0].rstrip(".") + "." for line in lines] if brief else lines
-
-
-def enclose(body: str, secret: bytes) -> str:
-    """Return a page's text between two boundary lines that the page cannot forge."""
-    mark = boundary_mark(secret, body)
-    return f"--- untrusted text {mark} ---\n{body}\n--- end {mark} ---"
 
 
 def warning_fact(warning: str) -> dict[str, object]:

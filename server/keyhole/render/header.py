@@ -12,6 +12,7 @@ from keyhole.records import CHANGED, MARKDOWN, Artifact
 from keyhole.text.diff import parse_ranges
 from keyhole.text.escape import quote_line
 from keyhole.text.escape_url import MAX_URL, shorten_url
+from keyhole.text.output_facts import EXIT_STATUS, describe_output, is_output, output_kind
 
 MAX_TITLE: Final = 160
 """Bytes of a title that are shown. Search engines show about 60 characters."""
@@ -29,9 +30,16 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 def title_and_url(artifact: Artifact, form: str = "full") -> str:
-    """Return the address and the title of a page, shorter in the form "plain"."""
+    """Return the address and the title of a page, shorter in the form "plain"; what an output is, for an output."""
+    if is_output(artifact.url):
+        return output_line(artifact)
     max_url, max_title = (MAX_URL, MAX_TITLE) if form == "full" else (MAX_PLAIN_URL, MAX_PLAIN_TITLE)
     return f"{shorten_url(artifact.url, max_url)} {quote_line(artifact.title, max_title)}".rstrip()
+
+
+def output_line(artifact: Artifact) -> str:
+    """Return the line that says what an output is: its command, kind and exit status."""
+    return describe_output(output_kind(artifact.url), artifact.title, artifact.note(EXIT_STATUS))
 
 
 def source_line(artifact: Artifact, form: str = "full") -> str:

@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import NamedTuple
 
-from keyhole.records import Selection
-from keyhole.render.answer import END, NextArguments, enclose, read_call
-from keyhole.text.escape import plain_line
-
-MAX_COMMAND: Final = 80
-"""Bytes of the command line that are shown. The reader of a result has just run it."""
-KIND_NAMES: Final = {
-    "test": "test run", "compiler": "compiler output", "trace": "stack trace", "log": "log", "diff": "diff",
-    "grep": "search results", "listing": "listing", "source": "source", "json": "JSON", "jsonl": "JSON Lines",
-    "csv": "table", "page": "HTML", "markdown": "Markdown", "opaque": "long lines", "text": "text",
-}  # fmt: skip
+from keyhole.render.boundary import END, NextArguments, enclose, read_call
+from keyhole.text.output import Shown
+from keyhole.text.output_facts import describe_output
 
 
-@dataclass(frozen=True, slots=True)
-class OutputHead:
+class OutputHead(NamedTuple):
     """The facts in the first line of a bounded output."""
 
     kind: str
+    """One of `keyhole.extract.outputs.KINDS`."""
     chars: int
+    """Characters of the whole output, as a terminal shows it."""
     lines: int
     tokens: int
+    """An estimate."""
     command: str = ""
+    """The command line, in which secrets are masked."""
     exit_status: int | None = None
     """The exit status of the command, None if it is unknown."""
 
 
-def bounded_text(
-    head: OutputHead, selection: Selection, secret: bytes, id: str, following: NextArguments | None
-) -> str:
+def bounded_text(head: OutputHead, shown: Shown, secret: bytes, id: str, following: NextArguments | None) -> str:
     """Return the text of a bounded output for a model. Without an `id`, nothing can be read on."""
     call = read_call(id, following) if id else ""
-    lines = [_first_line(head, selection), enclose(selection.text, secret), call and f"Next: {call}", END]
+    lines = [_first_line(head, shown), enclose(shown.text, secret), call and f"Next: {call}", END]
     return "\n".join(line for line in lines if line)
 
 
-def _first_line(head: OutputHead, selection: Selection) -> str:
-    command = f" of `{plain_line(head.command, MAX_COMMAND)}`" if head.command else ""
-    status = f", exit status {head.exit_status}" if head.exit_status else ""
+def _first_line(head: OutputHead, shown: Shown) -> str:
     size = f"{head.chars:,} characters in {head.lines:,} lines, about {head.tokens:,} tokens"
-    return f"Output{command} ({KIND_NAMES.get(head.kind, head.kind)}){status}: {size}; {selection.shown:,} shown."
+    return f"{describe_output(head.kind, head.command, head.exit_status)}: {size}; {shown.chars:,} shown."

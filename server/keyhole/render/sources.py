@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from keyhole.records import EngineReport, Repeat, Source
-from keyhole.render.answer import END, NextArguments, caveats, enclose, join_sentences, read_call
+from keyhole.render.answer import caveats, join_sentences
+from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import MAX_PLAIN_URL, day_of, quote_title, site_and_date
 from keyhole.render.repeats import short_repeats
 from keyhole.text.escape import plain_line

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from keyhole.text.output_facts import output_kind
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from keyhole.records import Artifact
     from keyhole.store.base import Store
 
-ADDRESS: Final = "output:"
-"""The beginning of the address of every output; its kind follows."""
 INDEXED_CHARS: Final = 100_000
 """Characters of the beginning and of the end of an output that are indexed, with the lines that every reader looks
 for between them. Indexing 200,000 characters takes 50 ms."""
@@ -22,12 +22,17 @@ def adopt_outputs(folder: str, store: Store, id: str = "") -> int:
     from keyhole.store.spool import adopt
 
     def put(artifact: Artifact) -> None:
-        from keyhole.extract.outputs.marks import mark_lines
-
-        marks = mark_lines(artifact.text, artifact.url.removeprefix(ADDRESS))
-        store.put(artifact, output_words(artifact.title, artifact.text, marks))
+        store.put(artifact, artifact_words(artifact))
 
     return adopt(folder, put, id)
+
+
+def artifact_words(artifact: Artifact) -> str:
+    """Return the search words of an artifact that is an output."""
+    from keyhole.extract.outputs import read_output
+
+    marks = read_output(artifact.text, kind=output_kind(artifact.url)).marks
+    return output_words(artifact.title, artifact.text, marks)
 
 
 def output_words(title: str, text: str, marks: Sequence[tuple[int, int, float]]) -> str:

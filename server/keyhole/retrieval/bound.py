@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from keyhole.errors import Code, KeyholeError
-from keyhole.extract.outputs import KINDS, Output, command_words, decode_output, read_output
+from keyhole.extract.outputs import (
+    KINDS,
+    Output,
+    command_words,
+    decode_output,
+    read_output,
+    recognise,
+    terminal_text,
+)
+from keyhole.passages.gaps import find_gaps, next_gap
 from keyhole.passages.outputs import select_output
-from keyhole.passages.reading import find_gaps, next_gap
-from keyhole.records import Artifact, Selection
 from keyhole.render.outputs import OutputHead, bounded_text
-from keyhole.store.base import artifact_id
-from keyhole.text.output_facts import Notes, output_notes, output_title, output_url
+from keyhole.retrieval.adopt import output_words
+from keyhole.store.ids import artifact_id
+from keyhole.text.output import Shown
+from keyhole.text.output_facts import output_notes, output_title, output_url
 from keyhole.text.secrets import mask_secrets
+
+if TYPE_CHECKING:
+    from keyhole.records import Artifact
 
 BUDGET: Final = 4_000
 """Characters of a bounded output, and the size up to which an output is left as it is: about 1,000 tokens."""
@@ -23,6 +33,8 @@ CHARS_PER_TOKEN: Final = 3.5
 """Characters of an output per token, for the estimate in its first line. Logs and code have fewer than prose."""
 MARGIN: Final = 24
 """Characters reserved for numbers, which have more digits around a text than around no text."""
+LARGE_CHARS: Final = 4_000_000
+"""Characters up to which all of an output is ranked, which takes 1.6 s. Of a larger one, an excerpt is."""
 WINDOW_CHARS: Final = 8_000
 """Characters of the window that the next call reads."""
 
@@ -35,8 +47,7 @@ class OutputStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Bounded:
+class Bounded(NamedTuple):
     """An output within its budget."""
 
     text: str
@@ -80,40 +91,69 @@ def bound(
 
     Raises KeyholeError: invalid_argument for an unknown kind or a budget below `MIN_BUDGET`, store_unavailable.
     """
+    check_options(kind, budget)
+    text = output if isinstance(output, str) else decode_output(output)
+    if len(text) <= budget:
+        return Bounded(
+            text, kind or recognise(terminal_text(text), command or "", name or ""), None, len(text), unchanged=True
+        )
+    text, read = read_whole(text, query, kind, command or "", name or "")
+    id = ""
+    if store is not None:
+        from keyhole.records import Artifact
+
+        url, title = output_url(read.kind), output_title(command or "", name or "")
+        id, notes = artifact_id(secret, url, text), output_notes(command or "", exit_status, folder)
+        words = output_words(title, read.text, read.marks)
+        store.put(Artifact(id, url, url, title, text, "text/plain", "", now, notes=notes), words)
+    lines = text.count("\n") + 1
+    return render_output(read, lines, query, budget, mask_secrets(command or ""), exit_status, id, secret)
+
+
+def check_options(kind: str | None, budget: int) -> None:
+    """Raise KeyholeError (invalid_argument) for an unknown kind or a budget below `MIN_BUDGET`."""
+    if budget >= MIN_BUDGET and kind in (None, *KINDS):
+        return
+    from keyhole.errors import Code, KeyholeError  # a hook, which runs at each tool call, has no time to import them
+
     if kind is not None and kind not in KINDS:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"kind must be one of: {', '.join(KINDS)}")
-    if budget < MIN_BUDGET:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"budget must be at least {MIN_BUDGET}")
-    text = output if isinstance(output, str) else decode_output(output)
-    read = read_output(text, kind=kind, command=command or "", name=name or "")
-    if len(text) <= budget:
-        return Bounded(text, read.kind, None, len(text), unchanged=True)
-    notes = output_notes(command or "", exit_status, folder)
-    id = _store(read, store, secret, output_title(command or "", name or ""), now, notes)
-    return _render(read, query, budget, mask_secrets(command or ""), exit_status, id, secret)
+    raise KeyholeError(Code.INVALID_ARGUMENT, f"budget must be at least {MIN_BUDGET}")
 
 
-def _store(output: Output, store: OutputStore | None, secret: bytes, title: str, now: float, notes: Notes) -> str:
-    """Store an output and return its id, "" without a store."""
-    if store is None:
-        return ""
-    address = output_url(output.kind)
-    id = artifact_id(secret, address, output.text)
-    store.put(Artifact(id, address, address, title, output.text, "text/plain", "", now, notes=notes), "")
-    return id
+def read_whole(text: str, query: str | None, kind: str | None, command: str, name: str) -> tuple[str, Output]:
+    """Return the text that is stored, and the output that is ranked: an excerpt of it if it is large."""
+    if len(text) <= LARGE_CHARS:
+        read = read_output(text, kind=kind, command=command, name=name)
+        return read.text, read
+    from keyhole.retrieval.output_excerpt import excerpt_of_text, read_excerpt
+
+    text = terminal_text(text)
+    excerpt = excerpt_of_text(text, query or command_words(command))
+    return text, read_excerpt(excerpt, kind, command, name)
 
 
-def _render(
-    output: Output, query: str | None, budget: int, command: str, exit_status: int | None, id: str, secret: bytes
+def render_output(
+    output: Output,
+    lines: int,
+    query: str | None,
+    budget: int,
+    command: str,
+    exit_status: int | None,
+    id: str,
+    secret: bytes,
 ) -> Bounded:
-    text = output.text
-    tokens = round(len(text) / CHARS_PER_TOKEN)
-    head = OutputHead(output.kind, len(text), text.count("\n") + 1, tokens, command, exit_status)
-    empty = Selection("passages", len(text), (), (), "")
-    longest = {"offset": len(text), "limit": WINDOW_CHARS}
+    """Return the bounded text of an output, or of the larger text of which it is an excerpt.
+
+    `lines`: the lines of the whole text. The other arguments are those of `bound`.
+    """
+    total = output.total
+    head = OutputHead(output.kind, total, lines, round(total / CHARS_PER_TOKEN), command, exit_status)
+    empty = Shown(total)
+    longest = {"offset": total, "limit": WINDOW_CHARS}
     space = budget - len(bounded_text(head, empty, secret, id, longest)) - MARGIN
     selection = select_output(output, query, space, command_words=command_words(command))
-    gap = next_gap(len(text), selection.spans, selection.scores)
+    gap = next_gap(total, selection.spans, (0.0,) * len(selection.spans))
     following = {"offset": gap[0], "limit": min(WINDOW_CHARS, gap[1] - gap[0])} if gap else None
     rendered = bounded_text(head, selection, secret, id, following)
-    return Bounded(rendered, output.kind, id or None, len(text), tuple(find_gaps(len(text), selection.spans)))
+    return Bounded(rendered, output.kind, id or None, total, tuple(find_gaps(total, selection.spans)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from keyhole.records import Artifact, Selection, Window
-from keyhole.render.answer import NextArguments
+from keyhole.render.boundary import NextArguments
 from keyhole.retrieval.call import Call
 from keyhole.text.measure import serialized_size
 
@@ -25,7 +25,7 @@ def arguments_after(call: Call, artifact: Artifact, selection: Selection, query:
 
     If the selection is of the main part, so is the omitted range that the call shows.
     """
-    from keyhole.passages.reading import next_gap
+    from keyhole.passages.gaps import next_gap
 
     gap = next_gap(selection.total, selection.spans, selection.scores, selection.repeated)
     if gap is None:

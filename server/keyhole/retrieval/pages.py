@@ -21,7 +21,8 @@ from keyhole.records import Artifact, Page
 from keyhole.retrieval.artifact import link_to_previous, make_artifact, validators
 from keyhole.retrieval.instrumentation import add_amount, stage
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_markdown_of, is_same_text
-from keyhole.store.base import Clock, Store, artifact_id
+from keyhole.store.base import Clock, Store
+from keyhole.store.ids import artifact_id
 
 AFTER_EXTRACTION: Final = 3.0
 """Seconds of a call's time that are reserved for the stages after extraction: storing the page, selecting passages, and

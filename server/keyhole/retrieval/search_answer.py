@@ -12,10 +12,10 @@ from functools import cache, partial
 from typing import Final
 
 from keyhole.budget.fit import fit
+from keyhole.passages.gaps import next_gap
 from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.packing.unseen import UnseenPacker
 from keyhole.passages.rank_sources import join_spans
-from keyhole.passages.reading import next_gap
 from keyhole.passages.repeats import ShownSpans, repeats_line_size
 from keyhole.passages.stop import NEAREST_PLACES
 from keyhole.passages.strength import WEAK_STRENGTH

@@ -120,12 +120,12 @@ class SourceFinder:
         return FoundSources(tuple(sources), found.reports)
 
     async def _from_store(self, question: Question) -> FoundSources:
-        """Return the stored artifacts that match the words of the question best, each page once."""
+        """Return the stored pages that match the words of the question best, each once. Outputs are left out."""
         from keyhole.passages.stems import query_words
 
         request = question.request
         words = tuple(dict.fromkeys(word for phrasing in question.phrasings for word in query_words(phrasing)))
-        filters = Filters(request.sites, request.exclude_sites, request.freshness, request.language)
+        filters = Filters(request.sites, request.exclude_sites, request.freshness, request.language, "pages")
         most = request.max_results * STORED_PER_RESULT
         await question.progress(0, question.steps, "searching the store")
         with stage("store"):

@@ -25,7 +25,9 @@ from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import parse_arguments
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.text.escape import plain_line
 from keyhole.text.escape_url import MAX_URL, escape_url, shorten_url
+from keyhole.text.output_facts import EXIT_STATUS, describe_output, is_output, output_kind
 
 MIME_TYPE: Final = "text/markdown"
 PAGE_TEMPLATE: Final = "artifact://{id}"
@@ -172,11 +174,19 @@ def resource(row: ArtifactSummary) -> types.Resource:
         uri=PAGE_TEMPLATE.replace("{id}", row.id),
         name=name,
         title=quote_title(row.title) or name,
-        description=f"{row.chars:,} characters of {shorten_url(row.url)}, as read on {at:%Y-%m-%d}",
+        description=_describe(row, f"{at:%Y-%m-%d}"),
         mime_type=MIME_TYPE,
         size=row.size,
         annotations=types.Annotations(last_modified=f"{at:%Y-%m-%dT%H:%M:%SZ}"),
     )
+
+
+def _describe(row: ArtifactSummary, day: str) -> str:
+    """Return the size of an artifact, and of which page or command it is."""
+    if is_output(row.url):
+        output = describe_output(output_kind(row.url), row.title, dict(row.notes).get(EXIT_STATUS))
+        return f"{output}: {row.chars:,} characters, stored on {day}"
+    return f"{row.chars:,} characters of {shorten_url(row.url)}, as read on {day}"
 
 
 def _shortest_resource(row: ArtifactSummary) -> types.Resource:
@@ -185,7 +195,9 @@ def _shortest_resource(row: ArtifactSummary) -> types.Resource:
 
 
 def _name(row: ArtifactSummary, limit: int) -> str:
-    """Return the page's address without its scheme."""
+    """Return the page's address without its scheme, or the command of an output."""
+    if is_output(row.url):
+        return plain_line(row.title, limit) or row.url
     return shorten_url(row.url.partition("://")[2] or row.url, limit)
 
 
@@ -234,8 +246,8 @@ def _ids(rows: Sequence[ArtifactSummary], value: str) -> list[str]:
 
 
 def _urls(rows: Sequence[ArtifactSummary], value: str) -> list[str]:
-    found = _filter_by_words(rows, value)
-    return [escape_url(row.url) for row in found if row.url.isascii() and len(row.url) <= MAX_URL]
+    found = (row.url for row in _filter_by_words(rows, value) if not is_output(row.url))
+    return [escape_url(url) for url in found if url.isascii() and len(url) <= MAX_URL]
 
 
 COMPLETERS: Final[dict[str, Callable[[Sequence[ArtifactSummary], str], list[str]]]] = {

@@ -173,7 +173,7 @@ class _TenantsLoader:
     def _load(self) -> Tenants:
         tenants = self._build(self._config, self._pool)
         # Nearly every call needs these (stemmers, token weights); load them before the first call waits for them.
-        for module in ("keyhole.passages", "keyhole.budget.tokens"):
+        for module in ("keyhole.passages.selection", "keyhole.budget.tokens"):
             import_module(module)
         return tenants
 

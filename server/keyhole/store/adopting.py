@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.base import Store, StoreStats, Verification, Word
 from keyhole.store.filters import NO_FILTERS, Filters
 
-Adopt = Callable[[str, Store, str], int]
-"""Moves the outputs of a folder into a store, or only the output with an id if it is not "", and returns their
-number."""
+if TYPE_CHECKING:
+    from keyhole.store.chunks import PackedText
+
+Adopt = Callable[[str, Store, bytes, str], int]
+"""Moves the outputs of a folder into a store with a secret, or only the output with an id if it is not "", and returns
+their number."""
 
 _T = TypeVar("_T")
 
@@ -70,8 +73,8 @@ class AdoptingStore:
 
     # Calls that do not.
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
-        self._store.put(artifact, words, keys)
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
+        self._store.put(artifact, words, keys, packed)
 
     def recent(self, url: str, since: float) -> Artifact | None:
         return self._store.recent(url, since)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.filters import NO_FILTERS, Filters
+
+if TYPE_CHECKING:
+    from keyhole.store.chunks import PackedText
 
 Clock = Callable[[], float]
 FileState = Literal["", "whole", "replaced", "unfinished"]
@@ -18,9 +18,6 @@ FileState = Literal["", "whole", "replaced", "unfinished"]
 Word = str | tuple[str, ...]
 """A search word, or several forms of it that match equally."""
 
-
-ID_BYTES = 10
-"""80 bits cannot be guessed, and encode as 16 characters of base32, which a model copies without errors."""
 
 MAX_KNOWN_URLS = 1_000_000
 """Remembered URL keys, about 40 MB: the links of some ten thousand pages. The least recently seen are dropped first."""
@@ -66,27 +63,18 @@ class Verification:
     `unfinished` if it was too large to check completely, "" for stores without a file."""
 
 
-def artifact_id(secret: bytes, url: str, text: str) -> str:
-    """Return the id for a final URL and a text: stable for one secret, and unguessable without it."""
-    digest = hmac.new(secret, digestmod=hashlib.sha256)
-    encoded_url = url.encode("utf-8", "surrogatepass")
-    # The length prefix separates pairs of URL and text whose concatenations are equal.
-    digest.update(len(encoded_url).to_bytes(8, "big") + encoded_url)
-    digest.update(text.encode("utf-8", "surrogatepass"))
-    return base64.b32encode(digest.digest()[:ID_BYTES]).decode("ascii").lower()
-
-
 class Store(Protocol):
     """Stores artifacts until they expire or the store is full. Thread-safe.
 
     Every method raises KeyholeError(store_unavailable) when the medium fails.
     """
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
         """Store an artifact, or renew the artifact with the same id.
 
         `words`: its search terms, separated by spaces; terms of its topic are repeated with the prefix `TOPIC`.
-        `keys`: URL keys to `remember` in the same write.
+        `keys`: URL keys to `remember` in the same write. `packed`: the text, if it is too large for memory; the text of
+        the artifact is then ignored.
         """
         ...
 

@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, zip_longest
 from threading import Lock
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Verification, Word
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from keyhole.store.chunks import PackedText
 
 log = logging.getLogger(__name__)
 
@@ -93,12 +96,12 @@ class FallbackStore:
 
     # Writes.
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
         url_keys, too_large = list(keys), list[KeyholeError]()
 
         def put_on_disk() -> bool:
             try:
-                self._disk.put(artifact, words, url_keys)
+                self._disk.put(artifact, words, url_keys, packed)
             except KeyholeError as error:
                 if error.message != TOO_LARGE:
                     raise
@@ -111,7 +114,7 @@ class FallbackStore:
             self._memory.remove(artifact.id)
             self._move_if_due()
         else:
-            self._memory.put(artifact, words)
+            self._memory.put(artifact, words, packed=packed)
             self._add_pending_keys(url_keys)
         if too_large:
             raise too_large[0]

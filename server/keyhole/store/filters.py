@@ -1,13 +1,16 @@
-"""Filter stored artifacts by site, age and language."""
+"""Filter stored artifacts by kind, site, age and language."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
+from keyhole.text.output_facts import is_output
 from keyhole.text.sites import AGES, is_allowed_by_sites
+
+ArtifactKind = Literal["pages", "outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +24,11 @@ class Filters:
     """A key of `AGES`: the maximum age of the publication date, or of the fetch if the page states no date."""
     language: str = ""
     """BCP 47 tag, compared by its primary language. Pages of unknown language match."""
+    kind: ArtifactKind | None = None
+    """Only pages, or only outputs of commands, files and other tools."""
 
     def __bool__(self) -> bool:
-        return bool(self.sites or self.exclude_sites or self.age or self.language)
+        return bool(self.sites or self.exclude_sites or self.age or self.language or self.kind)
 
 
 NO_FILTERS: Final = Filters()
@@ -42,10 +47,17 @@ class Facets:
 
 def passes(facets: Facets, filters: Filters, now: float) -> bool:
     """Return whether an artifact meets all conditions."""
+    if not has_kind(facets.url, filters.kind):
+        return False
     if filters.language and facets.language and primary_language(facets.language) != primary_language(filters.language):
         return False
     is_recent = not filters.age or _is_recent(facets, now - AGES[filters.age])
     return is_recent and is_allowed_by_sites(facets.url, filters)
+
+
+def has_kind(url: str, kind: ArtifactKind | None) -> bool:
+    """Return whether the artifact with this URL is of a kind; None stands for both kinds."""
+    return kind is None or is_output(url) == (kind == "outputs")
 
 
 def primary_language(language: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from threading import Lock
+from typing import TYPE_CHECKING, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import TOPIC, Artifact, ArtifactSummary, Part, Place
@@ -15,11 +16,15 @@ from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, StoreStats, V
 from keyhole.store.filters import NO_FILTERS, Facets, Filters, passes
 from keyhole.store.term_lookup import list_forms, plan_lists
 
+if TYPE_CHECKING:
+    from keyhole.store.chunks import PackedText
+
 MAX_ARTIFACTS = 64
 TTL = 3_600.0
 """Seconds after its last access until an artifact expires: memory only bridges the time until the disk works again."""
 MAX_BYTES = 64 * 1024**2
 """Memory for texts and words: 64 pages of a megabyte each. Most pages take a third of that."""
+MEMORY_TOO_LARGE: Final = "the text is larger than the size limit of the memory store"
 BYTES_PER_WORD = 100
 """Memory of a short string in a set."""
 
@@ -42,10 +47,12 @@ class MemoryStore:
         self._vectors: OrderedDict[bytes, bytes] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
+        if packed is not None:
+            artifact = replace(artifact, text=self._unpack(packed))
         terms = frozenset(words.split())
         if (size := _memory_size(artifact, terms)) > self._max_bytes:
-            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the size limit of the memory store")
+            raise KeyholeError(Code.STORE_UNAVAILABLE, MEMORY_TOO_LARGE)
         with self._lock:
             self._pop(artifact.id)
             self._artifacts[artifact.id] = (artifact, terms, self._clock())
@@ -53,6 +60,16 @@ class MemoryStore:
             self._tombstones.pop(artifact.id, None)
         self.remember(keys)
         self.collect()
+
+    def _unpack(self, packed: PackedText) -> str:
+        """Return a text that was packed, or raise KeyholeError if it is too large for memory."""
+        from keyhole.store.chunks import unpack
+
+        pieces = (chunk.data for chunk in packed.chunks)
+        text = unpack(pieces, packed.digest, packed.chunk_chars) if packed.size <= self._max_bytes else None
+        if text is None:
+            raise KeyholeError(Code.STORE_UNAVAILABLE, MEMORY_TOO_LARGE)
+        return text
 
     def get(self, id: str) -> Artifact:
         self.collect()
@@ -115,7 +132,7 @@ class MemoryStore:
             rows = [(-a.fetched_at, a.id, a, last_access) for a, _, last_access in self._artifacts.values()]
         rows = [row for row in rows if after is None or row[:2] > (-after[0], after[1])]
         return tuple(
-            ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, last_access, _utf8_size(a.text))
+            ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, last_access, _utf8_size(a.text), a.notes)
             for *_, a, last_access in sorted(rows, key=lambda row: row[:2])[:limit]
         )
 

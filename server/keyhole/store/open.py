@@ -83,7 +83,7 @@ class LocalStores:
             if tenant not in self._open:
                 store, secret = self._open_store(tenant)
                 if tenant == LOCAL and self._adopt:
-                    store = AdoptingStore(store, partial(self._adopt, spool_folder(self._folder), store))
+                    store = AdoptingStore(store, partial(self._adopt, spool_folder(self._folder), store, secret))
                 self._open[tenant] = store, secret
             return self._open[tenant]
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from keyhole.text.lazy_pattern import lazy_pattern
+
 _JOINERS: Final = "\u200c\u200d"
 _REMOVED: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"  # C0 and C1 controls except tab and line feed; surrogates
@@ -29,19 +31,21 @@ _FLAGS: Final = tuple(
 """Tag characters can spell hidden text. Only the three flags that Unicode recommends stay (emoji-sequences.txt)."""
 
 _CONTROLS: Final = bytes([*range(9), *range(11, 32), 127])
-_SUSPECT = re.compile(f"[{_REMOVED}{_JOINERS}{_SELECTORS}]")
-_SUSPECT_ASTRAL = re.compile(f"[{_REMOVED_ASTRAL}{_SELECTORS_ASTRAL}]")
-_INVISIBLE = re.compile(f"[{_REMOVED}{_JOINERS}{_SELECTORS}{_REMOVED_ASTRAL}{_SELECTORS_ASTRAL}]+")
-_LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
+_SUSPECT = lazy_pattern(f"[{_REMOVED}{_JOINERS}{_SELECTORS}]")
+_SUSPECT_ASTRAL = lazy_pattern(f"[{_REMOVED_ASTRAL}{_SELECTORS_ASTRAL}]")
+_INVISIBLE = lazy_pattern(f"[{_REMOVED}{_JOINERS}{_SELECTORS}{_REMOVED_ASTRAL}{_SELECTORS_ASTRAL}]+")
+_C0_CONTROLS = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f]+")
+"""Removed first: one in ten characters of a binary file is one, and `_required_part` takes a microsecond for each."""
+_LINE_BREAKS = lazy_pattern("[\x85\u2028\u2029]")
 # Every branch stops at the next control, so even a text of nothing but introducers is matched in linear time.
-_ESCAPES = re.compile(
+_ESCAPES = lazy_pattern(
     r"\x1b\[[0-?]{0,64}+[ -/]{0,4}+[@-~]?"  # CSI (ECMA-48, 5.4)
     r"|\x1b[\]PX^_](?:[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+(?:\x07|\x9c|\x1b\\))?"  # OSC, DCS, SOS, PM, APC
     r"|\x1b[ -/]{0,4}+[0-~]?"
     # One-character introducers. In text encoded twice they follow a letter or control and are no escapes.
     r"|(?<![\x80-\xff])(?:\x9b[0-?]{0,64}+[@-~]?|[\x90\x98\x9d-\x9f](?:[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+(?:\x07|\x9c|\x1b\\))?)"
 )
-_JOINING = re.compile(
+_JOINING = lazy_pattern(
     "[\u0600-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u06ff\u0700-\u074f\u0750-\u077f\u07c0-\u07ff\u0840-\u085f"
     "\u0860-\u08ff\u0900-\u0963\u0970-\u0dff\u0e80-\u0fff\u1000-\u109f\u1700-\u17ff\u1807\u1820-\u18af\u1900-\u1aaf"
     "\u1b00-\u1c7f\ua800-\ua8ff\ua930-\uaaff\uabc0-\uabff\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc"
@@ -49,7 +53,7 @@ _JOINING = re.compile(
     "\U0001e900-\U0001e95f]"
 )
 """Letters and marks of scripts in which joiners change shapes: Arabic and related scripts, and those of South Asia."""
-_EMOJI = re.compile(
+_EMOJI = lazy_pattern(
     "[\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
@@ -61,11 +65,11 @@ _VARIATION_BASES: Final = {
     "\u180b\u180c\u180d\u180f": "\u1807\u1820-\u18aa",
 }
 """Variation selectors, and the characters that they may follow (StandardizedVariants.txt, by block)."""
-_VARIANTS: Final = {sign: re.compile(f"[{before}]") for signs, before in _VARIATION_BASES.items() for sign in signs}
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_VARIANTS: Final = {sign: lazy_pattern(f"[{before}]") for signs, before in _VARIATION_BASES.items() for sign in signs}
+_HAN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _UNREPORTED: Final = frozenset("\xad\u200b\ufeff\t\n\v\f\r")
 """Removed characters that `count_invisible` ignores: optional line breaks, byte order marks, page breaks."""
-_GAP_LIKE = re.compile(r"\[…(?=\d+:\d+\])")
+_GAP_LIKE = lazy_pattern(r"\[…(?=\d+:\d+\])")
 
 
 def clean(text: str) -> str:
@@ -73,7 +77,8 @@ def clean(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if has_suspect_characters(text):
-        text = _INVISIBLE.sub(_required_part, _ESCAPES.sub("", _LINE_BREAKS.sub("\n", text)))
+        text = _C0_CONTROLS.sub("", _ESCAPES.sub("", _LINE_BREAKS.sub("\n", text)))
+        text = _INVISIBLE.sub(_required_part, text)
     return _GAP_LIKE.sub("[...", text) if "[…" in text else text
 
 

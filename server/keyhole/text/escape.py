@@ -10,15 +10,16 @@ import re
 from typing import Final
 
 from keyhole.text.clean import clean
+from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.measure import clip
 
 CHARS_PER_BYTE: Final = 4
 """Characters examined per byte of the result. This bounds the cost, and allows for spaces and removed characters."""
 
-_SIGNS = re.compile(r"[\]!\\<`&]")
+_SIGNS = lazy_pattern(r"[\]!\\<`&]")
 """The signs with which a match of `_ACTIVE` begins or which precede it. Most texts have none, which is seen faster."""
-_ACTIVE = re.compile(r"(?<=\])[(:]|(?<=!)\[|\\*(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|\\+\Z")
-_DOUBLE_QUOTES = re.compile("[“”„‟❝❞〝〞〟＂«»]")
+_ACTIVE = lazy_pattern(r"(?<=\])[(:]|(?<=!)\[|\\*(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|\\+\Z")
+_DOUBLE_QUOTES = lazy_pattern("[“”„‟❝❞〝〞〟＂«»]")
 _REPLACEMENTS: Final = {"(": "&#40;", "[": "&#91;", "<": "&lt;", ":": "\\:", "&": "\\&", "`": "\\`"}
 _SPLIT_PAIRS: Final = {"](": "&#40;", "]:": "\\:", "![": "&#91;"}
 """Two characters that form markup together, with the replacement of the second if the text begins with it."""

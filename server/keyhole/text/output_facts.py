@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from keyhole.text.escape import plain_line
 from keyhole.text.secrets import mask_secrets
 
 OUTPUT: Final = "output:"
@@ -18,6 +19,14 @@ EXIT_STATUS: Final = "exit"
 FOLDER: Final = "folder"
 """The artifact note with the folder in which that command ran."""
 
+KIND_NAMES: Final = {
+    "test": "test run", "compiler": "compiler output", "trace": "stack trace", "log": "log", "diff": "diff",
+    "grep": "search results", "listing": "listing", "source": "source", "json": "JSON", "jsonl": "JSON Lines",
+    "csv": "table", "page": "HTML", "markdown": "Markdown", "opaque": "long lines", "text": "text",
+}  # fmt: skip
+"""The names of the kinds of outputs, as they are shown."""
+MAX_SHOWN_TITLE: Final = 80
+"""Bytes of the command line that are shown in a result. Its reader has usually just run it."""
 MAX_COMMAND: Final = 2_000
 """Characters of a command line that are stored: a longer one contains the text of a script. Exports allow as many."""
 
@@ -39,6 +48,18 @@ def output_kind(url: str) -> str:
     return url.removeprefix(OUTPUT) if is_output(url) else ""
 
 
+def describe_output(kind: str, title: str, exit_status: int | str | None, limit: int = MAX_SHOWN_TITLE) -> str:
+    """Return one line that says what an output is, with an exit status other than 0; the title is escaped."""
+    source = f" of `{plain_line(title, limit)}`" if title else ""
+    status = "" if exit_status in {None, 0, "", "0"} else f", exit status {plain_line(str(exit_status), 20)}"
+    return f"Output{source} ({kind_name(output_url(kind))}){status}"
+
+
+def kind_name(url: str) -> str:
+    """Return the name of the kind of an output, such as "test run", as it is shown."""
+    return KIND_NAMES.get(output_kind(url), "text")
+
+
 def output_title(command: str, name: str) -> str:
     """Return the title under which an output is stored: its command or the name of its file, on one line."""
     return " ".join(_stored(command or name).split())
@@ -47,7 +68,7 @@ def output_title(command: str, name: str) -> str:
 def output_notes(command: str, exit_status: int | None, folder: str) -> Notes:
     """Return the notes that are stored with an output: those of its facts that are known. Secrets are masked."""
     status = "" if exit_status is None else str(exit_status)
-    facts = ((COMMAND, _stored(command)), (EXIT_STATUS, status), (FOLDER, folder))
+    facts = ((COMMAND, _stored(command)), (EXIT_STATUS, status), (FOLDER, _stored(folder)))
     return tuple((name, value) for name, value in facts if value)
 
 

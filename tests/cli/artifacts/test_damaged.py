@@ -13,7 +13,9 @@ import pytest
 from keyhole.cli.artifacts.commands import run_action
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact
-from keyhole.store.base import StoreStats, Verification, artifact_id
+from keyhole.store.base import StoreStats, Verification
+from keyhole.store.chunks import PackedText
+from keyhole.store.ids import artifact_id
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
 
@@ -32,8 +34,8 @@ class DamagedStore(MemoryStore):
         self.put(replace(PAGE, id=DAMAGED_ID), "x")
         self.damaged = {DAMAGED_ID}
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
-        super().put(artifact, words, keys)
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
+        super().put(artifact, words, keys, packed)
         self.damaged = set()
 
     def get(self, id: str) -> Artifact:

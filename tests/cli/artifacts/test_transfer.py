@@ -20,7 +20,7 @@ from keyhole.cli.artifacts.streams import open_input
 from keyhole.errors import KeyholeError
 from keyhole.fetch.known_urls import canonicalize, hash_url
 from keyhole.records import Artifact
-from keyhole.store.base import artifact_id
+from keyhole.store.ids import artifact_id
 from keyhole.text.clean import clean
 from tests.retrieval.test_properties import TEXTS
 from tests.support.fakes import artifact

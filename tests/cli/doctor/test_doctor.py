@@ -29,20 +29,6 @@ Captured = pytest.CaptureFixture[str]
 SERVER = Server(sys.executable, ("-m", "keyhole", "serve"))
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "APPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("USERPROFILE", str(folder))
-    monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
-    monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "kept"))
-    monkeypatch.chdir(folder)
-    return folder
-
-
 def run_doctor(capsys: Captured, *words: str) -> tuple[int, dict[str, dict[str, Any]]]:
     """Return the exit code and the findings by name."""
     capsys.readouterr()

@@ -8,7 +8,9 @@ import pytest
 
 from keyhole.cli.install.clients import CLIENTS, Machine
 from keyhole.cli.install.entries import Server, Shape, build_entry, is_keyhole, parse_entry
-from keyhole.cli.install.launch import Installation, this_server
+from keyhole.cli.install.hook_clients import HOOK_CLIENTS
+from keyhole.cli.install.hook_lines import parse_line
+from keyhole.cli.install.launch import Installation, this_program, this_server
 from keyhole.cli.install.output import diff_lines
 
 HOME = Path("/home/me")
@@ -94,6 +96,30 @@ CACHED = "/home/me/.cache/uv/archive-v0/Xy12"
 ])  # fmt: skip
 def test_the_registered_command_starts_this_installation(installation: Installation, server: Server) -> None:
     assert this_server(installation) == server
+
+
+@pytest.mark.parametrize(("installation", "words"), [
+    (Installation("/v/bin/python", "", "/v", "1.2", program="/v/bin/keyhole"), ("/v/bin/keyhole",)),
+    (Installation("/v/bin/python", "/v/bin/keyhole-reader", "/v", "1.2"), ("/v/bin/python", "-m", "keyhole")),
+    (Installation(f"{CACHED}/bin/python", "", CACHED, "1.2", "", "/u/uvx", f"{CACHED}/bin/keyhole"),
+     ("/u/uvx", "--from", "keyhole-reader@1.2", "keyhole")),
+    (Installation(f"{CACHED}/bin/python", "", CACHED, "1.2", "file:///w/k.whl"),
+     ("uvx", "--from", "file:///w/k.whl", "keyhole")),
+])  # fmt: skip
+def test_a_hook_starts_this_installation(installation: Installation, words: tuple[str, ...]) -> None:
+    assert this_program(installation) == words
+    line = HOOK_CLIENTS["claude-code"].line(words, "linux")
+    assert (parsed := parse_line(line.text)) and parsed.words == words and not parsed.has_former_name
+
+
+@pytest.mark.parametrize(("client", "variable", "path"), [
+    ("claude-code", "CLAUDE_CONFIG_DIR", "/x/settings.json"), ("codex", "CODEX_HOME", "/x/hooks.json"),
+    ("copilot", "COPILOT_HOME", "/x/hooks/keyhole.json"), ("opencode", "OPENCODE_CONFIG_DIR", "/x/plugin/keyhole.js"),
+    ("opencode", "XDG_CONFIG_HOME", "/x/opencode/plugin/keyhole.js"),
+])  # fmt: skip
+def test_environment_variables_move_the_files_of_hooks_too(client: str, variable: str, path: str) -> None:
+    machine = Machine("linux", HOME, Path("/work"), {variable: "/x"})
+    assert HOOK_CLIENTS[client].client.user_paths(machine)[0].as_posix() == path
 
 
 def test_a_diff_has_no_secrets_and_no_overlong_lines() -> None:

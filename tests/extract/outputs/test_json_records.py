@@ -57,12 +57,12 @@ def test_a_shape_has_the_keys_the_lengths_of_arrays_and_the_types_of_other_value
     data = {"name": "a", "n": 1, "ok": True, "none": None, "list": [{"id": "x", "tags": ["b"]}] * 3, "b c": {}}
     detailed, *_, shortest = describe(data)
     assert detailed == (
-        '{name, n: number, ok: boolean, none: null, list: [3 × {id, tags: [1 × string]}], "b c": {0 keys}}'
+        'shape: {name, n: number, ok: boolean, none: null, list: [3 × {id, tags: [1 × string]}], "b c": {0 keys}}'
     )
-    assert shortest == '{name, n: number, ok: boolean, none: null, list: [3 items], "b c": {0 keys}}'
+    assert shortest == 'shape: {name, n: number, ok: boolean, none: null, list: [3 items], "b c": {0 keys}}'
     assert describe(dict.fromkeys(map(str, range(99)), 0))[0].endswith(', "11": number, 87 more keys}')
 
 
 def test_the_shape_of_json_lines_is_that_of_its_first_records_together() -> None:
-    assert shape_of_lines('{"a": "x"}\nnot JSON\n{"b": 2}\n[3]\n') == ("{b: number, a}",)
+    assert shape_of_lines('{"a": "x"}\nnot JSON\n{"b": 2}\n[3]\n') == ("shape: {b: number, a}",)
     assert shape_of_lines("no line\nof JSON\n") == ()

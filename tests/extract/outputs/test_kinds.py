@@ -23,8 +23,11 @@ CSV = "".join(f"{number},name {number},{number * 3}\n" for number in range(12))
         ('{"level":"info"}\n{"level":"error"}\n{"level":"info"}\n', "jsonl"),
         ('{\n "name": "x",\n "items": [1, 2]\n}\n', "json"),
         ('[{"id": 1}, {"id": 2}]', "json"),
+        ('   Compiling shop\n{"reason":"a"}\n{"reason":"b"}\n{"reason":"c"}\nerror: failed\n', "jsonl"),
         (CSV, "csv"),
+        ("Dear all, this is a letter\n" * 12, "log"),
         ("<!DOCTYPE html>\n<html><p>hello</p></html>", "page"),
+        ("<html><p>moved</p></html>\n" + "127.0.0.1 GET /shop\n" * 40, "log"),
         ("x" * 5_000, "opaque"),
         (TRACE, "trace"),
         ("Reading package lists...\nDone\n", "log"),
@@ -44,6 +47,10 @@ def test_the_content_tells_the_kind(text: str, kind: str) -> None:
         ("CI=1 sudo cargo test --release", "test"),
         ("/usr/bin/make -j4", "compiler"),
         ("git diff HEAD~1", "diff"),
+        ("git -C /srv/app --no-pager diff HEAD~1", "diff"),
+        ("cd src && pytest -q 2>&1 | tail -50", "test"),
+        ("ruff check --help", "text"),
+        ("man git-rebase | col -b", "text"),
         ("rg -n needle src", "grep"),
         ("find . -name '*.py'", "listing"),
         ("systemctl status 'unclosed", "log"),
@@ -58,6 +65,11 @@ def test_the_command_tells_the_kind_where_the_content_does_not(command: str, kin
 def test_the_suffix_of_a_file_tells_its_kind() -> None:
     assert recognise("import os\n", name="a/b.py") == "source"
     assert recognise("anything\n", name="server.log") == "log"
+    assert recognise("x" * 5_000, name="app.min.js") == "opaque"
+
+
+def test_the_results_of_a_search_may_have_long_lines() -> None:
+    assert recognise("a.min.js:1:" + "x" * 5_000, "grep -n x a.min.js") == "grep"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +79,7 @@ def test_the_suffix_of_a_file_tells_its_kind() -> None:
         ("git log --stat", ""),
         ("pip install requests", "requests"),
         ("", ""),
+        ("cd /srv && rg 'timed out' | head; echo done", "timed out"),
     ],
 )
 def test_the_arguments_of_a_command_are_the_words_that_its_output_may_be_about(command: str, words: str) -> None:

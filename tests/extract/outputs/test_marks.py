@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from keyhole.extract.outputs.kinds import KINDS
 from keyhole.extract.outputs.marks import MAX_LINE_CHARS, MAX_MARKS, mark_lines
+from keyhole.extract.outputs.repeats import line_forms
 
 PASSED = "".join(f"tests/test_{number}.py::test_passes PASSED\n" for number in range(500))
 
 
 def best(text: str, kind: str, count: int = 6) -> list[str]:
     """Return the lines with the largest weights."""
-    marks = sorted(mark_lines(text, kind), key=lambda mark: -mark[2])
+    marks = sorted(mark_lines(text, kind, line_forms(text)), key=lambda mark: -mark[2])
     return [text[start:end].rstrip("\n") for start, end, _ in marks[:count]]
 
 
@@ -66,6 +67,20 @@ def test_the_first_of_many_equal_lines_comes_first_and_a_different_one_before_it
     assert best(text, "log")[:2] == ["ERROR worker 0 lost", "ERROR the disk is full"]
 
 
+def test_of_lines_that_differ_only_in_numbers_three_are_marked() -> None:
+    text = "start\n" * 9 + "".join(f"ERROR request {n} lost\n" for n in range(50)) + "end\n" * 9
+    marked = [text[start:end] for start, end, _ in mark_lines(text, "log", line_forms(text))]
+    assert [line for line in marked if "ERROR" in line] == [f"ERROR request {n} lost\n" for n in range(3)]
+
+
+def test_a_line_of_a_rare_form_is_marked_among_frequent_ones() -> None:
+    lines = [f"request {n} served\n" for n in range(300)]
+    lines[150] = "the queue was emptied\n"
+    text = "".join(lines)
+    marked = [text[start:end] for start, end, _ in mark_lines(text, "log", line_forms(text))]
+    assert "the queue was emptied\n" in marked
+
+
 def test_the_first_and_the_last_lines_of_any_output_are_marked() -> None:
     text = "".join(f"line {number}\n" for number in range(100))
     assert {"line 0", "line 99"} <= set(best(text, "listing"))
@@ -73,7 +88,7 @@ def test_the_first_and_the_last_lines_of_any_output_are_marked() -> None:
 
 def test_each_file_of_a_search_is_marked_once() -> None:
     text = "".join(f"src/{name}.py:{line}:call()\n" for name in "abc" for line in range(50))
-    marked = {text[start:end] for start, end, _ in mark_lines(text, "grep")}
+    marked = {text[start:end] for start, end, _ in mark_lines(text, "grep", line_forms(text))}
     assert {f"src/{name}.py:0:call()\n" for name in "abc"} <= marked
 
 
@@ -85,7 +100,7 @@ def test_each_file_of_a_search_is_marked_once() -> None:
 )
 def test_marks_are_in_order_short_and_inside_the_text(lines: list[str], kind: str) -> None:
     text = "\n".join(lines)
-    marks = mark_lines(text, kind)
+    marks = mark_lines(text, kind, line_forms(text))
     assert len(marks) <= MAX_MARKS
     assert list(marks) == sorted(marks)
-    assert all(0 <= start < end <= len(text) and end - start <= MAX_LINE_CHARS for start, end, _ in marks)
+    assert all(0 <= start < end <= len(text) and end - start <= 2 * MAX_LINE_CHARS for start, end, _ in marks)

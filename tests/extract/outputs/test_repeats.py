@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.outputs.repeats import MIN_CHARS, MIN_LINES, find_repeats, template
+from keyhole.extract.outputs.repeats import MIN_CHARS, MIN_LINES, find_rare_lines, find_repeats, line_forms, template
 
 
 def lines_of(text: str) -> list[list[str]]:
-    return [text[start:end].splitlines() for start, end in find_repeats(text)]
+    return [text[start:end].splitlines() for start, end in find_repeats(text, line_forms(text))]
 
 
 def test_lines_that_differ_only_in_numbers_times_and_hashes_repeat_the_first_one() -> None:
@@ -36,7 +36,7 @@ def test_lines_with_other_words_and_short_repetitions_are_no_repeats() -> None:
 @given(st.lists(st.sampled_from(["line 1", "line 22", "other", "", "a longer line of the output 3" * 2]), max_size=40))
 def test_every_range_is_whole_lines_that_each_repeat_one_of_the_three_before(lines: list[str]) -> None:
     text = "\n".join(lines)
-    for start, end in find_repeats(text):
+    for start, end in find_repeats(text, line_forms(text)):
         assert start > 0 and text[start - 1] == "\n" and (end == len(text) or text[end - 1] == "\n")
         assert end - start >= MIN_CHARS
         before = text[:start].splitlines()[-3:]
@@ -48,3 +48,16 @@ def test_every_range_is_whole_lines_that_each_repeat_one_of_the_three_before(lin
 def test_a_template_keeps_the_lines() -> None:
     assert not re.search(r"\d", template("1\n2 3.4\n\n0x5f"))
     assert template("1\n2 3.4\n\n5").count("\n") == 3
+
+
+def test_the_first_line_of_each_rare_form_is_found_among_frequent_ones() -> None:
+    lines = [f"request {n} served in {n % 7} ms" for n in range(300)]
+    lines[120] = lines[200] = "disk 3 is nearly full"
+    text = "\n".join(lines)
+    found = find_rare_lines(text, line_forms(text))
+    assert [text[start:end] for start, end in found] == ["disk 3 is nearly full\n"]
+
+
+def test_a_text_of_which_most_lines_differ_has_no_rare_lines() -> None:
+    text = "\n".join(f"{word} and {other}" for word in "abcdefghijkl" for other in "mnopqrstuvwx")
+    assert find_rare_lines(text, line_forms(text)) == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +54,12 @@ def test_any_output_is_read_the_same_way_twice(output: str) -> None:
 @given(st.text("aé語Ж \n\t[]:;9m", max_size=60))
 def test_an_output_without_control_characters_is_unchanged(output: str) -> None:
     assert terminal_text(output) == output
+
+
+@pytest.mark.parametrize(
+    "output", ["x" * 300_000 + "\ny\r", "x" * 300_000 + "\ry" * 150_000, "\r" * 300_000, "\x08" * 300_000]
+)
+def test_long_lines_are_read_in_linear_time(output: str) -> None:
+    begun = time.process_time()
+    terminal_text(output)
+    assert time.process_time() - begun < 2

@@ -9,7 +9,6 @@ import pytest
 from keyhole.passages.find import Index
 from keyhole.passages.packing.one_text import (
     LEDE_CHARS,
-    gap_line,
     head_tail_order,
     insert_lede,
     pack_windows,
@@ -19,11 +18,6 @@ from keyhole.text.measure import Measure, serialized_size
 
 SENTENCES = "".join(f"Sentence number {n} is about the price of grain in the county. " for n in range(200))
 INDEX = Index(SENTENCES)
-
-
-def test_a_gap_line_has_the_offsets_and_the_label() -> None:
-    assert gap_line(3, 40) == "[…3:40]\n"
-    assert gap_line(3, 40, " Siege\n| a |") == "[…3:40] Siege\n| a |\n"
 
 
 def test_gaps_before_between_and_after_are_lines_of_their_own() -> None:

@@ -17,7 +17,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from keyhole.config.config import Config
-from keyhole.store.base import artifact_id
+from keyhole.store.ids import artifact_id
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 from tests.support.server_process import NameVerifier, Post, application_server, open_session, tool_call
 

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 ACTIONS: Final = ("list", "show", "search", "rm", "gc", "stats", "export", "import", "verify")
 """The actions, in the order of the usage line."""
+KINDS: Final = ("pages", "outputs")
+"""The kinds of artifacts."""
 SORTS: Final = ("fetched", "read", "size", "title", "url")
 """Sort keys of a listing."""
 MAX_COUNT: Final = 1_000_000_000
@@ -20,6 +22,7 @@ _EXAMPLES: Final = (
     "keyhole artifacts list --site postgresql.org --sort size",
     "keyhole artifacts show ID > page.md",
     "keyhole artifacts search 'vacuum threshold'",
+    "keyhole artifacts list --only outputs",
     "keyhole artifacts rm --older-than 30d",
 )
 
@@ -27,8 +30,9 @@ _EXAMPLES: Final = (
 def add_artifacts(commands: Any) -> None:
     """Add the command `artifacts` with its actions."""
     parser = commands.add_parser(
-        "artifacts", help="manage the stored pages: list, show, search, rm, gc, stats, export, …",
-        description="Manage the stored pages: the text of every fetched page, kept for a limited time.",
+        "artifacts", help="manage the stored pages and outputs: list, show, search, rm, gc, stats, export, …",
+        description="Manage the stored pages and outputs: the text of every fetched page, and the outputs of commands, "
+        "files and other tools that were too long to be shown whole. They are kept for a limited time.",
         examples=_EXAMPLES,
     )  # fmt: skip
     actions = parser.add_subparsers(required=True, metavar="|".join(ACTIONS), dest="action")
@@ -55,8 +59,10 @@ def add_artifacts(commands: Any) -> None:
 
 def _add_read_actions(add_action: Any) -> None:
     site_help = "only pages of this host and its subdomains; may be repeated"
-    listing = add_action("list", "list the stored pages, the most recently fetched first")
+    kind_help = "only pages, or only outputs of commands, files and other tools"
+    listing = add_action("list", "list the stored pages and outputs, the newest first")
     listing.add_argument("--limit", type=_count, default=50, help="rows, default 50")
+    listing.add_argument("--only", choices=KINDS, help=kind_help)
     listing.add_argument("--site", action="append", default=[], help=site_help)
     listing.add_argument(
         "--sort", choices=SORTS, default=SORTS[0],
@@ -65,13 +71,16 @@ def _add_read_actions(add_action: Any) -> None:
 
     show = add_action("show", "print the text or the metadata of an artifact")
     show.add_argument("id", metavar="ID", help="id of the artifact")
-    show.add_argument("--meta", action="store_true", help="title, addresses, dates and size instead of the text")
+    show.add_argument(
+        "--meta", action="store_true", help="title, addresses or command, dates and size instead of the text"
+    )
     show.add_argument("--offset", type=_offset, default=0, help="first character, counted from 0")
     show.add_argument("--limit", type=_count, help="characters, by default all")
 
     search = add_action("search", "find the artifacts that answer a question, best first, each with its best line")
     search.add_argument("words", nargs="+", metavar="WORD", help="words of the question")
     search.add_argument("--limit", type=_count, default=10, help="artifacts, default 10")
+    search.add_argument("--only", choices=KINDS, help=kind_help)
     search.add_argument("--site", action="append", default=[], help=site_help)
 
 

@@ -18,8 +18,9 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import ArtifactSummary, Part
 from keyhole.store.base import LOCAL, Store
-from keyhole.store.filters import Filters
+from keyhole.store.filters import Filters, has_kind
 from keyhole.text.clean import clean
+from keyhole.text.output_facts import COMMAND, EXIT_STATUS, FOLDER, is_output, kind_name, output_kind
 from keyhole.text.sites import is_allowed_by_sites
 
 OK, FAILED = 0, 1
@@ -74,22 +75,42 @@ def run_action(store: Store, secret: bytes, arguments: argparse.Namespace) -> in
 
 
 def _list(store: Store, arguments: argparse.Namespace) -> int:
-    needs_all = bool(arguments.site) or arguments.sort != "fetched"
+    needs_all = bool(arguments.site or arguments.only) or arguments.sort != "fetched"
     stored = store.list(MAX_COUNT if needs_all else arguments.limit)
-    filters = Filters(tuple(arguments.site))
-    matching = (row for row in stored if not arguments.site or is_allowed_by_sites(row.url, filters))
+    filters = Filters(tuple(arguments.site), kind=arguments.only)
+    matching = (row for row in stored if _is_wanted(row, filters))
     rows = heapq.nsmallest(arguments.limit, matching, _SORT_KEYS[arguments.sort])
     if arguments.json:
-        print_json([asdict(row) for row in rows])
+        print_json([_row_facts(row) for row in rows])
     elif rows:
         columns = (_ID, Column("fetched", unshortened=True), Column("characters", right=True, unshortened=True))
-        cells = [(row.id, _format_time(row.fetched_at), f"{row.chars:,}", row.title, row.url) for row in rows]
-        print_table((*columns, Column("title"), Column("url")), cells)
+        cells = [(row.id, _format_time(row.fetched_at), f"{row.chars:,}", row.title, _source(row)) for row in rows]
+        print_table((*columns, Column("title or command"), Column("address, or kind of output")), cells)
     elif stored:
-        print("No artifacts from these sites.")
+        print("No artifacts from these sites." if arguments.site else f"No {arguments.only} are stored.")
     else:
         print(_describe_empty(store, arguments.tenant))
     return OK
+
+
+def _is_wanted(row: ArtifactSummary, filters: Filters) -> bool:
+    return has_kind(row.url, filters.kind) and (not filters.sites or is_allowed_by_sites(row.url, filters))
+
+
+def _row_facts(row: ArtifactSummary) -> dict[str, object]:
+    """Return one entry of the listing for programs; the facts of an output beside those of every artifact."""
+    facts = {name: value for name, value in asdict(row).items() if name != "notes"}
+    return {**facts, "kind": output_kind(row.url), **dict(row.notes)} if is_output(row.url) else facts
+
+
+def _source(row: ArtifactSummary) -> str:
+    """Return the address of a page; the kind, the exit status and the folder of an output."""
+    if not is_output(row.url):
+        return row.url
+    notes = dict(row.notes)
+    status = notes.get(EXIT_STATUS)
+    facts = (kind_name(row.url), status and f"exit {status}", notes.get(FOLDER))
+    return ", ".join(fact for fact in facts if fact)
 
 
 def _describe_empty(store: Store, tenant: str) -> str:
@@ -115,12 +136,24 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
 
 def _metadata(part: Part) -> dict[str, str]:
     artifact = part.artifact
+    characters = f"{part.total:,}{' (partial)' if artifact.cut else ''}"
+    if is_output(artifact.url):
+        return {
+            "id": artifact.id,
+            "command": artifact.note(COMMAND),
+            "file": "" if artifact.note(COMMAND) else artifact.title,
+            "kind": kind_name(artifact.url),
+            "exit status": artifact.note(EXIT_STATUS),
+            "folder": artifact.note(FOLDER),
+            "characters": characters,
+            "stored": _format_time(artifact.fetched_at),
+        }
     return {
         "id": artifact.id,
         "title": artifact.title,
         "url": artifact.url,
         "requested": artifact.requested_url if artifact.requested_url != artifact.url else "",
-        "characters": f"{part.total:,}{' (partial)' if artifact.cut else ''}",
+        "characters": characters,
         "main part": "" if artifact.main_end is None else f"0:{artifact.main_end}",
         "type": artifact.media_type,
         "language": artifact.language,
@@ -137,7 +170,8 @@ def _metadata(part: Part) -> dict[str, str]:
 def _search(store: Store, arguments: argparse.Namespace) -> int:
     from keyhole.cli.artifacts.find import search_store
 
-    hits = search_store(store, " ".join(arguments.words), arguments.limit, arguments.site)
+    filters = Filters(tuple(arguments.site), kind=arguments.only)
+    hits = search_store(store, " ".join(arguments.words), arguments.limit, filters)
     if arguments.json:
         fields = ("id", "url", "title", "fetched_at")
         print_json(

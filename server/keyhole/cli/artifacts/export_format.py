@@ -23,10 +23,12 @@ from keyhole.fetch.validators import sanitize_etag, sanitize_last_modified
 from keyhole.records import CHANGED, MARKDOWN, READER, REST, Artifact
 from keyhole.render.answer import NOTICES
 from keyhole.retrieval.artifact import COUNTED_PARTS
-from keyhole.store.base import artifact_id
+from keyhole.store.ids import artifact_id
 from keyhole.text.clean import clean
 from keyhole.text.diff import parse_ranges
+from keyhole.text.output_facts import COMMAND, EXIT_STATUS, FOLDER, KIND_NAMES, is_output, output_kind
 from keyhole.text.rest import describe_rest
+from keyhole.text.secrets import mask_secrets
 
 FORMAT: Final = "keyhole-artifacts"
 VERSION: Final = 2
@@ -39,10 +41,20 @@ UNDIGESTED: Final = f"Warning {Code.EXTRACTION_FAILED}: the page could not be re
 
 _ID: Final = r"^[a-z2-7]{16}$"
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
+_EXIT_STATUS: Final = re.compile(r"-?[0-9]{1,10}")
 _RELEASE: Final = re.compile(r"[0-9]{1,4}(?:\.[0-9A-Za-z]{1,12}){0,5}")
 
 
 def _check_url(url: str) -> str:
+    """Return the URL of a page or an output. Raises ValueError for any other."""
+    if is_output(url):
+        if output_kind(url) not in KIND_NAMES:
+            raise ValueError("no output is of this kind")
+        return url
+    return _check_page_url(url)
+
+
+def _check_page_url(url: str) -> str:
     if not url.isprintable():
         raise ValueError("the URL has invisible characters")
     try:
@@ -189,6 +201,8 @@ def _parse_object(line: bytes) -> dict[str, Any]:
 
 def _check_note(name: str, value: str, artifact: Artifact) -> str:
     """Return the value of a note if Keyhole could have written it for this text, otherwise ""."""
+    if is_output(artifact.url):
+        return _check_output_note(name, value)
     if name == REST:
         return describe_rest(artifact.text[artifact.main_end :]) if artifact.main_end else ""
     if name == "notice":
@@ -199,10 +213,17 @@ def _check_note(name: str, value: str, artifact: Artifact) -> str:
         return value if _RELEASE.fullmatch(value) else ""
     try:
         if name == MARKDOWN:
-            return _check_url(value)
+            return _check_page_url(value)
         if name == CHANGED:
             parse_ranges(value)
             return value
     except ValueError:
         return ""
     return ""
+
+
+def _check_output_note(name: str, value: str) -> str:
+    """Return the value of a note of an output, "" for any other note. Results show the exit status only."""
+    if name == EXIT_STATUS:
+        return value if _EXIT_STATUS.fullmatch(value) else ""
+    return mask_secrets(value) if name in {COMMAND, FOLDER} else ""

@@ -1,4 +1,4 @@
-"""Search the stored artifacts, ranked as `search(scope="stored")` ranks them."""
+"""Search the stored pages and outputs, ranked as `search(scope="stored")` ranks pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from keyhole.retrieval.merge_sources import deduplicate, nothing_stored_error
 from keyhole.retrieval.order_sources import first_different, order_sources, rank_found
 from keyhole.retrieval.sources import STORED_PER_RESULT
 from keyhole.store.base import Store
-from keyhole.store.filters import Filters
+from keyhole.store.filters import NO_FILTERS, Filters
+from keyhole.text.output_facts import is_output
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +25,16 @@ class SearchHit:
     line: str
 
 
-def search_store(store: Store, question: str, limit: int, sites: Sequence[str]) -> list[SearchHit]:
-    """Return at most `limit` artifacts, best first and each page once.
+def search_store(store: Store, question: str, limit: int, filters: Filters = NO_FILTERS) -> list[SearchHit]:
+    """Return at most `limit` artifacts, best first, each page and nearly the same output once.
 
     Raises KeyholeError (no_results) if no artifact contains a word of the question.
     """
     words = tuple(dict.fromkeys(query_words(question)))
-    candidates = store.search(words, limit * STORED_PER_RESULT, Filters(tuple(sites)))
+    candidates = store.search(words, limit * STORED_PER_RESULT, filters)
     if not candidates:
         raise nothing_stored_error(words, store.contains_words(words))
-    sources = deduplicate(Source(a.url, a.title, "", a, True, from_store=True) for a in candidates)
+    sources = deduplicate(Source(_address(a), a.title, "", a, True, from_store=True) for a in candidates)
     ranked = rank_found(sources, [question], "stored")
     order = [(sources[number], ranked[number]) for number in order_sources(sources, ranked)]
     stems = frozenset(stem_text(question))
@@ -42,6 +43,11 @@ def search_store(store: Store, question: str, limit: int, sites: Sequence[str]) 
         for source, passages in first_different(order, limit)
         if source.artifact
     ]
+
+
+def _address(artifact: Artifact) -> str:
+    """Return an address of which each page and each output has its own: outputs of one kind share their URL."""
+    return f"{artifact.url}/{artifact.id}" if is_output(artifact.url) else artifact.url
 
 
 def _make_hit(artifact: Artifact, passages: Sequence[Passage], stems: frozenset[str]) -> SearchHit:

@@ -17,7 +17,9 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.child import index_words
 from keyhole.fetch.known_urls import hash_page_urls
 from keyhole.records import Artifact
+from keyhole.retrieval.adopt import artifact_words
 from keyhole.store.base import Store
+from keyhole.text.output_facts import is_output
 
 MAX_REFUSED: Final = 1_000
 """Refused lines after which an import stops: the file is not an export, or is hostile."""
@@ -144,8 +146,11 @@ def _is_stored(store: Store, id: str) -> bool:
 
 
 def _store_artifact(store: Store, artifact: Artifact) -> None:
-    """Store an artifact like a fetched one: with its words for search, and with its links."""
-    store.put(artifact, index_words(artifact.title, artifact.main), hash_page_urls(artifact.url, artifact.text))
+    """Store an artifact as it was: with its words for search, and a page with its links."""
+    if is_output(artifact.url):
+        store.put(artifact, artifact_words(artifact))
+    else:
+        store.put(artifact, index_words(artifact.title, artifact.main), hash_page_urls(artifact.url, artifact.text))
     if store.warning() == "kept_in_memory":
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the store on disk can no longer be written")
 

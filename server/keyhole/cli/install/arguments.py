@@ -15,6 +15,7 @@ _EXAMPLES: Final = (
     "keyhole install codex --dry-run",
     "keyhole install claude-code --scope project --env KEYHOLE_MAX_CHARS=20000",
     "keyhole install vscode --uninstall",
+    "keyhole install claude-code --hooks",
 )
 
 
@@ -31,7 +32,7 @@ def add_install(commands: Any) -> None:
     target.add_argument("--all", action="store_true", help="change every client found on this machine")
     _add_entry_options(parser)
     mode = parser.add_argument_group("how to change it")
-    mode.add_argument("--uninstall", action="store_true", help="remove the entry")
+    mode.add_argument("--uninstall", "--remove", action="store_true", help="remove the entry, or the hook")
     mode.add_argument("--dry-run", action="store_true", help="show the diff without applying it")
     mode.add_argument("--print", action="store_true", dest="only_print", help="print the entry, to add it by hand")
     mode.add_argument("--yes", "-y", action="store_true", help="do not ask for confirmation, as without a terminal")
@@ -41,6 +42,15 @@ def add_install(commands: Any) -> None:
 
 def _add_entry_options(parser: argparse.ArgumentParser) -> None:
     entry = parser.add_argument_group("what to register")
+    entry.add_argument(
+        "--hooks", action="store_true",
+        help="register the hook that bounds the output of tools, instead of the server: "
+        "claude-code, codex, copilot, opencode",
+    )  # fmt: skip
+    entry.add_argument(
+        "--rewrite-commands", action="store_true",
+        help="codex with --hooks: run commands with keyhole run, which gets their whole output; this approves them all",
+    )  # fmt: skip
     entry.add_argument(
         "--scope", choices=("user", "project"), default="user",
         help="change the user's file, or that of the current folder; default user",

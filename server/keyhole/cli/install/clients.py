@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from keyhole.cli.install.entries import Shape
 
-Format = Literal["json", "toml", "yaml"]
+Format = Literal["json", "toml", "yaml", "script"]
 RESTART: Final = "Quit the client completely and start it again."
 NEW_SESSION: Final = "It is available in the next session."
 

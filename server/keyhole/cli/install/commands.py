@@ -7,16 +7,18 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from keyhole.cli.colours import has_colours
-from keyhole.cli.install import discover, edit, files
+from keyhole.cli.install import discover, edit, hook_edit
+from keyhole.cli.install.arguments import DEFAULT_NAME
+from keyhole.cli.install.change import Edit, try_change
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
 from keyhole.cli.install.entries import Server
-from keyhole.cli.install.launch import this_server
-from keyhole.cli.install.output import color_lines, contains_secret, diff_lines, mask_command, mask_secrets
+from keyhole.cli.install.hook_clients import CODEX_REWRITES, HOOK_CLIENTS, HookClient
+from keyhole.cli.install.launch import this_program, this_server
+from keyhole.cli.install.output import contains_secret, mask_command, mask_secrets
 from keyhole.cli.table import Column, print_json, print_table
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
@@ -29,45 +31,29 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,48}")
 """Names of entries. Some clients join the name with a tool's name, and allow 60 to 64 characters for both."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """A change of a client's file. `state`: changed, unchanged, would change, refused."""
-
-    client: str
-    path: str
-    state: str
-    message: str
-    backup: str = ""
-    diff: tuple[str, ...] = ()
-    note: str = ""
-    """What to know about the permissions of a file with a key."""
-
-    def json_facts(self) -> dict[str, object]:
-        """Return the change as `keyhole install --json` prints it."""
-        return {
-            "client": self.client, "path": self.path, "state": self.state, "message": self.message,
-            "backup": self.backup, "diff": self.diff, "note": self.note,
-        }  # fmt: skip
-
-
 def run(_config: Config, arguments: argparse.Namespace) -> int:
     """Register, unregister, print or list; return 1 if a file could not be changed."""
-    server = _server_from(arguments)
+    if arguments.hooks and (arguments.env or arguments.http or arguments.name != DEFAULT_NAME):
+        raise _invalid("--hooks takes no --env, --http or --name; hooks read the settings file: keyhole config path")
+    if arguments.rewrite_commands and (arguments.client, arguments.hooks) != ("codex", True):
+        raise _invalid("--rewrite-commands is for keyhole install codex --hooks")
     if not _NAME.fullmatch(arguments.name):
         raise _invalid("--name takes 1 to 48 letters, digits, _ and -")
-    machine = discover.this_machine()
+    server, machine = _server_from(arguments), discover.this_machine()
     if not arguments.client and not arguments.all:
-        return _list_clients(discover.find_registrations(machine, arguments.name), arguments)
-    clients = _clients_found(machine, arguments.name) if arguments.all else [_client_named(arguments.client)]
+        return _list_hooks(machine, arguments) if arguments.hooks else _list_clients(machine, arguments)
+    clients = _clients_found(machine, arguments) if arguments.all else [_client_named(arguments)]
     if arguments.only_print:
         for client in clients:
-            _check_shape(client, server)
-            print(edit.format_snippet(client, arguments.name, server))
+            print(_snippet(client, server, machine, arguments))
         return OK
-    changes = [
-        _try_change(client, discover.config_path(client, machine, arguments.scope), server, arguments)
+    edits = [
+        _hook_edit(HOOK_CLIENTS[client.name], machine, arguments)
+        if arguments.hooks
+        else _entry_edit(client, machine, server, arguments)
         for client in clients
     ]
+    changes = [try_change(edit, arguments) for edit in edits]
     if arguments.json:
         print_json([change.json_facts() for change in changes])
     elif not clients:
@@ -97,16 +83,70 @@ def _parse_setting(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _clients_found(machine: Machine, name: str) -> list[Client]:
+def _clients_found(machine: Machine, arguments: argparse.Namespace) -> list[Client]:
     """Return the clients found on this machine whose files Keyhole can edit."""
-    registrations = discover.find_registrations(machine, name)
+    if arguments.hooks:
+        return [each.hooks.client for each in discover.find_hook_files(machine) if each.found]
+    registrations = discover.find_registrations(machine, arguments.name)
     return [each.client for each in registrations if each.found and each.client.format != "yaml"]
 
 
-def _client_named(name: str) -> Client:
-    if name in CLIENTS:
+def _client_named(arguments: argparse.Namespace) -> Client:
+    name: str = arguments.client
+    known: Mapping[str, Any] = HOOK_CLIENTS if arguments.hooks else CLIENTS
+    if name in known:
         return CLIENTS[name]
-    raise _invalid(f"unknown client {name[:40]!r}; known: {', '.join(CLIENTS)}{suggest_name(name, CLIENTS)}")
+    if name in CLIENTS:
+        raise _invalid(f"{CLIENTS[name].title} runs no hook that can replace output; known: {', '.join(known)}")
+    raise _invalid(f"unknown client {name[:40]!r}; known: {', '.join(known)}{suggest_name(name, known)}")
+
+
+def _entry_edit(client: Client, machine: Machine, server: Server, arguments: argparse.Namespace) -> Edit:
+    path, name, force = discover.config_path(client, machine, arguments.scope), arguments.name, arguments.force
+
+    def add(text: str) -> str:
+        _check_shape(client, server)
+        if client.format == "yaml":
+            snippet = edit.format_snippet(client, name, server)
+            raise _invalid(f"Keyhole cannot edit YAML; add this to {path}:\n{snippet}")
+        return edit.add_entry(client, text, name, server, force=force)
+
+    def remove(text: str, backups: Sequence[str]) -> str | None:
+        return edit.uninstall_entry(client, text, name, server, backups, force=force)
+
+    def has_key(text: str) -> bool:
+        entry = edit.find_entry(client, text, name)
+        return entry is not None and contains_secret(entry)
+
+    return Edit(client, path, add, remove, f"no entry named {name}", has_key=has_key)
+
+
+def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespace) -> Edit:
+    words, platform = this_program(discover.this_installation()), machine.platform
+    rewrites = arguments.rewrite_commands
+    client = replace(hooks.client, next_step=CODEX_REWRITES) if rewrites else hooks.client
+
+    def add(text: str) -> str:
+        return hook_edit.add_hook(hooks, text, words, platform, force=arguments.force, rewrites=rewrites)
+
+    def remove(text: str, backups: Sequence[str]) -> str | None:
+        return hook_edit.remove_hooks(hooks, text, backups, platform)
+
+    def removed(text: str) -> str:
+        note = "; Codex asks for your trust again in the hooks after it: /hooks" if hooks.client.name == "codex" else ""
+        return f"hook removed{note if hook_edit.moves_others(hooks, text) else ''}"
+
+    return Edit(
+        client, discover.config_path(client, machine, arguments.scope), add, remove, "no hook of Keyhole", removed
+    )
+
+
+def _snippet(client: Client, server: Server, machine: Machine, arguments: argparse.Namespace) -> str:
+    if arguments.hooks:
+        words = this_program(discover.this_installation())
+        return hook_edit.format_hook(HOOK_CLIENTS[client.name], words, machine.platform)
+    _check_shape(client, server)
+    return edit.format_snippet(client, arguments.name, server)
 
 
 def _check_shape(client: Client, server: Server) -> None:
@@ -115,127 +155,41 @@ def _check_shape(client: Client, server: Server) -> None:
         raise _invalid(f"{client.title}'s file has no key for a URL; add the server in its settings instead")
 
 
-def _try_change(client: Client, path: Path | None, server: Server, arguments: argparse.Namespace) -> FileChange:
-    try:
-        if path is None:
-            raise _invalid(f"{client.title} has no file for a project folder; omit --scope project")
-        _check_shape(client, server)
-        change = _change_file(client, path, server, arguments)
-    except (KeyholeError, OSError) as error:
-        message = f"{client.title}'s file: {error.strerror or error}" if isinstance(error, OSError) else error.message
-        change = FileChange(client.name, str(path or ""), "refused", message)
-    if not arguments.json:
-        _print_change(client, change, is_diff_shown=_is_interactive(arguments))
-    return change
+def _list_hooks(machine: Machine, arguments: argparse.Namespace) -> int:
+    words = this_program(discover.this_installation())
+    found = [(each, each.state(words, machine.platform)) for each in discover.find_hook_files(machine)]
+    if arguments.json:
+        print_json([
+            {"client": each.hooks.client.name, "found": each.found, "hook": state, "file": str(each.path)}
+            for each, state in found
+        ])  # fmt: skip
+        return OK
+    rows = [(each.hooks.client.name, each.found, state, each.path) for each, state in found]
+    return _print_list("hook", rows, arguments)
 
 
-def _change_file(client: Client, path: Path, server: Server, arguments: argparse.Namespace) -> FileChange:
-    before = files.read(path)
-    if client.format == "yaml":
-        snippet = edit.format_snippet(client, arguments.name, server)
-        raise _invalid(f"Keyhole cannot edit YAML; add this to {path}:\n{snippet}")
-    after = _new_content(client, path, before, server, arguments)
-    exposure = files.exposure(path) if _has_key(client, after, arguments.name) else None
-    if after == before:
-        message = f"no entry named {arguments.name}" if arguments.uninstall else "already registered, nothing to change"
-        return FileChange(client.name, str(path), "unchanged", message, note=_exposure_note(exposure))
-    diff = tuple(diff_lines(_decode(before or b"", client), _decode(after or b"", client)))
-    if arguments.dry_run or not _confirm(client, path, diff, arguments):
-        return FileChange(client.name, str(path), "would change", "nothing was written", diff=diff)
-    if after is None:
-        files.remove(path, before)
-        return FileChange(client.name, str(path), "changed", "file deleted: it had no other content", diff=diff)
-    backup = files.replace(path, before, after, private=exposure is not None)
-    message = "entry removed" if arguments.uninstall else "registered"
-    note = _exposure_note(files.exposure(path)) if exposure is not None else ""
-    if exposure and not note:
-        note = "the file contains a key: only you can read it and its backups now"
-    return FileChange(client.name, str(path), "changed", message, str(backup or ""), diff, note)
-
-
-def _has_key(client: Client, content: bytes | None, name: str) -> bool:
-    entry = edit.find_entry(client, _decode(content or b"", client), name)
-    return entry is not None and contains_secret(entry)
-
-
-def _exposure_note(reason: str | None) -> str:
-    return f"the file contains a key, and {reason}" if reason else ""
-
-
-def _new_content(
-    client: Client, path: Path, before: bytes | None, server: Server, arguments: argparse.Namespace
-) -> bytes | None:
-    """Return the new content of the file; None if there should be no file."""
-    text = _decode(before or b"", client)
-    name, force = arguments.name, arguments.force
-    if not arguments.uninstall:
-        return edit.add_entry(client, text, name, server, force=force).encode()
-    if before is None:
-        return None
-    backups = [_decode(files.read(each) or b"", client) for each in files.list_backups(path)[:1]]
-    after = edit.uninstall_entry(client, text, name, server, backups, force=force)
-    return None if after is None else after.encode()
-
-
-def _decode(content: bytes, client: Client) -> str:
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _invalid(f"{client.title}'s file was not changed: it is not UTF-8") from error
-
-
-def _confirm(client: Client, path: Path, diff: Sequence[str], arguments: argparse.Namespace) -> bool:
-    """Show the diff and ask whether to apply it; return True without asking if the command is not interactive."""
-    if not _is_interactive(arguments):
-        return True
-    print(f"{client.title}: {path}")
-    _print_diff(diff)
-    try:
-        return input("Apply this change? [Y/n] ").strip().lower() in {"", "y", "yes"}
-    except EOFError:
-        return False
-
-
-def _is_interactive(arguments: argparse.Namespace) -> bool:
-    """Return True if a person at a terminal is asked before a file is changed."""
-    is_unattended = arguments.yes or arguments.json or arguments.dry_run
-    return not is_unattended and sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _print_change(client: Client, change: FileChange, *, is_diff_shown: bool) -> None:
-    """Print the result of a change. `is_diff_shown`: True if the diff was already printed with the question."""
-    if change.state == "refused":
-        print(f"keyhole: {change.message}", file=sys.stderr)
-        return
-    if not (is_diff_shown and change.diff):
-        print(f"{client.title}: {change.path}")
-        _print_diff(change.diff)
-    print(f"  {change.message}" + (f"; backup: {Path(change.backup).name}" if change.backup else ""))
-    if change.note:
-        print(f"  {change.note}")
-    if change.message == "registered":
-        print(f"  {client.next_step} `keyhole doctor` checks that it starts.")
-
-
-def _print_diff(lines: Sequence[str]) -> None:
-    shown = color_lines(lines) if has_colours(os.environ, terminal=sys.stdout.isatty()) else lines
-    for line in shown:
-        print(f"  {line}")
-
-
-def _list_clients(registrations: Sequence[discover.Registration], arguments: argparse.Namespace) -> int:
+def _list_clients(machine: Machine, arguments: argparse.Namespace) -> int:
+    registrations = discover.find_registrations(machine, arguments.name)
     if arguments.json:
         print_json([_json_facts(each) for each in registrations])
         return OK
+    rows = [(each.client.name, each.found, each.state, each.path) for each in registrations]
+    return _print_list("Keyhole", rows, arguments)
+
+
+def _print_list(kind: str, rows: Sequence[tuple[str, bool, str, Path]], arguments: argparse.Namespace) -> int:
+    """Print the clients with what is registered; `rows`: client, whether it is found, state and file."""
     if arguments.uninstall or arguments.dry_run or arguments.only_print:
         raise _invalid("name a client, or give --all")
-    columns = (*(Column(name, unshortened=True) for name in ("client", "found", "Keyhole")), Column("file"))
-    rows = [
-        (each.client.name, "yes" if each.found else "-", each.state, _abbreviate(each.path)) for each in registrations
-    ]
-    print_table(columns, rows)
+    columns = (*(Column(name, unshortened=True) for name in ("client", "found", kind)), Column("file"))
+    print_table(
+        columns, [(name, "yes" if found else "-", state, _abbreviate(path)) for name, found, state, path in rows]
+    )
     if sys.stdout.isatty():  # programs need no hint
-        print("\nRegister with one client: keyhole install CLIENT; with all found: --all. Both show a diff first.")
+        hooks = " --hooks" if arguments.hooks else ""
+        print(
+            f"\nRegister with one client: keyhole install CLIENT{hooks}; with all found: --all. Both show a diff first."
+        )
     return OK
 
 

@@ -1,4 +1,4 @@
-"""Find the running program, the clients on this machine, and their entries for Keyhole. Nothing is changed."""
+"""Find the running program, the clients on this machine, and their entries and hooks. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ from typing import Any
 from keyhole._version import __version__
 from keyhole.cli.install import edit, files
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
-from keyhole.cli.install.entries import SCRIPT, Server, has_former_name, is_keyhole, parse_entry
+from keyhole.cli.install.entries import PROGRAM, SCRIPT, Server, has_former_name, is_keyhole, parse_entry
+from keyhole.cli.install.hook_clients import HOOK_CLIENTS, HookClient
+from keyhole.cli.install.hook_edit import Hook, find_hooks
 from keyhole.cli.install.launch import Installation, this_server
 from keyhole.errors import KeyholeError
 
@@ -37,6 +39,27 @@ class Registration:
     fault: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class HookFile:
+    """A client's file of hooks, with the hooks of Keyhole in it. `found`: True if the client is on this machine."""
+
+    hooks: HookClient
+    path: Path
+    found: bool
+    ours: tuple[Hook, ...] = ()
+    text: str = ""
+    fault: str = ""
+
+    def state(self, words: Sequence[str], platform: str) -> str:
+        """Return "-", "registered", "other copy", "former name" or "unreadable". `words`: this installation's."""
+        if self.fault or not self.ours:
+            return "unreadable" if self.fault else "-"
+        if any(hook.line.has_former_name for hook in self.ours):
+            return "former name"
+        program = self.hooks.line(words, platform).program
+        return "registered" if all(hook.line.program == program for hook in self.ours) else "other copy"
+
+
 def this_machine() -> Machine:
     """Return the machine that this process runs on."""
     return Machine(sys.platform, Path.home(), Path.cwd(), os.environ)
@@ -45,12 +68,17 @@ def this_machine() -> Machine:
 def this_installation() -> Installation:
     """Return the installation that this process runs from."""
     suffix = ".exe" if os.name == "nt" else ""
-    scripts = [Path(sys.executable).with_name(SCRIPT + suffix), Path(sysconfig.get_path("scripts")) / (SCRIPT + suffix)]
-    script = next((str(path) for path in scripts if os.access(path, os.X_OK)), "")
     uv = os.environ.get("UV", "")  # uvx passes its own path to the programs that it starts
     beside_uv = str(Path(uv).with_name("uvx" + suffix)) if uv else None
     uvx = shutil.which("uvx") or (beside_uv and shutil.which(beside_uv)) or ""
-    return Installation(sys.executable, script, sys.prefix, __version__, _install_source(), uvx)
+    script, program = _find_script(SCRIPT + suffix), _find_script(PROGRAM + suffix)
+    return Installation(sys.executable, script, sys.prefix, __version__, _install_source(), uvx, program)
+
+
+def _find_script(name: str) -> str:
+    """Return the path of a script of this installation, or ""."""
+    paths = [Path(sys.executable).with_name(name), Path(sysconfig.get_path("scripts")) / name]
+    return next((str(path) for path in paths if os.access(path, os.X_OK)), "")
 
 
 def config_path(client: Client, machine: Machine, scope: str = "user") -> Path | None:
@@ -70,9 +98,7 @@ def find_registrations(machine: Machine, name: str) -> list[Registration]:
 def _find_registration(client: Client, machine: Machine, name: str, this: Server) -> Registration:
     path = config_path(client, machine)
     assert path is not None  # noqa: S101 - for the type checker; every client has a file of the user
-    # If the folder of the file exists, the client is probably installed; the user's home folder always exists.
-    has_folder = path.parent not in (machine.home, machine.home.parent) and _try_test(path.parent.is_dir)
-    found = _try_test(path.exists) or has_folder or bool(client.program and shutil.which(client.program))
+    found = _is_found(client, machine, path)
     if client.format == "yaml":
         return Registration(client, path, found, "by hand")
     try:
@@ -85,6 +111,30 @@ def _find_registration(client: Client, machine: Machine, name: str, this: Server
         return Registration(client, path, found, "-")
     server = parse_entry(client.shape, entry)
     return Registration(client, path, found, _entry_state(server, this), server)
+
+
+def find_hook_files(machine: Machine) -> list[HookFile]:
+    """Return the file of the user of each client that runs hooks, in the order of the table."""
+    return [_find_hook_file(hooks, machine) for hooks in HOOK_CLIENTS.values()]
+
+
+def _find_hook_file(hooks: HookClient, machine: Machine) -> HookFile:
+    path = config_path(hooks.client, machine)
+    server_path = config_path(CLIENTS[hooks.client.name], machine)
+    assert path is not None and server_path is not None  # noqa: S101 - for the type checker; of the user
+    found = _is_found(hooks.client, machine, path) or _is_found(hooks.client, machine, server_path)
+    try:
+        content = files.read(path)
+        text = content.decode("utf-8") if content else ""
+        return HookFile(hooks, path, found, tuple(find_hooks(hooks, text)), text)
+    except (OSError, ValueError, KeyholeError) as error:
+        return HookFile(hooks, path, found, fault=error.message if isinstance(error, KeyholeError) else str(error))
+
+
+def _is_found(client: Client, machine: Machine, path: Path) -> bool:
+    """Return True if the file, its folder or the client's program exists. The user's home folder always exists."""
+    has_folder = path.parent not in (machine.home, machine.home.parent) and _try_test(path.parent.is_dir)
+    return _try_test(path.exists) or has_folder or bool(client.program and shutil.which(client.program))
 
 
 def _try_test(test: Callable[[], bool]) -> bool:

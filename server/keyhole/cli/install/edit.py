@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +24,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 def find_entry(client: Client, text: str, name: str) -> Mapping[str, Any] | None:
     """Return the entry of this name, or None. Raises KeyholeError if the text cannot be parsed."""
-    value: Any = _parse(client, text.removeprefix(BYTE_ORDER_MARK))
+    value: Any = parse(client, text)
     for key in (*client.key_path, name):
         if not isinstance(value, Mapping) or key not in value:
             return None
@@ -40,17 +41,7 @@ def add_entry(client: Client, text: str, name: str, server: Server, *, force: bo
     existing = find_entry(client, text, name)
     _check_owner(client, existing, name, server, force)
     entry = build_entry(client.shape, server, None if force else existing)
-    if entry == existing:
-        return text
-    mark, body = _split_mark(text)
-    expected = _parse(client, body)
-    servers = expected
-    for key in client.key_path:
-        servers = servers.setdefault(key, {})
-        if not isinstance(servers, dict):
-            raise _refusal(client, f"{key!r} in it is not a table of servers")
-    servers[name] = entry
-    return mark + _apply(client, lambda: _editor(client).put(body, (*client.key_path, name), entry), expected)
+    return text if entry == existing else put(client, text, (*client.key_path, name), entry)
 
 
 def remove_entry(client: Client, text: str, name: str, server: Server, *, force: bool) -> str:
@@ -59,32 +50,35 @@ def remove_entry(client: Client, text: str, name: str, server: Server, *, force:
     if existing is None:
         return text
     _check_owner(client, existing, name, server, force)
-    mark, body = _split_mark(text)
-    expected = _parse(client, body)
-    servers = expected
-    for key in client.key_path:
-        servers = servers[key]
-    del servers[name]
-    return mark + _apply(client, lambda: _editor(client).drop(body, (*client.key_path, name)), expected)
+    return drop(client, text, (*client.key_path, name))
 
 
 def uninstall_entry(
     client: Client, text: str, name: str, server: Server, backups: Sequence[str], *, force: bool
 ) -> str | None:
-    """Return the text as it was before the entry was added; None if there was no file.
-
-    If adding the entry to one of the `backups`, or to an empty file, gives exactly this text, return that backup.
-    Otherwise the file has changed since the backup: return the text with the entry removed.
-    """
+    """Return the text as it was before the entry was added, or without the entry; None if there was no file."""
     existing = find_entry(client, text, name)
     if existing is None:
         return text
     remaining = remove_entry(client, text, name, server, force=force)
     registered = parse_entry(client.shape, existing)
+
+    def add(before: str) -> str:
+        is_new = find_entry(client, before, name) is None
+        return add_entry(client, before, name, registered, force=False) if is_new else ""
+
+    return restore(text, remaining, backups, add)
+
+
+def restore(text: str, remaining: str, backups: Sequence[str], add: Callable[[str], str]) -> str | None:
+    """Return the text before an addition; None if there was no file.
+
+    If adding to one of the `backups`, or to an empty file, gives exactly this text, return that backup. Otherwise the
+    file has changed since the backup: return `remaining`, the text with the addition removed.
+    """
     for before in (*backups, ""):
         with suppress(KeyholeError):
-            had_no_entry = find_entry(client, before, name) is None
-            if had_no_entry and add_entry(client, before, name, registered, force=False) == text:
+            if add(before) == text:
                 return before or None
     return remaining
 
@@ -109,19 +103,51 @@ def _format_yaml(value: Mapping[str, Any], indent: str = "") -> str:
     return "\n".join(lines)
 
 
+def put(client: Client, text: str, path: Sequence[str | int], value: Mapping[str, Any]) -> str:
+    """Return the text with `value` at `path`; the index after the last item of a list adds an item."""
+    mark, body = _split_mark(text)
+    expected = parse(client, text)
+    place: Any = expected
+    for key, following in pairwise(path):
+        empty: Any = [] if isinstance(following, int) else {}
+        place = place.setdefault(key, empty) if isinstance(place, dict) else place[key]
+        if not isinstance(place, type(empty)):
+            raise refusal(client, f"{key!r} in it is not a {'table' if empty == {} else 'list'}")
+    if path[-1] == len(place) and isinstance(place, list):
+        place.append(value)
+    else:
+        place[path[-1]] = value
+    return mark + _apply(client, lambda: _editor(client).put(body, path, value), expected)
+
+
+def drop(client: Client, text: str, path: Sequence[str | int]) -> str:
+    """Return the text without the value at `path`, and in JSON without parents that become empty."""
+    mark, body = _split_mark(text)
+    expected = parse(client, text)
+    places: list[Any] = [expected]
+    for key in path[:-1]:
+        places.append(places[-1][key])
+    for place, key in zip(reversed(places), reversed(path), strict=True):
+        del place[key]
+        if place:
+            break
+    return mark + _apply(client, lambda: _editor(client).drop(body, path), expected)
+
+
 def _editor(client: Client) -> ModuleType:
     if client.format == "yaml":
-        raise _refusal(client, "Keyhole cannot edit YAML")
+        raise refusal(client, "Keyhole cannot edit YAML")
     return toml_edit if client.format == "toml" else jsonc_edit
 
 
-def _parse(client: Client, text: str) -> dict[str, Any]:
+def parse(client: Client, text: str) -> dict[str, Any]:
+    """Return the values in the text. Raises KeyholeError if it cannot be parsed."""
     try:
-        values: dict[str, Any] = _editor(client).parse(text)
+        values: dict[str, Any] = _editor(client).parse(text.removeprefix(BYTE_ORDER_MARK))
     except ValueError as error:
-        raise _refusal(client, f"it cannot be parsed: {error}") from error
+        raise refusal(client, f"it cannot be parsed: {error}") from error
     except RecursionError as error:
-        raise _refusal(client, "it is nested too deeply") from error
+        raise refusal(client, "it is nested too deeply") from error
     return values
 
 
@@ -132,9 +158,9 @@ def _apply(client: Client, edit: Callable[[], str], expected: Mapping[str, Any])
         is_expected = _without_empty(_editor(client).parse(text)) == _without_empty(expected)
     # tomlkit raises ValueError and LookupError
     except (ValueError, LookupError, TypeError, AssertionError, RecursionError) as error:
-        raise _refusal(client, "it is written in a form that cannot be changed safely") from error
+        raise refusal(client, "it is written in a form that cannot be changed safely") from error
     if not is_expected:
-        raise _refusal(client, "it is written in a form that cannot be changed safely")
+        raise refusal(client, "it is written in a form that cannot be changed safely")
     return text
 
 
@@ -153,10 +179,11 @@ def _check_owner(client: Client, existing: Mapping[str, Any] | None, name: str, 
         reason, fix = "that is not Keyhole's", "replace it with --force, or choose another name with --name"
         if registered.url:
             reason, fix = "with a URL, which may be another server's", "repeat the URL with --http, or give --force"
-        raise _refusal(client, f"it has an entry {name!r} {reason}; {fix}")
+        raise refusal(client, f"it has an entry {name!r} {reason}; {fix}")
 
 
-def _refusal(client: Client, reason: str) -> KeyholeError:
+def refusal(client: Client, reason: str) -> KeyholeError:
+    """Return the error for a file that is left unchanged."""
     return KeyholeError(Code.INVALID_ARGUMENT, f"{client.title}'s file was not changed: {reason}")
 
 

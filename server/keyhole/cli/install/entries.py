@@ -9,6 +9,8 @@ from typing import Any, Final
 
 SCRIPT: Final = "keyhole-reader"
 """Name of the script that serves over stdio, and of the distribution."""
+PROGRAM: Final = "keyhole"
+"""Name of the script with all commands, and of the package."""
 FORMER_SCRIPT: Final = "keyhole-mcp"
 """Former name of the script and the distribution. On the package index it belongs to another project."""
 
@@ -101,11 +103,11 @@ def _program_name(server: Server) -> str:
     return PureWindowsPath(server.command).stem  # PureWindowsPath accepts both kinds of slashes
 
 
-def nest(path: Sequence[str], value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `value` inside nested tables with the keys of `path`, the outermost first."""
-    nested = dict(value)
+def nest(path: Sequence[str | int], value: Mapping[str, Any]) -> Any:
+    """Return `value` inside nested tables with the keys of `path`, the outermost first; an index makes a list."""
+    nested: Any = dict(value)
     for key in reversed(path):
-        nested = {key: nested}
+        nested = [nested] if isinstance(key, int) else {key: nested}
     return nested
 
 

@@ -1,5 +1,7 @@
 """Edit JSON with comments, changing only the object that is added, replaced or removed.
 
+A path leads to the object through keys of objects and indexes of lists; the index after the last item adds an item.
+
 An edit is a sequence of changes, and the text is parsed again for each of them: the files are small, and no change has
 to track the offsets that earlier changes moved.
 """
@@ -14,7 +16,8 @@ from typing import Any, Final
 from keyhole.cli.install.entries import nest
 from keyhole.cli.install.jsonc_parse import Node, line_number, read
 
-EMPTY: Final = "{}"
+Path = Sequence[str | int]
+EMPTY, EMPTY_LIST = "{}", "[]"
 _BLANK: Final = " \t\r\n"
 _INDENTED: Final = re.compile(r"\n([ \t]+)\S")
 
@@ -22,24 +25,24 @@ _INDENTED: Final = re.compile(r"\n([ \t]+)\S")
 def parse(text: str) -> dict[str, Any]:
     """Return the object in the text; {} for an empty text. Raises ValueError with the line number."""
     node = read(text if text.strip() else EMPTY)
-    if node.members is None:
+    if not isinstance(node.value, dict):
         raise ValueError(f"line {line_number(text, node.start)}: expected an object")
     value: dict[str, Any] = node.value
     return value
 
 
-def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
-    """Return the text with `value` at `path`; missing objects along the path are added.
+def put(text: str, path: Path, value: Mapping[str, Any]) -> str:
+    """Return the text with `value` at `path`; missing objects and lists along the path are added.
 
     If there is an object at the path, only the keys that differ are changed. Raises ValueError if a value along the
-    path is not an object.
+    path is of another type.
     """
     if not text.strip():
         text = EMPTY + (text or "\n")
     existing = _find(text, path)
     if existing is None:
         for depth in range(len(path)):
-            if _find(text, path[: depth + 1]) is None:
+            if _find(text, path, depth + 1) is None:
                 return _insert(text, path[:depth], path[depth], nest(path[depth + 1 :], value))
     for key in existing.value if existing else ():
         if key not in value:
@@ -49,20 +52,20 @@ def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     return text
 
 
-def drop(text: str, path: Sequence[str]) -> str:
-    """Return the text without the value at `path` and without parent objects that become empty."""
+def drop(text: str, path: Path) -> str:
+    """Return the text without the value at `path` and without parent objects and lists that become empty."""
     text = _remove(text, path)
     for depth in range(len(path) - 1, 0, -1):
-        node = _find(text, path[:depth])
-        if node is None or text[node.start : node.end] != EMPTY:
+        node = _find(text, path, depth)
+        if node is None or text[node.start : node.end] not in (EMPTY, EMPTY_LIST):
             break
         text = _remove(text, path[:depth])
     return text
 
 
-def _set(text: str, path: Sequence[str], key: str, value: Any) -> str:
+def _set(text: str, path: Path, key: str, value: Any) -> str:
     """Return the text with `value` at `key` of the object at `path`."""
-    existing = _find(text, [*path, key], objects=False)
+    existing = _find(text, [*path, key], containers=False)
     if existing is None:
         return _insert(text, path, key, value)
     if existing.value == value and type(existing.value) is type(value):
@@ -72,32 +75,37 @@ def _set(text: str, path: Sequence[str], key: str, value: Any) -> str:
     return text[: existing.start] + _format(text, value, _indent(text, existing.start)) + text[existing.end :]
 
 
-def _find(text: str, path: Sequence[str], *, objects: bool = True) -> Node | None:
-    """Return the node at `path`, or None. Of duplicate keys the last one is used, as in every client.
+def _find(text: str, path: Path, depth: int | None = None, *, containers: bool = True) -> Node | None:
+    """Return the node at the first `depth` steps of `path`, by default at all of them; None if there is none.
 
-    Raises ValueError if a parent is not an object, or if `objects` is True and the node itself is not an object.
+    Of duplicate keys the last one is used, as in every client. Raises ValueError if a value along the path is not the
+    object or list that the next step needs; with `containers`, also if the node at the end of `path` is not an object.
     """
+    depth = len(path) if depth is None else depth
     node = read(text, path)
-    for number, key in enumerate(path):
+    for number, key in enumerate(path[:depth], 1):
         nodes = [member.node for member in node.members or () if member.key == key]
         if not nodes:
             return None
         node = nodes[-1]
-        if not isinstance(node.value, dict) and (objects or number < len(path) - 1):
-            raise ValueError(f"line {line_number(text, node.start)}: {key!r} is not an object")
+        is_list = number < len(path) and isinstance(path[number], int)
+        if not isinstance(node.value, list if is_list else dict) and (containers or number < len(path)):
+            kind = "a list" if is_list else "an object"
+            raise ValueError(f"line {line_number(text, node.start)}: {key!r} is not {kind}")
     return node
 
 
-def _insert(text: str, path: Sequence[str], key: str, value: Any) -> str:
-    """Return the text with a new member at the end of the object at `path`."""
-    node = _find(text, path)
+def _insert(text: str, path: Path, key: str | int, value: Any) -> str:
+    """Return the text with a new member at the end of the object or list at `path`."""
+    node = _find(text, [*path, key], len(path))
     assert node is not None and node.members is not None  # noqa: S101 - for the type checker; callers checked it
     inner_end = node.end - 1
     content_end = len(text[:inner_end].rstrip(_BLANK))
     last = node.members[-1] if node.members else None
     is_compact = _is_compact(text, node)
     indent = _member_indent(text, node)
-    member = f"{_json(key)}: {_json(value) if is_compact else _format(text, value, indent)}"
+    name = f"{_json(key)}: " if isinstance(key, str) else ""
+    member = f"{name}{_json(value) if is_compact else _format(text, value, indent)}"
     comma = "," if last and last.comma is None else ""
     member += "," if last and last.comma is not None else ""
     if is_compact:
@@ -111,9 +119,9 @@ def _insert(text: str, path: Sequence[str], key: str, value: Any) -> str:
     return f"{text[:value_end]}{comma}{text[value_end:content_end]}{before}{member}{after}{text[inner_end:]}"
 
 
-def _remove(text: str, path: Sequence[str]) -> str:
+def _remove(text: str, path: Path) -> str:
     """Return the text without the member at `path`."""
-    node = _find(text, path[:-1])
+    node = _find(text, path, len(path) - 1)
     indexes = [n for n, member in enumerate((node.members if node else None) or ()) if member.key == path[-1]]
     if node is None or node.members is None or not indexes:
         return text
@@ -129,9 +137,9 @@ def _remove(text: str, path: Sequence[str]) -> str:
         assert comma is not None  # noqa: S101 - for the type checker; a member follows
         text, start, end = text[:comma] + text[comma + 1 :], start - 1, end - 1
     text = text[:start] + text[end:]
-    parent = _find(text, path[:-1])
+    parent = _find(text, path, len(path) - 1)
     if parent is not None and not parent.members and not text[parent.start + 1 : parent.end - 1].strip(_BLANK):
-        return text[: parent.start] + EMPTY + text[parent.end :]
+        return f"{text[: parent.start + 1]}{text[parent.end - 1 :]}"
     return text
 
 

@@ -25,7 +25,7 @@ _FAST_DECODER: Final = json.JSONDecoder()
 
 @dataclass(slots=True)
 class Node:
-    """A value and its offsets in the text. `members`: of an object on the requested path; None for other values."""
+    """A value and its offsets in the text. `members`: of an object or list on the requested path, otherwise None."""
 
     start: int
     end: int
@@ -35,9 +35,9 @@ class Node:
 
 @dataclass(slots=True)
 class Member:
-    """A key of an object with its value. `comma`: offset of the comma after it, if any."""
+    """A key of an object, or an index of a list, with its value. `comma`: offset of the comma after it, if any."""
 
-    key: str
+    key: str | int
     start: int
     node: Node
     comma: int | None = None
@@ -68,8 +68,8 @@ class _Tokens:
         self.next = _next_token(self.text, offset)
 
 
-def read(text: str, path: Sequence[str] = ()) -> Node:
-    """Return the value in a text. The objects along `path` have their members.
+def read(text: str, path: Sequence[str | int] = ()) -> Node:
+    """Return the value in a text. The objects and lists along `path`, of keys and indexes, have their members.
 
     Raises ValueError with the line number if the text is not valid.
     """
@@ -99,7 +99,7 @@ def _next_token(text: str, offset: int) -> tuple[str, int, int]:
     return "", offset, offset
 
 
-def _parse_value(tokens: _Tokens, depth: int, path: Sequence[str] | None = None) -> Node:
+def _parse_value(tokens: _Tokens, depth: int, path: Sequence[str | int] | None = None) -> Node:
     """Return the value at the next token. `path`: the path still to follow; None if no members are needed."""
     if depth > MAX_DEPTH:
         raise _error(tokens.text, tokens.next[1], "nested too deeply")
@@ -116,7 +116,7 @@ def _parse_value(tokens: _Tokens, depth: int, path: Sequence[str] | None = None)
     if word == "{":
         return _parse_object(tokens, start, depth, path)
     if word == "[":
-        return _parse_list(tokens, start, depth)
+        return _parse_list(tokens, start, depth, path)
     try:
         return Node(start, end, json.loads(word))
     except ValueError:
@@ -124,7 +124,7 @@ def _parse_value(tokens: _Tokens, depth: int, path: Sequence[str] | None = None)
         raise _error(tokens.text, start, message) from None
 
 
-def _parse_object(tokens: _Tokens, start: int, depth: int, path: Sequence[str] | None) -> Node:
+def _parse_object(tokens: _Tokens, start: int, depth: int, path: Sequence[str | int] | None) -> Node:
     members: list[Member] = []
     while not tokens.take_if("}"):
         if members and members[-1].comma is None:
@@ -142,15 +142,17 @@ def _parse_object(tokens: _Tokens, start: int, depth: int, path: Sequence[str] |
     return Node(start, tokens.end, {member.key: member.node.value for member in members}, members)
 
 
-def _parse_list(tokens: _Tokens, start: int, depth: int) -> Node:
-    values: list[Any] = []
-    has_comma = True
+def _parse_list(tokens: _Tokens, start: int, depth: int, path: Sequence[str | int] | None) -> Node:
+    items: list[Member] = []
     while not tokens.take_if("]"):
-        if not has_comma:
+        if items and items[-1].comma is None:
             raise _error(tokens.text, tokens.next[1], "a comma or ] is missing before this")
-        values.append(_parse_value(tokens, depth + 1).value)
-        has_comma = tokens.take_if(",")
-    return Node(start, tokens.end, values)
+        rest = path[1:] if path and path[0] == len(items) else None
+        node = _parse_value(tokens, depth + 1, rest)
+        items.append(Member(len(items), node.start, node))
+        if tokens.take_if(","):
+            items[-1].comma = tokens.end - 1
+    return Node(start, tokens.end, [item.node.value for item in items], items)
 
 
 def _error(text: str, offset: int, message: str) -> ValueError:

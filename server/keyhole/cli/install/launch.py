@@ -1,4 +1,4 @@
-"""Choose the command to register. It must start this installation.
+"""Choose the commands to register, of the server and of hooks. They must start this installation.
 
 The absolute path of the installed script is registered. A bare `keyhole-reader` needs the PATH of a shell, which
 clients do not read. `uvx keyhole-reader` starts the version on the package index.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.cli.install.entries import SCRIPT, Server
+from keyhole.cli.install.entries import PROGRAM, SCRIPT, Server
 
 _TEMPORARY_FOLDERS: Final = ("/archive-v0/", "/builds-v0/", "/environments-v2/")
 """Folders of uv's cache in which uvx installs programs for one run; pruning the cache removes them."""
@@ -21,7 +21,7 @@ class Installation:
 
     `python`: the interpreter; `script`: the path of keyhole-reader, or ""; `prefix`: the environment's folder;
     `source`: the folder, file or repository that the package was installed from, or "" for a package index;
-    `uvx`: the path of uvx, or "".
+    `uvx`: the path of uvx, or ""; `program`: the path of keyhole, or "".
     """
 
     python: str
@@ -30,6 +30,7 @@ class Installation:
     version: str
     source: str = ""
     uvx: str = ""
+    program: str = ""
 
 
 def this_server(installation: Installation) -> Server:
@@ -42,6 +43,14 @@ def this_server(installation: Installation) -> Server:
     if installation.script:
         return Server(installation.script)
     return Server(installation.python, ("-m", "keyhole", "serve"))
+
+
+def this_program(installation: Installation) -> tuple[str, ...]:
+    """Return the words that start `keyhole` of this installation; the name of a command follows them."""
+    if is_temporary(installation):
+        package = installation.source or f"{SCRIPT}@{installation.version}"
+        return installation.uvx or "uvx", "--from", package, PROGRAM
+    return (installation.program,) if installation.program else (installation.python, "-m", PROGRAM)
 
 
 def is_temporary(installation: Installation) -> bool:

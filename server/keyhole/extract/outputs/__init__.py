@@ -9,12 +9,13 @@ from __future__ import annotations
 from keyhole.extract.outputs.json_records import read_json, shape_of_lines
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
 from keyhole.extract.outputs.marks import mark_lines
+from keyhole.extract.outputs.opaque import name_opaque
 from keyhole.extract.outputs.parts import find_parts
-from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats
+from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
 from keyhole.text.output import Output
 
-__all__ = ["KINDS", "Output", "command_words", "decode_output", "read_output", "terminal_text"]
+__all__ = ["KINDS", "Output", "command_words", "decode_output", "read_output", "recognise", "terminal_text"]
 
 
 def read_output(output: str, *, kind: str | None = None, command: str = "", name: str = "") -> Output:
@@ -24,11 +25,12 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
     """
     text = terminal_text(output)
     kind = kind or recognise(text, command, name)
-    marks = mark_lines(text, kind)
+    forms = line_forms(text)
+    marks = mark_lines(text, kind, forms)
     if kind == "json":
         records, shapes = read_json(text)
         return Output(text, kind, marks, tuple(part[:2] for part in records), parts=records, about=shapes)
+    repeats = find_repeats(text, forms) if kind in REPEATING_KINDS else ()
     parts, title = find_parts(text, kind)
-    repeats = find_repeats(text) if kind in REPEATING_KINDS else ()
-    about = shape_of_lines(text) if kind == "jsonl" else ()
+    about = shape_of_lines(text) if kind == "jsonl" else (name_opaque(text),) if kind == "opaque" else ()
     return Output(text, kind, marks, (), repeats, parts, title, about)

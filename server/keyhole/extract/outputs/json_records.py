@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Part
 
 MAX_JSON_CHARS: Final = 8_000_000
@@ -19,8 +19,8 @@ MAX_KEYS: Final = 12
 SAMPLE_LINES: Final = 50
 """Lines of JSON Lines whose keys make its shape."""
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_SPACE = lazy_pattern(r"[ \t\r\n]*")
+_NAME = lazy_pattern(r"[A-Za-z_]\w*")
 _DECODER: Final = json.JSONDecoder()
 
 Path = tuple[str | int, ...]
@@ -66,7 +66,7 @@ def shape_of_lines(text: str) -> tuple[str, ...]:
 
 def describe(data: Any) -> tuple[str, ...]:
     """Return the shape of data at several depths: keys, lengths of arrays, numbers of further keys."""
-    return tuple(dict.fromkeys(_shape(data, depth) for depth in SHAPE_DEPTHS))
+    return tuple(dict.fromkeys(f"shape: {_shape(data, depth)}" for depth in SHAPE_DEPTHS))
 
 
 def address(path: Path) -> str:

@@ -7,6 +7,8 @@ import re
 import shlex
 from typing import Final, Literal, get_args
 
+from keyhole.text.lazy_pattern import lazy_pattern
+
 Kind = Literal[
     "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page",
     "markdown", "opaque", "text",
@@ -15,12 +17,12 @@ Kind = Literal[
 
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
-SAMPLE_CHARS: Final = 30_000
+SAMPLE_CHARS: Final = 12_000
 """Characters of the beginning and of the end that are examined."""
 OPAQUE_LINE_CHARS: Final = 2_000
 """Mean length of lines above which a text is opaque, unless it is JSON or a page: minified code, or an encoding."""
-MIN_SHARE: Final = 0.5
-"""Share of the sample's lines that must have the form of a kind, such as `path:line:` for grep."""
+GREP_SHARE: Final = 0.9
+"""Share of the sample's lines that must have the form `path:line:`."""
 CSV_LINES: Final = 10
 """Lines that must have the same number of separators."""
 
@@ -46,7 +48,7 @@ _VERBS: Final = frozenset({
     "master", "add", "get", "all", "view", "python", "python3", "pytest", "unittest", "cat",
 })  # fmt: skip
 """Arguments that name what a program does. Its output repeats them everywhere or nowhere."""
-_BY_COMMAND: Final = tuple((kind, re.compile(rf"(?:{words})(?:\s|$)")) for kind, words in _COMMANDS)
+_BY_COMMAND: Final = tuple((kind, lazy_pattern(rf"(?:{words})(?:\s|$)")) for kind, words in _COMMANDS)
 _BY_SUFFIX: Final[dict[str, Kind]] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".html": "page",
     ".htm": "page", ".md": "markdown", ".diff": "diff", ".patch": "diff", ".log": "log",
@@ -55,49 +57,67 @@ _BY_SUFFIX: Final[dict[str, Kind]] = {
     ".go": "source", ".java": "source", ".rb": "source", ".php": "source", ".sh": "source",
 }  # fmt: skip
 
-_TEST = re.compile(
+_TEST = lazy_pattern(
     r"^(?:=+ test session starts =+|Ran \d+ tests? in|test result: |Tests: +\d|# tests \d|TAP version \d"
+    r"|Tests run: \d|There (?:was|were) \d+ failures?:"
     r"|running \d+ tests?$|--- (?:FAIL|PASS): | *\d+ passing\b|=+ .*\d+ (?:failed|passed).* in [\d.]+s)",
     re.MULTILINE,
 )
-_COMPILER = re.compile(
+_COMPILER = lazy_pattern(
     r"^(?:\S+?:\d+(?::\d+)?: (?:fatal )?(?:error|warning)\b|error(?:\[E\d+\])?: |\S+\(\d+,\d+\): error TS\d+)",
     re.MULTILINE,
 )
-_TRACE = re.compile(
+_TRACE = lazy_pattern(
     r"^(?:Traceback \(most recent call last\):|Exception in thread |panic: |thread '.*' panicked|\s+at \S+ ?\(.*\)$)",
     re.MULTILINE,
 )
-_DIFF = re.compile(r"^(?:diff --git |@@ -\d+|--- \S+.*\n\+\+\+ )", re.MULTILINE)
-_GREP_LINE = re.compile(r"(?=[^\s:]*[/.])[^\s:\d][^\s:]*:(?:\d+[:-])?.")
-_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html[\s>])", re.IGNORECASE)
-_SEPARATORS: Final = ",\t;"
+_DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S+.*\n\+\+\+ )", re.MULTILINE)
+_PARTS_OF_COMMAND = lazy_pattern(r"&&|\|\||[;\n]")
+_MANUAL = lazy_pattern(r"(?:.* )?--help\b|(?:man|help) \w")
+_GREP_LINE = lazy_pattern(r"(?=[^\s:]*[/.])[^\s:\d][^\s:]*:(?:\d+[:-])?.")
+_JSON_LINE = lazy_pattern(r"\{\".*\}")
+_HTML = lazy_pattern(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html[\s>])", re.IGNORECASE)
+_SEPARATORS: Final = {",": 2, "\t": 1, ";": 2}
+"""The separators of tables, with how many a line has at least: a sentence often has one comma."""
 
 
 def recognise(text: str, command: str = "", name: str = "") -> Kind:
     """Return the kind of an output. `command`: the command line that printed it; `name`: its file's name."""
-    suffix = re.search(r"\.\w+$", name or _printed_file(command))
+    words = _main_command(command)
+    suffix = re.search(r"\.\w+$", name or _printed_file(words))
     if suffix and (kind := _BY_SUFFIX.get(suffix[0].lower())):
-        return kind
+        return "opaque" if kind == "source" and _is_opaque(text) else kind
+    if _MANUAL.match(" ".join(words)):
+        return "text"
     if kind := _kind_of_content(text):
-        return kind
-    return _kind_of_command(command) or ("trace" if _TRACE.search(_sample(text)) else "log" if "\n" in text else "text")
-
-
-def _printed_file(command: str) -> str:
-    """Return the file that a command such as `cat` prints, "" for any other command."""
-    words = _words(command)
-    return words[-1] if len(words) > 1 and words[0].rpartition("/")[2] in _PRINTERS else ""
+        return "grep" if kind == "opaque" and _kind_of_command(words) == "grep" else kind
+    return _kind_of_command(words) or ("trace" if _TRACE.search(_sample(text)) else "log" if "\n" in text else "text")
 
 
 def command_words(command: str) -> str:
     """Return the words of a command line that its output may be about: its arguments, without options and verbs."""
-    arguments = [word for word in _words(command)[1:] if not word.startswith("-") and word not in _VERBS]
+    arguments = [word for word in _main_command(command)[1:] if not word.startswith("-") and word not in _VERBS]
     return " ".join(re.sub(r"[^\w\s]+", " ", argument) for argument in arguments).strip()
 
 
-def _kind_of_command(command: str) -> Kind | None:
-    line = re.sub(r"^\S*/", "", " ".join(_words(command)))
+def _main_command(command: str) -> list[str]:
+    """Return the words of the command of a line that prints the output: the last one of a known kind, or of all.
+
+    A command before a pipe counts: those after it choose some of its lines.
+    """
+    commands = [_words(part.split(" | ")[0]) for part in _PARTS_OF_COMMAND.split(command) if part.strip()]
+    known = [words for words in commands if _kind_of_command(words) or _printed_file(words)]
+    return (known or commands or [[]])[-1]
+
+
+def _printed_file(words: list[str]) -> str:
+    """Return the file that a command such as `cat` prints, "" for any other command."""
+    return words[-1] if len(words) > 1 and words[0].rpartition("/")[2] in _PRINTERS else ""
+
+
+def _kind_of_command(words: list[str]) -> Kind | None:
+    line = re.sub(r"^\S*/", "", " ".join(words))
+    line = re.sub(r"^git (?:-C \S+ |-\S+ )+", "git ", line)
     return next((kind for kind, pattern in _BY_COMMAND if pattern.match(line)), None)
 
 
@@ -117,7 +137,7 @@ def _kind_of_content(text: str) -> Kind | None:
     sample = _sample(text)
     if kind := _structured_kind(text):
         return kind
-    if _HTML.match(text):
+    if _HTML.match(text) and ("</html" in text[-200:].lower() or "</html" not in text.lower()):
         return "page"
     if _is_opaque(text):
         return "opaque"
@@ -125,18 +145,17 @@ def _kind_of_content(text: str) -> Kind | None:
         if pattern.search(sample):
             return kind
     lines = [line for line in sample.splitlines() if line.strip()]
-    if lines and sum(bool(_GREP_LINE.match(line)) for line in lines) >= 0.9 * len(lines) and ":" in sample:
+    if lines and sum(bool(_GREP_LINE.match(line)) for line in lines) >= GREP_SHARE * len(lines) and ":" in sample:
         return "grep" if len({line.split(":", 1)[0] for line in lines}) < len(lines) else None
     return "csv" if _is_csv(lines) else None
 
 
 def _structured_kind(text: str) -> Kind | None:
-    first = text.lstrip()[:1]
-    if first not in ("{", "["):
-        return None
-    lines = [line for line in text[:SAMPLE_CHARS].splitlines()[:-1] if line.strip()][:CSV_LINES]
-    if len(lines) > 1 and all(_is_json(line) for line in lines):
+    lines = [line for line in text[: 8 * SAMPLE_CHARS].splitlines()[:-1] if line.strip()][:CSV_LINES]
+    if len(lines) > 1 and sum(bool(_JSON_LINE.fullmatch(line)) and _is_json(line) for line in lines) > len(lines) / 2:
         return "jsonl"
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
     return "json" if text.rstrip()[-1:] in ("}", "]") and re.match(r"\s*[\[{]\s*[\"{\[\]}\d-]", text) else None
 
 
@@ -155,8 +174,8 @@ def _is_csv(lines: list[str]) -> bool:
     if len(lines) < CSV_LINES:
         return False
     return any(
-        len(counts := {line.count(separator) for line in lines[: 2 * CSV_LINES]}) == 1 and counts != {0}
-        for separator in _SEPARATORS
+        len(counts := {line.count(separator) for line in lines[: 2 * CSV_LINES]}) == 1 and min(counts) >= least
+        for separator, least in _SEPARATORS.items()
     )
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Final
 
-from keyhole.extract.outputs.patterns import PATTERNS, Pattern
+from keyhole.extract.outputs.patterns import Pattern, Patterns, patterns_of
+from keyhole.extract.outputs.repeats import REPEATING_KINDS, Forms, find_rare_lines
+from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Mark
 
 MAX_MATCHES: Final = 5_000
@@ -22,47 +26,86 @@ FIRST_LINES: Final = 3
 LAST_LINES: Final = 4
 EDGE_WEIGHT: Final = 4.0
 """The first and the last lines of any output, and the weight of the very first and last."""
+RARE_WEIGHT: Final = 4.5
+"""A line of a rare form: less than a failure, more than the edges."""
+MAX_ALIKE: Final = 3
+"""Lines that differ only in numbers and are marked."""
+UNLIKE_KINDS: Final = frozenset({"diff", "source", "markdown", "page"})
+"""Kinds in which lines that differ only in numbers are marked as other lines: the hunks of a diff begin with them."""
 MAX_MARKS: Final = 400
 """Marks that are kept, by weight. At 4,000 characters, some sixty are shown."""
 
-_VARIABLE = re.compile(r"0x[0-9a-f]+|\d+", re.IGNORECASE)
-_LINE_OF_FILE = re.compile(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
+_LINE_OF_FILE = lazy_pattern(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
 
 
-def mark_lines(text: str, kind: str) -> tuple[Mark, ...]:
+def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     """Return the marks of a text of a kind, by offset. Each line has at most one mark."""
-    marks: dict[int, Mark] = {}
-    repeated: Counter[str] = Counter()
-    for pattern in PATTERNS.get(kind, ()):
-        for mark in _matches(text, pattern, repeated):
-            if mark[0] not in marks or mark[2] > marks[mark[0]][2]:
-                marks[mark[0]] = mark
-    for mark in (*_edges(text), *(_first_of_files(text) if kind == "grep" else ())):
+    found = _matches(text, patterns_of(kind), forms)
+    if kind in REPEATING_KINDS:
+        found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
+    marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
+    edges = _ends(text) if kind == "opaque" else _edges(text)
+    for mark in (*edges, *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
     return tuple(sorted(kept))
 
 
-def _matches(text: str, pattern: Pattern, repeated: Counter[str]) -> list[Mark]:
-    """Return the marks of a pattern's matches. Lines that differ only in numbers weigh less each time."""
-    tail = max(0, len(text) - TAIL_CHARS)
-    found: dict[int, int] = {}
-    for match in pattern.lines.finditer(text):
-        if len(found) >= MAX_MATCHES:
-            break
-        found[match.start()] = match.end()
-    if len(found) >= MAX_MATCHES:
-        line = text.rfind("\n", 0, tail) + 1
-        found.update((match.start(), match.end()) for match in pattern.lines.finditer(text, line))
+def _matches(text: str, patterns: Patterns, forms: Forms) -> list[Mark]:
+    """Return the marks of the lines that match. Each further one weighs less, unless it differs only in numbers."""
+    found: dict[int, tuple[int, Pattern]] = {}
+    tail = text.rfind("\n", 0, max(0, len(text) - TAIL_CHARS)) + 1
+    for part in (0, tail) if tail else (0,):
+        for start, end, pattern in chain(_starts(text, patterns, part), _words(text, patterns, part)):
+            if start not in found or pattern.weight > found[start][1].weight:
+                found[start] = (end, pattern)
     marks: list[Mark] = []
-    templates: set[str] = set()
-    for start, end in found.items():
-        template = _VARIABLE.sub("#", text[start : min(end, start + MAX_LINE_CHARS)])
-        templates.add(template)
-        repeated[template] += 1
-        weight = pattern.weight / (1 + RANK_DECAY * (len(templates) - 1)) / repeated[template]
+    before: dict[Pattern, set[str]] = {}
+    for start, (end, pattern) in sorted(found.items()):
+        own = before.setdefault(pattern, set())
+        own.add(forms[start])
+        weight = pattern.weight / (1 + RANK_DECAY * (len(own) - 1))
         marks.append((start, _end_of_lines(text, start, end, pattern.following), weight))
     return marks
+
+
+def _starts(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int, Pattern]]:
+    """Yield the lines from `start` whose beginning matches, with the pattern of the largest weight."""
+    for match in islice(patterns.regex.finditer(text, start), MAX_MATCHES):
+        yield match.start(), match.end(), patterns.starts[(match.lastindex or 1) - 1]
+
+
+def _words(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int, Pattern]]:
+    """Yield the lines from `start` that contain a word that is no part of a longer one, with its pattern."""
+    for pattern in patterns.words:
+        for word in pattern.words:
+            found, place = 0, text.find(word, start)
+            while place >= 0 and found < MAX_MATCHES:
+                after = place + len(word)
+                if _is_joined(text, place) or _is_joined(text, after):
+                    place = text.find(word, after)
+                    continue
+                end = text.find("\n", after)
+                end = len(text) if end < 0 else end
+                yield text.rfind("\n", 0, place) + 1, end, pattern
+                found, place = found + 1, text.find(word, end)
+
+
+def _is_joined(text: str, offset: int) -> bool:
+    """Return whether the characters before and after an offset are of one word."""
+    return text[offset - 1 : offset].isalpha() and text[offset : offset + 1].isalpha()
+
+
+def _without_alike(forms: Forms, marks: list[Mark], most: int) -> Iterator[Mark]:
+    """Yield the marks by weight, of lines that differ only in numbers the first `most`, each weighing less."""
+    counts: Counter[str] = Counter()
+    seen: set[int] = set()
+    for start, end, weight in sorted(marks, key=lambda mark: (-mark[2], mark[0])):
+        if start not in seen:
+            seen.add(start)
+            counts[forms[start]] += 1
+            if counts[forms[start]] <= most:
+                yield start, end, weight / counts[forms[start]]
 
 
 def _end_of_lines(text: str, start: int, end: int, following: int) -> int:
@@ -73,6 +116,12 @@ def _end_of_lines(text: str, start: int, end: int, following: int) -> int:
             break
         end = next_end
     return min(end + 1, len(text), start + MAX_LINE_CHARS)
+
+
+def _ends(text: str) -> list[Mark]:
+    """Return the beginning and the end of a text without lines to read."""
+    head, tail = min(2 * MAX_LINE_CHARS, len(text)), max(0, len(text) - MAX_LINE_CHARS)
+    return [(0, head, EDGE_WEIGHT), (max(head, tail), len(text), EDGE_WEIGHT / 2)] if head < len(text) else []
 
 
 def _edges(text: str) -> list[Mark]:

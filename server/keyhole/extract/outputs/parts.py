@@ -7,22 +7,25 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from keyhole.text.output import Part
+from keyhole.extract.outputs.hints import HINTED_KINDS, find_hints
+from keyhole.text.lazy_pattern import lazy_pattern
+from keyhole.text.output import HINTS, Part
 
 MAX_PARTS: Final = 2_000
 MAX_NAME: Final = 80
 """Characters of a name. A longer one is cut: it is repeated in the result."""
 
-_FILE_OF_DIFF = re.compile(
+_FILE_OF_DIFF = lazy_pattern(
     r"^(?:diff --git (?:a/)?(\S+) .*|diff \S+ (?:\S+ )*(\S+)|Index: (\S+))$|^--- (\S+).*\n\+\+\+ ", re.MULTILINE
 )
-_CHANGED_LINE = re.compile(r"^([+-])(?!\1\1 )", re.MULTILINE)
-_LINE_OF_SEARCH = re.compile(r"^([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
-_DEFINITION = re.compile(
+_CHANGED_LINE = lazy_pattern(r"^([+-])(?!\1\1 )", re.MULTILINE)
+_LINE_OF_SEARCH = lazy_pattern(r"^([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
+_DEFINITION = lazy_pattern(
     r"^([ \t]{0,8})(?:(?:export|default|public|private|protected|pub(?:\(\w+\))?|async|static|abstract|final|const"
     r"|declare|unsafe) )*"
     r"((?:class|interface|struct|enum|trait|impl|type|module|namespace|func|fn|def|function\*?)\b"
-    r"(?: ?\([^()\n]*\))? *[\w.:<>]*\w)",
+    r"(?: ?\([^()\n]*\))? *[\w.:<>]*\w)"
+    r"|^(?:export )?((?:const|var|let|static) \w+)",
     re.MULTILINE,
 )
 
@@ -35,7 +38,7 @@ def find_parts(text: str, kind: str) -> tuple[tuple[Part, ...], str]:
         return tuple(_files_of_diff(text)), "files"
     if kind == "grep":
         return tuple(_files_of_search(text)), "lines by file"
-    return (), ""
+    return (find_hints(text), HINTS) if kind in HINTED_KINDS else ((), "")
 
 
 def _files_of_diff(text: str) -> Iterator[Part]:
@@ -60,16 +63,19 @@ def _files_of_search(text: str) -> Iterator[Part]:
 
 
 def _definitions(text: str) -> Iterator[Part]:
-    """Yield the definitions of source. A definition ends before the next line that is not indented more than it."""
+    """Yield the definitions of source. A definition ends before the next line that is not indented more than it.
+
+    Constants and variables have no entry in the summary: there are too many of them.
+    """
     line, counted = 1, 0
     for number, match in enumerate(_DEFINITION.finditer(text)):
         if number >= MAX_PARTS:
             return
         line += text.count("\n", counted, match.start())
         counted = match.start()
-        after = re.compile(rf"^[ \t]{{0,{len(match[1])}}}[^\s)}}\]]", re.MULTILINE).search(text, match.end())
-        name = _short(" ".join(match[2].split()))
-        yield Part(match.start(), after.start() if after else len(text), name, f"{line} {name}")
+        after = re.compile(rf"^[ \t]{{0,{len(match[1] or '')}}}[^\s)}}\]]", re.MULTILINE).search(text, match.end())
+        name = _short(" ".join((match[2] or match[3]).split()))
+        yield Part(match.start(), after.start() if after else len(text), name, f"{line} {name}" if match[2] else "")
 
 
 def _short(name: str) -> str:

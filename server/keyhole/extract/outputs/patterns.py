@@ -8,118 +8,140 @@ follows the format of a program that is named beside it.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final, NamedTuple
 
 
 class Pattern(NamedTuple):
-    """A pattern for lines, the weight of a line, and how many following lines belong to it."""
+    """What lines look like, the weight of such a line, and how many following lines belong to it."""
 
     weight: float
-    lines: re.Pattern[str]
+    start: str = ""
+    """A regular expression for the beginning of a line."""
     following: int = 0
+    words: tuple[str, ...] = ()
+    """Words anywhere in a line. Searching for them is faster than any regular expression for a whole line."""
 
 
-def _pattern(weight: float, lines: str, following: int = 0) -> Pattern:
-    return Pattern(weight, re.compile(rf"^(?:{lines}).*$", re.MULTILINE), following)
+class Patterns(NamedTuple):
+    """The patterns of a kind: those for beginnings as the groups of one expression, and those with words."""
+
+    starts: tuple[Pattern, ...]
+    regex: re.Pattern[str]
+    words: tuple[Pattern, ...]
+
+
+def _words(weight: float, words: str) -> Pattern:
+    return Pattern(weight, words=tuple(words.split("|")))
 
 
 _TRACES: Final = (
-    _pattern(9, r"(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)|Exception in thread .*)(?:: |$)"),
-    _pattern(9, r"Caused by: "),  # Java
-    _pattern(9, r"panic: |fatal error: "),  # Go
-    _pattern(9, r"thread '.*' (?:\(\d+\) )?panicked at ", 2),  # Rust
-    _pattern(8, r"\S+:\d+$", 4),  # Node: the place, the line of source and the caret
-    _pattern(5, r"Traceback \(most recent call last\):"),
-    _pattern(3, r"[ \t]+File \".*\", line \d+", 1),
-    _pattern(2, r"[ \t]+at \S"),
+    Pattern(9, r"(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)|Exception in thread .*)(?:: |$)"),
+    Pattern(9, r"Caused by: "),  # Java
+    Pattern(9, r"panic: |fatal error: "),  # Go
+    Pattern(9, r"thread '.*' (?:\(\d+\) )?panicked at ", 3),  # Rust
+    Pattern(8, r"\S+:\d+$", 4),  # Node: the place, the line of source and the caret
+    Pattern(5, r"Traceback \(most recent call last\):"),
+    Pattern(3, r"[ \t]+File \".*\", line \d+", 1),
+    Pattern(2, r"[ \t]+at \S"),
 )
 
 _TESTS: Final = (
     # pytest
-    _pattern(9, r"=+ (?:.*[, ])?\d+ (?:failed|errors?|passed|skipped|deselected|xfailed)\b"),
-    _pattern(8, r"E  +(?!\+|-)\S"),
-    _pattern(5, r"E  "),
-    _pattern(7, r"(?:FAILED|ERROR) \S+"),
-    _pattern(6, r">  "),
-    _pattern(5, r"_{3,} \S.* _{3,}$"),
-    _pattern(4, r"\S+\.py:\d+: \w+"),
+    Pattern(9, r"=+ (?:.*[, ])?\d+ (?:failed|errors?|passed|skipped|deselected|xfailed)\b"),
+    Pattern(8, r"E  +(?!\+|-)\S"),
+    Pattern(5, r"E  "),
+    Pattern(7, r"(?:FAILED|ERROR) \S+"),
+    Pattern(6, r">  "),
+    Pattern(5, r"_{3,} \S.* _{3,}$"),
+    Pattern(4, r"\S+\.py:\d+: \w+"),
     # unittest
-    _pattern(9, r"Ran \d+ tests? in |FAILED \(|OK(?: \(|$)"),
-    _pattern(7, r"(?:FAIL|ERROR): "),
+    Pattern(9, r"Ran \d+ tests? in |FAILED \(|OK(?: \(|$)"),
+    Pattern(7, r"(?:FAIL|ERROR): "),
     # jest, vitest, mocha, node --test, TAP
-    _pattern(9, r"[ \t]*(?:Tests|Test Suites|Test Files|Snapshots):? +\d|[ \t]*\d+ (?:passing|failing|pending)\b"),
-    _pattern(9, r"(?:#|ℹ) (?:tests|pass|fail) [1-9]"),
-    _pattern(8, r"[ \t]*(?:\+ )?(?:Expected|Received|expected|actual|received)\b.*:"),
-    _pattern(8, r"[ \t]*(?:Assertion|Type|Reference|Range|Syntax)?Error(?: \[\w+\])?:"),
-    _pattern(7, r"[ \t]*● |[ \t]*(?:✕|✗|×|✖) |[ \t]*not ok |[ \t]*FAIL "),
-    _pattern(5, r"[ \t]*> *\d+ \|", 1),
+    Pattern(9, r"[ \t]*(?:Tests|Test Suites|Test Files|Snapshots):? +\d|[ \t]*\d+ (?:passing|failing|pending)\b"),
+    Pattern(9, r"(?:#|ℹ) (?:tests|pass|fail) [1-9]"),
+    Pattern(8, r"[ \t]*(?:\+ )?(?:Expected|Received|expected|actual|received)\b.*:"),
+    Pattern(8, r"[ \t]*(?:Assertion|Type|Reference|Range|Syntax)?Error(?: \[\w+\])?:"),
+    Pattern(7, r"[ \t]*● |[ \t]*(?:✕|✗|×|✖) |[ \t]*not ok |[ \t]*FAIL "),
+    Pattern(5, r"[ \t]*> *\d+ \|", 1),
     # cargo test
-    _pattern(9, r"test result: "),
-    _pattern(8, r"thread '.*' (?:\(\d+\) )?panicked at ", 3),
-    _pattern(8, r"[ \t]*(?:left|right): |assertion .*failed"),
-    _pattern(6, r"test .* \.\.\. FAILED"),
+    Pattern(9, r"test result: "),
+    Pattern(8, r"[ \t]*(?:left|right): |assertion .*failed"),
+    Pattern(6, r"test .* \.\.\. FAILED"),
     # go test
-    _pattern(8, r"[ \t]+\S+_test\.go:\d+: "),
-    _pattern(7, r"[ \t]*--- FAIL: |FAIL\s|panic: "),
+    Pattern(8, r"[ \t]+\S+_test\.go:\d+: "),
+    Pattern(7, r"[ \t]*--- FAIL: |FAIL\s|panic: "),
 )
 
 _COMPILERS: Final = (
-    _pattern(
-        9, r"Found \d+ |\d+ errors? |error: (?:could not compile|aborting)|.*\b\d+ (?:errors?|problems?)\b.*generated"
-    ),
-    _pattern(8, r"\S+?:\d+(?::\d+)?: (?:fatal )?error\b", 2),  # gcc, clang, mypy
-    _pattern(8, r"error(?:\[E\d+\])?: ", 1),  # rustc
-    _pattern(8, r"\S+\(\d+,\d+\): error |\S+:\d+:\d+ - error "),  # tsc
-    _pattern(8, r".*\bundefined reference to\b|.*: error: "),
-    _pattern(7, r"\S*make\S*: \*\*\* |FAILED: |collect2: error|\[ERROR\] "),
-    _pattern(6, r"[ \t]*-->"),
-    _pattern(6, r"\S+:\d+:\d+: [A-Z]+\d+ |[A-Z]+\d{3,4} ", 1),  # ruff
-    _pattern(3, r"\S+?:\d+(?::\d+)?: warning|warning(?::|\[)|.*: warning: "),
+    Pattern(9, r"Found \d+ |\d+ (?:errors?|warnings?) |✖ \d+ problems?|error: (?:could not compile|aborting)"),
+    Pattern(8, r"\S+?:\d+(?::\d+)?: (?:fatal )?error\b", 2),  # gcc, clang, mypy
+    Pattern(8, r"error(?:\[E\d+\])?: ", 1),  # rustc
+    Pattern(8, r"\S+\(\d+,\d+\): error |\S+:\d+:\d+ - error "),  # tsc
+    _words(8, "undefined reference to|: error: |: fatal error: "),
+    Pattern(7, r"\S*make\S*: \*\*\* |FAILED: |collect2: error|\[ERROR\] "),
+    Pattern(6, r"[ \t]*-->"),
+    Pattern(6, r"\S+:\d+:\d+: [A-Z]+\d+ |[A-Z]+\d{3,4} ", 1),  # ruff
+    Pattern(3, r"\S+?:\d+(?::\d+)?: warning|warning(?::|\[)"),
+    _words(3, ": warning: "),
 )
 
 _DIFFS: Final = (
-    _pattern(9, r" \d+ files? changed"),
-    _pattern(6, r"diff --git |Only in |Binary files "),
-    _pattern(5, r"--- \S", 1),
-    _pattern(4, r" \S.* \| +(?:\d+|Bin)"),
-    _pattern(4, r"commit [0-9a-f]{7,}", 5),
-    _pattern(3, r"@@ ", 6),
+    Pattern(9, r" \d+ files? changed"),
+    Pattern(6, r"diff --git |Only in |Binary files "),
+    Pattern(5, r"--- (?!a/|/dev/null)\S", 1),
+    Pattern(4, r" \S.* \| +(?:\d+|Bin)"),
+    Pattern(4, r"commit [0-9a-f]{7,}", 5),
+    Pattern(3, r"@@ ", 6),
 )
 
 _LOGS: Final = (
-    _pattern(7, r".*\b(?:FATAL|CRITICAL|EMERG|ALERT|ALARM|PANIC|panic|Segmentation fault|core dumped|Out of memory)\b"),
-    _pattern(7, r".*(?:\bMain process exited\b|\bFailed with result\b|\bstatus=[1-9])"),  # systemd
-    _pattern(6, r".*\b(?:ERROR|ERR!|Error|error|Exception|FAILED|Failed|failed|failure)\b"),
-    _pattern(
-        5, r".*\b(?:[Dd]enied|refused|[Tt]imed? ?out|[Cc]annot|[Cc]ould not|[Uu]nable to|No such file|not found)\b"
+    _words(
+        7,
+        "FATAL|CRITICAL|EMERG|ALERT|ALARM|PANIC|panic|Segmentation fault|core dumped|Out of memory"
+        "|Main process exited|Failed with result|status=1|status=2",
     ),
-    _pattern(5, r".*\b(?:Successfully|[Ff]inished|[Cc]ompleted|[Ss]ummary|[Tt]otal|upgraded|up to date|added \d)\b"),
-    _pattern(3, r".*\b(?:WARN|WARNING|Warning|warning|deprecated)\b"),
+    _words(6, "ERROR|ERR|Error|error|Exception|FAILED|Failed|failed|failure"),
+    _words(
+        5,
+        "denied|Denied|refused|timed out|Timed out|timeout|Timeout|cannot|Cannot|could not|Could not"
+        "|unable to|Unable to|No such file|not found",
+    ),
+    _words(5, "Successfully|finished|Finished|completed|Completed|summary|Summary|total|Total|upgraded|up to date"),
+    Pattern(5, r"added \d"),
+    _words(3, "WARN|WARNING|Warning|warning|deprecated"),
 )
 
 _SOURCES: Final = (
     # Definitions and declarations of common languages, those at the margin first.
-    _pattern(
+    Pattern(
         6,
         r"(?:(?:export|default|public|pub|async|static|abstract|final|declare|typedef) )*"
         r"(?:class|interface|struct|enum|trait|impl|type|module|package|namespace|func|fn|def|function) \w",
     ),
-    _pattern(4, r"[ /]?\*+!? \S|\"\"\"\S|//!? \S|#!"),
-    _pattern(3, r"(?:(?:export|static) )?(?:const|var|let|val)? ?[A-Z][A-Z0-9_]{3,}\b.* ="),
-    _pattern(
-        2, r"[ \t]{1,8}(?:(?:public|pub|async|static) )*(?:def|fn|func|function|class) \w|[ \t]{1,4}\w+: function"
-    ),
+    Pattern(4, r"[ /]?\*+!? \S|\"\"\"\S|//!? \S|#!"),
+    Pattern(3, r"(?:(?:export|static) )?(?:const|var|let|val)? ?[A-Z][A-Z0-9_]{3,}\b.* ="),
+    Pattern(2, r"[ \t]{1,8}(?:(?:public|pub|async|static) )*(?:def|fn|func|function|class) \w|[ \t]{1,4}\w+: function"),
 )
 
 _PAGES: Final = (
-    _pattern(8, r"[ \t]*<title\b|.*<meta [^>]*description"),
-    _pattern(6, r".*<h1\b|# \S"),
-    _pattern(4, r".*<h[23]\b|##+ \S"),
+    _words(8, '<title|name="description"|property="og:description"'),
+    _words(6, "<h1"),
+    Pattern(6, r"# \S"),
+    _words(4, "<h2|<h3"),
+    Pattern(4, r"##+ \S"),
+)
+
+_MANUALS: Final = (
+    Pattern(7, r"(?:NAME|SYNOPSIS)$", 2),
+    Pattern(7, r"[Uu]sage: ", 1),
+    Pattern(4, r"[A-Z][A-Z -]+$|[A-Z][\w -]+:$"),
 )
 
 _DATA: Final = (
-    _pattern(6, r'[ \t]*"(?:error|errors|message|detail|reason|status|code|exception|fault)": '),
-    _pattern(3, r'[ \t]*"(?:name|id|version|title|total|count|next)": '),
+    Pattern(6, r'[ \t]*"(?:error|errors|message|detail|reason|status|code|exception|fault)": '),
+    Pattern(3, r'[ \t]*"(?:name|id|version|title|total|count|next)": '),
 )
 
 PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
@@ -127,14 +149,25 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "compiler": (*_COMPILERS, *_LOGS[:1]),
     "trace": (*_TRACES, *_LOGS),
     "log": (*_LOGS, *_TRACES),
-    "text": _LOGS,
+    "text": _MANUALS,
     "diff": _DIFFS,
     "source": _SOURCES,
     "page": _PAGES,
     "markdown": _PAGES,
     "csv": _LOGS[:3],
-    "listing": _LOGS[:3],
+    "listing": (Pattern(6, r"\w+: (?:.*: )?(?:cannot|Permission denied|No such file|[Ee]rror)"),),
     "json": _DATA,
     "jsonl": _LOGS[:3],
 }
-"""The patterns of each kind. The other kinds have none: nothing in them is what every reader looks for."""
+"""The patterns of each kind. The kinds grep and opaque have no patterns."""
+
+
+@cache
+def patterns_of(kind: str) -> Patterns:
+    """Return the patterns of a kind, those with the largest weight first."""
+    ordered = sorted(PATTERNS.get(kind, ()), key=lambda pattern: -pattern.weight)
+    starts = tuple(pattern for pattern in ordered if pattern.start)
+    regex = "|".join(f"({pattern.start})" for pattern in starts) or "(?!)"
+    return Patterns(
+        starts, re.compile(rf"^(?:{regex}).*$", re.MULTILINE), tuple(pattern for pattern in ordered if pattern.words)
+    )

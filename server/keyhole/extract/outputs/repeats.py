@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Final
 
 from keyhole.text.output import Span
+
+Forms = dict[int, str]
+"""The form of each line by its offset: two lines of the same form differ only in numbers."""
 
 REPEATING_KINDS: Final = frozenset({"log", "text", "test", "compiler", "trace", "listing", "jsonl"})
 """Kinds in which a line that differs from another only in numbers tells nothing new."""
@@ -14,10 +18,14 @@ MAX_PERIOD: Final = 3
 MIN_LINES: Final = 3
 MIN_CHARS: Final = 80
 """Lines and characters from which repeating lines are left out. The omission of fewer saves nothing."""
+RARE_SHARE: Final = 0.01
+"""Share of the lines up to which a form is rare."""
+MAX_RARE_LINES_SHARE: Final = 0.1
+"""Share of the lines that are of rare forms, up to which these lines are exceptions. In a text, most lines are rare."""
 
-_VARIABLE = re.compile(r"[0-9][0-9a-fx]*(?:[.,:-][0-9a-f]+)*")
+_VARIABLE = re.compile(r"[0-9][0-9a-fx]*(?:[.,:-][0-9][0-9a-fx]*)*")
 """What differs between lines that repeat each other: numbers, times, versions, addresses, hashes, UUIDs. It begins with
-a digit, because a search for other beginnings takes five times as long."""
+a digit, because a search for other beginnings takes several times as long."""
 _FIRST_LETTERS: Final = 3
 """Letters before the first digit of a hash that are left out, too. One hash in twenty has more."""
 
@@ -30,20 +38,40 @@ def template(text: str) -> str:
     return text
 
 
-def find_repeats(text: str) -> tuple[Span, ...]:
+def line_forms(text: str) -> Forms:
+    """Return the form of each line by the line's offset: the line without its numbers."""
+    forms: Forms = {}
+    position = 0
+    for form, line in zip(template(text).split("\n"), text.split("\n"), strict=True):
+        forms[position] = form
+        position += len(line) + 1
+    return forms
+
+
+def find_repeats(text: str, forms: Forms) -> tuple[Span, ...]:
     """Return the ranges of lines that each repeat one of the `MAX_PERIOD` lines before them, apart from numbers."""
     repeats: list[Span] = []
     recent: list[str] = []
-    position = start = count = 0
-    for line, original in zip(template(text).split("\n"), text.split("\n"), strict=True):
-        if line in recent:
-            count += 1
+    start, count = 0, 0
+    for position, form in [*forms.items(), (len(text), "\n")]:
+        if form in recent:
+            start, count = (start, count + 1) if count else (position, 1)
         else:
             if count >= MIN_LINES and position - start >= MIN_CHARS:
                 repeats.append((start, position))
-            start, count = position + len(original) + 1, 0
-        recent = [*recent[1 - MAX_PERIOD :], line]
-        position += len(original) + 1
-    if count >= MIN_LINES and len(text) - start >= MIN_CHARS:
-        repeats.append((start, len(text)))
+            count = 0
+        recent = [*recent[1 - MAX_PERIOD :], form]
     return tuple(repeats)
+
+
+def find_rare_lines(text: str, forms: Forms) -> tuple[Span, ...]:
+    """Return the first line of each rare form, if nearly all lines of the text have frequent forms.
+
+    Such a line tells what happened once among what happened all the time.
+    """
+    counts = Counter(forms.values())
+    rare = {form for form, count in counts.items() if count <= RARE_SHARE * len(forms) and form.strip()}
+    if sum(counts[form] for form in rare) > MAX_RARE_LINES_SHARE * len(forms):
+        return ()
+    first = {form: start for start, form in reversed(forms.items()) if form in rare}
+    return tuple((start, text.find("\n", start) + 1 or len(text)) for start in sorted(first.values()))

@@ -7,17 +7,13 @@ progress bar, is its last state. No other character that a terminal shows is rem
 from __future__ import annotations
 
 import codecs
-import re
 from typing import Final
 
 from keyhole.text.clean import clean
+from keyhole.text.lazy_pattern import lazy_pattern
 
-_ERASE = re.compile(r"\x1b\[[012]?K")
-_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
-_REDRAWN_LINE = re.compile(r"[^\n]*\r[^\n]*")
-_OVERSTRUCK = re.compile(r"[^\n\x08]\x08")
-MAX_BACKSPACES: Final = 64
-"""Backspaces in a row that are applied; a spinner has one, and a longer run deletes a typed word."""
+_ERASE = lazy_pattern(r"\x1b\[[012]?K")
+_ESCAPE = lazy_pattern(r"\x1b\[[0-?]*[ -/]*[@-~]")
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 ERRORS: Final = "backslashreplace"
 """Name of the error handler of Python's decoders for bytes that are not valid."""
@@ -36,18 +32,32 @@ def terminal_text(output: str) -> str:
     """Return what a terminal shows of an output at the end, with line feeds as line breaks."""
     text = output.replace("\r\n", "\n") if "\r" in output else output
     if "\r" in text:
-        text = _REDRAWN_LINE.sub(lambda match: last_state(match[0]), text)
-    for _ in range(MAX_BACKSPACES):
-        if "\x08" not in text:
-            break
-        text = _OVERSTRUCK.sub("", text)
+        text = "\n".join(last_state(line) if "\r" in line else line for line in text.split("\n"))
+    if "\x08" in text:
+        text = "\n".join(_without_erased(line) if "\x08" in line else line for line in text.split("\n"))
     return clean(text)
 
 
 def last_state(line: str) -> str:
     """Return the last state of a line with carriage returns: each part is written over the one before it."""
-    shown = ""
-    for part in line.split("\r"):
+    shown: list[str] = []
+    length = 0
+    for part in reversed(line.split("\r")):
         written = _ESCAPE.sub("", part)
-        shown = written if _ERASE.search(part) else written + shown[len(written) :]
-    return shown
+        if len(written) > length:
+            shown.append(written[length:])
+            length = len(written)
+        if _ERASE.search(part):
+            break
+    return "".join(shown)
+
+
+def _without_erased(line: str) -> str:
+    """Return a line without the characters that backspaces erase, as a spinner does."""
+    first, *others = line.split("\x08")
+    shown = list(first)
+    for part in others:
+        if shown:
+            shown.pop()
+        shown.extend(part)
+    return "".join(shown)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from keyhole.passages.gaps import gap_line
 from keyhole.passages.near_duplicates import shingles
-from keyhole.passages.packing.one_text import gap_line
 from keyhole.passages.split import sentence_ends
 from keyhole.records import Passage, Ranked
 from keyhole.text.measure import Measure, fit_forward, serialized_size

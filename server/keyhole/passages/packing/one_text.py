@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from keyhole.passages.find import Index, Span
+from keyhole.passages.gaps import gap_line
 from keyhole.passages.labels import gap_label
 from keyhole.passages.split import sentence_ends
 from keyhole.text.measure import Measure, fit_forward, fits
@@ -19,11 +20,6 @@ LEDE_SHARE = 16
 """An opening window is shown as soon as the opening is at most one part in this many of what is shown."""
 HEAD_PARTS = 3
 """Without a query, the parts shown of the head for each part of the tail."""
-
-
-def gap_line(start: int, end: int, label: str = "") -> str:
-    """Return the line that replaces `text[start:end]`. `read_artifact(id, offset=start, limit=end-start)` shows it."""
-    return f"[…{start}:{end}]{label}\n"
 
 
 def pack_windows(

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Final
 
-from keyhole.passages.packing.one_text import gap_line
-from keyhole.text.output import Output, Part, Span
+from keyhole.passages.gaps import gap_line
+from keyhole.text.output import HINTS, Output, Part, Span
 
-SUMMARY_SHARE: Final = 0.12
-"""Share of the characters for the summary."""
 MIN_SUMMARY: Final = 80
 """Characters below which there is no summary: its first words would be all of it."""
+MIN_HINTS: Final = 240
+"""The same for paths and URLs: in less space, lines of the output answer more."""
 MAX_NESTED: Final = 300
 """Parts before an offset that are examined for the one that contains it."""
 
 
 class OutputText:
-    """An output prepared for rendering ranges of it."""
+    """An output prepared for rendering ranges of it, with at most `summary_chars` characters of summary."""
 
-    def __init__(self, output: Output, max_chars: int) -> None:
+    def __init__(self, output: Output, summary_chars: int) -> None:
         self._output = output
         self._repeats = [start for start, _ in output.repeats]
         self._parts = [part.start for part in output.parts]
-        space = int(max_chars * SUMMARY_SHARE)
-        self.summary_chars = min(space, len(self.summary((), len(output.text)))) if space >= MIN_SUMMARY else 0
+        self._joints = [offset for offset, _ in output.joints]
+        self._missing = [0, *accumulate(count for _, count in output.joints)]
+        self._has_hints = summary_chars >= MIN_HINTS
+        self.summary_chars = len(self.summary((), summary_chars)) if summary_chars >= MIN_SUMMARY else 0
         """Characters to reserve for the summary."""
 
     def render(self, spans: Sequence[Span]) -> str:
@@ -34,23 +37,46 @@ class OutputText:
 
     def passages(self, spans: Sequence[Span]) -> str:
         """Return the spans with a mark for each omission before, between and after them."""
-        text = self._output.text
+        text, spans = self._output.text, self.split(spans)
         pieces: list[str] = []
-        position = 0
+        position = shown_to = 0
         for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
-            if start > position:
+            first, last = self.place((start, end))
+            if first > shown_to:
                 on_new_line = not pieces or pieces[-1].endswith("\n")
                 pieces.append("" if on_new_line else "\n")
-                pieces.append(gap_line(position, start, self._label(position, start, end, spans[:number])))
+                pieces.append(gap_line(shown_to, first, self._label(position, start, end, spans[:number])))
             pieces.append(text[start:end])
-            position = end
+            position, shown_to = end, last
         return "".join(pieces)
+
+    def split(self, spans: Sequence[Span]) -> Sequence[Span]:
+        """Return the spans, cut where characters of the larger text are missing."""
+        if not self._joints:
+            return spans
+        pieces: list[Span] = []
+        for start, end in spans:
+            inner = self._joints[bisect_right(self._joints, start) : bisect_left(self._joints, end)]
+            pieces += pairwise([start, *inner, end])
+        return pieces
+
+    def place(self, span: Span) -> Span:
+        """Return the offsets of a span in the larger text."""
+        start, end = span
+        first = start + self._missing[bisect_right(self._joints, start)]
+        return first, max(first, end + self._missing[bisect_left(self._joints, end)])
 
     def summary(self, spans: Sequence[Span], limit: int) -> str:
         """Return the lines that say what the output is and which parts are not shown, in `limit` characters."""
         output = self._output
         line = next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
         hidden = [part for part in output.parts if part.entry and not _is_shown(spans, part.start, part.end)]
+        if output.summary_title == HINTS:
+            hidden = [
+                part
+                for part in hidden
+                if self._has_hints and all(output.text.find(part.entry, *span) < 0 for span in spans)
+            ]
         return line + self._entries(hidden, limit - len(line))
 
     def _entries(self, parts: Sequence[Part], limit: int) -> str:
@@ -61,7 +87,8 @@ class OutputText:
             return whole if parts else ""
         left = limit - len(form) - len("99,999 more")
         chosen: list[Part] = []
-        for part in sorted(parts, key=lambda part: part.start - part.end):
+        lines = {part: self._output.text.count("\n", part.start, part.end) for part in parts}
+        for part in sorted(parts, key=lambda part: -lines[part]):
             left -= len(part.entry) + len(", ")
             if left < 0:
                 break
@@ -74,7 +101,8 @@ class OutputText:
         text = self._output.text
         label = ""
         place = bisect_right(self._repeats, start) - 1
-        if place >= 0 and start < (repeat_end := min(end, self._output.repeats[place][1])):
+        is_complete = bisect_left(self._joints, start) == bisect_right(self._joints, end)
+        if is_complete and place >= 0 and start < (repeat_end := min(end, self._output.repeats[place][1])):
             lines = _count_lines(text, start, repeat_end)
             others = _count_lines(text, repeat_end, end)
             label = f" {lines:,} more lines like this" + (f", {others:,} others" if others else "")

@@ -23,7 +23,8 @@ from keyhole.serve.proxy.results import (
 )
 from keyhole.serve.proxy.rewrite import Intent, Policy
 from keyhole.serve.proxy.steps import Client, Pending
-from keyhole.store.base import Store, artifact_id
+from keyhole.store.base import Store
+from keyhole.store.ids import artifact_id
 from keyhole.text.output_facts import output_title, output_url
 
 DATA_KIND: Final = "opaque"

@@ -57,8 +57,9 @@ def decode_artifact(row: Mapping[str, Any], text: str) -> Artifact:
 def decode_summary(row: Mapping[str, Any]) -> ArtifactSummary:
     """Return the summary of a row."""
     fields = dict(zip(_RECORD_FIELDS, json.loads(row["record"]), strict=True))
-    columns = ("chars", "fetched_at", "last_access", "text_size")
-    return ArtifactSummary(row["id"], fields["url"], fields["title"], *(row[name] for name in columns))
+    numbers = (row[name] for name in ("chars", "fetched_at", "last_access", "text_size"))
+    notes = tuple((name, value) for name, value in fields["notes"])
+    return ArtifactSummary(row["id"], fields["url"], fields["title"], *(*numbers, notes))
 
 
 def decode_url(record: str) -> str:

@@ -14,7 +14,7 @@ from uuid import UUID
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, StoreStats, Verification, Word
-from keyhole.store.chunks import pack
+from keyhole.store.chunks import PackedText, pack
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.postgres import keys as key_tables
 from keyhole.store.postgres.database import TIMEOUT, Connection, Database
@@ -68,8 +68,8 @@ class PostgresStore:
         self._limits = limits
         self._reader = Reader(database, tenant, clock, limits.ttl)
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
-        now, text = self._clock(), pack(artifact.text, CHUNK_CHARS)
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
+        now, text = self._clock(), packed or pack(artifact.text, CHUNK_CHARS)
         stems, record = hash_stems(self._tenant, words), encode_record(artifact)
         size = ROW_BYTES + len(record) + STEM_BYTES * (stems.count(",") + 1)
         if text.stored_bytes + size > self._limits.max_bytes:

@@ -57,9 +57,9 @@ class ReadResult:
         return self.artifact is None
 
 
-def make_entry(artifact: Artifact, words: int) -> Entry:
-    """Encode an artifact. `words`: bytes of its search terms."""
-    packed = pack(artifact.text, texts.CHUNK_CHARS)
+def make_entry(artifact: Artifact, words: int, packed: PackedText | None = None) -> Entry:
+    """Encode an artifact. `words`: bytes of its search terms. `packed`: its text, None to pack the artifact's."""
+    packed = packed or pack(artifact.text, texts.CHUNK_CHARS)
     columns: dict[str, Any] = {name: to_storable(getattr(artifact, name)) for name in _TEXT_COLUMNS}
     columns |= {"id": to_storable(artifact.id), "fetched_at": artifact.fetched_at, "cut": int(artifact.cut)}
     columns |= {"notes": json.dumps(dict(artifact.notes)), "chars": packed.chars, "bytes": packed.size}
@@ -147,8 +147,8 @@ def list_summaries(db: Database, accessed_since: float, limit: int, after: Place
 
     Rows with values of other types, as in a damaged file, are skipped.
     """
-    types = (str, str, str, int, float, float, int)
-    names = ("id", "url", "title", "chars", "fetched_at", "last_access", "bytes")
+    types = (str, str, str, int, float, float, int, str)
+    names = ("id", "url", "title", "chars", "fetched_at", "last_access", "bytes", "notes")
     after_sql = "AND fetched_at <= ? AND (fetched_at < ? OR id > ?)" if after else ""
     sql = (
         f"SELECT {', '.join(names)} FROM entries WHERE last_access >= ? AND NOT damaged {after_sql} "  # noqa: S608 - constants
@@ -157,10 +157,18 @@ def list_summaries(db: Database, accessed_since: float, limit: int, after: Place
     after_values = [after[0], after[0], to_storable(after[1])] if after else []
     rows = ([row[name] for name in names] for row in db.query(sql, [accessed_since, *after_values, limit]))
     return tuple(
-        ArtifactSummary(*row)
+        ArtifactSummary(*(*row[:-1], _decode_notes(row[-1])))
         for row in rows
         if all(isinstance(value, expected) for value, expected in zip(row, types, strict=True))
     )
+
+
+def _decode_notes(notes: str) -> tuple[tuple[str, str], ...]:
+    """Return the notes of a row, none if the file was tampered with."""
+    try:
+        return tuple((str(name), str(value)) for name, value in json.loads(notes).items())
+    except (ValueError, AttributeError):
+        return ()
 
 
 def touch(db: Database, key: int, now: float) -> None:

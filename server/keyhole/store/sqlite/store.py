@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlite_utils import Database
 
@@ -27,6 +27,9 @@ from keyhole.store.sqlite.folder_lock import lock_folder
 from keyhole.store.sqlite.schema import BUSY_TIMEOUT, begin_transaction, open_file
 from keyhole.store.sqlite.search import SearchScope, contains_words, search_keys
 from keyhole.store.term_lookup import select_indexable
+
+if TYPE_CHECKING:
+    from keyhole.store.chunks import PackedText
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -59,10 +62,10 @@ class SqliteStore:
 
     # Writes.
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
         now = self._clock()
         stems = " ".join(select_indexable(words.split()))
-        entry = rows.make_entry(artifact, len(stems.encode("utf-8", "replace")))
+        entry = rows.make_entry(artifact, len(stems.encode("utf-8", "replace")), packed)
         if entry.columns["size"] > self._max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, TOO_LARGE)
 

@@ -72,10 +72,14 @@ def read_range(db: Database, content: Content, start: int, end: int) -> str | No
 
 
 def _write(db: Database, key: int, packed: PackedText) -> None:
-    rows = []
-    for number, chunk in enumerate(packed.chunks):
-        checksum = chunk_checksum(chunk.data, packed.digest, packed.chunk_chars, number)
-        rows.append(((key << _NUMBER_BITS) + number, chunk.data, checksum))
+    rows = (
+        (
+            (key << _NUMBER_BITS) + number,
+            chunk.data,
+            chunk_checksum(chunk.data, packed.digest, packed.chunk_chars, number),
+        )
+        for number, chunk in enumerate(packed.chunks)
+    )
     db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _key_range(key, 0, _LAST))
     db.conn.executemany("INSERT INTO chunks (key, data, checksum) VALUES (?, ?, ?)", rows)
 

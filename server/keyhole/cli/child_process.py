@@ -1,0 +1,163 @@
+"""Run a command with its output in one pipe, pass signals on, and wait for its end."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final, NamedTuple
+
+TIMED_OUT: Final = 124
+CANNOT_RUN: Final = 126
+NOT_FOUND: Final = 127
+SIGNALLED: Final = 128
+"""Exit statuses as those of shells and of timeout(1): 128 plus the number of the signal that ended the command."""
+GRACE_SECONDS: Final = 2.0
+"""Seconds between SIGTERM and SIGKILL at the time limit, in which the command can clean up."""
+BLOCK_BYTES: Final = 262_144
+"""Bytes that are read at a time."""
+PIPE_BYTES: Final = 1_048_576
+"""Greatest capacity of a pipe on Linux without privileges. After the command has ended, at most this is left in it."""
+FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+class Ended(NamedTuple):
+    """The end of a command."""
+
+    status: int
+    timed_out: bool = False
+
+
+def run_child(command: Sequence[str], write: Callable[[bytes], None], timeout: float | None = None) -> Ended:
+    """Run a command, pass its stdout and stderr in their order to `write`, and return how it ended.
+
+    The command reads this process's stdin. Signals to this process are passed on to the command's process group. After
+    `timeout` seconds the group gets SIGTERM, and two seconds later SIGKILL. A process that the command leaves running
+    is not waited for, although it may keep the pipe open. Raises OSError if the command cannot be run.
+    """
+    reading, writing = os.pipe()
+    with _closing(reading), _Signals() as signals:
+        with _closing(writing):
+            # In a terminal, the command stays in the foreground group, to which the terminal itself sends signals.
+            in_terminal = sys.stdin is not None and sys.stdin.isatty()
+            process = subprocess.Popen(
+                list(command), stdout=writing, stderr=writing, process_group=None if in_terminal else 0
+            )
+        child = _Child(process, reading, write, is_group=not in_terminal)
+        try:
+            return _wait(child, signals, timeout)
+        finally:
+            child.kill(signal.SIGKILL)  # it has ended, unless reading or writing failed
+
+
+@contextmanager
+def _closing(handle: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+class _Signals:
+    """Receives the signals that are passed on, and those of a child that ended, while the context is entered."""
+
+    def __init__(self) -> None:
+        self.received: list[int] = []
+        self.woken, self._waking = os.pipe()
+
+    def __enter__(self) -> _Signals:
+        for end in (self.woken, self._waking):
+            os.set_blocking(end, False)
+        self._before = {number: signal.signal(number, self._receive) for number in (*FORWARDED, signal.SIGCHLD)}
+        self._fd_before = signal.set_wakeup_fd(self._waking, warn_on_full_buffer=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(self._fd_before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        os.close(self.woken)
+        os.close(self._waking)
+
+    def _receive(self, number: int, _frame: object) -> None:
+        if number != signal.SIGCHLD:
+            self.received.append(number)
+
+    def take(self) -> list[int]:
+        """Return the signals to pass on, and forget them."""
+        with suppress(BlockingIOError):
+            while os.read(self.woken, 512):
+                pass
+        taken, self.received[:] = list(self.received), []
+        return taken
+
+
+class _Child:
+    """A running command and the pipe with its output."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], reading: int, write: Callable[[bytes], None], *, is_group: bool
+    ) -> None:
+        self._process = process
+        self._write = write
+        self._is_group = is_group
+        self.reading = reading
+        self.is_open = True
+
+    @property
+    def status(self) -> int | None:
+        """The exit status, None while the command runs."""
+        code = self._process.poll()
+        return code if code is None or code >= 0 else SIGNALLED - code
+
+    def kill(self, number: int) -> None:
+        """Send a signal to the command and, unless it shares this process's group, to the processes that it started."""
+        with suppress(ProcessLookupError):
+            if self._process.returncode is None:
+                (os.killpg if self._is_group else os.kill)(self._process.pid, number)
+
+    def forward(self, number: int) -> None:
+        """Pass a signal on. A terminal has sent SIGINT and SIGQUIT to the command already."""
+        if self._is_group or number in (signal.SIGTERM, signal.SIGHUP):
+            self.kill(number)
+
+    def read(self) -> int:
+        """Read a block of output and return its length, 0 at the end."""
+        block = os.read(self.reading, BLOCK_BYTES)
+        self.is_open = bool(block)
+        if block:
+            self._write(block)
+        return len(block)
+
+    def drain(self) -> None:
+        """Read what is left in the pipe, without waiting for processes that keep it open."""
+        os.set_blocking(self.reading, False)
+        left = PIPE_BYTES
+        with suppress(BlockingIOError):
+            while self.is_open and left > 0:
+                left -= self.read()
+
+
+def _wait(child: _Child, signals: _Signals, timeout: float | None) -> Ended:
+    """Read the output and pass signals on until the command has ended."""
+    limits = [] if timeout is None else [(0.0, signal.SIGKILL), (time.monotonic() + timeout, signal.SIGTERM)]
+    timed_out = False
+    while (status := child.status) is None:
+        seconds = max(0.0, limits[-1][0] - time.monotonic()) if limits else None
+        ends = [child.reading, signals.woken] if child.is_open else [signals.woken]
+        ready, _, _ = select.select(ends, [], [], seconds)
+        if child.reading in ready:
+            child.read()
+        for number in signals.take():
+            child.forward(number)
+        if limits and time.monotonic() >= limits[-1][0]:
+            timed_out = True
+            child.kill(limits.pop()[1])
+            limits = [(time.monotonic() + GRACE_SECONDS, number) for _, number in limits]
+    child.drain()
+    return Ended(TIMED_OUT if timed_out else status, timed_out)

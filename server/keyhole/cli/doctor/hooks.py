@@ -1,0 +1,180 @@
+"""Check that the hooks registered with clients fire: run each as its client does, with a large and a small output."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from keyhole._version import __version__
+from keyhole.cli.doctor.hook_events import answer_fault, large_output, make_event
+from keyhole.cli.doctor.report import Finding, Level
+from keyhole.cli.install.codex_trust import why_skipped
+from keyhole.cli.install.discover import HookFile, find_hook_files, this_installation, this_machine
+from keyhole.cli.install.edit import parse
+from keyhole.cli.install.entries import FORMER_SCRIPT
+from keyhole.cli.install.hook_lines import HookLine
+from keyhole.cli.install.launch import this_program
+
+AREA: Final = "Hooks"
+TIMEOUT: Final = 4.0
+"""Seconds for one run. Two runs of two hooks after one another are then within the time of all checks."""
+PARALLEL: Final = 2
+"""Hooks that are run at the same time; each run uses a processor completely."""
+SMALL: Final = "done\n"
+NOT_FOUND: Final = 127
+"""Exit status of a shell that does not find the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The outcome of running a hook. `status`: None if it was stopped after TIMEOUT."""
+
+    status: int | None
+    answer: bytes
+    last_error: str
+    milliseconds: int
+
+
+def check() -> list[Finding]:
+    """Return findings on the hooks in the files of the user."""
+    words = this_program(this_installation())
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        checked = pool.map(lambda file: _check_file(file, words), find_hook_files(this_machine()))
+        return [finding for finding in checked if finding is not None]
+
+
+def _check_file(file: HookFile, words: Sequence[str]) -> Finding | None:
+    """Return the finding on a client's hook; None if the client is not on this machine."""
+    client, state = file.hooks.client, file.state(words, sys.platform)
+    name, install = f"{client.name} hook", f"keyhole install {client.name} --hooks"
+    if state == "unreadable":
+        return Finding(AREA, name, Level.FAIL, file.fault, f"Correct {file.path}; the client cannot read it either.")
+    if state == "-":
+        return Finding(AREA, name, Level.NOTE, "not registered", install) if file.found else None
+    if state == "former name":
+        # The hook is not run, because the program belongs to the other project.
+        message = f"it runs {FORMER_SCRIPT}, the former name of Keyhole, which belongs to another project now"
+        return Finding(AREA, name, Level.FAIL, message, f"{install} corrects it.")
+    line = next((hook.line for hook in file.ours if hook.event == file.hooks.event), None)
+    if line is None:
+        return Finding(AREA, name, Level.WARN, f"no hook for {file.hooks.event}, which bounds the output", install)
+    fault, milliseconds = _try_hook(line, _words_of_run(file, line))
+    if fault:
+        fix = f"{install} writes a command that works."
+        if state == "registered":
+            fix = "Hooks are silent about errors; `keyhole bound FILE` with a large file shows them."
+        return Finding(AREA, name, Level.FAIL, fault, fix)
+    if reason := _why_skipped(file):
+        fix = (
+            "Start codex and trust it with /hooks."
+            if "trusted" in reason
+            else f"Switch hooks on in {file.path.parent}."
+        )
+        return Finding(AREA, name, Level.WARN, f"works, but {client.title} skips it: {reason}", fix)
+    if state == "other copy":
+        message = f"runs another copy of Keyhole, {_version(line)}: {line.program}"
+        return Finding(AREA, name, Level.WARN, message, f"{install} changes it to this copy, {__version__}.")
+    message = f"leaves a small output alone and bounds a large one, in {milliseconds} ms beside the other checks"
+    return Finding(AREA, name, Level.OK, message)
+
+
+def _words_of_run(file: HookFile, line: HookLine) -> list[str]:
+    """Return the words that run a hook as its client does: with its shell, or for a plugin without a shell."""
+    if file.hooks.client.format == "script":
+        return [*line.words, "hook", line.client]
+    if os.name == "posix":
+        return ["/bin/sh", "-c", line.text]
+    return {
+        "cmd": [os.environ.get("COMSPEC", "cmd.exe"), "/d", "/c", line.text],
+        "powershell": ["powershell.exe", "-NoProfile", "-Command", line.text],
+    }.get(file.hooks.windows_shell, ["bash.exe", "-c", line.text])
+
+
+def _try_hook(line: HookLine, command: Sequence[str]) -> tuple[str, int]:
+    """Return what is wrong with a hook, or "", and the milliseconds of its answer to a large output."""
+    large = _run(command, make_event(line.client, large_output()))
+    fault = _run_fault(line, large) or answer_fault(line.client, large.answer)
+    if fault:
+        return f"{fault}{f'; its last output: {large.last_error}' if large.last_error else ''}", 0
+    small = _run(command, make_event(line.client, SMALL))
+    fault = _run_fault(line, small) or ("it changes a small output too" if small.answer.strip() else "")
+    return fault, large.milliseconds
+
+
+def _run_fault(line: HookLine, run: Run) -> str:
+    if run.status is None:
+        return f"no answer within {TIMEOUT:g} s"
+    program = Path(line.words[0])
+    if run.status == NOT_FOUND or (program.is_absolute() and not program.exists()):
+        return f"{program} does not exist"
+    return f"it exits with {run.status}" if run.status else ""
+
+
+def _run(command: Sequence[str], event: bytes) -> Run:
+    """Run a command with an event on its standard input, and with a home folder of its own."""
+    start = time.monotonic()
+    with (
+        tempfile.TemporaryDirectory(prefix="keyhole-doctor-", ignore_cleanup_errors=True) as home,
+        tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as errors,
+    ):  # fmt: skip
+        given.write(event)
+        given.seek(0)
+        settings = {name: value for name, value in os.environ.items() if not name.startswith("KEYHOLE_")}
+        settings |= {"KEYHOLE_HOME": home, "KEYHOLE_CONFIG": "off"}
+        try:
+            process = subprocess.Popen(
+                command, stdin=given, stdout=answer, stderr=errors, env=settings, start_new_session=True
+            )
+        except OSError as error:
+            return Run(NOT_FOUND, b"", error.strerror or "", 0)
+        try:
+            status: int | None = process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            _stop(process)
+            status = None
+        milliseconds = round(1_000 * (time.monotonic() - start))
+        last_error = _read(errors).decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return Run(status, _read(answer), last_error[:200], milliseconds)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Stop a process, and on POSIX the processes that it started."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL) if os.name == "posix" else process.kill()
+    process.wait()
+
+
+def _read(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+def _version(line: HookLine) -> str:
+    """Return the version of the program of a hook, in words."""
+    run = _run([*line.words, "--version"], b"")
+    words = run.answer.decode("utf-8", "replace").split()
+    return f"version {words[-1]}" if run.status == 0 and words else "of an unknown version"
+
+
+def _why_skipped(file: HookFile) -> str:
+    """Return the reason why the client would not run the hook, or ""."""
+    if file.hooks.client.format == "json" and parse(file.hooks.client, file.text).get("disableAllHooks") is True:
+        return "disableAllHooks is set"
+    if file.hooks.client.name != "codex":
+        return ""
+    config: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        config = tomllib.loads(file.path.with_name("config.toml").read_text("utf-8"))
+    names = [str(file.path), str(file.path.resolve())]
+    return next((reason for hook in file.ours if (reason := why_skipped(hook, names, config))), "")

@@ -1,0 +1,80 @@
+"""Codex's events and answers. Pure.
+
+`PostToolUse` takes a reason to stop, which Codex gives to the model instead of the result, and goes on. A shell's
+output is cut by Codex before the hook gets it, and its exit status is missing; the transcript has the status and more
+of the output. `PreToolUse` can run a command through `keyhole run`, which bounds the
+whole output; Codex ties this to an approval of the command.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from keyhole.cli.hook.event import (
+    Result,
+    block_texts,
+    describe_call,
+    is_own_tool,
+    shell_result,
+    table_at,
+    text_at,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from keyhole.cli.hook.event import Json
+
+SHELL: Final = "Bash"
+SHELL_NOTE: Final = "Codex tells hooks no exit status, and cut this output if it has a line about truncation."
+STOP: Final = "Keyhole shows this result within its budget."
+
+
+def find(event: Json, _environment: Mapping[str, str]) -> Result | None:
+    """Return the result of an event, None if it is to be left alone."""
+    tool, arguments, response = text_at(event, "tool_name"), table_at(event, "tool_input"), event.get("tool_response")
+    if event.get("hook_event_name") != "PostToolUse" or is_own_tool(tool):
+        return None
+    if tool == SHELL and isinstance(response, str):
+        transcript, call_id = text_at(event, "transcript_path"), text_at(event, "tool_use_id")
+        return shell_result(response, arguments)._replace(note=SHELL_NOTE, transcript=transcript, call_id=call_id)
+    if tool.startswith("mcp__") and isinstance(response, dict):
+        return _mcp(response, describe_call(tool, arguments))
+    return None
+
+
+def _mcp(response: Json, call: str) -> Result | None:
+    """Return a result of texts alone: the answer of a hook is a text, without images, structure or the mark of errors.
+
+    Codex shows the model `structuredContent` instead of `content` if a result has both.
+    """
+    blocks = response.get("content")
+    if response.get("isError") or not isinstance(blocks, list):
+        return None
+    if (structured := response.get("structuredContent")) is not None:
+        from json import dumps
+
+        return Result(dumps(structured, ensure_ascii=False), call)
+    texts = block_texts(blocks)
+    return Result("\n".join(texts), call) if len(texts) == len(blocks) else None
+
+
+def answer(_event: Json, text: str) -> Json:
+    """Return the answer that replaces the result of an event by `text`."""
+    return {"continue": False, "stopReason": STOP, "reason": text}
+
+
+def rewrite(event: Json, program: Sequence[str]) -> Json | None:
+    """Return the answer that approves a command and runs it through `keyhole run`, None for any other event.
+
+    `program`: the words of the command line that start Keyhole.
+    """
+    from shlex import join, quote
+
+    command = text_at(table_at(event, "tool_input"), "command")
+    is_shell = event.get("hook_event_name") == "PreToolUse" and event.get("tool_name") == SHELL
+    if not is_shell or not command.strip() or command.startswith(run := f"{join(program)} run "):
+        return None
+    rewritten = f'{run}-- "${{SHELL:-/bin/sh}}" -c {quote(command)}'
+    allowed = {"permissionDecision": "allow", "updatedInput": {**event["tool_input"], "command": rewritten}}
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **allowed}}

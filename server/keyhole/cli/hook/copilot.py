@@ -1,0 +1,65 @@
+"""Copilot CLI's events and answers. Pure.
+
+`postToolUse` gives `toolResult` and takes `modifiedResult`. Over 20 KiB, the result is a message with the name of the
+file that has the whole text and the first 500 characters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from keyhole.cli.hook.event import Result, describe_call, is_own_tool, shell_result, table_at, text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from keyhole.cli.hook.event import Json
+
+SHELLS: Final = frozenset({"bash", "read_bash", "powershell", "read_powershell"})
+ENDING: Final = re.compile(r"\n<shellId: \S+ completed with exit code (-?\d+)>\Z")
+"""The last line of a command's result."""
+SAVED: Final = re.compile(
+    r"Output too large to read at once \([\d.]+ [KMG]?B\)\. Saved to: "
+    r"(\S.*[/\\]\d+-copilot-tool-output-[\w-]+\.txt)\n[^\n]*\n\nPreview \(first \d+ chars\):\n(.{20,})",
+    re.DOTALL,
+)
+"""The message, its file and the beginning of the text. A tool can write such a message too."""
+
+
+def find(event: Json, environment: Mapping[str, str]) -> Result | None:
+    """Return the result of an event, None if it is to be left alone.
+
+    Copilot CLI itself bounds what its `view` reads.
+    """
+    tool, arguments, result = text_at(event, "toolName"), table_at(event, "toolArgs"), table_at(event, "toolResult")
+    text = text_at(result, "textResultForLlm")
+    if is_own_tool(tool) or not text:
+        return None
+    found = None
+    if tool in SHELLS:
+        found = _without_ending(shell_result(text, arguments))
+    elif tool == "grep" or "-" in tool:  # an MCP tool has a hyphen after its server's name, and no other tool has one
+        found = Result(text, describe_call(tool, arguments))
+    if found and (saved := SAVED.fullmatch(found.text)):
+        return found._replace(saved=saved[1], beginning=saved[2], saved_in=_folder(environment))
+    return found
+
+
+def answer(event: Json, text: str) -> Json:
+    """Return the answer that replaces the result of an event by `text`."""
+    return {"modifiedResult": {**table_at(event, "toolResult"), "textResultForLlm": text}}
+
+
+def _without_ending(found: Result) -> Result:
+    """Return the result of a command with the exit status of its last line, which stays as it is."""
+    ended = ENDING.search(found.text)
+    if ended is None:
+        return found
+    return found._replace(text=found.text[: ended.start()], ending=ended[0], exit_status=int(ended[1]))
+
+
+def _folder(environment: Mapping[str, str]) -> str:
+    """Return the folder for temporary files, as Node's `os.tmpdir` does."""
+    folder = next((environment[name] for name in ("TMPDIR", "TMP", "TEMP") if environment.get(name)), "/tmp")  # noqa: S108
+    return folder if len(folder) == 1 else folder.rstrip("/\\")

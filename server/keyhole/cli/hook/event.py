@@ -1,0 +1,102 @@
+"""Read the event that a client gives to its hook, as far as all clients are alike. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Json = Mapping[str, Any]
+
+READ_CHARS: Final = 20_000
+"""Characters up to which a file that was read is left alone, some 500 lines of source. An agent that reads a file to
+edit it needs its exact lines. Longer files are data or logs, or are better read in parts."""
+MAX_ARGUMENT: Final = 200
+"""Characters of one argument in the line that describes a call."""
+OWN_TOOLS: Final = ("web_fetch", "search", "read_artifact")
+
+
+class Result(NamedTuple):
+    """A tool's result, which is bounded if it is over the budget."""
+
+    text: str
+    """What the client gave to the hook, which may be a part of the whole."""
+    command: str = ""
+    """The command line, or the tool's name with the texts among its arguments."""
+    name: str = ""
+    """The name of the file that was read."""
+    about: str = ""
+    """What the call is for, in the words of the model that made it."""
+    saved: str = ""
+    """The file in which the client saved the whole text, "" if there is none."""
+    saved_in: str = ""
+    """The only folder in which the client saves such files. A file elsewhere is not read."""
+    beginning: str = ""
+    """The beginning of the saved text, if the tool could have written the name of the file."""
+    transcript: str = ""
+    """Codex's transcript, which tells of the call `call_id` what the hook is not told."""
+    call_id: str = ""
+    exit_status: int | None = None
+    least: int = 0
+    """The result is left alone up to this many characters, also if the budget is smaller."""
+    note: str = ""
+    """A line to put before the bounded text."""
+    ending: str = ""
+    """A line of the client after the result, which stays as it is."""
+
+
+def is_own_tool(name: str) -> bool:
+    """Return whether a tool is one of Keyhole's, whose results are within a budget.
+
+    Clients put the server's name before the tool's: `mcp__keyhole__search`, `keyhole-search`, `keyhole_search`.
+    """
+    return name.endswith("read_artifact") or (name.endswith(OWN_TOOLS) and "keyhole" in name.lower())
+
+
+def table_at(event: Json, name: str) -> Json:
+    """Return the object of a key, an empty one if there is none."""
+    value = event.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def text_at(event: Json, name: str) -> str:
+    """Return the text of a key, "" if there is none."""
+    value = event.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def describe_call(tool: str, arguments: Json) -> str:
+    """Return the line of a shell that would name the same words as the call of a tool."""
+    from shlex import join
+
+    texts = [value for value in arguments.values() if isinstance(value, str) and 0 < len(value) <= MAX_ARGUMENT]
+    return join([tool, *texts])
+
+
+def shell_result(text: str, arguments: Json) -> Result:
+    """Return the result of a command."""
+    return Result(text, text_at(arguments, "command"), about=text_at(arguments, "description"))
+
+
+def read_result(text: str, path: str, arguments: Json, note: str = "") -> Result | None:
+    """Return the result of reading a file, None if the call names the part to read."""
+    if any(arguments.get(name) is not None for name in ("offset", "limit", "pages")):
+        return None
+    return Result(text, name=path.replace("\\", "/").rpartition("/")[2], least=READ_CHARS, note=note)
+
+
+def block_texts(blocks: list[Any]) -> list[str]:
+    """Return the texts of the blocks of an MCP result."""
+    return [block["text"] for block in blocks if _is_text(block)]
+
+
+def replace_text(blocks: list[Any], text: str) -> list[Any]:
+    """Return the blocks with `text` in place of the first text; the other texts are removed, and other blocks stay."""
+    first = next(number for number, block in enumerate(blocks) if _is_text(block))
+    kept = [block for number, block in enumerate(blocks) if number == first or not _is_text(block)]
+    return [{**block, "text": text} if _is_text(block) else block for block in kept]
+
+
+def _is_text(block: object) -> bool:
+    return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)

@@ -1,0 +1,54 @@
+"""Bound a result and keep the whole of it in the spool folder, from which the store adopts it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from keyhole.cli.hook.settings import load_settings
+from keyhole.retrieval.bound import read_whole, render_output
+from keyhole.store import spool
+from keyhole.store.ids import artifact_id
+from keyhole.text.output_facts import output_notes, output_title, output_url
+from keyhole.text.secrets import mask_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from keyhole.cli.hook.event import Result
+
+SECRET_BYTES = 32
+
+
+def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping[str, str], folder: str) -> str:
+    """Return the text that `keyhole.bound` returns for an output. Raise OSError if the output cannot be kept.
+
+    `folder`: where the client works.
+    """
+    settings = load_settings(environment)
+    text, read = read_whole(output, None, None, found.command, found.name)
+    id, secret = "", b""
+    if settings.keeps_outputs:
+        secret, url = _read_secret(settings.home), output_url(read.kind)
+        id, notes = artifact_id(secret, url, text), dict(output_notes(found.command, found.exit_status, folder))
+        title = output_title(found.command, found.name)
+        kept_in = spool.spool_folder(settings.home)
+        if not spool.write(kept_in, id, url, text, title=title, now=time.time(), notes=notes):
+            raise OSError("the output is larger than the spool folder may be")
+    lines, command = text.count("\n") + 1, mask_secrets(found.command)
+    return render_output(read, lines, None, budget, command, found.exit_status, id, secret).text
+
+
+def _read_secret(home: str) -> bytes:
+    """Return the secret of the installation, which is created at first."""
+    try:
+        with open(f"{home}/secret", "rb") as file:
+            if len(secret := file.read(SECRET_BYTES + 1)) == SECRET_BYTES:
+                return secret
+    except OSError:
+        pass
+    from pathlib import Path
+
+    from keyhole.store.home import open_home
+
+    return open_home(Path(home))

@@ -1,0 +1,117 @@
+"""Run `keyhole hook CLIENT`: read an event, bound its result if it is over the budget, and print the client's answer.
+
+The client must not notice a hook that has nothing to say. So whatever goes wrong, nothing is printed, the exit status
+is 0 and the result stays as it is.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+TYPE_CHECKING = False  # type checkers read it as True; importing `typing` would take a fifth of the time of most events
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Final
+
+    from keyhole.cli.hook.event import Result
+    from keyhole.config.config import Config
+
+CLIENTS: Final = ("claude", "codex", "copilot", "opencode")
+DEFAULT_BUDGET: Final = 4_000
+"""Characters of a result that are not bounded, and of a bounded one, as of `keyhole bound`."""
+MIN_BUDGET: Final = 800
+"""Characters that the note of a client and a bounded text of its least size need."""
+MAX_EVENT: Final = 64 * 1024 * 1024
+"""Greatest event that is read, in bytes."""
+SAVED_WORDS: Final = (b"aved to", b"persistedOutputPath", b"outputPath", b"PreToolUse")
+"""Words of every event that may be answered although it is short: it names the file with the whole text."""
+
+
+def is_plain(words: Sequence[str]) -> bool:
+    """Return whether the words after `keyhole hook` need no parser: a client, or one with `--budget N`."""
+    return len(words) in (1, 3) and words[0] in CLIENTS and words[1:2] in ([], ["--budget"]) and _is_number(words[-1])
+
+
+def _is_number(word: str) -> bool:
+    return word in CLIENTS or (word.isascii() and word.isdigit() and len(word) < 10)
+
+
+def run_plain(words: Sequence[str]) -> int:
+    """Answer the event on standard input for the words of `is_plain`, and return 0."""
+    gc.disable()  # collecting takes a twentieth of the time, and the process ends at once
+    return _answer_input(words[0], int(words[2]) if len(words) > 1 else DEFAULT_BUDGET, rewrites=False)
+
+
+def run(_config: Config, arguments: argparse.Namespace) -> int:
+    """Answer the event on standard input, and return 0."""
+    return _answer_input(arguments.client, arguments.budget, rewrites=arguments.rewrite_commands)
+
+
+def _answer_input(client: str, budget: int, *, rewrites: bool) -> int:
+    try:
+        data = sys.stdin.buffer.read(MAX_EVENT + 1)
+        if reply := answer(data, client, max(MIN_BUDGET, budget), os.environ, rewrites=rewrites):
+            sys.stdout.buffer.write(reply)
+            sys.stdout.flush()
+    except Exception:  # noqa: BLE001, S110 - the result of the tool stays as it is
+        pass
+    return 0
+
+
+def answer(data: bytes, client: str, budget: int, environment: Mapping[str, str], *, rewrites: bool = False) -> bytes:
+    """Return the answer of a client's hook to an event, b"" to leave the result alone. It raises for a broken event."""
+    is_short = len(data) <= budget and not any(word in data for word in SAVED_WORDS)
+    if is_short or len(data) > MAX_EVENT:
+        return b""
+    import json
+
+    event = json.loads(data)
+    if not isinstance(event, dict) or "cursor_version" in event:  # Cursor runs the hooks of Claude Code too
+        return b""
+    reply = _rewrite(event) if rewrites and client == "codex" else None
+    reply = reply or _replace(event, client, budget, environment)
+    return json.dumps(reply).encode() if reply else b""
+
+
+def _rewrite(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the answer that runs a command of Codex through `keyhole run`, None for any other event."""
+    from keyhole.cli.hook.codex import rewrite
+
+    return rewrite(event, (sys.executable, "-m", "keyhole"))
+
+
+def _replace(
+    event: Mapping[str, Any], client: str, budget: int, environment: Mapping[str, str]
+) -> Mapping[str, Any] | None:
+    """Return the answer that bounds the result of an event, None to leave it alone."""
+    from importlib import import_module
+
+    dialect = import_module(f"keyhole.cli.hook.{client}")
+    found = dialect.find(event, environment)
+    text = _bounded(found, budget, environment, _folder(event)) if found else ""
+    return dialect.answer(event, text) if text else None
+
+
+def _folder(event: Mapping[str, Any]) -> str:
+    """Return the folder in which the client works."""
+    folder = event.get("cwd") or event.get("directory")
+    return folder if isinstance(folder, str) else ""
+
+
+def _bounded(found: Result, budget: int, environment: Mapping[str, str], folder: str) -> str:
+    """Return the bounded text of a result, "" to leave the result alone."""
+    from keyhole.cli.hook.saved_file import whole_text
+    from keyhole.cli.hook.transcript import complete
+
+    found = complete(found) if found.transcript else found
+    output = whole_text(found) if found.saved else found.text
+    if output is None or len(output) <= max(budget, found.least):
+        return ""
+    from keyhole.cli.hook.keep import bound_and_keep
+
+    note = f"{found.note}\n" if found.note else ""
+    space = budget - len(note) - len(found.ending)
+    return f"{note}{bound_and_keep(found, output, space, environment, folder)}{found.ending}"

@@ -1,0 +1,48 @@
+"""Read the file in which a client saved the whole of a result."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from keyhole.cli.hook.event import Result
+
+MAX_BYTES: Final = 32 * 1024 * 1024
+"""Greatest file that is read, in bytes: a hook has seconds. The client's own preview of a larger one stays."""
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def whole_text(found: Result) -> str | None:
+    """Return the text in the file of a result; None if the file is not to be read, or has another text."""
+    if (data := read_saved(found.saved, found.saved_in)) is None:
+        return None
+    from keyhole.extract.outputs.terminal import decode_output
+
+    text = decode_output(data)
+    return text if text.startswith(found.beginning) else None
+
+
+def read_saved(path: str, folder: str, max_bytes: int = MAX_BYTES) -> bytes | None:
+    """Return the content of a file directly in `folder`; None if it is elsewhere, unreadable, empty or too large.
+
+    A tool's output may name any file. So only a regular file of this user is read: no symbolic link to a file
+    elsewhere, no pipe and no device. It may have another name, as Claude Code 2.1.197 gives it while the hook runs.
+    """
+    path, folder = os.path.normpath(path), os.path.normpath(folder)
+    if os.path.dirname(path) != folder or not os.path.isabs(folder):
+        return None
+    try:
+        handle = os.open(path, _FLAGS)
+    except (OSError, ValueError):  # ValueError: the path has a null character
+        return None
+    with open(handle, "rb") as file:
+        status = os.fstat(handle)
+        is_own = stat.S_ISREG(status.st_mode) and status.st_uid == _user(status)
+        return file.read(max_bytes) if is_own and 0 < status.st_size <= max_bytes else None
+
+
+def _user(status: os.stat_result) -> int:
+    """Return the id of the user of this process; the file's own where the system has no such ids."""
+    return os.geteuid() if hasattr(os, "geteuid") else status.st_uid

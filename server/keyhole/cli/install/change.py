@@ -1,0 +1,163 @@
+"""Change a client's file: show the diff, ask, keep a backup, replace the file, and say what was done."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from keyhole.cli.colours import has_colours
+from keyhole.cli.install import files
+from keyhole.cli.install.clients import Client
+from keyhole.cli.install.edit import refusal
+from keyhole.cli.install.output import color_lines, diff_lines
+from keyhole.errors import Code, KeyholeError
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An addition to a client's file, and its removal."""
+
+    client: Client
+    path: Path | None
+    """None if the client has no such file."""
+    add: Callable[[str], str]
+    """Return the text of the file with the addition."""
+    remove: Callable[[str, Sequence[str]], str | None]
+    """Return the text without it, given the text and those of the backups; None if there should be no file."""
+    missing: str
+    """The message if there is nothing to remove."""
+    removed: Callable[[str], str] = lambda _text: "entry removed"
+    """Return the message after a removal, given the text before it."""
+    has_key: Callable[[str], bool] = lambda _text: False
+    """Return True if what was added to the text contains a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A change of a client's file. `state`: changed, unchanged, would change, refused."""
+
+    client: str
+    path: str
+    state: str
+    message: str
+    backup: str = ""
+    diff: tuple[str, ...] = ()
+    note: str = ""
+    """What to know about the permissions of a file with a key."""
+    next_step: str = ""
+    """The step for the user after something was added."""
+
+    def json_facts(self) -> dict[str, object]:
+        """Return the change as `keyhole install --json` prints it."""
+        return {
+            "client": self.client, "path": self.path, "state": self.state, "message": self.message,
+            "backup": self.backup, "diff": self.diff, "note": self.note, "next_step": self.next_step,
+        }  # fmt: skip
+
+
+def try_change(edit: Edit, arguments: argparse.Namespace) -> FileChange:
+    """Change the file and print the result, unless it is for programs. A failure is a change that is refused."""
+    try:
+        if edit.path is None:
+            message = f"{edit.client.title} has no file for a project folder; omit --scope project"
+            raise KeyholeError(Code.INVALID_ARGUMENT, message)
+        change = _change_file(edit, edit.path, arguments)
+    except (KeyholeError, OSError) as error:
+        message = (
+            f"{edit.client.title}'s file: {error.strerror or error}" if isinstance(error, OSError) else error.message
+        )
+        change = FileChange(edit.client.name, str(edit.path or ""), "refused", message)
+    if not arguments.json:
+        _print_change(edit.client, change, is_diff_shown=_is_interactive(arguments))
+    return change
+
+
+def _change_file(edit: Edit, path: Path, arguments: argparse.Namespace) -> FileChange:
+    client, before = edit.client, files.read(path)
+    after = _new_content(edit, path, before, is_removal=arguments.uninstall)
+    is_private = edit.has_key(_decode(after or b"", client))
+    if after == before:
+        message = edit.missing if arguments.uninstall else "already registered, nothing to change"
+        note = _exposure_note(files.exposure(path)) if is_private else ""
+        return FileChange(client.name, str(path), "unchanged", message, note=note)
+    exposure = files.exposure(path) if is_private else ""
+    diff = tuple(diff_lines(_decode(before or b"", client), _decode(after or b"", client)))
+    if arguments.dry_run or not _confirm(client, path, diff, arguments):
+        return FileChange(client.name, str(path), "would change", "nothing was written", diff=diff)
+    if after is None:
+        files.remove(path, before)
+        return FileChange(client.name, str(path), "changed", "file deleted: it had no other content", diff=diff)
+    backup = str(files.replace(path, before, after, private=is_private) or "")
+    if arguments.uninstall:
+        removed = edit.removed(_decode(before or b"", client))
+        return FileChange(client.name, str(path), "changed", removed, backup, diff)
+    note = _exposure_note(files.exposure(path)) if is_private else ""
+    if exposure and not note:
+        note = "the file contains a key: only you can read it and its backups now"
+    return FileChange(client.name, str(path), "changed", "registered", backup, diff, note, client.next_step)
+
+
+def _exposure_note(reason: str) -> str:
+    return f"the file contains a key, and {reason}" if reason else ""
+
+
+def _new_content(edit: Edit, path: Path, before: bytes | None, *, is_removal: bool) -> bytes | None:
+    """Return the new content of the file; None if there should be no file."""
+    text = _decode(before or b"", edit.client)
+    if not is_removal:
+        return edit.add(text).encode()
+    if before is None:
+        return None
+    backups = [_decode(files.read(each) or b"", edit.client) for each in files.list_backups(path)[:1]]
+    after = edit.remove(text, backups)
+    return None if after is None else after.encode()
+
+
+def _decode(content: bytes, client: Client) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise refusal(client, "it is not UTF-8") from error
+
+
+def _confirm(client: Client, path: Path, diff: Sequence[str], arguments: argparse.Namespace) -> bool:
+    """Show the diff and ask whether to apply it; return True without asking if the command is not interactive."""
+    if not _is_interactive(arguments):
+        return True
+    print(f"{client.title}: {path}")
+    _print_diff(diff)
+    try:
+        return input("Apply this change? [Y/n] ").strip().lower() in {"", "y", "yes"}
+    except EOFError:
+        return False
+
+
+def _is_interactive(arguments: argparse.Namespace) -> bool:
+    """Return True if a person at a terminal is asked before a file is changed."""
+    is_unattended = arguments.yes or arguments.json or arguments.dry_run
+    return not is_unattended and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _print_change(client: Client, change: FileChange, *, is_diff_shown: bool) -> None:
+    """Print the result of a change. `is_diff_shown`: True if the diff was already printed with the question."""
+    if change.state == "refused":
+        print(f"keyhole: {change.message}", file=sys.stderr)
+        return
+    if not (is_diff_shown and change.diff):
+        print(f"{client.title}: {change.path}")
+        _print_diff(change.diff)
+    print(f"  {change.message}" + (f"; backup: {Path(change.backup).name}" if change.backup else ""))
+    if change.note:
+        print(f"  {change.note}")
+    if change.next_step:
+        print(f"  {change.next_step} `keyhole doctor` checks that it starts.")
+
+
+def _print_diff(lines: Sequence[str]) -> None:
+    shown = color_lines(lines) if has_colours(os.environ, terminal=sys.stdout.isatty()) else lines
+    for line in shown:
+        print(f"  {line}")

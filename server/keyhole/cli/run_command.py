@@ -1,0 +1,90 @@
+"""Run `keyhole run`: run a command, keep all that it prints, and print the important lines of it at the end."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from keyhole.cli.bound_command import bound_output, print_bounded
+from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Ended, run_child
+from keyhole.cli.table import print_json
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.retrieval.bound import MIN_BUDGET, check_options
+from keyhole.store.home import home_folder
+from keyhole.store.running_output import RunningOutput
+from keyhole.store.spool import spool_folder
+from keyhole.text.secrets import mask_secrets
+
+SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh"})
+
+
+def run(config: Config, arguments: argparse.Namespace) -> int:
+    """Run the command, print its bounded output, and return its exit status."""
+    words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
+    if not words:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "run needs a command: keyhole run -- COMMAND")
+    if os.name != "posix":
+        raise KeyholeError(Code.INVALID_ARGUMENT, "run needs the signals and process groups of a POSIX system")
+    check_options(arguments.kind, arguments.budget)
+    command, folder = command_line(words), str(Path.cwd())
+    is_kept = config.keep_outputs != "off"
+    facts = {"command": mask_secrets(command), "folder": mask_secrets(folder), "time": str(time.time())}
+    spool = spool_folder(home_folder(config.home)) if is_kept else ""
+    output = RunningOutput(spool, facts, config.store_max_bytes)
+    try:
+        ended = run_child(words, output.write, arguments.timeout)
+    except OSError as error:
+        output.remove()
+        return _report_unrunnable(words[0], error)
+    _print_result(config, arguments, output, ended, command, folder)
+    output.remove()
+    return ended.status
+
+
+def command_line(words: Sequence[str]) -> str:
+    """Return the command line of a command: the script of a shell's option -c, or all words."""
+    if len(words) > 2 and Path(words[0]).name in SHELLS and words[1] in ("-c", "-lc"):
+        return words[2]
+    return shlex.join(words)
+
+
+def _report_unrunnable(name: str, error: OSError) -> int:
+    """Print why a command cannot be run, and return the exit status that shells give."""
+    is_missing = isinstance(error, FileNotFoundError)
+    print(f"keyhole: {name}: {'command not found' if is_missing else error.strerror}", file=sys.stderr)
+    return NOT_FOUND if is_missing else CANNOT_RUN
+
+
+def _print_result(
+    config: Config, arguments: argparse.Namespace, output: RunningOutput, ended: Ended, command: str, folder: str
+) -> None:
+    notice = _notice(arguments.timeout, output.dropped, ended)
+    bounded, begun = bound_output(
+        config,
+        output.blocks(),
+        query=arguments.query,
+        budget=max(arguments.budget - len(notice), MIN_BUDGET),
+        kind=arguments.kind,
+        command=command,
+        exit_status=ended.status,
+        folder=folder,
+    )
+    if arguments.json:
+        print_json({**bounded._asdict(), "exit_status": ended.status, "timed_out": ended.timed_out})
+    else:
+        print(notice, end="", flush=True)
+        print_bounded(bounded, begun)
+
+
+def _notice(timeout: float | None, dropped: int, ended: Ended) -> str:
+    """Return the lines that say why the output is not what the command would have printed."""
+    lines = [f"Stopped by --timeout after {timeout:g} s.\n"] if ended.timed_out else []
+    lines += [f"The last {dropped:,} bytes of the output are not kept: there is no space.\n"] if dropped else []
+    return "".join(lines)

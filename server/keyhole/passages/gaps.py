@@ -1,0 +1,61 @@
+"""Find and name the ranges of a text that are not shown. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from keyhole.text.output import Span
+
+
+def gap_line(start: int, end: int, label: str = "") -> str:
+    """Return the line that replaces `text[start:end]`. `read_artifact(id, offset=start, limit=end-start)` shows it."""
+    return f"[…{start}:{end}]{label}\n"
+
+
+def find_gaps(total: int, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the ranges of a text of `total` characters that are outside of the spans, which are in order."""
+    edges = [0, *(edge for span in spans for edge in span), total]
+    return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+
+
+def next_gap(
+    total: int,
+    spans: Sequence[tuple[int, int]],
+    scores: Sequence[float],
+    known: Sequence[tuple[int, int]] = (),
+) -> tuple[int, int] | None:
+    """Return the omitted range to read next, None if nothing is omitted.
+
+    It is the first one after the span with the best score, or else the last one; without spans the first one. The
+    ranges in `known` do not count as omitted.
+    """
+    gaps = find_gaps(total, sorted((*spans, *known)))
+    if not gaps or not spans:
+        return gaps[0] if gaps else None
+    best_end = spans[scores.index(max(scores))][1]
+    return next((gap for gap in gaps if gap[0] >= best_end), gaps[-1])
+
+
+def close_gaps(spans: Sequence[Span], least: int) -> list[Span]:
+    """Merge ranges with at most `least` characters between them: the line for the omission would be as long."""
+    closed: list[Span] = []
+    for start, end in spans:
+        if closed and start - closed[-1][1] <= least:
+            closed[-1] = (closed[-1][0], max(end, closed[-1][1]))
+        else:
+            closed.append((start, end))
+    return closed
+
+
+def uncovered(span: Span, shown: Sequence[Span]) -> list[Span]:
+    """Return the parts of a range that are not shown yet."""
+    pieces, position = [], span[0]
+    for start, end in shown:
+        if end <= position or start >= span[1]:
+            continue
+        if start > position:
+            pieces.append((position, start))
+        position = max(position, end)
+    if position < span[1]:
+        pieces.append((position, span[1]))
+    return pieces

@@ -1,0 +1,54 @@
+"""Adopt the outputs of the spool folder, also those of commands whose `keyhole run` was killed."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from keyhole.errors import KeyholeError
+from keyhole.retrieval.adopt import adopt_outputs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from keyhole.store.base import Store
+
+log = logging.getLogger(__name__)
+
+
+def adopt_all(folder: str, store: Store, secret: bytes, id: str = "") -> int:
+    """Move the outputs of a spool folder into a store, or only the output `id`, and return their number.
+
+    `secret`: makes the ids of outputs that were not complete.
+    """
+    count = adopt_outputs(folder, store, id)
+    if not id:
+        from keyhole.store.running_output import list_running
+
+        count += sum(_adopt(path, store, secret) for path in list_running(folder))
+    return count
+
+
+def _adopt(path: Path, store: Store, secret: bytes) -> bool:
+    """Store what a command printed until its `keyhole run` was killed. Return False if it is not to be stored now."""
+    from tempfile import TemporaryFile
+
+    from keyhole.retrieval.large_output import read_blocks, store_text
+    from keyhole.store.running_output import abandoned
+    from keyhole.text.output_facts import output_notes, output_title
+
+    try:
+        with abandoned(path) as found, TemporaryFile() as file:
+            if found is None:
+                return False
+            facts = found.facts
+            command = facts.get("command", "")
+            text, read = read_blocks(found.blocks(), file, "", command=command)
+            if text.chars:
+                notes = output_notes(command, None, facts.get("folder", ""))
+                now = float(facts.get("time", "0"))
+                store_text(text, read, store, secret, output_title(command, ""), notes, now, cut=True)
+            return text.chars > 0
+    except (OSError, ValueError, KeyholeError) as error:
+        log.warning("cannot store the output %s of a command that was killed: %s", path.name, error)
+        return False

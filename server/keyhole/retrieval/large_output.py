@@ -1,0 +1,97 @@
+"""Bound an output that may be too large for memory: keep its text in a file, and rank an excerpt of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from keyhole.extract.outputs import Output, command_words
+from keyhole.extract.outputs.stream import decode_blocks, terminal_pieces
+from keyhole.passages.excerpt import ExcerptChooser, make_excerpt
+from keyhole.records import Artifact
+from keyhole.retrieval.adopt import output_words
+from keyhole.retrieval.bound import LARGE_CHARS, Bounded, bound, check_options, render_output
+from keyhole.retrieval.output_excerpt import examine, read_excerpt
+from keyhole.store.ids import artifact_id
+from keyhole.store.text_file import TextFile
+from keyhole.text.output_facts import output_notes, output_title, output_url
+from keyhole.text.secrets import mask_secrets
+
+if TYPE_CHECKING:
+    from keyhole.store.base import Store
+
+BLOCK_BYTES: Final = 262_144
+"""Bytes that are decoded and cleaned at a time."""
+
+
+def bound_blocks(
+    blocks: Iterable[bytes],
+    *,
+    query: str | None = None,
+    budget: int,
+    kind: str | None = None,
+    command: str = "",
+    name: str = "",
+    exit_status: int | None = None,
+    folder: str = "",
+    store: Store | None = None,
+    secret: bytes = b"",
+    now: float = 0.0,
+) -> Bounded:
+    """Return an output that arrives in blocks within `budget` characters. The arguments are those of `bound`."""
+    check_options(kind, budget)
+    begun, blocks = bytearray(), iter(blocks)
+    for block in blocks:
+        begun += block
+        if len(begun) > LARGE_CHARS:
+            break
+    else:
+        facts: dict[str, Any] = {"command": command, "name": name, "exit_status": exit_status, "folder": folder}
+        return bound(bytes(begun), query=query, budget=budget, kind=kind, store=store, secret=secret, now=now, **facts)
+    with TemporaryFile() as file:
+        words = query or command_words(command)
+        text, read = read_blocks(
+            chain(_divide(bytes(begun)), blocks), file, words, kind=kind, command=command, name=name
+        )
+        id = ""
+        if store is not None:
+            notes = output_notes(command, exit_status, folder)
+            id = store_text(text, read, store, secret, output_title(command, name), notes, now)
+        lines = text.lines + 1
+        return render_output(read, lines, query, budget, mask_secrets(command), exit_status, id, secret)
+
+
+def _divide(data: bytes) -> Iterator[bytes]:
+    """Yield the blocks of what was read at once: decoding and cleaning it takes many times its size."""
+    return (data[start : start + BLOCK_BYTES] for start in range(0, len(data), BLOCK_BYTES))
+
+
+def read_blocks(
+    blocks: Iterable[bytes], file: BinaryIO, words: str, *, kind: str | None = None, command: str = "", name: str = ""
+) -> tuple[TextFile, Output]:
+    """Write the text of an output into a file, and return it with the excerpt that is ranked for `words`."""
+    chooser = ExcerptChooser(words)
+    text = TextFile(file, examine(terminal_pieces(decode_blocks(blocks)), chooser))
+    excerpt = make_excerpt(chooser.choose(), text.chars, text.read)
+    return text, read_excerpt(excerpt, kind, command, name)
+
+
+def store_text(
+    text: TextFile,
+    read: Output,
+    store: Store,
+    secret: bytes,
+    title: str,
+    notes: Iterable[tuple[str, str]],
+    now: float,
+    *,
+    cut: bool = False,
+) -> str:
+    """Store a large text and return its id. `read`: the excerpt of it that is indexed."""
+    url = output_url(read.kind)
+    id = artifact_id(secret, url, text.pieces())
+    artifact = Artifact(id, url, url, title, "", "text/plain", "", now, cut=cut, notes=tuple(notes))
+    store.put(artifact, output_words(title, read.text, read.marks), packed=text.packed())
+    return id

@@ -1,0 +1,38 @@
+"""Read an excerpt of an output that is too large to be ranked as a whole. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from keyhole.extract.outputs import Output, read_output
+from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PIECE_CHARS: Final = 262_144
+"""Characters of the pieces in which a text in memory is examined."""
+
+
+def excerpt_of_text(text: str, query: str) -> Excerpt:
+    """Return the excerpt of a text in memory. `query`: the words that the excerpt should contain."""
+    chooser = ExcerptChooser(query)
+    for start in range(0, len(text), PIECE_CHARS):
+        chooser.add(text[start : start + PIECE_CHARS])
+    return make_excerpt(chooser.choose(), len(text), lambda start, end: text[start:end])
+
+
+def examine(pieces: Iterable[str], chooser: ExcerptChooser) -> Iterator[str]:
+    """Yield the pieces of a text unchanged, and show each of them to the chooser of its excerpt."""
+    for piece in pieces:
+        chooser.add(piece)
+        yield piece
+
+
+def read_excerpt(excerpt: Excerpt, kind: str | None, command: str, name: str) -> Output:
+    """Read an excerpt as the output from which it is taken. The other arguments are those of `read_output`.
+
+    The parts of an excerpt are not those of the whole: their summary would be wrong.
+    """
+    read = read_output(excerpt.text, kind=kind, command=command, name=name)
+    return read._replace(records=(), parts=(), about=(), joints=excerpt.joints)

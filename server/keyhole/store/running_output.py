@@ -1,0 +1,143 @@
+"""Keep the output of a running command in the spool folder, so that it survives the end of this process."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final
+
+from keyhole.store.spool import PARTIAL
+
+log = logging.getLogger(__name__)
+
+RUNNING: Final = ".running"
+"""The suffix of the output of a command that runs, or whose `keyhole run` was killed. Its process holds a lock."""
+BLOCK_BYTES: Final = 262_144
+"""Bytes that are read at a time."""
+MAX_HEAD_BYTES: Final = 65_536
+"""Greatest length of the line of facts at the beginning of the file."""
+
+
+class RunningOutput:
+    """The output of a command that runs, in a file of at most `max_bytes` bytes.
+
+    `folder`: the spool folder, "" to keep nothing after the end of this process. `facts`: what is known of the command.
+    """
+
+    def __init__(self, folder: str, facts: Mapping[str, str], max_bytes: int) -> None:
+        self._path: Path | None = None
+        self._left = max_bytes
+        self.dropped = 0
+        """Bytes that are not kept, because the file or the disk is full."""
+        head = json.dumps(dict(facts)).encode() + b"\n"
+        self._start = len(head)
+        self._file = self._create(folder, head) if folder else _open_unnamed(head)
+
+    def _create(self, folder: str, head: bytes) -> BinaryIO:
+        """Create the file and lock it. Without a folder that can be written, use a temporary file."""
+        path = Path(folder, f"{os.getpid()}-{time.time_ns()}{RUNNING}")
+        partial = path.with_suffix(PARTIAL)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b", buffering=0)
+            file.write(head)
+            _lock(file)
+            partial.rename(path)  # from here on, a file without a lock is that of an ended process
+        except OSError as error:
+            log.warning("the output is lost if this process is killed: cannot write %s: %s", folder, error.strerror)
+            return _open_unnamed(head)
+        self._path = path
+        return file
+
+    def write(self, block: bytes) -> None:
+        """Add a block, or count as dropped what does not fit."""
+        written = 0
+        with suppress(OSError):  # the disk is full
+            written = self._file.write(block[: self._left]) if self._left else 0
+        self._left -= written
+        if written < len(block):
+            self._left = 0  # nothing may follow what is missing
+            self.dropped += len(block) - written
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the output from its beginning."""
+        self._file.seek(self._start)
+        yield from _read(self._file)
+
+    def remove(self) -> None:
+        """Remove the file: the output is stored."""
+        if self._path:
+            self._path.unlink(missing_ok=True)
+        self._file.close()
+
+
+class Abandoned:
+    """The output of a command whose `keyhole run` was killed."""
+
+    def __init__(self, file: BinaryIO, facts: Mapping[str, str]) -> None:
+        self._file = file
+        self.facts = facts
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the output from its beginning."""
+        yield from _read(self._file)
+
+
+@contextmanager
+def abandoned(path: Path) -> Iterator[Abandoned | None]:
+    """Open and lock the output of an ended process, and remove it at the end unless an exception is raised.
+
+    Yields None if its process still runs, another process is reading it, or it has no facts.
+    """
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        if not _lock(file):
+            yield None
+            return
+        facts = _read_facts(file)
+        yield Abandoned(file, facts) if facts is not None else None
+        path.unlink(missing_ok=True)
+        return
+    yield None
+
+
+def list_running(folder: str) -> list[Path]:
+    """Return the files of running commands and of those whose process was killed, oldest first."""
+    with suppress(OSError):
+        return sorted(path for path in Path(folder).iterdir() if path.name.endswith(RUNNING))
+    return []
+
+
+def _open_unnamed(head: bytes) -> BinaryIO:
+    file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed by `remove`
+    file.write(head)
+    return file
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Lock a file for as long as it is open; return False if another process has locked it."""
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _read(file: BinaryIO) -> Iterator[bytes]:
+    while block := file.read(BLOCK_BYTES):
+        yield block
+
+
+def _read_facts(file: BinaryIO) -> Mapping[str, str] | None:
+    try:
+        facts = json.loads(file.readline(MAX_HEAD_BYTES))
+        return {str(name): str(value) for name, value in facts.items()}
+    except (ValueError, AttributeError):
+        return None

@@ -1,0 +1,26 @@
+"""Compile a regular expression when it is first used.
+
+A hook starts at each tool call of a client and uses a few of the many patterns in the modules that it imports.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+class _LazyPattern:
+    """A pattern whose methods are those of the compiled one, each looked up once."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._arguments = (pattern, flags)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(re.compile(*self._arguments), name)  # `re` caches the compiled pattern
+        setattr(self, name, value)
+        return value
+
+
+def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled when one of its methods is first used."""
+    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))

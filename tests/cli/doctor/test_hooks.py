@@ -1,0 +1,142 @@
+"""The doctor runs the hooks that are registered, and reports each problem with its fix."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from keyhole.cli.doctor import hooks
+from keyhole.cli.doctor.hook_events import ERROR
+from keyhole.cli.doctor.report import Finding, Level
+from keyhole.cli.install.codex_trust import hook_hash
+from keyhole.cli.install.hook_clients import HOOK_CLIENTS
+from keyhole.cli.install.hook_edit import find_hooks
+from keyhole.cli.main import main
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="scripts of POSIX")
+CLAUDE, CODEX = ".claude/settings.json", ".codex/hooks.json"
+
+
+@pytest.fixture(autouse=True)
+def shell_programs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the shell find its programs."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+
+
+def check() -> dict[str, Finding]:
+    return {finding.name.removesuffix(" hook"): finding for finding in hooks.check()}
+
+
+def register(home: Path, command: str, client: str = "claude") -> None:
+    """Register a command as the hook of a client."""
+    path = home / (CLAUDE if client == "claude" else CODEX)
+    path.parent.mkdir(exist_ok=True)
+    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": f"{command} hook {client}", "timeout": 10}]}
+    path.write_text(json.dumps({"hooks": {"PostToolUse": [group]}}), "utf-8")
+
+
+def script(home: Path, text: str) -> Path:
+    """Return a program named `keyhole` that runs this shell script."""
+    program = home / "a copy" / "keyhole"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/sh\n{text}\n", "utf-8")
+    program.chmod(0o755)
+    return program
+
+
+def test_the_hooks_that_install_registers_fire(home: Path) -> None:
+    for client in ("claude-code", "codex", "copilot", "opencode"):
+        assert main(["install", client, "--hooks"]) == 0
+    findings = check()
+    assert set(findings) == {"claude-code", "codex", "copilot", "opencode"}
+    for client in ("claude-code", "copilot", "opencode"):
+        assert findings[client].level is Level.OK and " ms" in findings[client].message, findings[client]
+    assert findings["codex"].level is Level.WARN and "you have not trusted it yet" in findings["codex"].message
+    assert "/hooks" in findings["codex"].fix
+    assert not (home.parent / "kept").exists(), "checking stores nothing"
+
+
+def test_a_hook_that_codex_trusts_is_fine_and_a_changed_one_is_not(home: Path) -> None:
+    assert main(["install", "codex", "--hooks"]) == 0
+    (hook,) = find_hooks(HOOK_CLIENTS["codex"], (home / CODEX).read_text("utf-8"))
+    trusted = hook_hash(hook)
+    state = f'[hooks.state."{home / CODEX}:post_tool_use:0:0"]\ntrusted_hash = "{trusted}"\n'
+    (home / ".codex/config.toml").write_text(state, "utf-8")
+    assert check()["codex"].level is Level.OK
+    (home / ".codex/config.toml").write_text(state.replace(trusted, "sha256:0"), "utf-8")
+    assert "changed since you trusted it" in check()["codex"].message
+    assert main(["install", "codex", "--hooks", "--rewrite-commands"]) == 0
+    (home / ".codex/config.toml").write_text(state, "utf-8")
+    assert "have not trusted it" in check()["codex"].message, "the second hook is not trusted"
+    (home / CODEX).write_text((home / CODEX).read_text("utf-8").replace("PostToolUse", "Stop"), "utf-8")
+    assert "no hook for PostToolUse" in check()["codex"].message
+
+
+def test_clients_without_a_hook_are_a_note_and_absent_ones_are_not_listed(home: Path) -> None:
+    assert check() == {}
+    (home / ".codex").mkdir()
+    (finding,) = check().values()
+    assert (finding.level, finding.fix) == (Level.NOTE, "keyhole install codex --hooks")
+
+
+@POSIX
+@pytest.mark.parametrize(("program", "message"), [
+    ("exit 3", "it exits with 3"), ("echo lost >&2; exit 1", "it exits with 1; its last output: lost"),
+    ("cat >/dev/null", "it does not answer to 100,000 characters"), ("echo 3", "has not the form"),
+    ('echo \'{"hookSpecificOutput": {"updatedToolOutput": {"stdout": "x"}}}\'', "is not a bounded text"),
+])  # fmt: skip
+def test_a_hook_that_does_not_fire_is_a_failure(home: Path, program: str, message: str) -> None:
+    register(home, f"'{script(home, program)}'")
+    finding = check()["claude-code"]
+    assert finding.level is Level.FAIL and message in finding.message, finding
+    assert finding.fix.startswith("keyhole install claude-code --hooks")
+
+
+@POSIX
+def test_a_hook_that_hangs_is_stopped_with_the_processes_that_it_started(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooks, "TIMEOUT", 0.3)
+    copy = script(home, "cat /dev/zero >/dev/null & wait")
+    register(home, f"'{copy}'")
+    assert "no answer within 0.3 s" in check()["claude-code"].message
+
+
+@POSIX
+def test_a_missing_program_another_copy_and_a_change_of_small_outputs_are_reported(home: Path) -> None:
+    register(home, "/gone/keyhole")
+    finding = check()["claude-code"]
+    assert finding.level is Level.FAIL and "/gone/keyhole does not exist" in finding.message
+    register(home, "keyhole")
+    assert "keyhole does not exist" in check()["claude-code"].message
+    copy = script(home, f'exec {sys.executable} -m keyhole "$@"')
+    register(home, f"'{copy}'")
+    finding = check()["claude-code"]
+    assert finding.level is Level.WARN and "runs another copy of Keyhole, version " in finding.message
+    answer = json.dumps({"hookSpecificOutput": {"updatedToolOutput": {"stdout": ERROR}}})
+    copy = script(home, f"cat >/dev/null; echo '{answer}'")
+    register(home, f"'{copy}'")
+    assert "it changes a small output too" in check()["claude-code"].message
+
+
+def test_a_hook_under_the_former_name_is_a_failure_and_is_not_run(home: Path) -> None:
+    started = home / "started"
+    program = script(home, f"touch {started}").rename(home / "uvx")
+    register(home, f"{program} --from keyhole-mcp keyhole")
+    finding = check()["claude-code"]
+    assert finding.level is Level.FAIL and "former name of Keyhole" in finding.message
+    assert not started.exists()
+
+
+def test_hooks_that_are_switched_off_and_unreadable_files_are_reported(home: Path) -> None:
+    assert main(["install", "claude-code", "--hooks"]) == 0
+    file = home / CLAUDE
+    file.write_text(file.read_text("utf-8").replace("{", '{"disableAllHooks": true,', 1), "utf-8")
+    assert "disableAllHooks is set" in check()["claude-code"].message
+    file.write_text("{", "utf-8")
+    finding = check()["claude-code"]
+    assert finding.level is Level.FAIL and str(file) in finding.fix

@@ -1,0 +1,65 @@
+"""Copilot CLI's events and answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyhole.cli.hook import copilot
+from tests.support.hook_events import LONG, recorded
+
+ENVIRONMENT = {"TMPDIR": "/var/tmp/"}  # noqa: S108 - the folder of the recorded events
+
+
+@pytest.mark.parametrize("name", ["copilot-shell-large", "copilot-mcp-large"])
+def test_a_long_result_is_taken_from_the_file_that_its_message_names(name: str) -> None:
+    event = recorded(name)
+    found = copilot.find(event, ENVIRONMENT)
+    assert found is not None
+    assert found.saved_in == "/var/tmp"  # noqa: S108
+    assert found.saved.startswith("/var/tmp/1795") and found.saved.endswith(".txt")  # noqa: S108
+    assert found.beginning and found.beginning in event["toolResult"]["textResultForLlm"]
+    assert not found.beginning.endswith(">")
+
+
+def test_the_line_with_the_exit_status_stays() -> None:
+    found = copilot.find(recorded("copilot-shell-failing-large"), ENVIRONMENT)
+    assert found is not None
+    assert found.ending == "\n<shellId: 3 completed with exit code 3>"
+    assert found.exit_status == 3
+
+
+def test_the_answer_has_the_shape_of_the_result() -> None:
+    answer = copilot.answer(recorded("copilot-shell-large"), "bounded")
+    assert answer == {"modifiedResult": {"resultType": "success", "textResultForLlm": "bounded"}}
+
+
+def test_a_text_without_a_file_is_the_whole_text() -> None:
+    event = recorded("copilot-shell-small")
+    event["toolResult"]["textResultForLlm"] = LONG
+    found = copilot.find(event, ENVIRONMENT)
+    assert found is not None and (found.text, found.saved, found.ending) == (LONG, "", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Output too large to read at once (9 KB). Saved to: /etc/passwd\nx\n\nPreview (first 500 chars):\n" + "a" * 500,
+        "Output too large to read at once (9 KB). Saved to: /var/tmp/1-copilot-tool-output-a.txt\n",
+        "before\nOutput too large to read at once (9 KB). Saved to: /var/tmp/1-copilot-tool-output-a.txt\nx\n\n"
+        "Preview (first 500 chars):\n" + "a" * 500,
+    ],
+)
+def test_a_message_of_another_form_names_no_file(text: str) -> None:
+    event = recorded("copilot-shell-small")
+    event["toolResult"]["textResultForLlm"] = text
+    found = copilot.find(event, ENVIRONMENT)
+    assert found is not None and not found.saved
+
+
+@pytest.mark.parametrize("name", ["copilot-read-part", "copilot-read-refused", "copilot-before-shell"])
+def test_other_events_are_left_alone(name: str) -> None:
+    assert copilot.find(recorded(name), ENVIRONMENT) is None
+
+
+def test_the_results_of_keyhole_are_left_alone() -> None:
+    assert copilot.find({**recorded("copilot-mcp-large"), "toolName": "keyhole-web_fetch"}, ENVIRONMENT) is None

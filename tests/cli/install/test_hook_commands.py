@@ -1,0 +1,189 @@
+"""`keyhole install --hooks` on files: the diff, what is written, a second run, the removal, refusals and listings."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from keyhole.cli.install import files
+from keyhole.cli.install.hook_clients import HOOK_CLIENTS
+from keyhole.cli.main import main
+from tests.cli.install.test_hostile_files import POSIX
+
+Captured = pytest.CaptureFixture[str]
+FILES = {
+    "claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "copilot": ".copilot/hooks/keyhole.json",
+    "opencode": ".config/opencode/plugin/keyhole.js",
+}  # fmt: skip
+SETTINGS = '{\n    "hooks": {\n        "PostToolUse": [{"hooks": [{"type": "command", "command": "a"}]}]\n    }\n}'
+
+
+def claude(home: Path, text: str = SETTINGS) -> Path:
+    file = home / FILES["claude-code"]
+    file.parent.mkdir()
+    file.write_text(text, "utf-8")
+    return file
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_a_hook_is_added_once_and_removed_without_a_trace(home: Path, capsys: Captured, client: str) -> None:
+    file = home / FILES[client]
+    assert main(["install", client, "--hooks"]) == 0
+    written = file.read_bytes()
+    program = Path(sys.executable).with_name("keyhole")
+    assert str(program if program.exists() else sys.executable).encode() in written
+    shown = capsys.readouterr().out
+    assert f"hook{'' if client == 'opencode' else ' '}" in shown and "registered" in shown
+    assert main(["install", client, "--hooks"]) == 0
+    assert "already registered" in capsys.readouterr().out and file.read_bytes() == written
+    assert main(["install", client, "--hooks", "--remove"]) == 0
+    assert not file.exists()
+    assert main(["install", client, "--hooks", "--uninstall"]) == 0
+    assert "no hook of Keyhole" in capsys.readouterr().out
+
+
+def test_the_hooks_of_others_are_restored_to_the_byte(home: Path, capsys: Captured) -> None:
+    file = claude(home)
+    assert main(["install", "claude-code", "--hooks"]) == 0
+    assert len(json.loads(file.read_text("utf-8"))["hooks"]["PostToolUse"]) == 2
+    assert "settings.json.keyhole-1.bak" in capsys.readouterr().out and len(files.list_backups(file)) == 1
+    assert main(["install", "claude-code", "--hooks", "--uninstall"]) == 0
+    assert file.read_text("utf-8") == SETTINGS and "hook removed" in capsys.readouterr().out
+
+
+def test_the_hook_and_the_server_of_a_client_are_registered_in_their_own_files(home: Path) -> None:
+    assert main(["install", "codex"]) == main(["install", "codex", "--hooks"]) == 0
+    assert {path.name for path in (home / ".codex").iterdir()} == {"config.toml", "hooks.json"}
+    assert main(["install", "codex", "--hooks", "--remove"]) == 0
+    assert {path.name for path in (home / ".codex").iterdir()} == {"config.toml"}
+
+
+def test_codex_needs_the_users_trust_and_says_so(home: Path, capsys: Captured) -> None:
+    assert main(["install", "codex", "--hooks"]) == 0
+    assert "skips the hook, without a message, until you trust it: start codex" in capsys.readouterr().out
+    main(["install", "codex", "--hooks", "--remove"])
+    capsys.readouterr()
+    assert main(["install", "codex", "--hooks", "--json"]) == 0
+    (change,) = json.loads(capsys.readouterr().out)
+    assert change["state"] == "changed" and "/hooks" in change["next_step"]
+    file = home / FILES["codex"]
+    hooks = json.loads(file.read_text("utf-8"))
+    hooks["hooks"]["PostToolUse"].append({"hooks": [{"type": "command", "command": "a"}]})
+    file.write_text(json.dumps(hooks), "utf-8")
+    assert main(["install", "codex", "--hooks", "--remove"]) == 0
+    assert "Codex asks for your trust again in the hooks after it" in capsys.readouterr().out
+
+
+def test_rewriting_commands_of_codex_is_an_option_that_tells_what_it_approves(home: Path, capsys: Captured) -> None:
+    assert main(["install", "codex", "--hooks"]) == 0
+    assert "without asking" not in capsys.readouterr().out
+    assert main(["install", "codex", "--hooks", "--rewrite-commands"]) == 0
+    assert "Codex now runs every command without asking you" in capsys.readouterr().out
+    hooks = json.loads((home / FILES["codex"]).read_text("utf-8"))["hooks"]
+    assert hooks["PreToolUse"][0]["hooks"][0]["command"].endswith(" hook codex --rewrite-commands || exit 0")
+    assert main(["install", "codex", "--hooks", "--remove"]) == 0
+    assert not (home / FILES["codex"]).exists()
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_dry_run_and_print_write_nothing(home: Path, capsys: Captured, client: str) -> None:
+    assert main(["install", client, "--hooks", "--dry-run"]) == 0
+    assert "nothing was written" in capsys.readouterr().out
+    assert main(["install", client, "--hooks", "--print"]) == 0
+    assert HOOK_CLIENTS[client].argument in capsys.readouterr().out
+    assert not list(home.iterdir())
+
+
+def test_project_scope_writes_to_the_current_folder(home: Path) -> None:
+    for client, hooks in HOOK_CLIENTS.items():
+        assert main(["install", client, "--hooks", "--scope", "project"]) == 0
+        assert Path(hooks.client.project).exists()
+    assert not list(home.iterdir())
+
+
+def test_all_registers_with_the_clients_found_and_the_listing_shows_them(home: Path, capsys: Captured) -> None:
+    assert main(["install", "--all", "--hooks"]) == 0
+    assert "No client was found" in capsys.readouterr().out
+    claude(home)
+    (home / ".codex").mkdir()
+    assert main(["install", "--all", "--hooks", "--json"]) == 0
+    changes = json.loads(capsys.readouterr().out)
+    assert [(each["client"], each["state"]) for each in changes] == [("claude-code", "changed"), ("codex", "changed")]
+    assert main(["install", "--hooks"]) == 0
+    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [
+        ["claude-code", "yes", "registered"], ["codex", "yes", "registered"], ["copilot", "-", "-"],
+        ["opencode", "-", "-"],
+    ]  # fmt: skip
+    (home / FILES["codex"]).write_text("{", "utf-8")
+    claude_file = home / FILES["claude-code"]
+    text = claude_file.read_text("utf-8")
+    for words, state in (("/old/keyhole", "other copy"), ("/old/keyhole-mcp", "former name")):
+        hook = {"hooks": [{"type": "command", "command": f"{words} hook claude"}]}
+        claude_file.write_text(json.dumps({"hooks": {"PostToolUse": [hook]}}), "utf-8")
+        main(["install", "--hooks", "--json"])
+        states = [each["hook"] for each in json.loads(capsys.readouterr().out)]
+        assert states == [state, "unreadable", "-", "-"]
+        assert main(["install", "claude-code", "--hooks"]) == 0
+        assert words not in claude_file.read_text("utf-8")
+        capsys.readouterr()
+    assert "keyhole hook claude" in text
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    (["cursor", "--hooks"], "Cursor runs no hook that can replace output; known: claude-code, codex"),
+    (["copilt", "--hooks"], "did you mean copilot?"), (["--hooks", "--remove"], "name a client"),
+    (["codex", "--hooks", "--env", "KEYHOLE_ROBOTS=off"], "--hooks takes no --env"),
+    (["codex", "--hooks", "--http", "http://a/mcp"], "--hooks takes"), (["codex", "--hooks", "--name", "x"], "takes"),
+    (["codex", "--rewrite-commands"], "is for keyhole install codex --hooks"),
+    (["claude-code", "--hooks", "--rewrite-commands"], "is for keyhole install codex --hooks"),
+])  # fmt: skip
+def test_a_wrong_command_line_exits_with_2(home: Path, capsys: Captured, words: list[str], expected: str) -> None:
+    assert main(["install", *words]) == 2
+    assert expected in capsys.readouterr().err
+    assert not list(home.iterdir())
+
+
+@pytest.mark.parametrize(
+    "content", [b"{nonsense", b'{"hooks": []}', b'{"hooks": {"PostToolUse": {}}}', b"\xff\xfe{}", b"[]"]
+)
+def test_a_file_that_cannot_be_changed_safely_is_not_changed(home: Path, capsys: Captured, content: bytes) -> None:
+    for client in ("claude-code", "codex", "copilot"):
+        file = home / FILES[client]
+        file.parent.mkdir(parents=True)
+        content = content.replace(b"PostToolUse", HOOK_CLIENTS[client].event.encode())
+        file.write_bytes(content)
+        assert main(["install", client, "--hooks"]) == 1
+        assert "file was not changed: " in capsys.readouterr().err
+        assert file.read_bytes() == content and os.listdir(file.parent) == [file.name]  # noqa: PTH208 - names only
+    assert main(["install", "--hooks"]) == 0
+
+
+@POSIX
+def test_a_pipe_a_device_and_a_symlink_loop_are_not_changed(home: Path, capsys: Captured) -> None:
+    for client in FILES:
+        file = home / FILES[client]
+        file.parent.mkdir(parents=True)
+        for make in (
+            os.mkfifo,
+            lambda path: path.symlink_to(os.devnull),
+            lambda path: path.symlink_to(path),
+            Path.mkdir,
+        ):
+            make(file)
+            assert main(["install", client, "--hooks"]) == 1
+            assert main(["install", "--hooks"]) == 0 and "unreadable" in capsys.readouterr().out
+            file.rmdir() if file.is_dir() else file.unlink()
+
+
+@POSIX
+def test_the_registered_command_runs_in_the_users_shell(home: Path) -> None:
+    assert main(["install", "codex", "--hooks"]) == 0
+    (group,) = json.loads((home / FILES["codex"]).read_text("utf-8"))["hooks"]["PostToolUse"]
+    command = group["hooks"][0]["command"]
+    done = subprocess.run(["/bin/sh", "-c", command], input=b"{}", capture_output=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")

@@ -1,0 +1,108 @@
+"""Large outputs: an excerpt is ranked, the whole is stored and counted, and every offset is one of the whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+import keyhole
+from keyhole.errors import KeyholeError
+from keyhole.passages.stems import query_words
+from keyhole.retrieval import bound as bound_module
+from keyhole.retrieval.large_output import bound_blocks
+from keyhole.store.memory import MemoryStore
+from tests.support.fakes import Clock
+from tests.support.product import SECRET
+
+LINES = [f"{number:06} INFO worker-{number % 7} request served in {number % 90} ms\n" for number in range(40_000)]
+LINES[21_000] = "021000 ERROR worker-3 deadlock in shard 17\n"
+LOG = "".join(LINES)
+
+
+@pytest.fixture(autouse=True)
+def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bound_module, "LARGE_CHARS", 100_000)
+    monkeypatch.setattr("keyhole.retrieval.large_output.LARGE_CHARS", 100_000)
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore(Clock())
+
+
+def blocks_of(output: bytes, size: int = 70_001) -> Iterator[bytes]:
+    return (output[start : start + size] for start in range(0, len(output), size))
+
+
+def gaps_in(text: str) -> list[tuple[int, int]]:
+    return [(int(start), int(end)) for start, end in re.findall(r"^\[…(\d+):(\d+)\]", text, re.M)]
+
+
+@pytest.mark.parametrize("query", [None, "deadlock shard"])
+def test_a_large_output_is_stored_whole_and_shows_its_failure(store: MemoryStore, query: str | None) -> None:
+    bounded = bound_blocks(
+        blocks_of(LOG.encode()), query=query, budget=2_000, command="serve", store=store, secret=SECRET, now=5.0
+    )
+    assert len(bounded.text) <= 2_000
+    assert LINES[21_000] in bounded.text
+    assert f"{len(LOG):,} characters in {len(LINES) + 1:,} lines" in bounded.text
+    assert bounded.id
+    stored = store.get(bounded.id)
+    assert (stored.text, stored.url, stored.title, stored.fetched_at) == (LOG, "output:log", "serve", 5.0)
+    assert [found.id for found in store.search(query_words("deadlock"), 5)] == [bounded.id]
+
+
+@pytest.mark.parametrize("budget", [400, 1_000, 4_000, 20_000])
+@pytest.mark.parametrize("query", [None, "deadlock", "worker-5 request 30000"])
+def test_what_is_shown_and_what_is_omitted_are_the_whole_text(budget: int, query: str | None) -> None:
+    bounded = bound_blocks(blocks_of(LOG.encode()), query=query, budget=budget)
+    assert len(bounded.text) <= budget
+    body = bounded.text.split("\n", 2)[2]
+    gaps = gaps_in(body)
+    assert gaps == list(bounded.omitted)
+    position = 0
+    shown = re.split(r"^\[….*\n", body.rpartition("--- end")[0], flags=re.M)
+    for (start, end), passage in zip([*gaps, (len(LOG), len(LOG))], shown, strict=False):
+        assert LOG[position:start].rstrip("\n") == passage.rstrip("\n")
+        position = end
+
+
+def test_a_text_in_memory_is_bounded_in_the_same_way(store: MemoryStore) -> None:
+    options = {"query": "deadlock", "budget": 1_500, "command": "serve", "secret": SECRET}
+    from_blocks = bound_blocks(blocks_of(LOG.encode()), store=store, **options)  # type: ignore[arg-type]
+    from_text = keyhole.bound(LOG, store=store, **options)  # type: ignore[arg-type]
+    assert from_text.id == from_blocks.id
+    assert LINES[21_000] in from_text.text
+    assert gaps_in(from_text.text) == list(from_text.omitted)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [b"x" * 300_000, bytes(range(256)) * 1_000, b"\xff\xfe" + LOG[:200_000].encode("utf-16-le"), b"\r" * 200_000],
+)
+def test_any_bytes_are_bounded_and_stored_verbatim(output: bytes, store: MemoryStore) -> None:
+    bounded = bound_blocks(blocks_of(output), budget=1_000, store=store, secret=SECRET)
+    assert len(bounded.text) <= 1_000
+    assert bounded.text.endswith("[end]")
+    assert bounded.id
+    text = store.get(bounded.id).text
+    assert len(text) == bounded.total
+    body = bounded.text.split("\n", 2)[2].rpartition("\n--- end")[0]
+    position = 0
+    for passage in re.split(r"^\[…\d+:\d+\].*\n", body, flags=re.M):
+        position = text.find(passage.removesuffix("\n"), position)
+        assert position >= 0
+
+
+def test_a_small_output_is_unchanged() -> None:
+    bounded = bound_blocks([b"a", b"", b"b\r\n"], budget=400)
+    assert (bounded.text, bounded.unchanged) == ("ab\r\n", True)
+
+
+def test_a_budget_that_is_too_small_is_an_error_before_anything_is_read() -> None:
+    blocks = blocks_of(LOG.encode())
+    with pytest.raises(KeyholeError):
+        bound_blocks(blocks, budget=10)
+    assert len(list(blocks)) == len(list(blocks_of(LOG.encode())))
