@@ -71,7 +71,7 @@ ALLOWED_IN_PURE = {
         (name, "pathlib"): "uses paths as values and opens no file"
         for name in (
             "config/config.py", "config/toml_file.py", "cli/extract_select.py",
-            "cli/install/clients.py", "cli/install/entries.py", "cli/install/hook_clients.py",
+            "cli/install/clients.py", "cli/install/entries.py", "cli/install/wrap.py", "cli/install/hook_clients.py",
             "cli/install/hook_lines.py",
         )
     },
