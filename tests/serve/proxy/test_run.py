@@ -13,6 +13,7 @@ import pytest
 
 from tests.serve.proxy.client import SERVER, PipeClient, proxy, running
 from tests.serve.proxy.scripted_server import log_lines
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture
@@ -170,6 +171,16 @@ class TestFaults:
     def test_a_signal_ends_the_proxy_and_its_server(self, client: PipeClient, number: int) -> None:
         os.kill(client.process.pid, number)
         assert client.process.wait(timeout=20) == 0
+
+
+def test_a_proxy_that_is_killed_leaves_no_server_behind(tmp_path: Path) -> None:
+    with proxy(tmp_path) as client:
+        client.greet()
+        children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children").read_text().split()
+        client.process.kill()
+        client.process.wait()
+        assert len(children) == 1
+        wait_for(lambda: not Path(f"/proc/{children[0]}").exists())
 
 
 def _status(pid: int) -> str:

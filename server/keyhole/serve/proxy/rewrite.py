@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final
 
+from keyhole.budget.clients import DECLARED_CHARS
+
 READER: Final = "read_artifact"
 """The tool that reads on in a stored result. Keyhole answers it, not the server."""
 PREFIXED_READER: Final = "keyhole_read_artifact"
@@ -105,6 +107,7 @@ def reader_tool(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         "description": _READER_DESCRIPTION,
         "inputSchema": dict(schema),
         "annotations": {"title": title, **hints},
+        "_meta": {"anthropic/maxResultSizeChars": DECLARED_CHARS},
     }
 
 
