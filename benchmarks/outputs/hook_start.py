@@ -3,8 +3,8 @@
     python -m benchmarks.outputs.hook_start [--runs N]
 
 The installed console script gets events with outputs of the corpus, repeated or cut to a size. Each figure is a median
-of 20 runs after one that does not count: the time that passes, and in brackets that of the processor, which depends less
-on what else runs. "nothing" is `python -c pass`.
+of 20 runs after one that does not count: the time that passes, and in brackets that of the processor. "nothing" is
+`python -c pass`.
 """
 
 from __future__ import annotations

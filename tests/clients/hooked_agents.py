@@ -24,6 +24,10 @@ HOOK_SECONDS: Final = 2
 """Seconds after which a client stops a hook, in place of Keyhole's 10, so that a hook that hangs delays a test less."""
 LARGE_FILE: Final = "large.txt"
 """A file of 200 KB in the working folder."""
+EDITED_FILE: Final = "edited.txt"
+"""A file in the working folder, the first 50 KB of LARGE_FILE, which every agent reads whole."""
+ROW, EDITED_ROW = "row 900:", "row 900, edited:"
+"""A text in EDITED_FILE that is not in its bounded form, and what it is changed to."""
 OTHER_SERVER: Final = (sys.executable, str(Path(__file__).with_name("flood_server.py")))
 
 _JSON_COMMAND = re.compile(r'"[^"\n]*( hook (?:claude|codex|copilot)\b)')
@@ -50,6 +54,8 @@ class HookedAgent:
     """Adds the other server to the agent's settings; returns the command line, which permits its tools."""
     file_calls: tuple[Step, ...] = ()
     """Calls of its tools that read and search LARGE_FILE."""
+    edit_calls: tuple[Step, ...] = ()
+    """Calls of its tools that read EDITED_FILE and change ROW in it."""
     tells_status: bool = True
     """False if the model learns the exit status of no command."""
 
@@ -71,7 +77,14 @@ def _edit_json(path: Path, keys: Sequence[str], value: Any) -> None:
 def _claude(agent_setup: AgentSetup, words: list[str]) -> list[str]:
     other = {"command": OTHER_SERVER[0], "args": [OTHER_SERVER[1]]}
     _edit_json(agent_setup.work / "mcp.json", ("mcpServers", "other"), other)
-    return [*words, "mcp__other", "Bash", "Grep", "Read"]  # the last option of the words lists the permitted tools
+    return [
+        *words,
+        "mcp__other",
+        "Bash",
+        "Grep",
+        "Read",
+        "Edit",
+    ]  # the last option of the words lists the permitted tools
 
 
 def _codex(agent_setup: AgentSetup, words: list[str]) -> list[str]:
@@ -107,6 +120,10 @@ HOOKED_AGENTS: Final = (
             ("Read", {"file_path": LARGE_FILE}),
             ("Grep", {"pattern": "ferry", "path": LARGE_FILE, "output_mode": "content", "head_limit": 0}),
         ),
+        (
+            ("Read", {"file_path": EDITED_FILE}),
+            ("Edit", {"file_path": EDITED_FILE, "old_string": ROW, "new_string": EDITED_ROW}),
+        ),
     ),
     # With gpt-5, Codex cuts a shell's output most, and offers tools without a search for them.
     HookedAgent(
@@ -117,7 +134,12 @@ HOOKED_AGENTS: Final = (
     ),
     HookedAgent(
         "opencode", _AGENTS["opencode"], "home/.config/opencode/plugin/keyhole.js", "bash", "command", "other_flood",
-        _opencode, (("read", {"filePath": LARGE_FILE}), ("grep", {"pattern": "ferry"})), tells_status=False,
+        _opencode, (("read", {"filePath": LARGE_FILE}), ("grep", {"pattern": "ferry"})),
+        (
+            ("read", {"filePath": EDITED_FILE}),
+            ("edit", {"filePath": EDITED_FILE, "oldString": ROW, "newString": EDITED_ROW}),
+        ),
+        tells_status=False,
     ),
 )  # fmt: skip
 
@@ -140,6 +162,7 @@ def run_turn(
             env = {**agent_setup.env, **variables, **setup.settings, "npm_config_offline": "true"}
             _install(hooked, options, env, setup)
             (agent_setup.work / LARGE_FILE).write_text(flood_server.TEXT, "utf-8")
+            (agent_setup.work / EDITED_FILE).write_text(flood_server.TEXT[:50_000], "utf-8")
             if change:
                 change(setup.scratch / hooked.hook_file)
             if hooked.name == "codex" and trusts:

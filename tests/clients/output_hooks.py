@@ -11,7 +11,7 @@ from typing import Final
 
 from . import flood_server
 from .fake_model import Step
-from .hooked_agents import HookedAgent, run_turn, use_program
+from .hooked_agents import EDITED_FILE, EDITED_ROW, ROW, HookedAgent, run_turn, use_program
 from .model_apis import Json
 from .setup import Setup
 from .steps import Steps
@@ -61,10 +61,12 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
         hooked.run(f"{LARGE}; exit {STATUS}"),
         (hooked.flood, {}),
         *hooked.file_calls,
+        *hooked.edit_calls,
+        hooked.run(f"grep -o '{EDITED_ROW}' {EDITED_FILE} || true"),
     ]
     shown = steps.run(f"{where}: a turn with the hook", lambda: run_turn(hooked, programs, script))
     if shown is not None:
-        large, rest, small, failing, failing_large, flood, *files = shown
+        large, rest, small, failing, failing_large, flood, *files, edited = shown
         checks: dict[str, Callable[[], None]] = {
             "200 KB of a command are bounded, with the important line": partial(_check_bounded, large, IMPORTANT),
             "the call of the Next: line returns lines left out": partial(_check_rest, large, rest),
@@ -72,8 +74,12 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
             "a failing command keeps its exit status": partial(_check_status, hooked, failing, failing_large),
             "200 KB of another MCP server are bounded": partial(_check_bounded, flood, flood_server.IMPORTANT),
         }
-        if files:
-            checks["200 KB of a file and of a search in it are bounded"] = partial(_check_files, files)
+        if hooked.file_calls:
+            found = files[: len(hooked.file_calls)]
+            checks["200 KB of a file and of a search in it are bounded"] = partial(_check_files, found)
+        if hooked.edit_calls:
+            read = files[len(hooked.file_calls)]
+            checks["a file whose text was bounded can be edited"] = partial(_check_edited, read, edited)
         for name, each in checks.items():
             steps.run(f"{where}: {name}", each)
     steps.run(f"{where}: a hook that crashes, prints rubbish, hangs or is missing", partial(_break, hooked, programs))
@@ -95,6 +101,11 @@ def _check_bounded(text: str, important: str) -> None:
 def _check_files(shown: Sequence[str]) -> None:
     for text in shown:
         assert len(text) <= BUDGET + MAX_NUMBERS and "untrusted text" in text, f"{len(text)} characters: {text[:300]}"
+
+
+def _check_edited(read: str, edited: str) -> None:
+    _check_files([read])
+    assert ROW not in read and EDITED_ROW in edited, f"{read[:500]} … {edited}"
 
 
 def _check_rest(large: str, rest: str) -> None:

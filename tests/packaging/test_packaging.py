@@ -63,7 +63,10 @@ def test_the_wheel_contains_the_package_its_licence_and_the_demo_pages(wheel: Pa
     metadata = {
         f"{dist_info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
     }
-    data = {"keyhole/py.typed", "keyhole/budget/token_parts.txt", "keyhole/budget/token_parts.LICENSE"}
+    data = {
+        "keyhole/py.typed", "keyhole/budget/token_parts.txt", "keyhole/budget/token_parts.LICENSE",
+        "keyhole/cli/install/opencode_plugin.js",
+    }  # fmt: skip
     assert names == modules | demo_pages | metadata | data
     assert {name.split("/")[2] for name in demo_pages} == {
         "inlined-images", "release-notes", "routine-vacuuming", "rust-ownership", "sqlite-wal",

@@ -48,3 +48,13 @@ def test_the_stretches_are_the_text(text: str) -> None:
 
 def test_a_text_of_one_line_is_cut_into_stretches() -> None:
     assert len(list(ends_first("a" * 10_000))) > 20
+
+
+def test_of_a_long_line_the_part_with_the_word_is_taken() -> None:
+    text = "a.min.js:1:" + "x = 1; " * 300 + "needle()" + "; y = 2" * 300
+    start, end = next(lines_with(text, "needle"))
+    assert "needle()" in text[start:end] and end - start <= MAX_LINE
+
+
+def test_equal_lines_are_taken_once() -> None:
+    assert shown("the needle\n" * 9 + "a needle\n", "needle") == ["the needle\n", "a needle\n"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.outputs import read_output
+from keyhole.extract.outputs import KINDS, read_output
 from keyhole.passages.outputs import select_output
 from keyhole.text.output import Output
 
@@ -97,3 +97,47 @@ def test_any_html_is_shown_verbatim_within_the_limit(page: str) -> None:
     shown = select_output(Output(page, "page"), "script", 120)
     assert len(shown.text) <= max(120, len(f"[…0:{len(page)}]\n"))
     assert all(page[start:end] in shown.text for start, end in shown.spans)
+
+
+def test_the_lines_around_a_failure_are_shown_before_the_ends() -> None:
+    lines = [f"{word} and {other}\n" for word in "abcdefghijkl" for other in "mnopqrstuvwx"]
+    text = "".join([*lines[:70], "ERROR the disk is full\n", *lines[70:]])
+    shown = select_output(read_output(text, kind="log"), None, 300).text
+    assert "".join([*lines[67:70], "ERROR the disk is full\n", *lines[70:73]]) in shown
+
+
+SAMPLE_LINES = (
+    *("src/a.py:10:def run():", "src/a.py:20:    run()", "src/b.js:1:" + "x=1;" * 120),
+    *("diff --git a/x.c b/x.c", "@@ -1,2 +1,2 @@", "-old", "+new", "class A:", "    def method(self):"),
+    *('{"id": 1, "name": "needle"}', '{"id": 22, "name": "b"}', "a,b,c", "<h1>Title</h1><p>needle</p>"),
+    *("request 1 served in 2 ms, see /srv/app/out.log", "request 33 served in 4 ms, see /srv/x"),
+    *("ERROR needle lost", "E   assert 1 == 2", "语" * 40, "", "[…0:5] no mark", "[files not shown: none]"),
+)
+
+
+@given(
+    st.lists(st.sampled_from(SAMPLE_LINES), max_size=60),
+    st.sampled_from(KINDS),
+    st.sampled_from([None, "needle 33", "method"]),
+    st.integers(100, 1_200),
+)
+def test_any_kind_is_shown_as_a_summary_and_verbatim_passages_with_a_mark_for_each_omission(
+    lines: list[str], kind: str, query: str | None, limit: int
+) -> None:
+    output = read_output("\n".join(lines), kind=kind)
+    shown = select_output(output, query, limit, command_words="needle")
+    assert len(shown.text) <= limit
+    assert shown == select_output(output, query, limit, command_words="needle")
+    text, position = shown.text, 0
+    first = f"[…0:{shown.spans[0][0]}]" if shown.spans and shown.spans[0][0] else ""
+    start = text.find(first) if first else text.find(output.text[slice(*shown.spans[0])]) if shown.spans else 0
+    assert all(re.fullmatch(r"\[.+\]", line) for line in text[:start].splitlines())
+    rest = text[start:]
+    for begin, end in [*shown.spans, (len(output.text), len(output.text))]:
+        if begin > position:
+            mark = re.match(rf"\n?\[…{position}:{begin}\][^\n]*\n", rest)
+            assert mark, rest
+            rest = rest[mark.end() :]
+        assert rest.startswith(output.text[begin:end])
+        rest, position = rest[end - begin :], end
+    assert rest == ""

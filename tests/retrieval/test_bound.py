@@ -74,6 +74,12 @@ def test_a_secret_of_the_command_is_in_no_line_and_no_fact_but_stays_in_the_stor
     assert artifact.text == text
 
 
+def test_the_first_line_names_the_file_and_counts_its_lines() -> None:
+    text = "a line\n" * 1_000
+    assert bound(text, name="a.log").text.startswith("Output of `a.log` (log): 7,000 characters in 1,000 lines, ")
+    assert " in 1,001 lines, " in bound(text + "b").text
+
+
 @pytest.mark.parametrize("exit_status", [0, None])
 def test_a_command_that_did_not_fail_shows_no_exit_status(exit_status: int | None) -> None:
     assert "exit status" not in bound(BUILD, command="make", exit_status=exit_status).text

@@ -30,35 +30,49 @@ class Writer:
 
     def text(self, value: dict[str, Any]) -> str:
         """Return the text of the file."""
-        return self._object(value, 0) + str(self._draw(st.sampled_from(["", self._newline, self._newline * 2])))
+        return self._block(value, 0) + str(self._draw(st.sampled_from(["", self._newline, self._newline * 2])))
 
     def _value(self, value: Any, depth: int) -> str:
-        if isinstance(value, dict) and value:
-            return self._object(value, depth)
+        if isinstance(value, dict) or (isinstance(value, list) and self._draw(st.booleans())):
+            return self._block(value, depth)
         return json.dumps(value, ensure_ascii=self._draw(st.booleans()))
 
-    def _object(self, value: dict[str, Any], depth: int) -> str:
+    def _block(self, value: dict[str, Any] | list[Any], depth: int) -> str:
+        """Return an object or a list with each member on a line of its own."""
+        is_object = isinstance(value, dict)
+        members = [(f"{json.dumps(key)}: ", item) for key, item in value.items()] if isinstance(value, dict) else [
+            ("", item) for item in value
+        ]  # fmt: skip
         indent = self._newline + self._unit * (depth + 1)
-        parts = ["{"]
-        for number, (key, item) in enumerate(value.items(), 1):
+        parts = ["{" if is_object else "["]
+        for number, (name, item) in enumerate(members, 1):
             above = self._comment()
-            comma = "," if number < len(value) or self._trailing else ""
-            parts += [indent + above if above else "", indent, json.dumps(key), ": ", self._value(item, depth + 1)]
+            comma = "," if number < len(members) or self._trailing else ""
+            parts += [indent + above if above else "", indent, name, self._value(item, depth + 1)]
             parts += [comma, f" {behind}" if (behind := self._comment()) else ""]
-        return "".join([*parts, self._newline, self._unit * depth, "}"]) if value else "{}"
+        end = "}" if is_object else "]"
+        return "".join([*parts, self._newline, self._unit * depth, end]) if members else parts[0] + end
 
     def _comment(self) -> str:
         return str(self._draw(COMMENTS)) if self._has_comments else ""
 
 
+SERVERS = st.dictionaries(
+    NAMES.filter(lambda name: name != "keyhole"),
+    st.fixed_dictionaries({"command": WORDS, "args": st.lists(WORDS, max_size=2)}),
+    min_size=1,
+    max_size=3,
+)
+
+
 @st.composite
-def jsonc_files(draw: Any, place: str) -> tuple[str, dict[str, Any]]:
-    """Draw a JSON file, with or without servers under the key `place`, and its value."""
+def jsonc_files(
+    draw: Any, place: str, tables: st.SearchStrategy[dict[str, Any]] = SERVERS
+) -> tuple[str, dict[str, Any]]:
+    """Draw a JSON file, with or without one of the `tables` under the key `place`, and its value."""
     values = draw(st.dictionaries(NAMES.filter(lambda name: name != place), VALUES, max_size=4))
     if draw(st.booleans()):
-        servers = draw(st.dictionaries(NAMES.filter(lambda name: name != "keyhole"), st.fixed_dictionaries({
-            "command": WORDS, "args": st.lists(WORDS, max_size=2)}), min_size=1, max_size=3))  # fmt: skip
-        items = [*values.items(), (place, servers)]
+        items = [*values.items(), (place, draw(tables))]
         values = dict(draw(st.permutations(items)))
     if not values:
         values = {"a": 1}

@@ -24,23 +24,31 @@ HEAD_PARTS: Final = 3
 
 
 def lines_with(text: str, words: str) -> Iterator[Span]:
-    """Yield the lines that contain any of the words, those with more and rarer ones first."""
+    """Yield the lines with any of the words, those with more and rarer ones first; equal lines once, long ones cut."""
     low, lines = _lower(text), text.count("\n") + 1
     weights: dict[int, float] = {}
+    places: dict[int, int] = {}
+    seen: set[str] = set()
     for word in dict.fromkeys(_lower(words).split()):
-        starts = _starts(low, word) if len(word) >= MIN_WORD else []
-        for start in starts:
+        starts = _starts(low, word) if len(word) >= MIN_WORD else {}
+        for start, place in starts.items():
             weights[start] = weights.get(start, 0.0) + log(1 + lines / len(starts))
+            places.setdefault(start, place)
     for start in sorted(weights, key=lambda start: (-weights[start], start))[:MAX_LINES]:
-        yield start, min(text.find("\n", start) + 1 or len(text), start + MAX_LINE)
+        end = text.find("\n", start) + 1 or len(text)
+        start = start if end - start <= MAX_LINE else max(start, places[start] - MAX_LINE // 4)
+        end = min(end, start + MAX_LINE)
+        if text[start:end] not in seen:
+            seen.add(text[start:end])
+            yield start, end
 
 
-def _starts(low: str, word: str) -> list[int]:
-    """Return the starts of the first lines that contain a word."""
-    starts: list[int] = []
+def _starts(low: str, word: str) -> dict[int, int]:
+    """Return the starts of the first lines that contain a word, each with the word's offset."""
+    starts: dict[int, int] = {}
     place = low.find(word)
     while place >= 0 and len(starts) < MAX_LINES:
-        starts.append(low.rfind("\n", 0, place) + 1)
+        starts[low.rfind("\n", 0, place) + 1] = place
         end = low.find("\n", place)
         place = low.find(word, end) if end >= 0 else -1
     return starts

@@ -12,7 +12,7 @@ from keyhole.passages.gaps import close_gaps, gap_line, uncovered
 from keyhole.passages.lines import ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
-from keyhole.text.output import HINTS, Output, Shown, Span
+from keyhole.text.output import HINTS, Mark, Output, Shown, Span
 
 if TYPE_CHECKING:
     from keyhole.passages.rank import WindowScores
@@ -31,6 +31,10 @@ PROSE_WINDOWS: Final = 2
 """The same number of windows in these kinds."""
 LINE_WEIGHT: Final = 0.8
 """Share of the best line's weight that such a line has at least."""
+CONTEXT_WEIGHT: Final = 5.5
+"""Weight from which the lines around a mark are shown before the ends of the output."""
+CONTEXT_LINES: Final = 3
+"""Lines before such a mark, and after it."""
 MAX_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it."""
 NAME_WEIGHT: Final = 1.3
@@ -78,10 +82,23 @@ def select_output(
     matched = bool(matching)
     order = _interleave(matching, marked, share) if matched else iter(marked)
     rest = _unrepeated(output, ends_first(text))
-    whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in (order, rest)]
+    orders = (order, _unrepeated(output, _around(text, output.marks)), rest)
+    whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in orders]
     spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
     places = tuple(shown.place(span) for span in shown.split(spans))
     return Shown(output.total, places, shown.render(spans), matched)
+
+
+def _around(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
+    """Yield the lines around failures: what was done before, and what followed."""
+    for start, end, weight in sorted(marks, key=lambda mark: -mark[2]):
+        if weight < CONTEXT_WEIGHT:
+            return
+        for _ in range(CONTEXT_LINES):
+            start = text.rfind("\n", 0, max(0, start - 1)) + 1
+            end = text.find("\n", end) + 1 or len(text)
+        if end - start <= CONTEXT_LINES * MAX_LINE:
+            yield start, end
 
 
 def _summary_share(output: Output, question: str) -> float:
@@ -110,7 +127,13 @@ def _passages(output: Output, question: str) -> Iterator[Span]:
     windows = [(scored.index.starts[window], scored.index.end(window)) for window in ranked]
     count = PROSE_WINDOWS if output.kind in PROSE_KINDS else LINE_WINDOWS
     yield from _matching_lines(output, scored, windows[:count])
-    yield from _unrepeated(output, windows)
+    for start, end in windows:
+        has_number = _has_number(_terms_in(output.text[start:end], scored))
+        yield from [(start, end)] if has_number else _unrepeated(output, [(start, end)])
+
+
+def _has_number(words: Iterable[str]) -> bool:
+    return any(_DIGIT.search(word) for word in words)
 
 
 def _without_tags(page: str) -> str:
@@ -136,8 +159,8 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
             if line_end - start <= MAX_LINE:
                 terms = _terms_in(output.text[start:line_end], scored)
                 line = [(start, line_end)]
-                has_number = any(_DIGIT.search(word) for word in terms)
-                found += [(sum(terms.values()), each) for each in (line if has_number else _unrepeated(output, line))]
+                shown = line if _has_number(terms) else _unrepeated(output, line)
+                found += [(sum(terms.values()), each) for each in shown]
             start = line_end
     for part in output.parts if output.summary_title not in ("", HINTS) else ():
         if weight := sum(_terms_in(part.name, scored).values()):
@@ -206,7 +229,8 @@ def _pack(
             if not pieces:
                 continue
             tried = close_gaps(sorted([*packed, *pieces]), gap)
-            if fits(shown.passages(tried), max_size, measure):
+            is_short = sum(end - start for start, end in tried) <= max_size
+            if is_short and fits(shown.passages(tried), max_size, measure):
                 packed = tried
             else:
                 failed += 1

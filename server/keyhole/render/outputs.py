@@ -19,8 +19,8 @@ class OutputHead(NamedTuple):
     lines: int
     tokens: int
     """An estimate."""
-    command: str = ""
-    """The command line, in which secrets are masked."""
+    title: str = ""
+    """The command line, in which secrets are masked, or the name of the file."""
     exit_status: int | None = None
     """The exit status of the command, None if it is unknown."""
 
@@ -34,4 +34,4 @@ def bounded_text(head: OutputHead, shown: Shown, secret: bytes, id: str, followi
 
 def _first_line(head: OutputHead, shown: Shown) -> str:
     size = f"{head.chars:,} characters in {head.lines:,} lines, about {head.tokens:,} tokens"
-    return f"{describe_output(head.kind, head.command, head.exit_status)}: {size}; {shown.chars:,} shown."
+    return f"{describe_output(head.kind, head.title, head.exit_status)}: {size}; {shown.chars:,} shown."

@@ -98,16 +98,22 @@ def bound(
             text, kind or recognise(terminal_text(text), command or "", name or ""), None, len(text), unchanged=True
         )
     text, read = read_whole(text, query, kind, command or "", name or "")
-    id = ""
+    id, title = "", output_title(command or "", name or "")
     if store is not None:
         from keyhole.records import Artifact
 
-        url, title = output_url(read.kind), output_title(command or "", name or "")
+        url = output_url(read.kind)
         id, notes = artifact_id(secret, url, text), output_notes(command or "", exit_status, folder)
         words = output_words(title, read.text, read.marks)
         store.put(Artifact(id, url, url, title, text, "text/plain", "", now, notes=notes), words)
-    lines = text.count("\n") + 1
-    return render_output(read, lines, query, budget, mask_secrets(command or ""), exit_status, id, secret)
+    lines = count_lines(text)
+    words = command_words(mask_secrets(command or ""))
+    return render_output(read, lines, query, budget, title, words, exit_status, id, secret)
+
+
+def count_lines(text: str) -> int:
+    """Return the number of lines of a text, whether or not the last one ends with a line feed."""
+    return text.count("\n") + (not text.endswith("\n"))
 
 
 def check_options(kind: str | None, budget: int) -> None:
@@ -138,21 +144,23 @@ def render_output(
     lines: int,
     query: str | None,
     budget: int,
-    command: str,
+    title: str,
+    words: str,
     exit_status: int | None,
     id: str,
     secret: bytes,
 ) -> Bounded:
     """Return the bounded text of an output, or of the larger text of which it is an excerpt.
 
-    `lines`: the lines of the whole text. The other arguments are those of `bound`.
+    `lines`: the lines of the whole text. `title`: the command or the name of the file, as it is shown. `words`:
+    rank the lines if there is no query. The other arguments are those of `bound`.
     """
     total = output.total
-    head = OutputHead(output.kind, total, lines, round(total / CHARS_PER_TOKEN), command, exit_status)
+    head = OutputHead(output.kind, total, lines, round(total / CHARS_PER_TOKEN), title, exit_status)
     empty = Shown(total)
     longest = {"offset": total, "limit": WINDOW_CHARS}
     space = budget - len(bounded_text(head, empty, secret, id, longest)) - MARGIN
-    selection = select_output(output, query, space, command_words=command_words(command))
+    selection = select_output(output, query, space, command_words=words)
     gap = next_gap(total, selection.spans, (0.0,) * len(selection.spans))
     following = {"offset": gap[0], "limit": min(WINDOW_CHARS, gap[1] - gap[0])} if gap else None
     rendered = bounded_text(head, selection, secret, id, following)

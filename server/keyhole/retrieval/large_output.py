@@ -55,12 +55,12 @@ def bound_blocks(
         text, read = read_blocks(
             chain(_divide(bytes(begun)), blocks), file, words, kind=kind, command=command, name=name
         )
-        id = ""
+        id, title = "", output_title(command, name)
         if store is not None:
             notes = output_notes(command, exit_status, folder)
-            id = store_text(text, read, store, secret, output_title(command, name), notes, now)
-        lines = text.lines + 1
-        return render_output(read, lines, query, budget, mask_secrets(command), exit_status, id, secret)
+            id = store_text(text, read, store, secret, title, notes, now)
+        words = command_words(mask_secrets(command))
+        return render_output(read, text.lines, query, budget, title, words, exit_status, id, secret)
 
 
 def _divide(data: bytes) -> Iterator[bytes]:

@@ -122,6 +122,13 @@ class Retrieval:
         async def work() -> Answer:
             if is_range:
                 return await asyncio.to_thread(self._window_answer, call, id, max(0, min(offset, MAX_OFFSET)), limit)
+            from keyhole.retrieval.read_large import find_large, large_answer, large_part
+
+            if large := await asyncio.to_thread(large_part, self.store, id):
+                if find:
+                    place = await asyncio.to_thread(find_large, self.store, call, large, find, QUOTE_CONTEXT)
+                    return await asyncio.to_thread(self._window_answer, call, id, *place)
+                return await asyncio.to_thread(large_answer, self.store, self.secret, call, large, query or "")
             with stage("store"):
                 artifact = await asyncio.to_thread(self.store.get, id)
             if find:

@@ -69,9 +69,10 @@ _TOOLS: Final[dict[str, tuple[str, str, bool]]] = {
     ),
     "read_artifact": (
         "Read on in a stored page",
-        "Read the stored full text of a page fetched before, without fetching it again: a range by `offset` and "
-        "`limit` (characters), or the passages for a new `query`, or the place of a quote (`find`). Use it to follow "
-        "the 'Next:' line of an earlier result. Consecutive ranges join to the exact text.",
+        "Read the stored full text of a page fetched before, without fetching it again, or of an output that was "
+        "shortened: a range by `offset` and `limit` (characters), or the passages for a new `query`, or the place of "
+        "a quote (`find`). Use it to follow the 'Next:' line of an earlier result. Consecutive ranges join to the "
+        "exact text.",
         False,
     ),
 }

@@ -26,6 +26,10 @@ MAX_VECTORS = 50_000
 """Stored passage vectors: 200 MB at 1,024 dimensions, the passages of some 400 long pages. A vector is recomputed in a
 fraction of a second, so more are not worth the disk. The oldest are dropped first."""
 
+MAX_SEARCHED_CHARS: Final = 1_000_000
+"""Characters of an output that a search returns. An output can be larger than memory, and ranking a million characters
+takes half a second."""
+
 TOO_LARGE: Final = "the text is larger than the size limit of the store, KEYHOLE_STORE_MAX_BYTES"
 
 
@@ -102,7 +106,10 @@ class Store(Protocol):
         ...
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
-        """Return up to `limit` artifacts that contain any of the words, ranked by how many and how rare they are."""
+        """Return up to `limit` artifacts that contain any of the words, ranked by how many and how rare they are.
+
+        The SQLite store returns only the first `MAX_SEARCHED_CHARS` characters of a longer output.
+        """
         ...
 
     def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:

@@ -95,15 +95,18 @@ def abandoned(path: Path) -> Iterator[Abandoned | None]:
 
     Yields None if its process still runs, another process is reading it, or it has no facts.
     """
-    with suppress(FileNotFoundError), path.open("rb") as file:
+    try:
+        file = path.open("rb")
+    except OSError:  # another process has stored it
+        yield None
+        return
+    with file:
         if not _lock(file):
             yield None
             return
         facts = _read_facts(file)
         yield Abandoned(file, facts) if facts is not None else None
         path.unlink(missing_ok=True)
-        return
-    yield None
 
 
 def list_running(folder: str) -> list[Path]:

@@ -22,16 +22,18 @@ class TextFile:
         self._digest = hashlib.sha256()
         self._compressor = ZstdCompressor(level=LEVEL, write_checksum=True)
         self.chars = self.lines = self.size = 0
-        """Characters, line feeds and bytes in UTF-8 of the whole text."""
-        pending = ""
+        """Characters, lines and bytes in UTF-8 of the whole text."""
+        pending, last = "", "\n"
         for piece in pieces:
             self.lines += piece.count("\n")
+            last = piece[-1:] or last
             pending += piece
             for start in range(0, len(pending) - CHUNK_CHARS + 1, CHUNK_CHARS):
                 self._add(pending[start : start + CHUNK_CHARS])
             pending = pending[len(pending) // CHUNK_CHARS * CHUNK_CHARS :]
         if pending:
             self._add(pending)
+        self.lines += last != "\n"
 
     def _add(self, text: str) -> None:
         encoded = text.encode("utf-8", "surrogatepass")

@@ -63,6 +63,14 @@ def plot_lines(text: str, query: str | None, budget: int, style: PlotStyle = PLA
     ]
 
 
+def test_an_output_has_a_kind_instead_of_an_address_and_no_removed_parts() -> None:
+    view = build_page_view(artifact(text=TEXT, url="output:test"), None, [(0, 9)], None)
+    drawn = "\n".join(line.plain for line in draw_page(view, PLAIN))
+    assert "\nKind of output: test run\n" in drawn
+    assert "From " not in drawn
+    assert "Left out" not in drawn
+
+
 def test_the_plot_of_a_small_page() -> None:
     assert "\n".join(plot_lines(TEXT, "rotor rpm zebra", 120)) == GOLDEN
 

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from keyhole import bound
 from keyhole.__main__ import main
 from keyhole.cli.hook import program
 from keyhole.cli.hook.program import answer
+from keyhole.cli.main import main as command_line
 from keyhole.retrieval.bound import BUDGET
 from keyhole.store.spool import spool_folder
 from tests.support.hook_events import LONG, all_recorded, recorded
@@ -78,6 +80,29 @@ def test_the_line_that_tells_the_exit_status_stays(client: str, environment: dic
     event = with_long_text(client)
     text = text_of(client, answer(json.dumps(event).encode(), client, BUDGET, environment))
     assert (client == "copilot") == text.endswith("\n<shellId: 1 completed with exit code 0>")
+
+
+def test_the_named_call_reads_on(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = text_of("claude", answer(json.dumps(with_long_text("claude")).encode(), "claude", BUDGET, environment))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    found = READ.search(text)
+    assert found is not None
+    id, offset, limit = found.groups()
+    assert command_line(["read", id, "--offset", offset, "--limit", limit]) == 0
+    assert LONG[int(offset) : int(offset) + min(300, int(limit))] in capsys.readouterr().out
+
+
+def test_the_description_of_a_call_ranks_lines(environment: dict[str, str]) -> None:
+    event = with_long_text("claude")
+    names = ["".join(letters) for letters in product("abcdefgh", repeat=4)]
+    event["tool_response"]["stdout"] = "".join(f"{name} {name[::-1]}{number}\n" for number, name in enumerate(names))
+    without = text_of("claude", answer(json.dumps(event).encode(), "claude", 800, environment))
+    event["tool_input"]["description"] = "Look for dfgb in it"
+    described = text_of("claude", answer(json.dumps(event).encode(), "claude", 800, environment))
+    assert ("\ndfgb " in without, "\ndfgb " in described) == (False, True)
 
 
 def test_the_text_is_that_of_the_library(environment: dict[str, str]) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.hook.saved_file import read_saved
+from keyhole.cli.hook.event import Result
+from keyhole.cli.hook.saved_file import read_saved, whole_text
 
 
 @pytest.fixture
@@ -57,3 +58,23 @@ def test_a_file_that_is_empty_or_too_large_is_not_read(folder: Path) -> None:
     assert read_saved(str(folder / "empty"), str(folder)) is None
     assert read_saved(str(folder / "a.txt"), str(folder), max_bytes=4) is None
     assert read_saved(str(folder / "a.txt"), str(folder), max_bytes=5) == b"saved"
+
+
+def test_a_file_that_the_client_is_writing_is_read_at_its_end(folder: Path) -> None:
+    path = folder / "a.txt"
+    found = Result("…d the end", saved=str(path), saved_in=str(folder), saved_end="the end")
+    parts = iter((" an", "d the end", "never"))
+
+    def write_on(_seconds: float) -> None:
+        with path.open("a") as file:
+            file.write(next(parts))
+
+    assert whole_text(found, write_on) == "saved and the end"
+    assert next(parts) == "never"
+
+
+def test_a_file_that_does_not_grow_is_not_waited_for(folder: Path) -> None:
+    waits: list[float] = []
+    found = Result("", saved=str(folder / "a.txt"), saved_in=str(folder), saved_end="another end")
+    assert whole_text(found, waits.append) == "saved"
+    assert len(waits) == 1

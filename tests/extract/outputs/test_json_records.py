@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.outputs.json_records import describe, read_json, shape_of_lines
+from keyhole.extract.outputs.json_records import MAX_DEPTH, describe, read_json, shape_of_lines
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -37,7 +37,7 @@ def test_other_text_has_no_records(text: str) -> None:
 
 
 def value_at(data: Any, path: str) -> Any:
-    for key in re.findall(r'\.(\w+)|\[(\d+)\]|\[(".*?(?<!\\)")\]', path):
+    for key in re.findall(r'\.(\w+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]', path):
         data = data[key[0] or (int(key[1]) if key[1] else json.loads(key[2]))]
     return data
 
@@ -66,3 +66,9 @@ def test_a_shape_has_the_keys_the_lengths_of_arrays_and_the_types_of_other_value
 def test_the_shape_of_json_lines_is_that_of_its_first_records_together() -> None:
     assert shape_of_lines('{"a": "x"}\nnot JSON\n{"b": 2}\n[3]\n') == ("shape: {b: number, a}",)
     assert shape_of_lines("no line\nof JSON\n") == ()
+
+
+def test_records_far_down_are_not_looked_for() -> None:
+    nested = "[" * (MAX_DEPTH + 2) + "{}, {}" + "]" * (MAX_DEPTH + 2)
+    assert read_json(nested)[0] == ()
+    assert len(read_json(nested[2:-2])[0]) == 2

@@ -77,6 +77,7 @@ def test_the_results_of_a_search_may_have_long_lines() -> None:
     [
         ("grep -rn 'needle in' src/app", "needle in src app"),
         ("git log --stat", ""),
+        ("git -C $REPO diff 293fab5~10 parser", "parser"),
         ("pip install requests", "requests"),
         ("", ""),
         ("cd /srv && rg 'timed out' | head; echo done", "timed out"),

@@ -86,6 +86,11 @@ def test_the_first_and_the_last_lines_of_any_output_are_marked() -> None:
     assert {"line 0", "line 99"} <= set(best(text, "listing"))
 
 
+def test_the_header_of_a_table_is_marked_first() -> None:
+    text = "id,name,state\n" + "".join(f"{n},name,failed\n" for n in range(99))
+    assert best(text, "csv")[0] == "id,name,state"
+
+
 def test_each_file_of_a_search_is_marked_once() -> None:
     text = "".join(f"src/{name}.py:{line}:call()\n" for name in "abc" for line in range(50))
     marked = {text[start:end] for start, end, _ in mark_lines(text, "grep", line_forms(text))}
@@ -103,4 +108,4 @@ def test_marks_are_in_order_short_and_inside_the_text(lines: list[str], kind: st
     marks = mark_lines(text, kind, line_forms(text))
     assert len(marks) <= MAX_MARKS
     assert list(marks) == sorted(marks)
-    assert all(0 <= start < end <= len(text) and end - start <= 2 * MAX_LINE_CHARS for start, end, _ in marks)
+    assert all(0 <= start < end <= len(text) and end - start <= MAX_LINE_CHARS for start, end, _ in marks)

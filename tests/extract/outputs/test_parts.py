@@ -66,12 +66,25 @@ def test_the_files_of_a_search_have_the_number_of_their_lines() -> None:
     assert [(part.name, part.entry) for part in parts] == [("a-b/c.py", "a-b/c.py 2"), ("d.py", "d.py 1")]
 
 
+def test_the_line_numbers_of_a_search_in_one_file_are_no_files() -> None:
+    assert find_parts("1:one: x\n2-two: y\n30:z\n", "grep")[0] == ()
+
+
 def test_definitions_of_source_have_their_lines_and_end_before_the_next_line_beside_them() -> None:
     parts, title = find_parts(PYTHON, "source")
     assert title == "definitions"
     assert [part.entry for part in parts] == ["4 class First", "7 def method", "11 def second"]
     first, method, second = (PYTHON[part.start : part.end] for part in parts)
     assert method in first and second not in first and "return 1" in method
+
+
+def test_lines_of_source_may_be_numbered() -> None:
+    numbered = "".join(f"{number:6}\t{line}\n" for number, line in enumerate(PYTHON.splitlines(), 1))
+    assert [part.entry for part in find_parts(numbered, "source")[0]] == [
+        "4 class First",
+        "7 def method",
+        "11 def second",
+    ]
 
 
 def test_methods_with_a_receiver_and_types_are_definitions() -> None:

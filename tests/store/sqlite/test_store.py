@@ -53,6 +53,20 @@ def test_one_store_reads_what_another_writes(open_store: Open) -> None:
     assert code_of(writer, artifact().id) is Code.UNKNOWN_ARTIFACT
 
 
+def test_a_search_reads_the_beginning_of_a_long_output_and_all_of_a_page(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keyhole.store.sqlite.rows.MAX_SEARCHED_CHARS", 10)
+    store = open_store()
+    store.put(artifact("p" * 16, "a long text"), "word")
+    store.put(artifact("o" * 16, "a long text", url="output:log"), "word")
+    assert {found.id: found.text for found in store.search(("word",), 5)} == {
+        "p" * 16: "a long text",
+        "o" * 16: "a long tex",
+    }
+    assert store.get("o" * 16).text == "a long text"
+
+
 def test_artifacts_survive_a_restart(open_store: Open) -> None:
     first = open_store()
     first.put(artifact(), "word")

@@ -19,6 +19,7 @@ from keyhole.cli.colours import PlotStyle
 from keyhole.cli.explain.view import PageView, SearchView, Section, ShownPassage, SourceView, Span, Word
 from keyhole.cli.table import one_line
 from keyhole.render.answer import NOTICES
+from keyhole.text.output_facts import is_output, kind_name
 
 LABEL_COLUMNS: Final = 7
 COUNT_COLUMNS: Final = 7
@@ -75,7 +76,10 @@ def draw_page(view: PageView, style: PlotStyle) -> list[Text]:
     """Return the plot of one text."""
     shown = sum(end - start for start, end in view.spans)
     head = [_page_text("Title: ", view.title, style, "bold")] if view.title else []
-    head += [_page_text("From ", view.url, style, "dim")] if view.url else []
+    if is_output(view.url):
+        head.append(Text(f"Kind of output: {kind_name(view.url)}", "dim"))
+    elif view.url:
+        head.append(_page_text("From ", view.url, style, "dim"))
     count = len(view.spans)
     ranges = f"{count} range{'s' if count != 1 else ''}"
     share = _format_share(shown, view.total)
@@ -243,6 +247,8 @@ def _match_lines(coverage: float, style: PlotStyle, *, weak: bool, words: Sequen
 
 def _removed_lines(view: PageView, style: PlotStyle) -> list[Text]:
     notice = _wrap_sentence(f"Notice: {NOTICES.get(view.notice, view.notice)}", style, "yellow") if view.notice else []
+    if is_output(view.url):
+        return notice
     unknown = "" if view.read else " For a stored page the numbers of scripts, comments and menus are not known."
     return [*notice, *_wrap_sentence(describe_removed(view.removed) + unknown, style)]
 

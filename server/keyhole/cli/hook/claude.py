@@ -6,7 +6,6 @@ event, whose text cannot be replaced.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.cli.hook.event import (
@@ -20,6 +19,7 @@ from keyhole.cli.hook.event import (
     table_at,
     text_at,
 )
+from keyhole.text.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from keyhole.cli.hook.event import Json
 
 SHELLS: Final = frozenset({"Bash", "PowerShell"})
-SAVED_AT: Final = re.compile(
+SAVED_AT: Final = lazy_pattern(
     r"Error: result \([^)]*\) exceeds maximum allowed tokens\. Output has been saved to (.+)\.\n"
 )
 """What Claude Code gives instead of the result of an MCP tool over its limit."""

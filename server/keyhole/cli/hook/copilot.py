@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.hook.event import Result, describe_call, is_own_tool, shell_result, table_at, text_at
+from keyhole.text.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from keyhole.cli.hook.event import Json
 
 SHELLS: Final = frozenset({"bash", "read_bash", "powershell", "read_powershell"})
-ENDING: Final = re.compile(r"\n<shellId: \S+ completed with exit code (-?\d+)>\Z")
+ENDING: Final = lazy_pattern(r"\n<shellId: \S+ completed with exit code (-?\d+)>\Z")
 """The last line of a command's result."""
-SAVED: Final = re.compile(
+SAVED: Final = lazy_pattern(
     r"Output too large to read at once \([\d.]+ [KMG]?B\)\. Saved to: "
     r"(\S.*[/\\]\d+-copilot-tool-output-[\w-]+\.txt)\n[^\n]*\n\nPreview \(first \d+ chars\):\n(.{20,})",
     re.DOTALL,

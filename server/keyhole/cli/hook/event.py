@@ -34,6 +34,8 @@ class Result(NamedTuple):
     """The only folder in which the client saves such files. A file elsewhere is not read."""
     beginning: str = ""
     """The beginning of the saved text, if the tool could have written the name of the file."""
+    saved_end: str = ""
+    """The end of the saved text, if the client may still be writing the file."""
     transcript: str = ""
     """Codex's transcript, which tells of the call `call_id` what the hook is not told."""
     call_id: str = ""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.hook.settings import load_settings
-from keyhole.retrieval.bound import read_whole, render_output
+from keyhole.extract.outputs import command_words
+from keyhole.retrieval.bound import count_lines, read_whole, render_output
 from keyhole.store import spool
 from keyhole.store.ids import artifact_id
 from keyhole.text.output_facts import output_notes, output_title, output_url
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
     from keyhole.cli.hook.event import Result
 
-SECRET_BYTES = 32
+SECRET_BYTES: Final = 32
+MIN_TOPIC_WORD: Final = 4
+"""Characters of the shortest word of a description that ranks lines."""
 
 
 def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping[str, str], folder: str) -> str:
@@ -27,16 +30,20 @@ def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping
     """
     settings = load_settings(environment)
     text, read = read_whole(output, None, None, found.command, found.name)
-    id, secret = "", b""
+    id, secret, title = "", b"", output_title(found.command, found.name)
     if settings.keeps_outputs:
         secret, url = _read_secret(settings.home), output_url(read.kind)
         id, notes = artifact_id(secret, url, text), dict(output_notes(found.command, found.exit_status, folder))
-        title = output_title(found.command, found.name)
         kept_in = spool.spool_folder(settings.home)
         if not spool.write(kept_in, id, url, text, title=title, now=time.time(), notes=notes):
             raise OSError("the output is larger than the spool folder may be")
-    lines, command = text.count("\n") + 1, mask_secrets(found.command)
-    return render_output(read, lines, None, budget, command, found.exit_status, id, secret).text
+    words = " ".join([command_words(mask_secrets(found.command)), *_topic_words(found.about)])
+    return render_output(read, count_lines(text), None, budget, title, words, found.exit_status, id, secret).text
+
+
+def _topic_words(about: str) -> list[str]:
+    """Return the words of a description that lines can be about. The short ones are mostly function words."""
+    return [word for word in about.split() if len(word) >= MIN_TOPIC_WORD]
 
 
 def _read_secret(home: str) -> bytes:

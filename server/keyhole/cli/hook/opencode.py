@@ -6,7 +6,6 @@ The answer `{"output": …}` has the keys of `output` that change: `output`, or 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.hook.event import (
@@ -20,6 +19,7 @@ from keyhole.cli.hook.event import (
     table_at,
     text_at,
 )
+from keyhole.text.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from keyhole.cli.hook.event import Json
 
 SHELL: Final = "bash"
-ENDING: Final = re.compile(
+ENDING: Final = lazy_pattern(
     r"\n\n<shell_metadata>\n"
     r"(?:shell tool terminated command after exceeding timeout \d+ ms\.[\w ,]*\.|User aborted the command)"
     r"\n</shell_metadata>\Z"
 )
 """What opencode adds to the output of a command that it stopped."""
+END_CHARS: Final = 200
+"""Characters of the end of a command's output, by which a file that is written to the end is known."""
 SEARCHES: Final = frozenset({"grep", "glob", "list"})
 
 
@@ -51,9 +53,11 @@ def find(event: Json, environment: Mapping[str, str]) -> Result | None:
         metadata = table_at(output, "metadata")
         status = metadata.get("exit")
         ended = ENDING.search(text)
-        return shell_result(text[: ended.start()] if ended else text, arguments)._replace(
+        text = text[: ended.start()] if ended else text
+        return shell_result(text, arguments)._replace(
             saved=text_at(metadata, "outputPath"),
             saved_in=_folder(environment),
+            saved_end=text[-END_CHARS:],
             exit_status=status if isinstance(status, int) else None,
             ending=ended[0] if ended else "",
         )

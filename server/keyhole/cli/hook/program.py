@@ -77,7 +77,12 @@ def answer(data: bytes, client: str, budget: int, environment: Mapping[str, str]
 
 
 def _rewrite(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the answer that runs a command of Codex through `keyhole run`, None for any other event."""
+    """Return the answer that runs a command of Codex through `keyhole run`, None for any other event.
+
+    On Windows, Codex runs commands with PowerShell, whose quotation marks `rewrite` does not write.
+    """
+    if os.name != "posix":
+        return None
     from keyhole.cli.hook.codex import rewrite
 
     return rewrite(event, (sys.executable, "-m", "keyhole"))

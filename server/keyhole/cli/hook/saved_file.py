@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from keyhole.cli.hook.event import Result
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 """Greatest file that is read, in bytes: a hook has seconds. The client's own preview of a larger one stays."""
+MAX_WAITS: Final = 20
+WAIT: Final = 0.03
+"""Seconds between two readings of a file that its client is still writing, and how often they are waited."""
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-def whole_text(found: Result) -> str | None:
-    """Return the text in the file of a result; None if the file is not to be read, or has another text."""
-    if (data := read_saved(found.saved, found.saved_in)) is None:
+def whole_text(found: Result, sleep: Callable[[float], None] = time.sleep) -> str | None:
+    """Return the text in the file of a result; None if the file is not to be read, or has another text.
+
+    The client may still be writing the file: it is read again until it ends like the result, or does not grow.
+    """
+    data, before = read_saved(found.saved, found.saved_in), None
+    for _ in range(MAX_WAITS):
+        if data is None or data == before or data.endswith(found.saved_end.encode("utf-8", "replace")):
+            break
+        sleep(WAIT)
+        data, before = read_saved(found.saved, found.saved_in), data
+    if data is None:
         return None
     from keyhole.extract.outputs.terminal import decode_output
 

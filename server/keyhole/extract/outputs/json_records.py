@@ -14,6 +14,8 @@ MAX_JSON_CHARS: Final = 8_000_000
 """Characters of JSON that are read for records: a second. Longer JSON is read by lines."""
 SHAPE_DEPTHS: Final = (4, 3, 2, 1)
 """Depths of the shapes of JSON, from the most detailed one."""
+MAX_DEPTH: Final = 20
+"""Depth down to which records are looked for: the text is read once for each level above them."""
 MAX_KEYS: Final = 12
 """Keys of an object in a shape. An object with more is usually a table whose keys are data."""
 SAMPLE_LINES: Final = 50
@@ -109,7 +111,8 @@ def _path_of_records(data: Any) -> Path | None:
         inside = [((*path, key), each) for key, each in items if isinstance(each, dict | list)]
         if len(inside) > most:
             best, most = path, len(inside)
-        waiting.extend(inside)
+        if len(path) < MAX_DEPTH:
+            waiting.extend(inside)
     return best
 
 

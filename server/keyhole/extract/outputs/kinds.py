@@ -72,6 +72,7 @@ _TRACE = lazy_pattern(
     re.MULTILINE,
 )
 _DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S+.*\n\+\+\+ )", re.MULTILINE)
+_REVISION = re.compile(r"\d+|(?=\w*\d)[0-9a-f]{7,40}")
 _PARTS_OF_COMMAND = lazy_pattern(r"&&|\|\||[;\n]")
 _MANUAL = lazy_pattern(r"(?:.* )?--help\b|(?:man|help) \w")
 _GREP_LINE = lazy_pattern(r"(?=[^\s:]*[/.])[^\s:\d][^\s:]*:(?:\d+[:-])?.")
@@ -96,8 +97,10 @@ def recognise(text: str, command: str = "", name: str = "") -> Kind:
 
 def command_words(command: str) -> str:
     """Return the words of a command line that its output may be about: its arguments, without options and verbs."""
-    arguments = [word for word in _main_command(command)[1:] if not word.startswith("-") and word not in _VERBS]
-    return " ".join(re.sub(r"[^\w\s]+", " ", argument) for argument in arguments).strip()
+    words = _main_command(command)[1:]
+    arguments = [word for word in words if not word.startswith(("-", "$")) and word not in _VERBS]
+    named = re.sub(r"[^\w\s]+", " ", " ".join(arguments)).split()
+    return " ".join(word for word in named if not _REVISION.fullmatch(word))
 
 
 def _main_command(command: str) -> list[str]:

@@ -19,6 +19,8 @@ TAIL_CHARS: Final = 20_000
 """Characters of the end that are examined in any case: the summary is there."""
 MAX_LINE_CHARS: Final = 400
 """Characters of a line that are marked. A longer one is mostly data."""
+RESULT_CHARS: Final = 160
+"""Characters of the first result in a file that are marked: its path and some of its line."""
 RANK_DECAY: Final = 0.12
 """How much less each further line of a pattern weighs: the first error is usually the cause of the next ones. Lines
 that differ only in numbers count as one."""
@@ -28,6 +30,8 @@ EDGE_WEIGHT: Final = 4.0
 """The first and the last lines of any output, and the weight of the very first and last."""
 RARE_WEIGHT: Final = 4.5
 """A line of a rare form: less than a failure, more than the edges."""
+HEADER_WEIGHT: Final = 6.9
+"""The header of a table, without which its rows mean little."""
 MAX_ALIKE: Final = 3
 """Lines that differ only in numbers and are marked."""
 UNLIKE_KINDS: Final = frozenset({"diff", "source", "markdown", "page"})
@@ -44,9 +48,11 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     if kind in REPEATING_KINDS:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
     marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
-    edges = _ends(text) if kind == "opaque" else _edges(text)
+    edges = () if kind == "grep" else _ends(text) if kind == "opaque" else _edges(text)
     for mark in (*edges, *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
+    if kind == "csv" and (end := text.find("\n") + 1):
+        marks[0] = (0, min(end, MAX_LINE_CHARS), HEADER_WEIGHT)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
     return tuple(sorted(kept))
 
@@ -119,9 +125,9 @@ def _end_of_lines(text: str, start: int, end: int, following: int) -> int:
 
 
 def _ends(text: str) -> list[Mark]:
-    """Return the beginning and the end of a text without lines to read."""
-    head, tail = min(2 * MAX_LINE_CHARS, len(text)), max(0, len(text) - MAX_LINE_CHARS)
-    return [(0, head, EDGE_WEIGHT), (max(head, tail), len(text), EDGE_WEIGHT / 2)] if head < len(text) else []
+    """Return the beginning and the end of a text without lines to read, in pieces."""
+    pieces = [(0, EDGE_WEIGHT), (len(text) - MAX_LINE_CHARS, EDGE_WEIGHT / 2), (MAX_LINE_CHARS, EDGE_WEIGHT / 3)]
+    return [(start, start + MAX_LINE_CHARS, weight) for start, weight in pieces if len(text) >= 3 * MAX_LINE_CHARS]
 
 
 def _edges(text: str) -> list[Mark]:
@@ -150,5 +156,5 @@ def _first_of_files(text: str) -> list[Mark]:
         if match[1] not in seen:
             seen.add(match[1])
             end = text.find("\n", match.end()) + 1 or len(text)
-            marks.append((match.start(), min(end, match.start() + MAX_LINE_CHARS), 3 / (1 + RANK_DECAY * len(marks))))
+            marks.append((match.start(), min(end, match.start() + RESULT_CHARS), 3 / (1 + RANK_DECAY * len(marks))))
     return marks

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from keyhole.extract.outputs.hints import HINTED_KINDS, find_hints
+from keyhole.extract.outputs.patterns import LINE_NUMBER
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import HINTS, Part
 
@@ -19,13 +20,15 @@ _FILE_OF_DIFF = lazy_pattern(
     r"^(?:diff --git (?:a/)?(\S+) .*|diff \S+ (?:\S+ )*(\S+)|Index: (\S+))$|^--- (\S+).*\n\+\+\+ ", re.MULTILINE
 )
 _CHANGED_LINE = lazy_pattern(r"^([+-])(?!\1\1 )", re.MULTILINE)
-_LINE_OF_SEARCH = lazy_pattern(r"^([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
+_LINE_OF_SEARCH = lazy_pattern(r"^(?!\d+[:-])([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
+"""A line with its file. The results of a search in one file have only the number of the line, and so no parts."""
 _DEFINITION = lazy_pattern(
-    r"^([ \t]{0,8})(?:(?:export|default|public|private|protected|pub(?:\(\w+\))?|async|static|abstract|final|const"
+    rf"^{LINE_NUMBER}"
+    r"(?:([ \t]{0,8})(?:(?:export|default|public|private|protected|pub(?:\(\w+\))?|async|static|abstract|final|const"
     r"|declare|unsafe) )*"
     r"((?:class|interface|struct|enum|trait|impl|type|module|namespace|func|fn|def|function\*?)\b"
     r"(?: ?\([^()\n]*\))? *[\w.:<>]*\w)"
-    r"|^(?:export )?((?:const|var|let|static) \w+)",
+    r"|(?:export )?((?:const|var|let|static) \w+))",
     re.MULTILINE,
 )
 
@@ -73,7 +76,9 @@ def _definitions(text: str) -> Iterator[Part]:
             return
         line += text.count("\n", counted, match.start())
         counted = match.start()
-        after = re.compile(rf"^[ \t]{{0,{len(match[1] or '')}}}[^\s)}}\]]", re.MULTILINE).search(text, match.end())
+        after = re.compile(rf"^{LINE_NUMBER}[ \t]{{0,{len(match[1] or '')}}}[^\s)}}\]]", re.MULTILINE).search(
+            text, match.end()
+        )
         name = _short(" ".join((match[2] or match[3]).split()))
         yield Part(match.start(), after.start() if after else len(text), name, f"{line} {name}" if match[2] else "")
 

@@ -11,9 +11,12 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
+LINE_NUMBER: Final = r"(?:[ \t]*\d+[\t→])?"
+"""A regular expression for the number that `cat -n` and the file tools of agents write before a line of source."""
+
 
 class Pattern(NamedTuple):
-    """What lines look like, the weight of such a line, and how many following lines belong to it."""
+    """A form of lines, the weight of such a line, and how many following lines belong to it."""
 
     weight: float
     start: str = ""
@@ -61,6 +64,7 @@ _TESTS: Final = (
     # jest, vitest, mocha, node --test, TAP
     Pattern(9, r"[ \t]*(?:Tests|Test Suites|Test Files|Snapshots):? +\d|[ \t]*\d+ (?:passing|failing|pending)\b"),
     Pattern(9, r"(?:#|ℹ) (?:tests|pass|fail) [1-9]"),
+    Pattern(8, r"[ \t]*(?:Expected|Received):$", 3),
     Pattern(8, r"[ \t]*(?:\+ )?(?:Expected|Received|expected|actual|received)\b.*:"),
     Pattern(8, r"[ \t]*(?:Assertion|Type|Reference|Range|Syntax)?Error(?: \[\w+\])?:"),
     Pattern(7, r"[ \t]*● |[ \t]*(?:✕|✗|×|✖) |[ \t]*not ok |[ \t]*FAIL "),
@@ -89,9 +93,10 @@ _COMPILERS: Final = (
 
 _DIFFS: Final = (
     Pattern(9, r" \d+ files? changed"),
-    Pattern(6, r"diff --git |Only in |Binary files "),
+    Pattern(6, r"Only in |Binary files "),
+    Pattern(2.5, r"diff --git "),
     Pattern(5, r"--- (?!a/|/dev/null)\S", 1),
-    Pattern(4, r" \S.* \| +(?:\d+|Bin)"),
+    Pattern(4, r" [^\s|][^|\n]* \| +(?:\d+ [+-]|\d+$|Bin )"),
     Pattern(4, r"commit [0-9a-f]{7,}", 5),
     Pattern(3, r"@@ ", 6),
 )
@@ -154,7 +159,7 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "source": _SOURCES,
     "page": _PAGES,
     "markdown": _PAGES,
-    "csv": _LOGS[:3],
+    "csv": _LOGS[:1],
     "listing": (Pattern(6, r"\w+: (?:.*: )?(?:cannot|Permission denied|No such file|[Ee]rror)"),),
     "json": _DATA,
     "jsonl": _LOGS[:3],
@@ -169,5 +174,7 @@ def patterns_of(kind: str) -> Patterns:
     starts = tuple(pattern for pattern in ordered if pattern.start)
     regex = "|".join(f"({pattern.start})" for pattern in starts) or "(?!)"
     return Patterns(
-        starts, re.compile(rf"^(?:{regex}).*$", re.MULTILINE), tuple(pattern for pattern in ordered if pattern.words)
+        starts,
+        re.compile(rf"^{LINE_NUMBER if kind == 'source' else ''}(?:{regex}).*$", re.MULTILINE),
+        tuple(pattern for pattern in ordered if pattern.words),
     )

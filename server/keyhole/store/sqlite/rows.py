@@ -12,8 +12,10 @@ from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.store.base import MAX_SEARCHED_CHARS
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.sqlite import texts
+from keyhole.text.output_facts import is_output
 
 MAX_TOMBSTONES: Final = 10_000
 """Dropped ids stored with their URL, so that an agent learns which page to fetch again."""
@@ -117,8 +119,20 @@ def find_tombstone(db: Database, id: str) -> str | None:
 
 def read_many(db: Database, keys: Sequence[int]) -> list[ReadResult]:
     """Read the artifacts with these keys, in order, without unknown keys."""
+    return [read_artifact(db, row) for row in _find_rows(db, keys)]
+
+
+def read_found(db: Database, keys: Sequence[int]) -> list[ReadResult]:
+    """Read the artifacts that a search found, of a longer output only the first `MAX_SEARCHED_CHARS` characters."""
+    return [
+        read_part(db, row, 0, MAX_SEARCHED_CHARS) if is_output(str(row["url"])) else read_artifact(db, row)
+        for row in _find_rows(db, keys)
+    ]
+
+
+def _find_rows(db: Database, keys: Sequence[int]) -> list[Mapping[str, Any]]:
     rows = {row["key"]: row for row in db.query(_BY_KEYS, [json.dumps(list(keys))])}
-    return [read_artifact(db, rows[key]) for key in keys if key in rows]
+    return [rows[key] for key in keys if key in rows]
 
 
 def read_artifact(db: Database, row: Mapping[str, Any]) -> ReadResult:

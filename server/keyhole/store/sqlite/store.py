@@ -135,7 +135,9 @@ class SqliteStore:
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         now = self._clock()
         scope = SearchScope(filters, now, now - self._ttl)
-        return self._filter_damaged(self._run(lambda db: rows.read_many(db, search_keys(db.conn, words, limit, scope))))
+        return self._filter_damaged(
+            self._run(lambda db: rows.read_found(db, search_keys(db.conn, words, limit, scope)))
+        )
 
     def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
         return self._run(lambda db: contains_words(db.conn, words))

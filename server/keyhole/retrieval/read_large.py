@@ -1,0 +1,109 @@
+"""Read a stored output that is too large for memory: choose an excerpt of it, and answer from the excerpt."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from keyhole.budget.fit import fit
+from keyhole.errors import Code, KeyholeError
+from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt
+from keyhole.passages.gaps import next_gap
+from keyhole.render.answer import Form, Style, page_answer
+from keyhole.retrieval.bound import LARGE_CHARS
+from keyhole.retrieval.next_call import range_arguments
+from keyhole.text.output_facts import is_output, output_kind
+
+if TYPE_CHECKING:
+    from keyhole.records import Answer, Part, Selection, Strategy, Window
+    from keyhole.retrieval.call import Call
+    from keyhole.store.base import Store
+    from keyhole.text.measure import Measure
+
+READ_CHARS: Final = 1_000_000
+"""Characters that are read at a time: 20 ms from the SQLite store."""
+LEFT_SHARE: Final = 0.4
+"""Share of the time of a call that is left when examining the text ends: ranking the excerpt takes a second of it."""
+
+
+def large_part(store: Store, id: str) -> Part | None:
+    """Return a stored output that is too large to be ranked as a whole, without its text; None for any other text."""
+    part = store.part(id, 0, 0)
+    return part if part.total > LARGE_CHARS and is_output(part.artifact.url) else None
+
+
+def large_answer(store: Store, secret: bytes, call: Call, part: Part, query: str) -> Answer:
+    """Return the answer with the passages of a large output for a query."""
+    excerpt, examined = choose_excerpt(store, part, query, call.deadline - call.seconds * LEFT_SHARE)
+    note = "" if examined == part.total else f"Only the first {examined:,} characters were searched in time."
+    warning = store.warning()
+
+    def render(form: Form, space: int) -> Answer:
+        selection = select_passages(excerpt, part, query, space, call.budget.measure)
+        gap = next_gap(selection.total, selection.spans, selection.scores)
+        following = range_arguments(_next_window(store, call, part, gap)) if gap else None
+        style = Style(secret, form, warning)
+        return page_answer(part.artifact, selection, style, following=following, has_query=True, note=note)
+
+    forms: tuple[Form, ...] = ("full", "plain", "brief")
+    return fit(call.budget, *(partial(render, form) for form in forms))
+
+
+def find_large(store: Store, call: Call, part: Part, quote: str, context: int) -> tuple[int, int]:
+    """Return the offset and the length of the range of a large output with a quote and the characters around it.
+
+    Raises KeyholeError (quote_not_found) if no stretch with rare words of the quote contains it.
+    """
+    excerpt, _ = choose_excerpt(store, part, quote, call.deadline - call.seconds * LEFT_SHARE)
+    start, end = find_in_excerpt(excerpt, quote)
+    first = max(0, start - context)
+    return first, end + context - first
+
+
+def choose_excerpt(store: Store, part: Part, words: str, until: float) -> tuple[Excerpt, int]:
+    """Return the excerpt of a stored output for some words, and the number of characters that were examined.
+
+    `until`: the time by time.monotonic() at which examining ends.
+    """
+    id, total, chooser, position = part.artifact.id, part.total, ExcerptChooser(words), 0
+    while position < total and (not position or time.monotonic() < until):
+        chooser.add(_read(store, id, position, position + READ_CHARS))
+        position = min(total, position + READ_CHARS)
+    return make_excerpt(chooser.choose(), total, partial(_read, store, id)), position
+
+
+def _read(store: Store, id: str, start: int, end: int) -> str:
+    return store.part(id, start, end).artifact.text
+
+
+def select_passages(excerpt: Excerpt, part: Part, query: str, max_chars: int, measure: Measure) -> Selection:
+    """Select the passages of an excerpt that answer a query. Their offsets are those of the whole text."""
+    from keyhole.passages.outputs import select_output
+    from keyhole.records import Selection
+    from keyhole.text.output import Output
+
+    output = Output(excerpt.text, output_kind(part.artifact.url), joints=excerpt.joints)
+    shown = select_output(output, query, max_chars, measure=measure)
+    scores = (0.0,) * len(shown.spans)
+    strategy: Strategy = "passages" if shown.matched else "head_tail"
+    return Selection(strategy, shown.total, shown.spans, scores, shown.text, matched=shown.matched)
+
+
+def _next_window(store: Store, call: Call, part: Part, gap: tuple[int, int]) -> Window:
+    """Return the window of an omitted range that the next call will show."""
+    start, end = gap
+    text = _read(store, part.artifact.id, start, min(end, start + call.next_budget.window_size))
+    return call.next_window(text, start, end, base=start, total=part.total)
+
+
+def find_in_excerpt(excerpt: Excerpt, quote: str) -> tuple[int, int]:
+    """Return the offsets of a quote in the whole text. Raise KeyholeError (quote_not_found) if there is none."""
+    from keyhole.passages.quotes import find_quote
+
+    offset = 0
+    for start, end in excerpt.spans:
+        if found := find_quote(excerpt.text[offset : offset + end - start], quote):
+            return start + found.start, start + found.end
+        offset += end - start
+    raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text contains neither this quote nor most of its words")

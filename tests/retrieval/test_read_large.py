@@ -1,0 +1,87 @@
+"""Reading on in a stored output that is too large for memory: by query, by quote and by range, within the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from keyhole.records import Answer, Part
+from keyhole.retrieval import read_large
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.memory import MemoryStore
+from tests.support.fakes import Clock, artifact
+from tests.support.product import retrieval
+
+LINES = [f"{number:06} INFO worker-{number % 7} request served in {number % 90} ms\n" for number in range(40_000)]
+LINES[21_000] = "021000 INFO worker-3 rebalanced shard 17\n"
+LOG = "".join(LINES)
+ID = "a" * 16
+
+
+class PartsOnly(MemoryStore):
+    """A store from which nobody may read the whole text of an output."""
+
+    def part(self, id: str, start: int, end: int) -> Part:
+        found = super().part(id, start, end)
+        assert len(found.artifact.text) <= 1_000_000, "more than an excerpt was read"
+        return found
+
+
+@pytest.fixture(autouse=True)
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_large, "LARGE_CHARS", 100_000)
+    monkeypatch.setattr(read_large, "READ_CHARS", 200_000)
+
+
+def product() -> Retrieval:
+    store = PartsOnly(Clock())
+    store.put(replace(artifact(ID, LOG, url="output:log", title="serve"), media_type="text/plain"), "")
+    return retrieval(store=store)
+
+
+def read(retrieved: Retrieval, id: str, **arguments: Any) -> Answer:
+    return asyncio.run(retrieved.read_artifact(id, **arguments))
+
+
+def test_a_large_output_is_read_by_query_with_the_offsets_of_the_whole() -> None:
+    answer = read(product(), ID, query="rebalanced shard", max_chars=2_000)
+    assert LINES[21_000] in answer.text
+    assert f"of {len(LOG)} characters" in answer.text.replace(",", "")
+    gaps = [(int(start), int(end)) for start, end in re.findall(r"^\[…(\d+):(\d+)\]", answer.text, re.M)]
+    spans = [(start, end) for _, start, end in answer.shown]
+    assert sum(end - start for start, end in [*gaps, *spans]) == len(LOG)
+    assert all(LOG[start:end] in answer.text for start, end in spans)
+
+
+def test_the_call_that_an_answer_names_reads_on() -> None:
+    retrieved = product()
+    answer = read(retrieved, ID, query="rebalanced shard", max_chars=2_000)
+    found = re.search(r"offset=(\d+), limit=(\d+)", answer.text)
+    assert found
+    offset, limit = int(found[1]), int(found[2])
+    following = read(retrieved, ID, offset=offset, limit=limit)
+    assert LOG[offset : offset + limit] in following.text
+
+
+def test_a_quote_of_a_large_output_is_found() -> None:
+    answer = read(product(), ID, find="worker-3 rebalanced shard 17")
+    assert LINES[20_999] + LINES[21_000] + LINES[21_001] in answer.text
+
+
+def test_a_quote_that_a_large_output_lacks_is_an_error() -> None:
+    answer = read(product(), ID, find="worker-3 rebalanced shard 18")
+    assert answer.is_error
+    assert "quote_not_found" in answer.text
+
+
+def test_an_output_that_takes_too_long_to_examine_is_examined_in_part_and_the_answer_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(read_large, "LEFT_SHARE", 1.0)
+    answer = read(product(), ID, query="rebalanced shard")
+    assert not answer.is_error
+    assert "Only the first 200,000 characters were searched in time." in answer.text
