@@ -59,7 +59,7 @@ def _text(size: int) -> str:
     """Return log lines of words, as large as `size`."""
     if size not in _TEXTS:
         words = random.Random(2)
-        lines = []
+        lines: list[str] = []
         while sum(map(len, lines)) + len(lines) < min(size, 10_000):
             name = "".join(words.choice("abcdefghijklmnop") for _ in range(6))
             lines.append(f"2026-11-01T10:00:{len(lines) % 60:02} worker {name} copied {words.randrange(10**6)} rows")
