@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 IO_FILES = {
     "cli": (
         "bound_command build call child_process compact_command config_command demo demo_site log_format main "
+        "proxy_command "
         "run_command text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
@@ -47,6 +48,7 @@ IO_FILES = {
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
+    "serve/proxy": "conversation http_app http_session http_upstream run stored_texts upstream",
     "serve/http/auth": "authenticate jwks token_file",
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",
@@ -63,13 +65,14 @@ IMPURE = {
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
+    ("serve/proxy/relay.py", "logging"): "logs messages that nobody waits for",
     ("serve/prompts.py", "mcp_types"): "uses types of the protocol and sends nothing",
     ("serve/http/auth/oauth.py", "logging"): "logs why a token was refused, because the response omits the reason",
     **{
         (name, "pathlib"): "uses paths as values and opens no file"
         for name in (
             "config/config.py", "config/toml_file.py", "cli/extract_select.py",
-            "cli/install/clients.py", "cli/install/entries.py", "cli/install/hook_clients.py",
+            "cli/install/clients.py", "cli/install/entries.py", "cli/install/wrap.py", "cli/install/hook_clients.py",
             "cli/install/hook_lines.py",
         )
     },

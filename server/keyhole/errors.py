@@ -54,6 +54,8 @@ class Code(StrEnum):
     OVER_BUDGET = "over_budget"
     KEY_REFUSED = "key_refused"
     ENGINE_UNAVAILABLE = "engine_unavailable"
+    SERVER_UNAVAILABLE = "server_unavailable"
+    SERVER_FAULT = "server_fault"
     INTERNAL_ERROR = "internal_error"
 
 
@@ -172,6 +174,14 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         ),
         Code.ENGINE_UNAVAILABLE: Rule(
             True, 'Meanwhile fetch a known URL with web_fetch(url=…), or search stored pages with scope="stored".'
+        ),
+        Code.SERVER_UNAVAILABLE: Rule(
+            True,
+            "Call again in some seconds: the proxy restarts the server; if it fails again, tell the operator, since "
+            "the server's messages are on stderr.",
+        ),
+        Code.SERVER_FAULT: Rule(
+            False, "Call with arguments that ask for less, or use another tool; the server's answer cannot be relayed."
         ),
         Code.INTERNAL_ERROR: Rule(
             True, "Call once more; if it fails again, tell the operator: the server's log on stderr has details."

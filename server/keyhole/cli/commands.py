@@ -23,7 +23,7 @@ SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 
 GROUPS: Final = MappingProxyType(
     {
-        "for agents": ("serve", "install", "hook"),
+        "for agents": ("serve", "proxy", "install", "hook"),
         "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run", "compact"),
         "the store": ("artifacts",),
         "the server": ("tokens",),
@@ -52,6 +52,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"keyhole {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     _add_serve(commands)
+    _add_proxy(commands)
     _add_fetch(commands)
     _add_search(commands)
     _add_read(commands)
@@ -86,15 +87,63 @@ def _add_serve(commands: Any) -> None:
         commands, "serve", "serve MCP over stdio, or over HTTP", "keyhole serve", "keyhole serve --http --port 8765",
         json=False,
     )  # fmt: skip
-    serve.add_argument(
+    _add_http(serve)
+
+
+def _add_http(parser: Parser) -> None:
+    parser.add_argument(
         "--http", action="store_true", help="serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"
     )
-    serve.add_argument(
+    parser.add_argument(
         "--host",
         default=LOOPBACK,
         help=f"address to listen on, default {LOOPBACK}; other addresses need KEYHOLE_ALLOWED_HOSTS and authentication",
     )
-    serve.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"port to listen on, default {DEFAULT_PORT}")
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"port to listen on, default {DEFAULT_PORT}")
+
+
+def _add_proxy(commands: Any) -> None:
+    proxy = _add_command(
+        commands, "proxy", "serve another MCP server, with its long results bounded",
+        "keyhole proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
+        "keyhole proxy --except 'get_image*' --tool query=20000 -- uvx mcp-server-sqlite --db-path sales.db",
+        "keyhole proxy --url https://mcp.example.org/mcp --header 'Authorization: Bearer ${TOKEN}'",
+        "keyhole proxy --config ~/.cursor/mcp.json",
+        json=False,
+    )  # fmt: skip
+    _add_http(proxy)
+    proxy.add_argument("server_command", nargs="*", metavar="COMMAND", help="command of the server, after two hyphens")
+    proxy.add_argument("--url", help="address of a server over streamable HTTP, instead of a command")
+    proxy.add_argument(
+        "--header",
+        dest="headers",
+        action="append",
+        metavar="HEADER",
+        help="header for that server, with its name and a colon; may name variables; may be repeated",
+    )
+    proxy.add_argument("--config", metavar="FILE", help="configuration file of a client: all its servers become one")
+    proxy.add_argument(
+        "--only", action="append", metavar="PATTERN", help="bound only the tools of this pattern; may be repeated"
+    )
+    proxy.add_argument(
+        "--except",
+        dest="excluded",
+        action="append",
+        metavar="PATTERN",
+        help="leave results of the tools of this pattern as they are; may be repeated",
+    )
+    proxy.add_argument(
+        "--tool",
+        dest="tools",
+        action="append",
+        metavar="NAME=BYTES",
+        help="greatest size of the results of one tool; may be repeated",
+    )
+    proxy.add_argument(
+        "--keyhole-query",
+        action="store_true",
+        help="add the optional argument keyhole_query to the tools, for the question that a long result should answer",
+    )
 
 
 def _add_fetch(commands: Any) -> None:

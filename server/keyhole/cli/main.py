@@ -23,6 +23,7 @@ from keyhole.errors import Code, KeyholeError
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "serve": "keyhole.cli.serve_command",
+        "proxy": "keyhole.cli.proxy_command",
         "fetch": "keyhole.cli.call",
         "search": "keyhole.cli.call",
         "read": "keyhole.cli.call",

@@ -16,6 +16,7 @@ _EXAMPLES: Final = (
     "keyhole install claude-code --scope project --env KEYHOLE_MAX_CHARS=20000",
     "keyhole install vscode --uninstall",
     "keyhole install claude-code --hooks",
+    "keyhole install cursor --wrap github",
 )
 
 
@@ -51,6 +52,9 @@ def _add_entry_options(parser: argparse.ArgumentParser) -> None:
         "--rewrite-commands", action="store_true",
         help="codex with --hooks: run commands with keyhole run, which gets their whole output; this approves them all",
     )  # fmt: skip
+    proxy = entry.add_mutually_exclusive_group()
+    proxy.add_argument("--wrap", metavar="SERVER", help="put keyhole proxy in front of a server that is registered")
+    proxy.add_argument("--unwrap", metavar="SERVER", help="take the proxy away from a server")
     entry.add_argument(
         "--scope", choices=("user", "project"), default="user",
         help="change the user's file, or that of the current folder; default user",

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.cli.install import discover, edit, hook_edit
+from keyhole.cli.install import discover, edit, hook_edit, wrap
 from keyhole.cli.install.arguments import DEFAULT_NAME
 from keyhole.cli.install.change import Edit, try_change
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
@@ -37,6 +37,8 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
         raise _invalid("--hooks takes no --env, --http or --name; hooks read the settings file: keyhole config path")
     if arguments.rewrite_commands and (arguments.client, arguments.hooks) != ("codex", True):
         raise _invalid("--rewrite-commands is for keyhole install codex --hooks")
+    if arguments.wrap or arguments.unwrap:
+        return _change_proxy(arguments)
     if not _NAME.fullmatch(arguments.name):
         raise _invalid("--name takes 1 to 48 letters, digits, _ and -")
     server, machine = _server_from(arguments), discover.this_machine()
@@ -59,6 +61,25 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     elif not clients:
         print("No client was found on this machine; name one: keyhole install CLIENT")
     return FAILED if any(change.state == "refused" for change in changes) else OK
+
+
+def _change_proxy(arguments: argparse.Namespace) -> int:
+    """Put the proxy in front of a server of a client, or take it away."""
+    if not arguments.client or arguments.hooks or arguments.uninstall or arguments.only_print:
+        raise _invalid("--wrap and --unwrap take a client, and --scope, --dry-run, --yes or --json")
+    machine, client = discover.this_machine(), _client_named(arguments)
+    program = this_program(discover.this_installation())
+
+    def change(text: str) -> str:
+        if arguments.unwrap:
+            return wrap.unwrap_entry(client, text, arguments.unwrap)
+        return wrap.wrap_entry(client, text, arguments.wrap, program)
+
+    path = discover.config_path(client, machine, arguments.scope)
+    done = try_change(Edit(client, path, change, lambda text, _: text, ""), arguments)
+    if arguments.json:
+        print_json([done.json_facts()])
+    return FAILED if done.state == "refused" else OK
 
 
 def _server_from(arguments: argparse.Namespace) -> Server:

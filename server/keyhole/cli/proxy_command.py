@@ -1,0 +1,92 @@
+"""Run `keyhole proxy`: an MCP server that relays to other servers and bounds their results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from keyhole.config.config import MAX_BUDGET, Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.serve.proxy.entries import Entry, read_entries, read_header
+from keyhole.serve.proxy.results import LEAST_BYTES
+from keyhole.serve.proxy.rewrite import Policy
+from keyhole.serve.proxy.upstream import ProcessUpstream, Upstream
+
+
+def run(config: Config, arguments: argparse.Namespace) -> int:
+    """Relay until the client disconnects, and return the exit code."""
+    from keyhole.cli.build import build
+    from keyhole.serve.proxy.run import proxy_http, proxy_stdio
+
+    policy = read_policy(arguments)
+    servers = partial(open_servers, read_servers(arguments, os.environ))
+    product = partial(build, config, long_running=True)
+    if arguments.http:
+        return proxy_http(config, policy, servers, product, arguments.host, arguments.port)
+    return proxy_stdio(config, policy, servers, product)
+
+
+def read_policy(arguments: argparse.Namespace) -> Policy:
+    """Return the choices of the command line. Raises KeyholeError: invalid_argument."""
+    sizes = dict(_tool_size(each) for each in arguments.tools or ())
+    return Policy(tuple(arguments.only or ()), tuple(arguments.excluded or ()), sizes, arguments.keyhole_query)
+
+
+def _tool_size(text: str) -> tuple[str, int]:
+    name, _, size = text.rpartition("=")
+    if not name or not size.isdecimal() or not LEAST_BYTES <= int(size) <= MAX_BUDGET:
+        raise KeyholeError(
+            Code.INVALID_ARGUMENT, f"--tool takes NAME=BYTES, from {LEAST_BYTES} to {MAX_BUDGET} bytes, not {text!r}"
+        )
+    return name, int(size)
+
+
+def read_servers(arguments: argparse.Namespace, env: Mapping[str, str]) -> dict[str, Entry]:
+    """Return the servers that the command line names: a command, a URL, or those of a configuration file.
+
+    Raises KeyholeError: invalid_argument.
+    """
+    words, url, path = arguments.server_command, arguments.url, arguments.config
+    if sum(map(bool, (words, url, path))) != 1:
+        message = "give one of: the command of the server after two hyphens, --url, --config"
+        raise KeyholeError(Code.INVALID_ARGUMENT, message)
+    headers = tuple(read_header(each, env) for each in arguments.headers or ())
+    if headers and not url:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "--header needs --url")
+    if path:
+        return read_entries(_read_file(Path(path)), env)
+    if url:
+        if not url.startswith(("http://", "https://")):
+            raise KeyholeError(Code.INVALID_ARGUMENT, "--url takes an http or https address")
+        return {url.partition("://")[2].partition("/")[0]: Entry(url=url, headers=headers)}
+    return {words[0].rpartition("/")[2]: Entry(tuple(words))}
+
+
+def _read_file(path: Path) -> Mapping[str, Any]:
+    from keyhole.cli.install import jsonc_parse, toml_edit
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        settings = toml_edit.parse(text) if path.suffix == ".toml" else jsonc_parse.read(text).value
+    except OSError as error:
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"{path}: {error}") from error
+    return settings if isinstance(settings, dict) else {}
+
+
+def open_servers(entries: Mapping[str, Entry]) -> Mapping[str, Upstream]:
+    """Return servers that are not yet started."""
+    return {name: _open(entry) for name, entry in entries.items()}
+
+
+def _open(entry: Entry) -> Upstream:
+    if not entry.url:
+        return ProcessUpstream(entry.command, dict(entry.env), entry.folder)
+    from keyhole.serve.proxy.http_upstream import HttpUpstream
+
+    return HttpUpstream(entry.url, dict(entry.headers))

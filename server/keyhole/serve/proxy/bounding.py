@@ -1,0 +1,99 @@
+"""Bound one response within the limits of its client, with the settings and the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from keyhole.budget.budget import client_budget
+from keyhole.budget.clients import ClientLimits, limits_of
+from keyhole.config.config import MAX_BUDGET, Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Artifact
+from keyhole.retrieval.bound import Bounded, bound
+from keyhole.serve.proxy.messages import Message
+from keyhole.serve.proxy.results import (
+    MEDIA_BYTES,
+    Limits,
+    Shortening,
+    bound_call_result,
+    bound_resource_result,
+    is_within,
+)
+from keyhole.serve.proxy.rewrite import Intent, Policy
+from keyhole.serve.proxy.steps import Client, Pending
+from keyhole.store.base import Store
+from keyhole.store.ids import artifact_id
+from keyhole.text.output_facts import output_title, output_url
+
+DATA_KIND: Final = "opaque"
+"""The kind of output as which base64 data is stored."""
+
+OpenStore = Callable[[], tuple[Store, bytes]]
+"""Returns the store and the secret of its ids."""
+
+
+class Bounder:
+    """Bounds results for the client that asked for them."""
+
+    def __init__(self, config: Config, policy: Policy, open_store: OpenStore, clock: Callable[[], float]) -> None:
+        self._config = config
+        self._policy = policy
+        self._open_store = open_store
+        self._clock = clock
+
+    def fits(self, message: Message, pending: Pending) -> bool:
+        """Return whether a response is within its limits as it is."""
+        return is_within(message.raw, self._limits(message, pending))
+
+    def bound(self, message: Message, pending: Pending, reader: str) -> bytes:
+        """Return a response within its limits. `reader`: the name of the tool that reads on."""
+        result, intent = message.result, pending.intent
+        if result is None or intent is None:
+            return message.raw
+        how = Shortening(partial(self._shorten, intent), partial(self._keep, intent), reader)
+        is_resource = pending.request.method == "resources/read"
+        work = bound_resource_result if is_resource else bound_call_result
+        bounded = work(result, self._limits(message, pending), how)
+        return message.raw if bounded is None else message.with_data(result=bounded).raw
+
+    def _limits(self, message: Message, pending: Pending) -> Limits:
+        limits = _limits_of(pending.client)
+        media = client_budget(self._config, limits, MAX_BUDGET).size if limits.max_bytes else MEDIA_BYTES
+        if message.result is not None and message.result.get("isError") is True:
+            return Limits(client_budget(self._config, limits, MAX_BUDGET), media)
+        chosen = self._policy.tool_bytes.get(pending.intent.tool) if pending.intent else None
+        return Limits(client_budget(self._config, limits, chosen), media)
+
+    def _shorten(self, intent: Intent, text: str, chars: int) -> Bounded:
+        """Shorten a text. It is stored unless the settings keep none or the store fails; then no call reads on."""
+        work = partial(
+            bound, text, query=intent.query or None, budget=chars, command=intent.command, name=intent.name,
+            now=self._clock(),
+        )  # fmt: skip
+        try:
+            store, secret = self._open_store()
+            return work(store=None if self._config.keep_outputs == "off" else store, secret=secret)
+        except KeyholeError as error:
+            if error.code is not Code.STORE_UNAVAILABLE:
+                raise
+            return work()
+
+    def _keep(self, intent: Intent, data: str, kind: str) -> str:
+        """Store base64 data and return its id, "" if it is not stored."""
+        if self._config.keep_outputs == "off":
+            return ""
+        try:
+            store, secret = self._open_store()
+            address = output_url(DATA_KIND)
+            id = artifact_id(secret, address, data)
+            title = output_title(f"{intent.tool} ({kind})", "")
+            store.put(Artifact(id, address, address, title, data, kind, "", self._clock()), "")
+        except KeyholeError:
+            return ""
+        return id
+
+
+def _limits_of(client: Client) -> ClientLimits:
+    return limits_of(client.name, client.version)

@@ -1,0 +1,176 @@
+"""Serve the proxy over streamable HTTP: each session is a conversation with servers of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from mcp_types import PROTOCOL_VERSION_META_KEY
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, refuse, send_body, send_json
+from keyhole.serve.http.sessions import HEADER, SESSION_IDLE_SECONDS, find_session_id
+from keyhole.serve.proxy.http_session import HttpSession, Stream
+from keyhole.serve.proxy.messages import Message, invalid_line, parse
+from keyhole.serve.tools import tenant_of
+
+log = logging.getLogger(__name__)
+
+PATH: Final = "/mcp"
+MAX_SESSIONS: Final = 100
+"""Open sessions. Each runs its own processes of the servers."""
+_EVENT_STREAM: Final = (b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")
+_NO_SESSION: Final = Refusal(404, "session_not_found", "no session has this id: initialize again")
+_FULL: Final = Refusal(503, "server_full", "too many sessions are open", (("retry-after", "10"),))
+_WRONG_PATH: Final = Refusal(404, "not_found", f"the only path is {PATH}")
+_NEEDS_SESSION: Final = Refusal(400, "session_required", "the header Mcp-Session-Id is missing: initialize first")
+
+RunSession = Callable[[HttpSession, str], Awaitable[None]]
+"""Runs the conversation of a session for a tenant, until the session ends."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """An open session."""
+
+    session: HttpSession
+    work: asyncio.Task[None]
+    used: float = field(default_factory=time.monotonic)
+
+
+class ProxyApp:
+    """The ASGI application of the proxy."""
+
+    def __init__(self, run_session: RunSession) -> None:
+        self._run_session = run_session
+        self._sessions: dict[tuple[str, str], _Open] = {}
+        """Sessions by tenant and id. That of the newer protocol, which has no sessions, has the id ""."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["path"] != PATH:
+            await refuse(send, _WRONG_PATH)
+        elif scope["method"] == "POST":
+            await self._post(scope, receive, send)
+        else:
+            await self._get_or_delete(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        for kind in ("startup", "shutdown"):
+            await receive()
+            if kind == "shutdown":
+                await self._end(list(self._sessions))
+            await send({"type": f"lifespan.{kind}.complete"})
+
+    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            messages = parse(await _read_body(receive))
+        except ValueError:
+            await send_json(send, 400, invalid_line().data)
+            return
+        tenant, id = tenant_of(scope), find_session_id(scope["headers"])
+        is_first = not id and any(message.method == "initialize" for message in messages)
+        if not id and not is_first and not _is_modern(scope, messages):
+            await refuse(send, _NEEDS_SESSION)
+            return
+        if id and (tenant, id) not in self._sessions:
+            await refuse(send, _NO_SESSION)
+            return
+        id = secrets.token_hex(16) if is_first else id
+        opened = await self._open((tenant, id), shared=not id)
+        if opened is None:
+            await refuse(send, _FULL)
+            return
+        headers = [(HEADER, id.encode())] if is_first else []
+        stream = await opened.session.post(messages)
+        if stream is None:
+            await send_body(send, 202, b"", ())
+        else:
+            await _stream(opened, stream, receive, send, headers)
+
+    async def _get_or_delete(self, scope: Scope, receive: Receive, send: Send) -> None:
+        key = tenant_of(scope), find_session_id(scope["headers"])
+        opened = self._sessions.get(key) if key[1] else None
+        if opened is None:
+            await refuse(send, _NO_SESSION if key[1] else _NEEDS_SESSION)
+        elif scope["method"] == "DELETE":
+            await self._end([key])
+            await send_body(send, 200, b"", ())
+        else:
+            await _stream(opened, await opened.session.open_general(), receive, send, [])
+
+    async def _open(self, key: tuple[str, str], *, shared: bool) -> _Open | None:
+        """Return a session, which is opened if it is new; None if too many are open."""
+        if key in self._sessions:
+            self._sessions[key].used = time.monotonic()
+            return self._sessions[key]
+        now = time.monotonic()
+        idle = [key for key, each in self._sessions.items() if each.session.is_idle]
+        await self._end([key for key in idle if self._sessions[key].used + SESSION_IDLE_SECONDS < now])
+        if len(self._sessions) >= MAX_SESSIONS:
+            return None
+        session = HttpSession(shared=shared)
+        work = asyncio.ensure_future(self._run_session(session, key[0]))
+        work.add_done_callback(lambda _: self._sessions.pop(key, None))
+        self._sessions[key] = _Open(session, work)
+        return self._sessions[key]
+
+    async def _end(self, keys: Sequence[tuple[str, str]]) -> None:
+        ended = [self._sessions.pop(key) for key in keys]
+        for opened in ended:
+            await opened.session.end()
+        await asyncio.gather(*(opened.work for opened in ended), return_exceptions=True)
+
+
+def _is_modern(scope: Scope, messages: Sequence[Message]) -> bool:
+    """Return whether a request without a session is one of the newer protocol."""
+    header = next((value for name, value in scope["headers"] if name == b"mcp-protocol-version"), b"")
+    metas = [message.params.get("_meta") for message in messages]
+    named = {meta.get(PROTOCOL_VERSION_META_KEY) for meta in metas if isinstance(meta, Mapping)}
+    return bool({header.decode("latin-1"), *named} & set(MODERN_PROTOCOL_VERSIONS))
+
+
+async def _read_body(receive: Receive) -> bytes:
+    """Return the body, whose size has been checked before."""
+    body = b""
+    while (message := await receive())["type"] == "http.request":
+        body += bytes(message.get("body", b""))
+        if not message.get("more_body"):
+            return body
+    return b""
+
+
+async def _stream(
+    opened: _Open, stream: Stream, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]
+) -> None:
+    """Send the messages of a stream as events, until it ends or the client closes the connection."""
+    await send({"type": "http.response.start", "status": 200, "headers": [*_EVENT_STREAM, *headers]})
+    gone = asyncio.ensure_future(_wait_for_disconnect(receive))
+    try:
+        while True:
+            following = asyncio.ensure_future(stream.queue.get())
+            await asyncio.wait([following, gone, opened.work], return_when=asyncio.FIRST_COMPLETED)
+            raw = following.result() if following.done() else None
+            if raw is None:
+                following.cancel()
+                break
+            event = b"event: message\ndata: " + raw + b"\n\n"
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+        if not gone.done():
+            await send({"type": "http.response.body", "body": b""})
+    finally:
+        gone.cancel()
+        opened.used = time.monotonic()
+        await opened.session.close(stream)
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,347 @@
+"""Decide what happens with each message between a client and its servers. Does no I/O: every method returns steps.
+
+One server gets everything as the client sent it, with its ids, so that methods that Keyhole does not know work too. Of
+several servers, each gets the requests that concern it; the ids of their own requests are replaced, because two servers
+may use the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.serve.proxy import messages, rewrite
+from keyhole.serve.proxy.merge import LISTS, Answers, merge_discover, merge_initialize
+from keyhole.serve.proxy.messages import Key, Message, error_response, response
+from keyhole.serve.proxy.rewrite import Policy
+from keyhole.serve.proxy.routes import Routes
+from keyhole.serve.proxy.steps import AwaitServers, BoundResult, Client, Pending, ReadStored, Step, ToClient, ToServer
+
+log = logging.getLogger(__name__)
+
+MAX_PENDING: Final = 10_000
+"""Requests without an answer, at most, in each direction. A client has some dozens; each takes as much as its text."""
+CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
+"""The key in `_meta` of each request under which the newer protocol has the client's name."""
+BOUNDED: Final = frozenset({"tools/call", "tasks/result", "resources/read"})
+"""Methods whose results are bounded."""
+TO_ALL: Final = frozenset({*LISTS, "initialize", "server/discover", "logging/setLevel", "subscriptions/listen"})
+"""Methods that each of several servers answers."""
+GREETINGS: Final = frozenset({"initialize", "server/discover"})
+CANCELLED: Final = "notifications/cancelled"
+LIST_CHANGED: Final = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+
+
+class Relay:
+    """The conversation of one client with its servers."""
+
+    def __init__(self, servers: Sequence[str], policy: Policy, reader_schema: Callable[[], Mapping[str, Any]]) -> None:
+        """`reader_schema` returns the schema of the arguments of Keyhole's own tool."""
+        self._servers = list(servers)
+        self._is_sole = len(servers) == 1
+        self._policy = policy
+        self._reader_schema = reader_schema
+        self._routes = Routes(servers)
+        self._client = Client()
+        self._waiting: OrderedDict[Key, Pending] = OrderedDict()
+        self._asked: OrderedDict[Key, tuple[str, Any]] = OrderedDict()
+        """The server, and the id that it chose, of each request of a server that the client has not answered."""
+        self._asked_count = 0
+        self._down: dict[str, str] = {}
+        """Why a server takes no requests, by its name."""
+        self._initialize: Message | None = None
+        self._has_tools = True
+        self.reader = rewrite.READER
+        """The name of Keyhole's own tool."""
+
+    # From the client.
+
+    def from_client(self, line: bytes) -> list[Step]:
+        """Return the steps for a line that the client sent."""
+        try:
+            received = messages.parse(line)
+        except ValueError:
+            return [ToClient(messages.invalid_line().raw)] if line.strip() else []
+        return [step for message in received for step in self._from_client(message)]
+
+    def _from_client(self, message: Message) -> list[Step]:
+        match message.kind:
+            case "request":
+                return self._request(message)
+            case "notification":
+                return self._notification(message)
+            case "response":
+                return self._client_response(message)
+            case _:
+                return [ToServer(self._servers[0], message.raw)] if self._is_sole else []
+
+    def _request(self, message: Message) -> list[Step]:
+        key = message.key
+        assert key is not None  # noqa: S101 - for the type checker: a request has an id
+        if key in self._waiting:
+            self._waiting[key].duplicates += 1
+            return []
+        if len(self._waiting) >= MAX_PENDING and not self._forget_cancelled():
+            return [_refusal(message, Code.SERVER_UNAVAILABLE, f"{MAX_PENDING:,} requests wait for an answer")]
+        self._learn_client(message)
+        tool = str(message.params.get("name", ""))
+        if message.method == "tools/call" and tool == self.reader:
+            return [ReadStored(message, self._client)]
+        if message.method == "tools/list" and not self._has_tools:
+            return [
+                ToClient(response(message.data["id"], self._with_reader({"tools": [], "resultType": "complete"})).raw)
+            ]
+        if message.method == "ping" and not self._is_sole:
+            return [ToClient(response(message.data["id"], {}).raw)]
+        try:
+            return self._hand_on(message, key)
+        except KeyholeError as error:
+            number = messages.METHOD_NOT_FOUND if error.code is Code.INVALID_ARGUMENT else messages.INTERNAL_ERROR
+            return [ToClient(error_response(message.data["id"], error, number).raw)]
+
+    def _hand_on(self, message: Message, key: Key) -> list[Step]:
+        """Return the steps that give a request to its servers. Raises KeyholeError if there is none for it."""
+        intent = None
+        if message.method in BOUNDED:
+            params, query = rewrite.split_query(message.params) if self._policy.asks_query else (message.params, "")
+            intent = rewrite.read_intent(_subject(message), params.get("arguments") or params, query)
+            message = message if params is message.params else message.with_data(params=params)
+        to_all = not self._is_sole and message.method in TO_ALL
+        targets = [each for each in self._servers if each not in self._down] if to_all else []
+        handed_on = message
+        if not targets:
+            target, handed_on = (self._servers[0], message) if self._is_sole else self._routes.route(message)
+            if target in self._down:
+                raise KeyholeError(Code.SERVER_UNAVAILABLE, self._down[target], server=target)
+            targets = [target]
+        pending = Pending(message, self._client, list(targets), intent, gathers=to_all)
+        self._waiting[key] = pending
+        steps: list[Step] = [ToServer(target, handed_on.raw) for target in targets]
+        return [*steps, AwaitServers(pending)] if to_all and message.method in {*GREETINGS, *LISTS} else steps
+
+    def _learn_client(self, message: Message) -> None:
+        """Remember the client's name from `initialize` or, in the newer protocol, from each request."""
+        meta = message.params.get("_meta")
+        info = message.params.get("clientInfo") if message.method == "initialize" else None
+        info = info or (meta.get(CLIENT_INFO) if isinstance(meta, dict) else None)
+        if isinstance(info, dict):
+            self._client = Client(str(info.get("name", "")), str(info.get("version", "")))
+        if message.method == "initialize":
+            self._initialize = message
+
+    def _notification(self, message: Message) -> list[Step]:
+        targets = [each for each in self._servers if each not in self._down]
+        if message.method == CANCELLED:
+            pending = self._waiting.get(messages.key_of(message.params.get("requestId")))  # type: ignore[arg-type]
+            if pending is not None:
+                pending.cancelled = True
+                targets = list(pending.servers)
+            elif not self._is_sole:
+                targets = []
+        return [ToServer(target, message.raw) for target in targets]
+
+    def _client_response(self, message: Message) -> list[Step]:
+        asked = self._asked.pop(message.key, None)  # type: ignore[arg-type]
+        if asked is None:
+            log.warning("the client answered a request that no server waits for")
+            return []
+        server, id = asked
+        return [ToServer(server, message.raw if self._is_sole else message.with_data(id=id).raw)]
+
+    def _forget_cancelled(self) -> bool:
+        """Forget the oldest request that was cancelled and never answered; return whether there was one."""
+        oldest = next((key for key, pending in self._waiting.items() if pending.cancelled), None)
+        if oldest is not None:
+            del self._waiting[oldest]
+        return oldest is not None
+
+    # From a server.
+
+    def from_server(self, server: str, line: bytes) -> list[Step]:
+        """Return the steps for a line that a server sent."""
+        try:
+            received = messages.parse(line)
+        except ValueError:
+            return self.lost(server, line[: messages.EDGE_BYTES], line[-messages.EDGE_BYTES :], "is no JSON")
+        return [step for message in received for step in self._from_server(server, message)]
+
+    def lost(self, server: str, head: bytes, tail: bytes, reason: str) -> list[Step]:
+        """Return the steps for a line that cannot be relayed: an error to the caller that waits for it, if any."""
+        id = messages.find_response_id(head, tail)
+        key = messages.key_of(id)
+        if key is None or key not in self._waiting or server not in self._waiting[key].servers:
+            log.warning("a line of the server %s %s and was left out", server, reason)
+            return []
+        error = KeyholeError(Code.SERVER_FAULT, f"the answer of the server {server} {reason}", server=server)
+        return self._server_response(server, error_response(id, error))
+
+    def _from_server(self, server: str, message: Message) -> list[Step]:
+        match message.kind:
+            case "request":
+                return self._ask_client(server, message)
+            case "notification":
+                return [ToClient(self._cancelled_by(server, message).raw)]
+            case "response":
+                return self._server_response(server, message)
+            case _:
+                return [ToClient(message.raw)] if self._is_sole else []
+
+    def _ask_client(self, server: str, message: Message) -> list[Step]:
+        id = message.data["id"]
+        if len(self._asked) >= MAX_PENDING:
+            self._asked.popitem(last=False)
+        if not self._is_sole:
+            self._asked_count += 1
+            message = message.with_data(id=f"keyhole-{self._asked_count}")
+        key = message.key
+        assert key is not None  # noqa: S101 - for the type checker: a request has an id
+        self._asked[key] = server, id
+        return [ToClient(message.raw)]
+
+    def _cancelled_by(self, server: str, message: Message) -> Message:
+        """Return a notification, and for a cancelled request of one of several servers with the id of the client."""
+        if message.method != CANCELLED or self._is_sole:
+            return message
+        id = message.params.get("requestId")
+        shown = next((key for key, asked in self._asked.items() if asked == (server, id)), None)
+        return message.with_data(params={**message.params, "requestId": shown[1]}) if shown else message
+
+    def _server_response(self, server: str, message: Message) -> list[Step]:
+        key = message.key
+        if message.data.get("id") == _restart_id(server):
+            return self._greeted(server, message)
+        pending = self._waiting.get(key) if key else None
+        if key is None or pending is None or server not in pending.servers:
+            log.warning("the server %s answered a request that nobody waits for", server)
+            return []
+        if pending.gathers:
+            return self._gather(server, message, key, pending)
+        del self._waiting[key]
+        return self._answer(message, pending)
+
+    def _answer(self, message: Message, pending: Pending) -> list[Step]:
+        """Return the steps for the only answer of a request."""
+        result, method = message.result, pending.request.method
+        if result is not None and method in GREETINGS:
+            self._has_tools = "tools" in (result.get("capabilities") or {})
+            message = message.with_data(result=rewrite.rewrite_instructions(result, self.reader))
+        elif result is not None and method == "tools/list":
+            tools = result.get("tools")
+            message = message.with_data(result=self._with_reader(result)) if isinstance(tools, list) else message
+        is_bounded = pending.intent is not None and self._policy.bounds(pending.intent.tool)
+        first: Step = BoundResult(message, pending) if result is not None and is_bounded else ToClient(message.raw)
+        return [first, *(_duplicate(pending) for _ in range(pending.duplicates))]
+
+    def _with_reader(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a list of tools as the client sees it; its last page ends with Keyhole's own tool."""
+        tools = rewrite.rewrite_tools(result["tools"], self._policy)
+        self.reader = rewrite.reader_name(result["tools"], self.reader)
+        own = [] if result.get("nextCursor") else [rewrite.reader_tool(self.reader, self._reader_schema())]
+        return {**result, "tools": [*tools, *own]}
+
+    # Several servers.
+
+    def _gather(self, server: str, message: Message, key: Key, pending: Pending) -> list[Step]:
+        """Take the answer of one of several servers; answer the client once all have answered."""
+        field, result = LISTS.get(pending.request.method), message.result
+        if result is not None and field:
+            known = pending.answers.get(server, {})
+            result = {**result, field: [*(known.get(field) or []), *(result.get(field) or [])]}
+            if cursor := result.get("nextCursor"):
+                pending.answers[server] = result
+                params = {**pending.request.params, "cursor": cursor}
+                return [ToServer(server, pending.request.with_data(params=params).raw)]
+        if result is None:
+            pending.failure = message
+        else:
+            pending.answers[server] = result
+        pending.servers.remove(server)
+        return [] if pending.servers else self._gathered(key, pending)
+
+    def _gathered(self, key: Key, pending: Pending) -> list[Step]:
+        del self._waiting[key]
+        if not pending.answers and pending.failure is not None:
+            return [ToClient(pending.failure.raw)]
+        ordered = {server: pending.answers[server] for server in self._servers if server in pending.answers}
+        merged = response(pending.request.data["id"], self._merge(pending.request.method, ordered))
+        return self._answer(merged, pending)
+
+    def _merge(self, method: str, answers: Answers) -> Mapping[str, Any]:
+        if method in LISTS:
+            return self._routes.list(method, answers)
+        if method in GREETINGS:
+            return (merge_initialize if method == "initialize" else merge_discover)(answers)
+        return next(iter(answers.values()), {})
+
+    def expired(self, pending: Pending) -> list[Step]:
+        """Return the steps that answer a request without the servers that have been silent too long."""
+        key = pending.request.key
+        if key is None or self._waiting.get(key) is not pending:
+            return []
+        log.warning("%s is answered without %s", pending.request.method, ", ".join(pending.servers))
+        if not pending.answers and pending.failure is None:
+            error = KeyholeError(Code.SERVER_UNAVAILABLE, f"no server answered: {', '.join(pending.servers)}")
+            pending.failure = error_response(pending.request.data["id"], error)
+        return self._gathered(key, pending)
+
+    # A server that does not read, ends or starts again.
+
+    def undelivered(self, server: str, raw: bytes) -> list[Step]:
+        """Return the steps for a message that a server does not take: an error to the caller if it is a request."""
+        error = KeyholeError(Code.SERVER_UNAVAILABLE, f"the server {server} does not read its input", server=server)
+        steps: list[Step] = []
+        for message in messages.parse(raw):
+            pending = self._waiting.get(message.key) if message.kind == "request" else None  # type: ignore[arg-type]
+            if pending is not None and server in pending.servers:
+                steps += self._server_response(server, error_response(message.data["id"], error))
+        return steps
+
+    def ended(self, server: str, reason: str) -> list[Step]:
+        """Return the steps when a server has ended: an error to each caller that waits for it."""
+        self._down[server] = reason
+        error = KeyholeError(Code.SERVER_UNAVAILABLE, reason, server=server)
+        steps: list[Step] = []
+        for pending in [each for each in self._waiting.values() if server in each.servers]:
+            steps += self._server_response(server, error_response(pending.request.data["id"], error))
+        for key in [key for key, (asked, _) in self._asked.items() if asked == server]:
+            del self._asked[key]
+            params = {"requestId": key[1], "reason": reason}
+            steps.append(ToClient(messages.build({"jsonrpc": "2.0", "method": CANCELLED, "params": params}).raw))
+        return steps
+
+    def restarted(self, server: str) -> list[Step]:
+        """Return the steps when a server runs again: the handshake of the client, which the server has not seen."""
+        if self._initialize is None:
+            self._down.pop(server, None)
+            return []
+        self._down[server] = f"the server {server} is starting again"
+        return [ToServer(server, self._initialize.with_data(id=_restart_id(server)).raw)]
+
+    def _greeted(self, server: str, message: Message) -> list[Step]:
+        if message.result is None:
+            log.warning("the server %s refused the handshake after its restart", server)
+            return []
+        self._down.pop(server, None)
+        return [ToServer(server, INITIALIZED), ToClient(LIST_CHANGED)]
+
+
+def _subject(message: Message) -> str:
+    """Return the tool of a call, or the method of another request whose result is bounded."""
+    return str(message.params.get("name", "")) if message.method == "tools/call" else message.method
+
+
+def _restart_id(server: str) -> str:
+    return f"keyhole-restart-{server}"
+
+
+def _refusal(message: Message, code: Code, reason: str) -> Step:
+    return ToClient(error_response(message.data["id"], KeyholeError(code, reason)).raw)
+
+
+def _duplicate(pending: Pending) -> Step:
+    error = KeyholeError(Code.INVALID_ARGUMENT, "another request with this id was waiting for its answer")
+    return ToClient(error_response(pending.request.data["id"], error, messages.INVALID_REQUEST).raw)

@@ -1,0 +1,142 @@
+"""Rewrite the lists and calls of tools: which are bounded, the tool that reads on, the argument for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Any, Final
+
+from keyhole.budget.clients import DECLARED_CHARS
+
+READER: Final = "read_artifact"
+"""The tool that reads on in a stored result. Keyhole answers it, not the server."""
+PREFIXED_READER: Final = "keyhole_read_artifact"
+"""Its name where the server has a tool of that name."""
+QUERY_ARGUMENT: Final = "keyhole_query"
+"""The optional argument with the question that a bounded result should answer."""
+INSTRUCTION: Final = (
+    "Keyhole bounds this server's long results: the parts that fit the call are shown verbatim, the whole result is "
+    "stored, and its line 'Next:' is the exact {reader} call that reads on."
+)
+MAX_QUERY: Final = 500
+"""Characters of a call's arguments that rank the parts of its result: a question, not a file's content."""
+MAX_VALUE: Final = 200
+"""Characters of one of these arguments. Longer values are content that is written, which is no question."""
+
+_QUERY_SCHEMA: Final = {
+    "type": "string",
+    "description": "What you want to know from the result, in its words. A long result then shows the parts about it.",
+}
+_READER_DESCRIPTION: Final = (
+    "Read the stored full text of a result that was shortened: a range by `offset` and `limit` (characters), or the "
+    "passages for a `query`, or the place of a quote (`find`). Use it to follow the 'Next:' line of an earlier result. "
+    "Consecutive ranges join to the exact text."
+)
+_PATH_ARGUMENTS: Final = ("path", "file", "file_path", "filename", "filepath", "uri")
+_COMMAND_ARGUMENTS: Final = ("command", "cmd")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The choices of the command line."""
+
+    only: tuple[str, ...] = ()
+    """Patterns of the tools that are bounded, such as `get_*`; empty for all."""
+    excluded: tuple[str, ...] = ()
+    """Patterns of tools whose results are never changed."""
+    tool_bytes: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    """The budget of single tools in bytes, by name."""
+    asks_query: bool = False
+    """True to add `QUERY_ARGUMENT` to the tools."""
+
+    def bounds(self, tool: str) -> bool:
+        """Return whether the results of a tool are bounded."""
+        is_chosen = not self.only or any(fnmatchcase(tool, pattern) for pattern in self.only)
+        return is_chosen and not any(fnmatchcase(tool, pattern) for pattern in self.excluded)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """The facts of a call that are known before its result arrives."""
+
+    tool: str
+    query: str = ""
+    """The words that rank the parts of the result."""
+    command: str = ""
+    """The command line that the tool runs, or the tool's name."""
+    name: str = ""
+    """The name of the file that the tool reads, which tells the kind of its content."""
+
+
+def rewrite_tools(tools: Sequence[Any], policy: Policy) -> list[Any]:
+    """Return the tools of a server as the client sees them.
+
+    A bounded tool has no `outputSchema`: a shortened result has no `structuredContent` that could match it.
+    """
+    return [_rewrite_tool(tool, policy) for tool in tools]
+
+
+def _rewrite_tool(tool: Any, policy: Policy) -> Any:
+    if not isinstance(tool, dict) or not policy.bounds(str(tool.get("name"))):
+        return tool
+    tool = {name: value for name, value in tool.items() if name != "outputSchema"}
+    schema = tool.get("inputSchema")
+    if policy.asks_query and isinstance(schema, dict):
+        properties = schema.get("properties")
+        properties = properties if isinstance(properties, dict) else {}
+        if QUERY_ARGUMENT not in properties:
+            tool["inputSchema"] = {**schema, "properties": {**properties, QUERY_ARGUMENT: _QUERY_SCHEMA}}
+    return tool
+
+
+def reader_name(tools: Sequence[Any], known: str = READER) -> str:
+    """Return the name of Keyhole's own tool beside these tools. `known`: its name by the pages of the list before."""
+    names = {tool.get("name") for tool in tools if isinstance(tool, dict)}
+    return PREFIXED_READER if known in names else known
+
+
+def reader_tool(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return Keyhole's own tool as a list of tools contains it."""
+    title = "Read on in a stored result"
+    hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+    return {
+        "name": name,
+        "title": title,
+        "description": _READER_DESCRIPTION,
+        "inputSchema": dict(schema),
+        "annotations": {"title": title, **hints},
+        "_meta": {"anthropic/maxResultSizeChars": DECLARED_CHARS},
+    }
+
+
+def rewrite_instructions(result: Mapping[str, Any], reader: str) -> dict[str, Any]:
+    """Return the result of `initialize` or `server/discover` with one more line, and with the capability of tools."""
+    given = result.get("instructions")
+    lines = [*([given] if isinstance(given, str) and given else []), INSTRUCTION.format(reader=reader)]
+    capabilities = result.get("capabilities")
+    capabilities = capabilities if isinstance(capabilities, dict) else {}
+    if "tools" not in capabilities:
+        capabilities = {**capabilities, "tools": {}}
+    return {**result, "capabilities": capabilities, "instructions": "\n".join(lines)}
+
+
+def split_query(params: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """Return the parameters of a call without `QUERY_ARGUMENT`, and its value."""
+    arguments = params.get("arguments")
+    if not isinstance(arguments, dict) or QUERY_ARGUMENT not in arguments:
+        return params, ""
+    rest = {name: value for name, value in arguments.items() if name != QUERY_ARGUMENT}
+    query = arguments[QUERY_ARGUMENT]
+    return {**params, "arguments": rest}, query if isinstance(query, str) else ""
+
+
+def read_intent(tool: str, arguments: object, query: str = "") -> Intent:
+    """Return what a call asks for. Without a `query` the string arguments of the call say it."""
+    values = arguments if isinstance(arguments, dict) else {}
+    texts = {name: value for name, value in values.items() if isinstance(value, str) and len(value) <= MAX_VALUE}
+    command = next((texts[name] for name in _COMMAND_ARGUMENTS if name in texts), tool)
+    path = next((texts[name] for name in _PATH_ARGUMENTS if name in texts), "")
+    words = (query or " ".join(texts.values()))[:MAX_QUERY]
+    return Intent(tool, words, command, path.rstrip("/").rpartition("/")[2])

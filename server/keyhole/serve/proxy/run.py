@@ -1,0 +1,129 @@
+"""Run the proxy over stdin and stdout, or over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from keyhole.config.config import Config
+from keyhole.serve.proxy.bounding import Bounder
+from keyhole.serve.proxy.conversation import Conversation, Send
+from keyhole.serve.proxy.lines import Line, read_lines
+from keyhole.serve.proxy.relay import Relay
+from keyhole.serve.proxy.rewrite import Policy
+from keyhole.serve.proxy.stored_texts import StoredTexts, reader_schema
+from keyhole.serve.proxy.upstream import Upstream
+from keyhole.store.base import LOCAL
+
+if TYPE_CHECKING:
+    from keyhole.retrieval.tenants import Tenants
+
+OpenServers = Callable[[], Mapping[str, Upstream]]
+"""Returns the servers of one conversation, by name."""
+
+
+def converse(
+    config: Config, policy: Policy, servers: Mapping[str, Upstream], send: Send, texts: StoredTexts, tenant: str = LOCAL
+) -> Conversation:
+    """Return the conversation of a client with these servers. Its results are stored for the tenant."""
+    relay = Relay(list(servers), policy, reader_schema)
+    bounder = Bounder(config, policy, partial(texts.open_store, tenant), time.time)
+    return Conversation(relay, servers, send, bounder, partial(texts.read, tenant=tenant))
+
+
+def proxy_stdio(config: Config, policy: Policy, open_servers: OpenServers, build: Callable[[], Tenants]) -> int:
+    """Serve one client over stdin and stdout, until it closes stdin or SIGTERM or SIGINT arrives."""
+
+    async def run() -> None:
+        texts = StoredTexts(build)
+        work = asyncio.current_task()
+        assert work  # noqa: S101 - for the type checker: this code runs in a task
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, work.cancel)
+        try:
+            await converse(config, policy, open_servers(), send_stdout, texts).run(await open_stdin())
+        finally:
+            await texts.aclose()
+
+    with suppress(asyncio.CancelledError, BrokenPipeError):  # stopped, or the client has gone
+        asyncio.run(run())
+    return 0
+
+
+def proxy_http(
+    config: Config, policy: Policy, open_servers: OpenServers, build: Callable[[], Tenants], host: str, port: int
+) -> int:
+    """Serve HTTP clients until SIGTERM or SIGINT.
+
+    Raises KeyholeError (invalid_argument) if the settings are not safe for this host.
+    """
+    from keyhole.serve.http.auth.authenticate import add_authentication, create_verifier
+    from keyhole.serve.http.drain import DrainMiddleware, DrainState
+    from keyhole.serve.http.host_check import add_host_check
+    from keyhole.serve.http.limits.admission import AdmissionMiddleware
+    from keyhole.serve.http.limits.shared.calls import open_shared_calls
+    from keyhole.serve.http.listener import listener_url, open_listener
+    from keyhole.serve.http.uvicorn_server import serve
+    from keyhole.serve.proxy.http_app import PATH, ProxyApp
+    from keyhole.serve.proxy.http_session import HttpSession
+
+    texts = StoredTexts(build)
+
+    async def run_session(session: HttpSession, tenant: str) -> None:
+        await converse(config, policy, open_servers(), session.send, texts, tenant).run(session.receive)
+
+    async def run() -> None:
+        drain_state = DrainState()
+        app = add_host_check(
+            add_authentication(
+                AdmissionMiddleware(ProxyApp(run_session), config, open_shared_calls(config)),
+                config,
+                create_verifier(config),
+            ),
+            config,
+        )
+        print(f"keyhole: serving MCP at {listener_url(listener, PATH)}", file=sys.stderr, flush=True)
+        try:
+            await serve(DrainMiddleware(app, drain_state), listener, drain_state, config.drain_seconds)
+        finally:
+            await texts.aclose()
+
+    with open_listener(config, host, port) as listener:
+        asyncio.run(run())
+    return 0
+
+
+async def open_stdin() -> Callable[[], Awaitable[Line | None]]:
+    """Return a function that returns the next line of stdin, None at its end."""
+    descriptor = sys.stdin.fileno()
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        reader = asyncio.StreamReader()
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+        lines = read_lines(reader.read)
+    else:  # the event loop cannot wait for a file or a terminal
+        lines = read_lines(lambda count: asyncio.to_thread(os.read, descriptor, count))
+
+    async def receive() -> Line | None:
+        return await anext(lines, None)
+
+    return receive
+
+
+async def send_stdout(raw: bytes) -> None:
+    """Write a line to stdout, and return once its reader has room for it."""
+    await asyncio.to_thread(_write, raw + b"\n")
+
+
+def _write(data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(1, view) :]

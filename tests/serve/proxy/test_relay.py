@@ -1,0 +1,346 @@
+"""Each message goes where it belongs, by its id, and a caller that waits gets an answer in any case."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from keyhole.serve.proxy import relay as relay_module
+from keyhole.serve.proxy.messages import METHOD_NOT_FOUND
+from keyhole.serve.proxy.relay import Relay
+from keyhole.serve.proxy.rewrite import Policy
+from keyhole.serve.proxy.steps import AwaitServers, BoundResult, Client, ReadStored, Step, ToClient, ToServer
+
+
+def make(*servers: str, **policy: Any) -> Relay:
+    return Relay(servers or ("one",), Policy(**policy), lambda: {"type": "object"})
+
+
+def line(**fields: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **fields}).encode()
+
+
+def request(id: object, method: str, **params: Any) -> bytes:
+    return line(id=id, method=method, params=params)
+
+
+def to_client(steps: list[Step]) -> list[Any]:
+    return [json.loads(step.raw) for step in steps if isinstance(step, ToClient)]
+
+
+def to_servers(steps: list[Step]) -> list[tuple[str, Any]]:
+    return [(step.server, json.loads(step.raw)) for step in steps if isinstance(step, ToServer)]
+
+
+def error_code(message: Any) -> str:
+    return str(message["error"]["data"]["code"])
+
+
+class TestOneServer:
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            line(id=1, method="tools/call", params={"name": "a"}, new="field"),
+            line(id="x", method="a/new/method"),
+            line(method="notifications/initialized"),
+            line(method="notifications/progress", params={"progressToken": 5, "progress": 1}),
+            b'{"neither": "kind"}',
+        ],
+    )
+    def test_gets_every_message_byte_for_byte(self, raw: bytes) -> None:
+        assert make().from_client(raw) == [ToServer("one", raw)]
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            line(method="notifications/message", params={"level": "info", "data": "x"}),
+            line(method="notifications/tools/list_changed"),
+            line(id=1, method="sampling/createMessage", params={"new": 1}),
+            b'{"neither":  "kind"}',
+        ],
+    )
+    def test_reaches_the_client_byte_for_byte(self, raw: bytes) -> None:
+        assert make().from_server("one", raw) == [ToClient(raw)]
+
+    def test_is_answered_by_the_client_with_the_id_of_its_request(self) -> None:
+        relay = make()
+        relay.from_server("one", request(7, "roots/list"))
+        answer = line(id=7, result={"roots": []})
+        assert relay.from_client(answer) == [ToServer("one", answer)]
+        assert relay.from_client(answer) == []
+
+    def test_answers_a_request_once_and_an_unknown_one_not_at_all(self) -> None:
+        relay = make()
+        relay.from_client(request(1, "prompts/get"))
+        answer = line(id=1, result={"messages": []}, new=1)
+        assert relay.from_server("one", answer) == [ToClient(answer)]
+        assert relay.from_server("one", answer) == []
+        assert relay.from_server("one", line(id="1", result={})) == []
+
+    def test_may_answer_a_cancelled_request(self) -> None:
+        relay = make()
+        relay.from_client(request(1, "tools/call", name="a"))
+        cancel = line(method="notifications/cancelled", params={"requestId": 1})
+        assert relay.from_client(cancel) == [ToServer("one", cancel)]
+        error = line(id=1, error={"code": 0, "message": "Request cancelled"})
+        assert relay.from_server("one", error) == [ToClient(error)]
+
+    def test_gets_each_message_of_a_batch(self) -> None:
+        steps = make().from_client(b"[" + request(1, "ping") + b"," + request(2, "ping") + b"]")
+        assert [message["id"] for _, message in to_servers(steps)] == [1, 2]
+
+
+def test_a_line_of_the_client_that_is_no_json_is_answered_with_an_error() -> None:
+    (message,) = to_client(make().from_client(b"hello"))
+    assert message["id"] is None
+    assert message["error"]["code"] == -32700
+    assert make().from_client(b"  ") == []
+
+
+def test_a_second_request_with_an_id_that_waits_is_refused_after_the_first_is_answered() -> None:
+    relay = make()
+    relay.from_client(request(1, "prompts/list"))
+    assert relay.from_client(request(1, "ping")) == []
+    first, second = to_client(relay.from_server("one", line(id=1, result={})))
+    assert first["result"] == {}
+    assert error_code(second) == "invalid_argument"
+
+
+def test_a_line_of_the_server_that_is_no_json_disturbs_nothing_and_fails_only_its_own_caller() -> None:
+    relay = make()
+    relay.from_client(request(1, "tools/call", name="a"))
+    assert relay.from_server("one", b"Server listening") == []
+    (message,) = to_client(relay.from_server("one", b'{"jsonrpc":"2.0","id":1,"result":{"content":['))
+    assert message["id"] == 1
+    assert error_code(message) == "server_fault"
+
+
+def test_a_message_that_is_too_long_fails_the_caller_that_waits_for_it() -> None:
+    relay = make()
+    relay.from_client(request("a", "tools/call", name="a"))
+    (message,) = to_client(relay.lost("one", b'{"result":{', b'"]},"jsonrpc":"2.0","id":"a"}', "has 99 bytes"))
+    assert message["id"] == "a"
+    assert "has 99 bytes" in message["error"]["message"]
+    assert relay.lost("one", b'{"method":"x"', b"}", "has 99 bytes") == []
+
+
+def test_the_end_of_a_server_answers_all_that_wait_and_withdraws_what_it_asked() -> None:
+    relay = make()
+    relay.from_client(request(1, "tools/call", name="a"))
+    relay.from_server("one", request(9, "roots/list"))
+    first, second = to_client(relay.ended("one", "the server one ended with exit status 3"))
+    assert (first["id"], error_code(first)) == (1, "server_unavailable")
+    assert second["method"] == "notifications/cancelled"
+    assert second["params"]["requestId"] == 9
+    (refused,) = to_client(relay.from_client(request(2, "ping")))
+    assert "exit status 3" in refused["error"]["message"]
+
+
+def test_a_server_that_was_started_again_gets_the_handshake_of_the_client() -> None:
+    relay = make()
+    relay.from_client(request(0, "initialize", clientInfo={"name": "c"}, protocolVersion="2025-06-18"))
+    relay.ended("one", "the server one ended")
+    ((_, again),) = to_servers(relay.restarted("one"))
+    assert again["params"]["clientInfo"] == {"name": "c"}
+    assert to_client(relay.from_client(request(2, "ping")))[0]["error"]
+    steps = relay.from_server("one", line(id=again["id"], result={"capabilities": {}}))
+    assert [message["method"] for _, message in to_servers(steps)] == ["notifications/initialized"]
+    assert [message["method"] for message in to_client(steps)] == ["notifications/tools/list_changed"]
+    assert to_servers(relay.from_client(request(3, "ping")))
+
+
+def test_a_server_that_does_not_read_fails_only_its_callers() -> None:
+    relay = make()
+    call = request(1, "tools/call", name="a")
+    relay.from_client(call)
+    (message,) = to_client(relay.undelivered("one", call))
+    assert error_code(message) == "server_unavailable"
+    assert relay.undelivered("one", line(method="notifications/initialized")) == []
+
+
+def test_too_many_waiting_requests_are_refused_unless_the_oldest_was_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay_module, "MAX_PENDING", 1)
+    relay = make()
+    relay.from_client(request(1, "a"))
+    assert error_code(to_client(relay.from_client(request(2, "a")))[0]) == "server_unavailable"
+    relay.from_client(line(method="notifications/cancelled", params={"requestId": 1}))
+    assert to_servers(relay.from_client(request(2, "a")))
+
+
+class TestRewriting:
+    def test_the_handshake_gets_one_line_and_names_the_client(self) -> None:
+        relay = make()
+        relay.from_client(request(0, "initialize", clientInfo={"name": "codex-mcp-client", "version": "0.170"}))
+        (answer,) = to_client(relay.from_server("one", line(id=0, result={"capabilities": {"tools": {}}, "new": 1})))
+        assert answer["result"]["new"] == 1
+        assert "Keyhole bounds" in answer["result"]["instructions"]
+        relay.from_client(request(1, "tools/call", name="a"))
+        (step,) = relay.from_server("one", line(id=1, result={"content": []}))
+        assert isinstance(step, BoundResult)
+        assert step.pending.client == Client("codex-mcp-client", "0.170")
+
+    def test_each_request_of_the_newer_protocol_names_the_client(self) -> None:
+        relay = make()
+        meta = {"io.modelcontextprotocol/clientInfo": {"name": "n", "version": "2"}}
+        relay.from_client(request(1, "tools/call", name="a", _meta=meta))
+        (step,) = relay.from_server("one", line(id=1, result={}))
+        assert isinstance(step, BoundResult)
+        assert step.pending.client == Client("n", "2")
+
+    def test_the_last_page_of_the_tools_ends_with_keyholes_own(self) -> None:
+        relay = make()
+        relay.from_client(request(1, "tools/list"))
+        (page,) = to_client(relay.from_server("one", line(id=1, result={"tools": [{"name": "a"}], "nextCursor": "x"})))
+        assert [tool["name"] for tool in page["result"]["tools"]] == ["a"]
+        relay.from_client(request(2, "tools/list", cursor="x"))
+        (page,) = to_client(relay.from_server("one", line(id=2, result={"tools": [{"name": "read_artifact"}]})))
+        assert [tool["name"] for tool in page["result"]["tools"]] == ["read_artifact", "keyhole_read_artifact"]
+        assert to_servers(relay.from_client(request(3, "tools/call", name="read_artifact")))
+        (step,) = relay.from_client(request(4, "tools/call", name="keyhole_read_artifact"))
+        assert isinstance(step, ReadStored)
+
+    def test_a_server_without_tools_has_keyholes_own(self) -> None:
+        relay = make()
+        relay.from_client(request(0, "initialize"))
+        relay.from_server("one", line(id=0, result={"capabilities": {"resources": {}}}))
+        (page,) = to_client(relay.from_client(request(1, "tools/list")))
+        assert [tool["name"] for tool in page["result"]["tools"]] == ["read_artifact"]
+
+    @pytest.mark.parametrize(("method", "params"), [("tools/call", {"name": "a"}), ("resources/read", {"uri": "a:b"})])
+    def test_results_of_tools_and_resources_are_bounded_and_errors_are_not(self, method: str, params: Any) -> None:
+        relay = make()
+        relay.from_client(request(1, method, **params))
+        relay.from_client(request(2, method, **params))
+        assert isinstance(relay.from_server("one", line(id=1, result={}))[0], BoundResult)
+        assert isinstance(relay.from_server("one", line(id=2, error={}))[0], ToClient)
+
+    def test_a_tool_that_is_left_out_is_not_bounded(self) -> None:
+        relay = make(excluded=("get_*",))
+        relay.from_client(request(1, "tools/call", name="get_a"))
+        assert isinstance(relay.from_server("one", line(id=1, result={}))[0], ToClient)
+
+    def test_the_question_of_a_call_is_not_handed_on_but_ranks_its_result(self) -> None:
+        relay = make(asks_query=True)
+        call = request(1, "tools/call", name="a", arguments={"x": "y", "keyhole_query": "why"})
+        ((_, handed_on),) = to_servers(relay.from_client(call))
+        assert handed_on["params"]["arguments"] == {"x": "y"}
+        (step,) = relay.from_server("one", line(id=1, result={}))
+        assert isinstance(step, BoundResult)
+        assert step.pending.intent
+        assert step.pending.intent.query == "why"
+
+
+class TestSeveralServers:
+    @pytest.fixture
+    def relay(self) -> Relay:
+        relay = make("one", "two")
+        relay.from_client(request(1, "tools/list"))
+        relay.from_server("two", line(id=1, result={"tools": [{"name": "b"}, {"name": "both"}]}))
+        relay.from_server("one", line(id=1, result={"tools": [{"name": "a"}, {"name": "both"}]}))
+        return relay
+
+    def test_greet_the_client_together(self) -> None:
+        relay = make("one", "two")
+        steps = relay.from_client(request(0, "initialize"))
+        assert [server for server, _ in to_servers(steps)] == ["one", "two"]
+        assert isinstance(steps[-1], AwaitServers)
+        two = {"protocolVersion": "2025-06-18", "capabilities": {"prompts": {}}, "instructions": "Be two."}
+        assert relay.from_server("two", line(id=0, result=two)) == []
+        one = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": True}}}
+        (answer,) = to_client(relay.from_server("one", line(id=0, result=one)))
+        assert answer["result"]["protocolVersion"] == "2025-06-18"
+        assert answer["result"]["capabilities"] == {"tools": {"listChanged": True}, "prompts": {}}
+        assert answer["result"]["instructions"].startswith("two: Be two.\nKeyhole bounds")
+
+    def test_list_their_tools_in_order_with_prefixes_only_where_names_collide(self) -> None:
+        relay = make("one", "two")
+        relay.from_client(request(1, "tools/list"))
+        relay.from_server("two", line(id=1, result={"tools": [{"name": "b"}, {"name": "both"}]}))
+        answer = relay.from_server("one", line(id=1, result={"tools": [{"name": "a"}, {"name": "both"}]}))
+        names = [tool["name"] for tool in to_client(answer)[0]["result"]["tools"]]
+        assert names == ["a", "one_both", "b", "two_both", "read_artifact"]
+
+    def test_are_asked_for_all_pages_of_a_list(self) -> None:
+        relay = make("one", "two")
+        relay.from_client(request(1, "tools/list"))
+        relay.from_server("two", line(id=1, result={"tools": []}))
+        page = line(id=1, result={"tools": [{"name": "a"}], "nextCursor": "next"})
+        ((server, more),) = to_servers(relay.from_server("one", page))
+        assert (server, more["params"]["cursor"]) == ("one", "next")
+        (answer,) = to_client(relay.from_server("one", line(id=1, result={"tools": [{"name": "b"}]})))
+        assert [tool["name"] for tool in answer["result"]["tools"]] == ["a", "b", "read_artifact"]
+
+    def test_get_the_calls_of_their_tools_with_the_names_that_they_know(self, relay: Relay) -> None:
+        for shown, server, name in [("a", "one", "a"), ("b", "two", "b"), ("two_both", "two", "both")]:
+            ((target, call),) = to_servers(relay.from_client(request(shown, "tools/call", name=shown)))
+            assert (target, call["params"]["name"]) == (server, name)
+
+    def test_refuse_a_tool_and_a_method_that_none_of_them_has(self, relay: Relay) -> None:
+        for call in (request(2, "tools/call", name="both"), request(3, "a/new/method")):
+            (message,) = to_client(relay.from_client(call))
+            assert message["error"]["code"] == METHOD_NOT_FOUND
+
+    def test_may_use_the_same_ids_for_their_requests(self, relay: Relay) -> None:
+        first, second = (to_client(relay.from_server(server, request(1, "roots/list")))[0]["id"] for server in "ab")
+        assert first != second
+        assert to_servers(relay.from_client(line(id=second, result={"roots": []}))) == [
+            ("b", {"jsonrpc": "2.0", "id": 1, "result": {"roots": []}})
+        ]
+        (cancelled,) = to_client(
+            relay.from_server("a", line(method="notifications/cancelled", params={"requestId": 1}))
+        )
+        assert cancelled["params"]["requestId"] == first
+
+    def test_go_on_when_one_of_them_ends(self, relay: Relay) -> None:
+        relay.from_client(request(2, "tools/call", name="a"))
+        relay.from_client(request(3, "tools/call", name="b"))
+        (message,) = to_client(relay.ended("one", "the server one ended"))
+        assert message["id"] == 2
+        assert isinstance(relay.from_server("two", line(id=3, result={}))[0], BoundResult)
+        assert error_code(to_client(relay.from_client(request(4, "tools/call", name="a")))[0]) == "server_unavailable"
+        relay.from_client(request(5, "tools/list"))
+        (answer,) = to_client(relay.from_server("two", line(id=5, result={"tools": [{"name": "b"}]})))
+        assert [tool["name"] for tool in answer["result"]["tools"]] == ["b", "read_artifact"]
+
+    def test_are_not_waited_for_when_one_is_silent(self) -> None:
+        relay = make("one", "two")
+        wait = relay.from_client(request(1, "tools/list"))[-1]
+        assert isinstance(wait, AwaitServers)
+        relay.from_server("one", line(id=1, result={"tools": [{"name": "a"}]}))
+        (answer,) = to_client(relay.expired(wait.pending))
+        assert [tool["name"] for tool in answer["result"]["tools"]] == ["a", "read_artifact"]
+        assert relay.expired(wait.pending) == []
+        assert relay.from_server("two", line(id=1, result={"tools": []})) == []
+
+    def test_get_the_resources_that_they_list_or_whose_template_matches(self) -> None:
+        relay = make("one", "two")
+        relay.from_client(request(1, "resources/list"))
+        relay.from_server("one", line(id=1, result={"resources": [{"uri": "file:///a"}]}))
+        relay.from_server("two", line(id=1, result={"resources": [{"uri": "db://x"}]}))
+        relay.from_client(request(2, "resources/templates/list"))
+        relay.from_server("one", line(id=2, error={"code": METHOD_NOT_FOUND, "message": ""}))
+        relay.from_server("two", line(id=2, result={"resourceTemplates": [{"uriTemplate": "log://{day}"}]}))
+        found = {
+            uri: to_servers(relay.from_client(request(uri, "resources/read", uri=uri)))[0][0]
+            for uri in ("file:///a", "db://x", "log://monday", "db://new", "other:x")
+        }
+        assert found == {
+            "file:///a": "one",
+            "db://x": "two",
+            "log://monday": "two",
+            "db://new": "two",
+            "other:x": "one",
+        }
+
+    def test_share_prompts_and_completions(self) -> None:
+        relay = make("one", "two")
+        relay.from_client(request(1, "prompts/list"))
+        relay.from_server("one", line(id=1, result={"prompts": [{"name": "p"}]}))
+        relay.from_server("two", line(id=1, result={"prompts": [{"name": "p"}]}))
+        ((server, get),) = to_servers(relay.from_client(request(2, "prompts/get", name="two_p")))
+        assert (server, get["params"]["name"]) == ("two", "p")
+        ref = {"type": "ref/prompt", "name": "one_p"}
+        ((server, complete),) = to_servers(relay.from_client(request(3, "completion/complete", ref=ref, argument={})))
+        assert (server, complete["params"]["ref"]["name"]) == ("one", "p")

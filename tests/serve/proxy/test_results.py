@@ -1,0 +1,182 @@
+"""Results within their budget: texts are shortened, other blocks stay, and what is left out can be read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keyhole.budget.budget import Budget
+from keyhole.retrieval.bound import Bounded, bound
+from keyhole.serve.proxy.messages import encode
+from keyhole.serve.proxy.results import (
+    LEAST_BYTES,
+    Limits,
+    Shortening,
+    bound_call_result,
+    bound_resource_result,
+    is_within,
+    json_size,
+)
+from keyhole.store.memory import MemoryStore
+
+LOG = "\n".join(f"{number:05} worker {number * 7919 % 1000} did step {number * 31 % 977}" for number in range(3_000))
+SMALL = Limits(Budget(4_000), media=1_000)
+SECRET = b"s" * 32
+
+
+class Kept:
+    """A store in memory and how the results use it."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore(lambda: 0.0)
+        self.media: list[tuple[str, str]] = []
+
+    def shorten(self, text: str, chars: int) -> Bounded:
+        return bound(text, query="step", budget=chars, store=self.store, secret=SECRET)
+
+    def keep(self, data: str, kind: str) -> str:
+        self.media.append((data, kind))
+        return "abcdefghijklmnop"
+
+    def how(self, reader: str = "read_artifact") -> Shortening:
+        return Shortening(self.shorten, self.keep, reader)
+
+
+def text_block(text: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "text", "text": text, **fields}
+
+
+def test_a_result_within_its_budget_is_not_changed() -> None:
+    result = {"content": [text_block("ok")], "structuredContent": {"result": "ok"}}
+    assert bound_call_result(result, SMALL, Kept().how()) is None
+    assert is_within(encode(result), SMALL)
+    assert not is_within(encode(result), Limits(Budget(4_000, tokens=10)))
+
+
+def test_a_long_text_is_shortened_within_the_budget_and_its_last_line_but_one_reads_on() -> None:
+    kept = Kept()
+    bounded = bound_call_result(
+        {"content": [text_block(LOG, annotations={"x": 1})], "_meta": {"a": 1}}, SMALL, kept.how()
+    )
+    assert bounded is not None
+    assert json_size(bounded) <= 4_000
+    assert bounded["_meta"] == {"a": 1}
+    (block,) = bounded["content"]
+    assert block["annotations"] == {"x": 1}
+    call, end = block["text"].splitlines()[-2:]
+    assert end == "[end]"
+    id = call.split('"')[1]
+    assert call.startswith("Next: read_artifact(id=")
+    assert kept.store.get(id).text == LOG
+
+
+def test_the_last_call_has_the_name_that_the_client_sees() -> None:
+    bounded = bound_call_result({"content": [text_block(LOG)]}, SMALL, Kept().how("keyhole_read_artifact"))
+    assert bounded is not None
+    assert "\nNext: keyhole_read_artifact(id=" in bounded["content"][0]["text"]
+
+
+def test_structured_content_that_the_text_repeats_is_left_out_of_a_shortened_result() -> None:
+    rows = {"rows": [{"id": number, "name": f"name {number}"} for number in range(2_000)]}
+    kept = Kept()
+    bounded = bound_call_result(
+        {"content": [text_block(json.dumps(rows))], "structuredContent": rows}, SMALL, kept.how()
+    )
+    assert bounded is not None
+    assert "structuredContent" not in bounded
+    assert len(bounded["content"]) == 1
+    assert kept.store.stats().artifacts == 1
+
+
+def test_structured_content_that_the_text_does_not_repeat_becomes_a_text() -> None:
+    rows = {"rows": [{"id": number, "name": f"name {number}"} for number in range(2_000)]}
+    kept = Kept()
+    bounded = bound_call_result({"content": [text_block("2,000 rows")], "structuredContent": rows}, SMALL, kept.how())
+    assert bounded is not None
+    summary, shown = bounded["content"]
+    assert summary == text_block("2,000 rows")
+    id = shown["text"].split('read_artifact(id="')[1][:16]
+    assert json.loads(kept.store.get(id).text) == rows
+    assert json_size(bounded) <= 4_000
+
+
+def test_text_blocks_are_one_text_and_other_blocks_stay_in_their_places() -> None:
+    image = {"type": "image", "data": "A" * 900, "mimeType": "image/png"}
+    new = {"type": "hologram", "beam": [1, 2]}
+    bounded = bound_call_result(
+        {"content": [new, text_block(LOG[:5_000]), image, text_block(LOG)]}, SMALL, Kept().how()
+    )
+    assert bounded is not None
+    assert [block["type"] for block in bounded["content"]] == ["hologram", "text", "image"]
+    assert bounded["content"][0] == new
+    assert bounded["content"][2] == image
+
+
+def test_an_image_over_the_clients_limit_is_stored_and_named() -> None:
+    kept = Kept()
+    image = {"type": "image", "data": "A" * 1_001, "mimeType": "image/png"}
+    bounded = bound_call_result({"content": [text_block("ok"), image]}, SMALL, kept.how())
+    assert bounded is not None
+    assert kept.media == [("A" * 1_001, "image/png")]
+    assert bounded["content"][1]["text"] == (
+        "[image/png, 1,001 bytes of base64, left out: a result takes 1,000 bytes of data. "
+        'Its base64 is stored: read_artifact(id="abcdefghijklmnop").]'
+    )
+
+
+def test_the_text_of_an_embedded_resource_is_shortened_in_its_place() -> None:
+    resource = {"type": "resource", "resource": {"uri": "file:///log", "text": LOG, "mimeType": "text/plain"}}
+    bounded = bound_call_result({"content": [text_block("Here:"), resource]}, SMALL, Kept().how())
+    assert bounded is not None
+    assert bounded["content"][0] == text_block("Here:")
+    assert bounded["content"][1]["resource"]["uri"] == "file:///log"
+    assert len(bounded["content"][1]["resource"]["text"]) < 4_000
+    assert resource["resource"]["text"] == LOG  # type: ignore[index]
+
+
+def test_many_links_are_read_on_like_a_text() -> None:
+    links = [{"type": "resource_link", "uri": f"file:///{number}", "name": f"n{number}"} for number in range(500)]
+    kept = Kept()
+    bounded = bound_call_result({"content": links}, SMALL, kept.how())
+    assert bounded is not None
+    assert json_size(bounded) <= 4_000
+    id = bounded["content"][0]["text"].split('read_artifact(id="')[1][:16]
+    assert [json.loads(line) for line in kept.store.get(id).text.splitlines()] == links
+
+
+def test_a_resource_is_shortened_and_its_data_is_stored_over_the_limit() -> None:
+    contents = [{"uri": "a:b", "text": LOG}, {"uri": "a:c", "blob": "B" * 2_000, "mimeType": "image/png"}]
+    bounded = bound_resource_result({"contents": contents}, SMALL, Kept().how())
+    assert bounded is not None
+    first, second = bounded["contents"]
+    assert first["uri"] == "a:b"
+    assert first["text"].endswith("[end]")
+    assert second["uri"] == "a:c"
+    assert second["text"].startswith("[image/png, 2,000 bytes")
+    assert bound_resource_result({"contents": contents[1:]}, Limits(Budget(500), media=9_000), Kept().how()) is None
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_texts_share_the_budget_and_short_ones_are_whole(count: int) -> None:
+    parts = [{"type": "resource", "resource": {"uri": f"a:{number}", "text": LOG}} for number in range(count)]
+    bounded = bound_call_result({"content": [text_block("short"), *parts]}, SMALL, Kept().how())
+    assert bounded is not None
+    assert bounded["content"][0] == text_block("short")
+    assert json_size(bounded) <= 4_000
+
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=300).map(lambda text: text * 40)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(TEXTS, max_size=4), TEXTS, st.integers(LEAST_BYTES, 9_000), st.sampled_from([None, 700, 2_000]))
+def test_a_result_never_exceeds_its_budget(texts: list[str], other: str, size: int, tokens: int | None) -> None:
+    resource = {"type": "resource", "resource": {"uri": "a:b", "text": other}}
+    result = {"content": [*(text_block(text) for text in texts), resource], "structuredContent": {"x": other}}
+    limits = Limits(Budget(size, tokens=tokens))
+    bounded = bound_call_result(result, limits, Kept().how())
+    assert bounded is None or json_size(bounded) <= size

@@ -1,0 +1,193 @@
+"""The proxy as a process in front of a real server over stdio: transparent but for its rewrites, and never silent."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve.proxy.client import SERVER, PipeClient, proxy, running
+from tests.serve.proxy.scripted_server import log_lines
+from tests.support.waiting import wait_for
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[PipeClient]:
+    with proxy(tmp_path) as client:
+        client.greet()
+        yield client
+
+
+def shown(message: Any) -> str:
+    return str(message["result"]["content"][0]["text"])
+
+
+def converse(client: PipeClient) -> list[bytes]:
+    """Hold a conversation with every kind of message, and return what came back, the answers in order of their ids."""
+    client.greet()
+    client.request("list", "tools/list")
+    client.call("s", "small", a=1)
+    client.call("m", "media")
+    client.call("f", "fail")
+    client.request("p", "tools/call", name="progress", _meta={"progressToken": "t"})
+    client.request("level", "logging/setLevel", level="info")
+    for number, method in enumerate(("roots/list", "sampling/createMessage", "elicitation/create", "ping", "a/new")):
+        client.send(id=number + 10, method="tools/call", params={"name": "ask", "arguments": {"method": method}})
+        asked = client.receive()
+        client.send(id=asked["id"], result={"answer": method, "new": {"x": 1.0}})
+        client.answer_to(number + 10)
+    client.send(method="notifications/roots/list_changed")
+    client.receive()
+    client.receive()
+    client.send(id="n", method="tools/call", params={"name": "never"})
+    client.send(method="notifications/cancelled", params={"requestId": "n", "reason": "enough"})
+    client.answer_to("n")
+    client.request("r", "resources/read", uri="log:3")
+    client.request("new", "a/new/method", deep={"x": [1, 2.50, None]})
+    client.call("big", "big", lines=5_000)
+    client.call("structured", "structured")
+    client.request("rbig", "resources/read", uri="log:5000")
+    return client.received
+
+
+def test_every_kind_of_message_passes_byte_for_byte_but_for_the_rewrites(tmp_path: Path) -> None:
+    with running(SERVER) as client:
+        direct = converse(client)
+    with proxy(tmp_path) as client:
+        relayed = converse(client)
+    assert len(relayed) == len(direct)
+    changed = [json.loads(old)["id"] for old, new in zip(direct, relayed, strict=True) if old != new]
+    assert changed == [0, "list", "big", "structured", "rbig"]
+    greeting, tools, big, structured, resource = (
+        json.loads(new) for old, new in zip(direct, relayed, strict=True) if old != new
+    )
+    assert greeting["result"].pop("instructions")
+    assert greeting == json.loads(direct[0])
+    assert [tool["name"] for tool in tools["result"]["tools"]] == ["small", "big", "structured", "read_artifact"]
+    assert not any("outputSchema" in tool for tool in tools["result"]["tools"])
+    assert "structuredContent" not in structured["result"]
+    assert resource["result"]["contents"][0]["uri"] == "log:5000"
+    assert all(len(json.dumps(each)) < 16_500 for each in (big, structured, resource))
+
+
+def test_what_a_result_leaves_out_is_read_with_the_call_that_it_names(client: PipeClient) -> None:
+    text = shown(client.call(1, "big", lines=3_000, about="step"))
+    call = text.splitlines()[-2]
+    assert call.startswith('Next: read_artifact(id="')
+    id = call.split('"')[1]
+    parts: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        answer = client.call(offset + 10, "read_artifact", id=id, offset=offset, limit=50_000)["result"]
+        parts.append(answer["content"][0]["text"].split(" ---\n", 1)[1].rsplit("\n--- end", 1)[0])
+        offset = (answer["_meta"]["keyhole"]["next"] or {}).get("offset")
+    assert "".join(parts) == log_lines(3_000)
+    found = client.call("q", "read_artifact", id=id, query="002999 the step")
+    assert "002999 the step" in shown(found)
+    assert client.call("e", "read_artifact", id="nosuchid")["result"]["isError"]
+
+
+def test_a_result_is_within_the_budget_of_its_client(tmp_path: Path) -> None:
+    with proxy(tmp_path, "--tool", "small=20000") as client:
+        client.greet(name="codex-mcp-client", version="0.170")
+        client.call(1, "big")
+        assert len(client.received[-1]) < 11_100
+
+
+def test_one_tool_may_have_its_own_budget_and_others_are_left_alone(tmp_path: Path) -> None:
+    with proxy(tmp_path, "--tool", "big=30000", "--except", "struct*") as client:
+        client.greet()
+        client.call(1, "big")
+        assert 20_000 < len(client.received[-1]) < 30_100
+        assert "structuredContent" in client.call(2, "structured")["result"]
+        tools = client.request(3, "tools/list")["result"]["tools"]
+        assert ["outputSchema" in tool for tool in tools] == [False, False, True, False]
+
+
+def test_a_question_ranks_the_result_and_is_not_handed_on(tmp_path: Path) -> None:
+    with proxy(tmp_path, "--keyhole-query") as client:
+        client.greet()
+        assert shown(client.call(1, "small", keyhole_query="x", a=1)) == 'small {"a": 1}'
+        assert "004321 the step" in shown(client.call(2, "big", keyhole_query="004321"))
+
+
+def test_nothing_is_stored_where_the_settings_keep_nothing(tmp_path: Path) -> None:
+    with proxy(tmp_path, KEYHOLE_KEEP_OUTPUTS="off") as client:
+        client.greet()
+        assert "read_artifact(" not in shown(client.call(1, "big"))
+
+
+class TestFaults:
+    def test_answers_come_in_the_order_of_the_server(self, client: PipeClient) -> None:
+        for number in range(100):
+            seconds = (number * 37 % 100) / 500
+            client.send(id=number + 1, method="tools/call", params={"name": "late", "arguments": {"seconds": seconds}})
+        answers = {message["id"]: shown(message) for message in (client.receive() for _ in range(100))}
+        assert answers == {number + 1: str((number * 37 % 100) / 500) for number in range(100)}
+
+    def test_noise_of_the_server_disturbs_no_caller(self, client: PipeClient) -> None:
+        assert shown(client.call(1, "noise")) == "after the noise"
+
+    def test_a_message_that_is_cut_off_is_an_error_to_its_caller_only(self, client: PipeClient) -> None:
+        client.send(id=1, method="tools/call", params={"name": "late", "arguments": {"seconds": 0.05}})
+        assert client.call(2, "half")["error"]["data"]["code"] == "server_fault"
+        assert shown(client.answer_to(1)) == "0.05"
+
+    def test_a_message_of_100_megabytes_is_an_error_to_its_caller_in_bounded_memory(self, client: PipeClient) -> None:
+        answer = client.call(1, "huge", megabytes=100)
+        assert answer["error"]["data"]["code"] == "server_fault"
+        assert shown(client.call(2, "small")) == "small {}"
+        peak = next(line for line in _status(client.process.pid).splitlines() if line.startswith("VmHWM"))
+        assert int(peak.split()[1]) < 400_000
+
+    def test_the_death_of_the_server_is_an_error_to_its_callers_and_it_is_started_again(
+        self, client: PipeClient
+    ) -> None:
+        client.send(id=1, method="tools/call", params={"name": "never"})
+        client.send(id=2, method="tools/call", params={"name": "die"})
+        codes = {message["id"]: message["error"] for message in (client.receive(), client.receive())}
+        assert {error["data"]["code"] for error in codes.values()} == {"server_unavailable"}
+        assert "ended with exit status 3" in codes[1]["message"]
+        assert client.call(3, "small")["error"]["data"]["retry"]
+        assert client.receive()["method"] == "notifications/tools/list_changed"
+        assert shown(client.call(4, "small")) == "small {}"
+
+    def test_a_line_of_the_client_that_is_no_json_is_answered(self, client: PipeClient) -> None:
+        client.send_line(b"hello")
+        assert client.receive()["error"]["code"] == -32700
+        assert shown(client.call(1, "small")) == "small {}"
+
+    def test_a_server_that_cannot_be_started_is_named(self, tmp_path: Path) -> None:
+        with proxy(tmp_path, server=["/no/such/program"]) as client:
+            message = client.request(1, "initialize")["error"]["message"]
+            assert message.startswith("server_unavailable: the server program cannot be started: No such file")
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_a_signal_ends_the_proxy_and_its_server(self, client: PipeClient, number: int) -> None:
+        os.kill(client.process.pid, number)
+        assert client.process.wait(timeout=20) == 0
+
+
+def test_a_proxy_that_is_killed_leaves_no_server_behind(tmp_path: Path) -> None:
+    with proxy(tmp_path) as client:
+        client.greet()
+        children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children").read_text().split()
+        client.process.kill()
+        client.process.wait()
+        assert len(children) == 1
+        wait_for(lambda: not Path(f"/proc/{children[0]}").exists())
+
+
+def _status(pid: int) -> str:
+    return Path(f"/proc/{pid}/status").read_text()
+
+
+def test_the_environment_of_the_proxy_reaches_the_server(tmp_path: Path) -> None:
+    with proxy(tmp_path, API_TOKEN="s3cret") as client:
+        client.greet()
+        assert shown(client.call(1, "env", name="API_TOKEN")) == "s3cret"
