@@ -27,7 +27,7 @@ ACCEPT = {"Content-Type": "application/json", "Accept": "application/json, text/
 @contextmanager
 def http_proxy(home: Path, *words: str) -> Iterator[str]:
     command = [sys.executable, "-m", "keyhole", "proxy", "--http", "--port", "0", *words]
-    env = {**os.environ, "KEYHOLE_HOME": str(home)}
+    env = {**os.environ, "KEYHOLE_HOME": str(home), "KEYHOLE_CALLS_AT_ONCE": "20"}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=env)
     assert process.stderr
     try:
