@@ -56,6 +56,12 @@ def test_a_stored_output_is_read_on_by_the_call_that_its_last_lines_name() -> No
     assert product.store.get(id).text == BUILD
 
 
+def test_the_named_call_reads_on_where_most_is_left_out() -> None:
+    bounded = bound(BUILD, command="make", store=retrieval({}).store, secret=SECRET)
+    start, end = max(bounded.omitted, key=lambda gap: gap[1] - gap[0])
+    assert f"offset={start}, limit={min(8_000, end - start)}" in bounded.text
+
+
 def test_the_command_its_exit_status_and_its_folder_are_stored_with_the_output() -> None:
     store = retrieval({}).store
     bounded = bound(BUILD, command="make -j4", exit_status=2, folder="/src/app", store=store, secret=SECRET)

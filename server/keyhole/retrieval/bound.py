@@ -13,7 +13,7 @@ from keyhole.extract.outputs import (
     recognise,
     terminal_text,
 )
-from keyhole.passages.gaps import find_gaps, next_gap
+from keyhole.passages.gaps import find_gaps
 from keyhole.passages.outputs import select_output
 from keyhole.render.outputs import OutputHead, bounded_text
 from keyhole.retrieval.adopt import output_words
@@ -161,7 +161,8 @@ def render_output(
     longest = {"offset": total, "limit": WINDOW_CHARS}
     space = budget - len(bounded_text(head, empty, secret, id, longest)) - MARGIN
     selection = select_output(output, query, space, command_words=words)
-    gap = next_gap(total, selection.spans, (0.0,) * len(selection.spans))
-    following = {"offset": gap[0], "limit": min(WINDOW_CHARS, gap[1] - gap[0])} if gap else None
+    gaps = tuple(find_gaps(total, selection.spans))
+    start, end = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0, 0))
+    following = {"offset": start, "limit": min(WINDOW_CHARS, end - start)} if gaps else None
     rendered = bounded_text(head, selection, secret, id, following)
-    return Bounded(rendered, output.kind, id or None, total, tuple(find_gaps(total, selection.spans)))
+    return Bounded(rendered, output.kind, id or None, total, gaps)
