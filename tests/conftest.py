@@ -21,6 +21,18 @@ settings.register_profile("thorough", settings.get_profile("default"), max_examp
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+ONE_AT_A_TIME = ("serve", "packaging")
+"""Folders whose tests start servers and installations and measure times, so that they run in one process."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Group the tests for the two processes of `make test`: each file, and all files that run one at a time."""
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        group = "servers" if folder in ONE_AT_A_TIME else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(autouse=True)
 def own_logging() -> Iterator[None]:
     """Restore log levels and handlers after each test, because commands that a test calls change them."""
