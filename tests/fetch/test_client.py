@@ -443,6 +443,7 @@ def test_a_body_whose_connection_is_lost_is_cut_and_the_page_is_marked(data: byt
         ("deflate, gzip", gzip.compress(zlib.compress(b"hello"))),
         ("identity", b"hello"),
     ],
+    ids=["gzip", "two members", "deflate", "deflate without header", "br", "two codings", "identity"],
 )
 def test_a_coded_body_is_decoded(coding: str, body: bytes) -> None:
     with serve({"/": response(body, Content_Encoding=coding)}) as site:
