@@ -131,7 +131,7 @@ def test_all_registers_with_the_clients_found_and_the_listing_shows_them(home: P
         assert main(["install", "claude-code", "--hooks"]) == 0
         assert words not in claude_file.read_text("utf-8")
         capsys.readouterr()
-    assert "keyhole hook claude" in text
+    assert " hook claude" in text
 
 
 @pytest.mark.parametrize(("words", "expected"), [
