@@ -113,7 +113,7 @@ def test_a_missing_program_another_copy_and_a_change_of_small_outputs_are_report
     assert finding.level is Level.FAIL and "/gone/keyhole does not exist" in finding.message
     register(home, "keyhole")
     assert "keyhole does not exist" in check()["claude-code"].message
-    copy = script(home, f'exec '{sys.executable}' -m keyhole "$@"')
+    copy = script(home, f"exec '{sys.executable}' -m keyhole \"$@\"")
     register(home, f"'{copy}'")
     finding = check()["claude-code"]
     assert finding.level is Level.WARN and "runs another copy of Keyhole, version " in finding.message
