@@ -115,3 +115,16 @@ def test_a_session_has_a_server_of_its_own_until_it_is_deleted(tmp_path: Path) -
         assert send("POST", url, call, Host="evil.example")[0] == 421
         assert send("DELETE", url, b"", **session)[0] == 200
         assert send("POST", url, call, **session)[0] == 404
+
+
+def test_an_error_of_the_newer_protocol_is_json_with_its_http_status(url: str) -> None:
+    names = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in names.items()}
+    body = {"jsonrpc": "2.0", "id": "x", "method": "no/such", "params": {"_meta": meta}}
+    agreeing = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "no/such"}
+    status, headers, text = send("POST", url, json.dumps(body).encode(), **agreeing)
+    assert (status, headers["content-type"]) == (404, "application/json")
+    assert (json.loads(text)["id"], json.loads(text)["error"]["code"]) == ("x", -32601)
+    status, _, text = send("POST", url, json.dumps(body).encode(), **{**agreeing, "Mcp-Method": "tools/list"})
+    assert status == 400
+    assert "mcp-method" in json.loads(text)["error"]["message"]

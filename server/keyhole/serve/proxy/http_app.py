@@ -6,17 +6,15 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
-
-from mcp_types import PROTOCOL_VERSION_META_KEY
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, refuse, send_body, send_json
 from keyhole.serve.http.sessions import HEADER, SESSION_IDLE_SECONDS, find_session_id
 from keyhole.serve.proxy.http_session import HttpSession, Stream
-from keyhole.serve.proxy.messages import Message, invalid_line, parse
+from keyhole.serve.proxy.messages import invalid_line, parse
+from keyhole.serve.proxy.modern_http import error_status, find_header_error, is_modern
 from keyhole.serve.tools import tenant_of
 
 log = logging.getLogger(__name__)
@@ -76,15 +74,19 @@ class ProxyApp:
             await send_json(send, 400, invalid_line().data)
             return
         tenant, id = tenant_of(scope), find_session_id(scope["headers"])
-        is_first = not id and any(message.method == "initialize" for message in messages)
-        if not id and not is_first and not _is_modern(scope, messages):
+        shared = not id and is_modern(scope["headers"], messages)
+        is_first = not id and not shared
+        if is_first and not any(message.method == "initialize" for message in messages):
             await refuse(send, _NEEDS_SESSION)
+            return
+        if shared and (error := find_header_error(scope["headers"], messages)):
+            await send_json(send, 400, error.data)
             return
         if id and (tenant, id) not in self._sessions:
             await refuse(send, _NO_SESSION)
             return
         id = secrets.token_hex(16) if is_first else id
-        opened = await self._open((tenant, id), shared=not id)
+        opened = await self._open((tenant, id), shared=shared)
         if opened is None:
             await refuse(send, _FULL)
             return
@@ -93,7 +95,7 @@ class ProxyApp:
         if stream is None:
             await send_body(send, 202, b"", ())
         else:
-            await _stream(opened, stream, receive, send, headers)
+            await _stream(opened, stream, receive, send, headers, errors_have_status=shared)
 
     async def _get_or_delete(self, scope: Scope, receive: Receive, send: Send) -> None:
         key = tenant_of(scope), find_session_id(scope["headers"])
@@ -129,14 +131,6 @@ class ProxyApp:
         await asyncio.gather(*(opened.work for opened in ended), return_exceptions=True)
 
 
-def _is_modern(scope: Scope, messages: Sequence[Message]) -> bool:
-    """Return whether a request without a session is one of the newer protocol."""
-    header = next((value for name, value in scope["headers"] if name == b"mcp-protocol-version"), b"")
-    metas = [message.params.get("_meta") for message in messages]
-    named = {meta.get(PROTOCOL_VERSION_META_KEY) for meta in metas if isinstance(meta, Mapping)}
-    return bool({header.decode("latin-1"), *named} & set(MODERN_PROTOCOL_VERSIONS))
-
-
 async def _read_body(receive: Receive) -> bytes:
     """Return the body, whose size has been checked before."""
     body = b""
@@ -148,27 +142,46 @@ async def _read_body(receive: Receive) -> bytes:
 
 
 async def _stream(
-    opened: _Open, stream: Stream, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]
+    opened: _Open,
+    stream: Stream,
+    receive: Receive,
+    send: Send,
+    headers: list[tuple[bytes, bytes]],
+    *,
+    errors_have_status: bool = False,
 ) -> None:
-    """Send the messages of a stream as events, until it ends or the client closes the connection."""
-    await send({"type": "http.response.start", "status": 200, "headers": [*_EVENT_STREAM, *headers]})
+    """Send the messages of a stream as events, until it ends or the client closes the connection.
+
+    `errors_have_status`: an error that is the first message is sent as JSON, with its HTTP status.
+    """
     gone = asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
-        while True:
-            following = asyncio.ensure_future(stream.queue.get())
-            await asyncio.wait([following, gone, opened.work], return_when=asyncio.FIRST_COMPLETED)
-            raw = following.result() if following.done() else None
-            if raw is None:
-                following.cancel()
-                break
+        first = await _next(opened, stream, gone) if errors_have_status else None
+        if first is not None and (status := error_status(first)):
+            await send_body(send, status, first, (("content-type", "application/json"),))
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": [*_EVENT_STREAM, *headers]})
+        raw = first or await _next(opened, stream, gone)
+        while raw is not None:
             event = b"event: message\ndata: " + raw + b"\n\n"
             await send({"type": "http.response.body", "body": event, "more_body": True})
+            raw = await _next(opened, stream, gone)
         if not gone.done():
             await send({"type": "http.response.body", "body": b""})
     finally:
         gone.cancel()
         opened.used = time.monotonic()
         await opened.session.close(stream)
+
+
+async def _next(opened: _Open, stream: Stream, gone: asyncio.Future[None]) -> bytes | None:
+    """Return the next message of a stream, None if it ended, its session ended or the client closed the connection."""
+    following = asyncio.ensure_future(stream.queue.get())
+    await asyncio.wait((following, gone, opened.work), return_when=asyncio.FIRST_COMPLETED)
+    if following.done():
+        return following.result()
+    following.cancel()
+    return None
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

@@ -18,7 +18,7 @@ from mcp.shared.inbound import (
     encode_header_value,
 )
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from keyhole.serve.proxy.lines import Line
@@ -142,10 +142,10 @@ class HttpUpstream:
         """Return the headers that the transport requires beside a message."""
         meta = message.params.get("_meta")
         version = str((meta.get(VERSION_KEY) if isinstance(meta, dict) else None) or self._version)
-        if not version or message.method == "initialize":
+        if not version or (message.method == "initialize" and version in HANDSHAKE_PROTOCOL_VERSIONS):
             return {}
         headers = {MCP_PROTOCOL_VERSION_HEADER: version}
-        if version in MODERN_PROTOCOL_VERSIONS and message.method:
+        if version not in HANDSHAKE_PROTOCOL_VERSIONS and message.method:
             headers[MCP_METHOD_HEADER] = message.method
             name = message.params.get(NAME_BEARING_METHODS.get(message.method, ""))
             headers |= {MCP_NAME_HEADER: encode_header_value(name)} if isinstance(name, str) else {}
