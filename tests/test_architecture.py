@@ -48,7 +48,7 @@ IO_FILES = {
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
-    "serve/proxy": "conversation http_app http_session http_upstream run stored_texts upstream",
+    "serve/proxy": "conversation indexing http_app http_exchange http_session http_upstream run stored_texts upstream",
     "serve/http/auth": "authenticate jwks token_file",
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",
@@ -61,7 +61,8 @@ IO_FILES = {
 }
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
-    "psycopg", "psycopg_pool", "httpx", "httpcore", "mcp", "mcp_types", "pathlib", "threading", "logging", "tempfile",
+    "psycopg", "psycopg_pool", "httpx", "httpx2", "httpcore", "mcp", "mcp_types", "pathlib", "threading", "logging",
+    "tempfile",
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",

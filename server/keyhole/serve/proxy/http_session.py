@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from keyhole.serve.proxy.lines import Line
-from keyhole.serve.proxy.messages import Key, Message, build, key_of, parse
-from keyhole.serve.proxy.relay import CANCELLED
+from keyhole.serve.proxy.messages import CANCELLED, Key, Message, build, key_of, parse
 
 MAX_QUEUED: Final = 100
 """Messages that wait for a client that does not read its response. Beyond them, the servers wait too."""

@@ -29,6 +29,10 @@ result. A longer one is skipped while it is read, so that it takes no memory."""
 EDGE_BYTES: Final = 4_096
 """Bytes that are kept of the start and of the end of a message that is skipped, to find its id."""
 
+CANCELLED: Final = "notifications/cancelled"
+"""The method of the notification that a request is no longer wanted."""
+
+_LINE_BREAKS: Final = bytes.maketrans(b"\r\n", b"  ")
 _ID: Final = rb'(-?\d{1,18}|"[^"\\]{1,200}")'
 _ID_FIRST: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*' + _ID + rb"\s*,")
 _ID_LAST: Final = re.compile(
@@ -96,6 +100,11 @@ def parse(line: bytes) -> tuple[Message, ...]:
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         return tuple(build(each) for each in value)
     raise ValueError("no JSON object")
+
+
+def one_line(text: bytes) -> bytes:
+    """Return JSON on one line. Its strings contain no line breaks, so those that it has are space between values."""
+    return text.translate(_LINE_BREAKS)
 
 
 def build(data: Mapping[str, Any]) -> Message:

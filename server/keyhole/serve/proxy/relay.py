@@ -15,7 +15,7 @@ from typing import Any, Final
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy import messages, rewrite
 from keyhole.serve.proxy.merge import LISTS, Answers, merge_discover, merge_initialize
-from keyhole.serve.proxy.messages import Key, Message, error_response, response
+from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, response
 from keyhole.serve.proxy.rewrite import Policy
 from keyhole.serve.proxy.routes import Routes
 from keyhole.serve.proxy.steps import AwaitServers, BoundResult, Client, Pending, ReadStored, Step, ToClient, ToServer
@@ -31,7 +31,6 @@ BOUNDED: Final = frozenset({"tools/call", "tasks/result", "resources/read"})
 TO_ALL: Final = frozenset({*LISTS, "initialize", "server/discover", "logging/setLevel", "subscriptions/listen"})
 """Methods that each of several servers answers."""
 GREETINGS: Final = frozenset({"initialize", "server/discover"})
-CANCELLED: Final = "notifications/cancelled"
 LIST_CHANGED: Final = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
