@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +11,14 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.stems import query_words
-from keyhole.retrieval.adopt import INDEXED_CHARS, output_words
+from keyhole.retrieval.adopt import INDEXED_CHARS, SpooledOutputs, adopt_outputs, output_words
 from keyhole.retrieval.adopt_running import adopt_all
+from keyhole.store.adopting import AdoptingStore
 from keyhole.store.base import LOCAL, Store
+from keyhole.store.memory import MemoryStore
 from keyhole.store.open import open_stores
 from keyhole.store.spool import spool_folder, write
+from tests.support.fakes import artifact
 
 ID = "abcdefghij234567"
 TEXT = "compiling\n" * 500 + "error: undeclared identifier frobnicate\n"
@@ -68,3 +73,55 @@ def test_a_long_output_is_indexed_by_its_ends_and_its_marked_lines() -> None:
     words = output_words("make", text, [(start, start + 7, 7.0)]).split()
     assert {"begin", "failur", "end", "make", "*make"} <= set(words)
     assert "middl" not in words
+
+
+def spooled(folder: Path, max_bytes: int = 10**6) -> tuple[SpooledOutputs, MemoryStore, AdoptingStore]:
+    memory = MemoryStore(lambda: 5.0)
+    adopting = AdoptingStore(memory, str(folder), lambda id: adopt_outputs(str(folder), memory, id))
+    return SpooledOutputs(adopting, max_bytes), memory, adopting
+
+
+OUTPUT = artifact(ID, TEXT, url="output:compiler", title="make all")
+
+
+def test_a_spooled_output_can_be_read_at_once_and_is_indexed_later(tmp_path: Path) -> None:
+    outputs, memory, adopting = spooled(tmp_path / "spool")
+    outputs.put(OUTPUT, "")
+    assert memory.list(5) == ()
+    assert adopting.part(ID, 0, 9).artifact.text == "compiling"
+    assert [artifact.id for artifact in memory.search(query_words("frobnicate"), 5)] == [ID]
+
+
+def test_the_oldest_spooled_output_is_indexed_first(tmp_path: Path) -> None:
+    outputs, memory, _ = spooled(tmp_path)
+    for number, name in enumerate((ID, ID[::-1])):
+        outputs.put(replace(OUTPUT, id=name), "")
+        os.utime(tmp_path / f"{name}.output", (number, number))
+    assert outputs.adopt_oldest()
+    assert [row.id for row in memory.list(5)] == [ID]
+    assert [outputs.adopt_oldest(), outputs.adopt_oldest()] == [True, False]
+
+
+def test_an_output_that_cannot_be_spooled_goes_into_the_store(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for outputs, memory, _ in (spooled(tmp_path / "file"), spooled(tmp_path, max_bytes=10)):
+        outputs.put(OUTPUT, "")
+        assert [artifact.id for artifact in memory.search(query_words("frobnicate"), 5)] == [ID]
+
+
+def test_an_output_that_another_process_has_just_adopted_is_read(tmp_path: Path) -> None:
+    memory = MemoryStore(lambda: 5.0)
+
+    def adopt_elsewhere(_id: str) -> int:
+        memory.put(OUTPUT, "")
+        return 0
+
+    assert AdoptingStore(memory, str(tmp_path), adopt_elsewhere).get(ID).text == TEXT
+
+
+def test_an_output_that_was_written_twice_is_removed_for_good(tmp_path: Path) -> None:
+    outputs, memory, adopting = spooled(tmp_path)
+    memory.put(OUTPUT, "")
+    outputs.put(OUTPUT, "")
+    assert adopting.remove(ID)
+    assert adopting.list(5) == ()

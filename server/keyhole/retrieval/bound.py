@@ -75,6 +75,7 @@ def bound(
     exit_status: int | None = None,
     folder: str = "",
     store: OutputStore | None = None,
+    indexes: bool = True,
     secret: bytes = b"",
     now: float = 0.0,
 ) -> Bounded:
@@ -86,8 +87,9 @@ def bound(
     `kind`: one of `keyhole.extract.outputs.KINDS`, None to recognise it. `command`: the command line that printed the
     output. `name`: the name of the file that it was read from. `exit_status`, `folder`: how the command ended and where
     it ran; a status other than 0 is shown. `store`: where the whole output is kept with these facts, at the time `now`
-    in seconds since the epoch; without a store nothing is written, and nothing can be read on. `secret`: signs the
-    boundary lines and the id; without it, an output could contain its own boundary. Secrets in `command` are masked.
+    in seconds since the epoch; without a store nothing is written, and nothing can be read on. `indexes`: False if the
+    store makes the search words later. `secret`: signs the boundary lines and the id; without it, an output could
+    contain its own boundary. Secrets in `command` are masked.
 
     Raises KeyholeError: invalid_argument for an unknown kind or a budget below `MIN_BUDGET`, store_unavailable.
     """
@@ -104,7 +106,7 @@ def bound(
 
         url = output_url(read.kind)
         id, notes = artifact_id(secret, url, text), output_notes(command or "", exit_status, folder)
-        words = output_words(title, read.text, read.marks)
+        words = output_words(title, read.text, read.marks) if indexes else ""
         store.put(Artifact(id, url, url, title, text, "text/plain", "", now, notes=notes), words)
     lines = count_lines(text)
     words = command_words(mask_secrets(command or ""))

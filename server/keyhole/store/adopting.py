@@ -21,10 +21,14 @@ _T = TypeVar("_T")
 
 
 class AdoptingStore:
-    """A store that looks for an unknown artifact among the outputs to adopt, and adopts all before it is listed."""
+    """A store that looks for an unknown artifact among the outputs to adopt, and adopts all before it is listed.
 
-    def __init__(self, store: Store, adopt: Callable[[str], int]) -> None:
+    `folder`: the spool folder.
+    """
+
+    def __init__(self, store: Store, folder: str, adopt: Callable[[str], int]) -> None:
         self._store = store
+        self.folder = folder
         self._adopt = adopt
 
     # Calls that adopt.
@@ -51,7 +55,8 @@ class AdoptingStore:
         return self._store.list(limit, after)
 
     def remove(self, id: str) -> bool:
-        return self._store.remove(id) or (self._adopt(id) > 0 and self._store.remove(id))
+        self._adopt(id)
+        return self._store.remove(id)
 
     def collect(self) -> int:
         self._adopt("")
@@ -66,10 +71,10 @@ class AdoptingStore:
             return read()
         except KeyholeError as error:
             # An output that was dropped or is damaged may have been written again.
-            is_missing = error.code in (Code.UNKNOWN_ARTIFACT, Code.EXPIRED_ARTIFACT, Code.DAMAGED_ARTIFACT)
-            if not is_missing or not self._adopt(id):
+            if error.code not in (Code.UNKNOWN_ARTIFACT, Code.EXPIRED_ARTIFACT, Code.DAMAGED_ARTIFACT):
                 raise
-        return read()
+        self._adopt(id)
+        return read()  # also if there was nothing to adopt: another thread or process may just have adopted it
 
     # Calls that do not.
 

@@ -83,7 +83,8 @@ class LocalStores:
             if tenant not in self._open:
                 store, secret = self._open_store(tenant)
                 if tenant == LOCAL and self._adopt:
-                    store = AdoptingStore(store, partial(self._adopt, spool_folder(self._folder), store, secret))
+                    folder = spool_folder(self._folder)
+                    store = AdoptingStore(store, folder, partial(self._adopt, folder, store, secret))
                 self._open[tenant] = store, secret
             return self._open[tenant]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from _thread import get_ident
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -55,7 +56,7 @@ def write(
     os.makedirs(folder, mode=0o700, exist_ok=True)
     make_room(folder, max_bytes - len(data))
     path = os.path.join(folder, id)
-    partial = f"{path}.{os.getpid()}{PARTIAL}"
+    partial = f"{path}.{os.getpid()}.{get_ident()}{PARTIAL}"
     handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with open(handle, "wb") as file:
@@ -85,14 +86,16 @@ def make_room(folder: str, max_bytes: int) -> None:
             total -= size
 
 
-def adopt(folder: str, put: Callable[[Artifact], None], id: str = "") -> int:
-    """Put the outputs of the folder into a store, oldest first, and return their number; with `id` only this one.
+def adopt(folder: str, put: Callable[[Artifact], None], id: str = "", most: int = MAX_ADOPTED) -> int:
+    """Put outputs of the folder into a store, at most `most`, oldest first, and return their number.
+
+    `id`: the only output to put, "" for all.
 
     Several processes may adopt at the same time: an output that two of them put is the same artifact. An output that
     the store cannot take now stays in the folder, and a damaged one is renamed and logged.
     """
     names = _complete_names(folder, id)
-    return sum(_adopt_file(os.path.join(folder, name), put) for name in names[:MAX_ADOPTED])
+    return sum(_adopt_file(os.path.join(folder, name), put) for name in names[:most])
 
 
 def _complete_names(folder: str, id: str) -> list[str]:

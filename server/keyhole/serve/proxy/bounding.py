@@ -11,6 +11,7 @@ from keyhole.budget.clients import ClientLimits, limits_of
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact
+from keyhole.retrieval.adopt import SpooledOutputs
 from keyhole.retrieval.bound import Bounded, bound
 from keyhole.serve.proxy.messages import Message
 from keyhole.serve.proxy.results import (
@@ -23,6 +24,7 @@ from keyhole.serve.proxy.results import (
 )
 from keyhole.serve.proxy.rewrite import Intent, Policy
 from keyhole.serve.proxy.steps import Client, Pending
+from keyhole.store.adopting import AdoptingStore
 from keyhole.store.base import Store
 from keyhole.store.ids import artifact_id
 from keyhole.text.output_facts import output_title, output_url
@@ -58,6 +60,16 @@ class Bounder:
         bounded = work(result, self._limits(message, pending), how)
         return message.raw if bounded is None else message.with_data(result=bounded).raw
 
+    def index_oldest(self) -> bool:
+        """Index the oldest result that was stored without its search words. Return False if none is left."""
+        if self._config.keep_outputs == "off":
+            return False
+        try:
+            spool = self._spool(self._open_store()[0])
+            return spool is not None and spool.adopt_oldest()
+        except KeyholeError:
+            return False
+
     def _limits(self, message: Message, pending: Pending) -> Limits:
         limits = _limits_of(pending.client)
         media = client_budget(self._config, limits, MAX_BUDGET).size if limits.max_bytes else MEDIA_BYTES
@@ -74,11 +86,18 @@ class Bounder:
         )  # fmt: skip
         try:
             store, secret = self._open_store()
-            return work(store=None if self._config.keep_outputs == "off" else store, secret=secret)
+            if self._config.keep_outputs == "off":
+                return work(secret=secret)
+            spool = self._spool(store)
+            return work(store=spool or store, indexes=spool is None, secret=secret)
         except KeyholeError as error:
             if error.code is not Code.STORE_UNAVAILABLE:
                 raise
             return work()
+
+    def _spool(self, store: Store) -> SpooledOutputs | None:
+        """Return what takes outputs for a store and indexes them later, None if the store has to index them at once."""
+        return SpooledOutputs(store, self._config.store_max_bytes) if isinstance(store, AdoptingStore) else None
 
     def _keep(self, intent: Intent, data: str, kind: str) -> str:
         """Store base64 data and return its id, "" if it is not stored."""

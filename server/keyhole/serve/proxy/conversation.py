@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy.bounding import Bounder
+from keyhole.serve.proxy.indexing import Indexing
 from keyhole.serve.proxy.lines import Line
 from keyhole.serve.proxy.messages import Message, error_response
 from keyhole.serve.proxy.relay import Relay
@@ -59,6 +60,7 @@ class Conversation:
         self._tasks: set[asyncio.Task[None]] = set()
         """The answers that are being made."""
         self._timers: set[asyncio.Task[None]] = set()
+        self._indexing = Indexing(bounder.index_oldest, sleep)
         self._is_closing = False
 
     async def run(self, received: Callable[[], Awaitable[Line | None]]) -> None:
@@ -78,6 +80,7 @@ class Conversation:
                 await asyncio.wait(self._tasks, timeout=LAST_ANSWERS_SECONDS)
         finally:
             self._is_closing = True
+            self._indexing.stop()
             others = [*supervisors, *self._tasks, *self._timers]
             for task in others:
                 task.cancel()
@@ -146,6 +149,7 @@ class Conversation:
             error = KeyholeError(Code.INTERNAL_ERROR, "the result could not be bounded")
             raw = error_response(step.message.data["id"], error).raw
         await self._to_client(raw)
+        self._indexing.start_later()
 
     async def _read(self, step: ReadStored) -> None:
         answer = await self._read_stored(step.request, step.client, self._relay.reader)
