@@ -153,6 +153,11 @@ def test_a_stream_that_cannot_be_opened_again_is_given_up() -> None:
     assert len(requests) == 1 + http_exchange.MAX_FAILURES
 
 
+def test_the_empty_answer_to_a_notification_is_no_fault_whatever_its_type() -> None:
+    note = build({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert exchange(httpx2.Response(202, headers=JSON), messages=(note,))[1] == []
+
+
 def test_the_newer_protocol_names_method_and_tool_in_headers() -> None:
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
     message = CALL.with_data(params={"name": "a", "_meta": meta})
@@ -163,3 +168,4 @@ def test_the_newer_protocol_names_method_and_tool_in_headers() -> None:
     }
     assert request_headers(CALL, "2025-06-18") == {"mcp-protocol-version": "2025-06-18"}
     assert request_headers(INITIALIZE, "2025-06-18") == {}
+    assert request_headers(INITIALIZE.with_data(params={"_meta": meta}), "")["mcp-method"] == "initialize"

@@ -135,7 +135,7 @@ class HttpExchange:
             position = _Position()
             if not await _deliver_events(response, position, deliver) and position.last_id:
                 await self.listen(deliver, position)
-        elif content == "application/json":
+        elif content == "application/json" and is_request:  # to others, a server may answer with an empty body
             await deliver(one_line(await _read_body(response)))
         elif is_request:
             kind = f"content of the type {content[:64]!r}" if content else "no content"
@@ -175,7 +175,7 @@ def is_modern(version: str) -> bool:
 def request_headers(message: Message, agreed: str) -> dict[str, str]:
     """Return the headers that the transport requires beside a message."""
     version = version_of(message, agreed)
-    if not version or message.method == "initialize":
+    if not version or (message.method == "initialize" and not is_modern(version)):
         return {}
     headers = {MCP_PROTOCOL_VERSION_HEADER: version}
     if is_modern(version) and message.method:
