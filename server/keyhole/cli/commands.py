@@ -113,13 +113,17 @@ def _add_proxy(commands: Any) -> None:
     )  # fmt: skip
     _add_http(proxy)
     proxy.add_argument("server_command", nargs="*", metavar="COMMAND", help="command of the server, after two hyphens")
-    proxy.add_argument("--url", help="address of a server over streamable HTTP, instead of a command")
+    proxy.add_argument(
+        "--url",
+        help="address of a server over streamable HTTP, or env:NAME for that of a variable, instead of a command",
+    )
     proxy.add_argument(
         "--header",
         dest="headers",
         action="append",
         metavar="HEADER",
-        help="header for that server, with its name and a colon; may name variables; may be repeated",
+        help="header for that server, with its name and a colon, or a name alone with its value in the variable "
+        "HEADER_NAME; may name variables; may be repeated",
     )
     proxy.add_argument("--config", metavar="FILE", help="configuration file of a client: all its servers become one")
     proxy.add_argument(

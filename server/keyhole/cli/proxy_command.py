@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.proxy.entries import Entry, read_entries, read_header
+from keyhole.serve.proxy.entries import Entry, read_entries, read_header, read_url
 from keyhole.serve.proxy.results import LEAST_BYTES
 from keyhole.serve.proxy.rewrite import Policy
 from keyhole.serve.proxy.upstream import ProcessUpstream, Upstream
@@ -60,9 +61,8 @@ def read_servers(arguments: argparse.Namespace, env: Mapping[str, str]) -> dict[
     if path:
         return read_entries(_read_file(Path(path)), env)
     if url:
-        if not url.startswith(("http://", "https://")):
-            raise KeyholeError(Code.INVALID_ARGUMENT, "--url takes an http or https address")
-        return {url.partition("://")[2].partition("/")[0]: Entry(url=url, headers=headers)}
+        address = read_url(url, env)
+        return {urlsplit(address).netloc.rpartition("@")[2]: Entry(url=address, headers=headers)}
     return {words[0].rpartition("/")[2]: Entry(tuple(words))}
 
 

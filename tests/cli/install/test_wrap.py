@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ def test_every_client_whose_file_can_be_edited_can_be_wrapped(name: str) -> None
 @pytest.mark.parametrize(
     ("entry", "fault"),
     [
-        ({"url": "https://h/mcp", "headers": {"Authorization": "s3cret"}}, "has headers"),
+        ({"url": "https://h/mcp", "headersHelper": "s3cret"}, "has headersHelper: write its proxy by hand"),
+        ({"url": "https://h/sse", "type": "sse"}, "has the type sse; the proxy speaks streamable HTTP only"),
         ({"command": "keyhole-reader"}, "is Keyhole itself"),
         ({}, "names no program"),
     ],
@@ -83,6 +85,112 @@ def test_a_server_without_the_proxy_and_a_proxy_with_options_are_not_unwrapped()
         unwrap_entry(CURSOR, options, "notes")
 
 
+SECRET = "s3cret-of-the-notes"
+WITH_HEADERS = {"url": "https://h/mcp", "headers": {"Authorization": f"Bearer {SECRET}", "X-Team": "blue"}}
+
+
+def test_the_headers_of_a_url_become_variables_of_the_proxy_and_come_back() -> None:
+    wrapped = wrap_entry(CURSOR, file_with(WITH_HEADERS), "notes", PROGRAM)
+    entry = entry_of(wrapped)
+    assert entry["args"] == ["proxy", "--url", "https://h/mcp", "--header", "Authorization", "--header", "X-Team"]
+    assert entry["env"] == {"HEADER_AUTHORIZATION": f"Bearer {SECRET}", "HEADER_X_TEAM": "blue"}
+    assert entry_of(unwrap_entry(CURSOR, wrapped, "notes")) == WITH_HEADERS
+
+
+def test_a_url_with_a_secret_becomes_a_variable_too() -> None:
+    url = "https://h/mcp?api_key=12345678"
+    wrapped = wrap_entry(CURSOR, file_with({"url": url}), "notes", PROGRAM)
+    assert entry_of(wrapped)["args"] == ["proxy", "--url", "env:SERVER_URL"]
+    assert entry_of(wrapped)["env"] == {"SERVER_URL": url}
+    assert entry_of(unwrap_entry(CURSOR, wrapped, "notes")) == {"url": url}
+
+
+def test_the_proxy_starts_with_the_headers_of_a_wrapped_entry() -> None:
+    from keyhole.cli.commands import build_parser
+    from keyhole.cli.proxy_command import read_servers
+
+    entry = entry_of(wrap_entry(CURSOR, file_with(WITH_HEADERS), "notes", PROGRAM))
+    servers = read_servers(build_parser().parse_args(entry["args"]), entry["env"])
+    assert servers["h"].url == "https://h/mcp"
+    assert dict(servers["h"].headers) == WITH_HEADERS["headers"]
+
+
+CODEX_FILE = """\
+model = "o4"
+
+[mcp_servers.notes]  # the team's
+url = 'https://h/mcp'
+bearer_token_env_var = "NOTES_TOKEN"
+startup_timeout_sec = 20
+http_headers = { "X-Team" = "blue" }
+env_http_headers = { "X-User" = "USER_ID" }
+
+[other]
+a = 1
+"""
+
+
+def test_codex_hands_on_the_variables_that_its_entry_names() -> None:
+    codex = CLIENTS["codex"]
+    wrapped = wrap_entry(codex, CODEX_FILE, "notes", PROGRAM)
+    entry = tomllib.loads(wrapped)["mcp_servers"]["notes"]
+    assert entry == {
+        "command": "/opt/keyhole",
+        "args": [
+            "proxy", "--url", "https://h/mcp", "--header", "X-Team", "--header", "X-User: ${USER_ID}",
+            "--header", "Authorization: Bearer ${NOTES_TOKEN}",
+        ],
+        "env": {"HEADER_X_TEAM": "blue"},
+        "env_vars": ["USER_ID", "NOTES_TOKEN"],
+        "startup_timeout_sec": 20,
+    }  # fmt: skip
+    assert tomllib.loads(unwrap_entry(codex, wrapped, "notes")) == tomllib.loads(CODEX_FILE)
+    assert unwrap_entry(codex, wrapped, "notes", [CODEX_FILE]) == CODEX_FILE
+
+
+FORMS = (
+    '{"mcpServers": {"notes": {"url": "https://h/mcp", "headers": {"X-Key": "1"}}, "b": {"command": "b"}}}',
+    '{\n\t"mcpServers": {\n\t\t"notes": {"args": ["-y",  "x"], "command": "npx"}, // ours\n\t},\n}\n',
+    '\ufeff{"mcpServers":\r\n {"notes": {\r\n  "command": "npx", "env": {}, "args": [\r\n"x"]}}}',
+)
+
+
+@pytest.mark.parametrize("before", FORMS)
+def test_the_file_has_its_bytes_again_after_the_proxy_is_taken_away(before: str) -> None:
+    wrapped = wrap_entry(CURSOR, before, "notes", PROGRAM)
+    assert wrapped != before
+    assert unwrap_entry(CURSOR, wrapped, "notes", ["{}", wrapped, before]) == before
+
+
+def test_servers_that_are_unwrapped_in_any_order_have_their_bytes_again() -> None:
+    before = FORMS[0]
+    first = wrap_entry(CURSOR, before, "notes", PROGRAM)
+    both = wrap_entry(CURSOR, first, "b", PROGRAM)
+    without_first = unwrap_entry(CURSOR, both, "notes", [first, before])
+    assert unwrap_entry(CURSOR, without_first, "b", [both, first, before]) == before
+
+
+def test_an_entry_that_was_changed_since_keeps_its_change() -> None:
+    before = file_with({"command": "npx", "args": ["notes"]})
+    changed = wrap_entry(CURSOR, before, "notes", PROGRAM).replace('"notes"\n', '"others"\n')
+    assert entry_of(unwrap_entry(CURSOR, changed, "notes", [before]))["args"] == ["others"]
+
+
+@pytest.mark.parametrize("name", sorted(set(CLIENTS) - {"goose", "claude-desktop"}))
+def test_every_client_whose_entries_have_urls_can_be_wrapped_with_headers(name: str) -> None:
+    from keyhole.cli.install.edit import find_entry, put
+
+    client = CLIENTS[name]
+    kind = {"type": client.shape.http} if client.shape.http else {}
+    entry = {**kind, client.shape.url: "https://h/mcp", client.shape.headers: {"X-Key": SECRET}}
+    before = put(client, "", (*client.key_path, "notes"), entry)
+    wrapped = wrap_entry(client, before, "notes", PROGRAM)
+    own = find_entry(client, wrapped, "notes") or {}
+    assert own[client.shape.env] == {"HEADER_X_KEY": SECRET}
+    assert find_entry(client, unwrap_entry(client, wrapped, "notes"), "notes") == entry
+    assert unwrap_entry(client, wrapped, "notes", [before]) == before
+
+
 def test_the_command_changes_the_clients_file_and_takes_it_back(home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
@@ -92,3 +200,17 @@ def test_the_command_changes_the_clients_file_and_takes_it_back(home: Path) -> N
     assert main(["install", "cursor", "--unwrap", "notes", "--yes"]) == 0
     assert entry_of(file.read_text())["command"] == "npx"
     assert main(["install", "cursor", "--wrap", "gone", "--yes"]) == 1
+
+
+def test_no_output_shows_the_headers_of_a_server(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    before = file_with({"url": "https://h/mcp", "headers": {"X-Team": "blue-of-h", "Authorization": "s3cret"}})
+    file.write_text(before)
+    for words in (["--wrap", "notes", "--json"], ["--unwrap", "notes"]):
+        assert main(["install", "cursor", *words, "--yes"]) == 0
+        output = "".join(capsys.readouterr())
+        assert "•••" in output or "\\u2022" in output
+        assert "blue-of-h" not in output
+        assert "s3cret" not in output
+    assert file.read_text() == before

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyhole.errors import KeyholeError
-from keyhole.serve.proxy.entries import Entry, expand, read_entries, read_header
+from keyhole.serve.proxy.entries import Entry, expand, read_entries, read_header, read_url
 
 ENV = {"TOKEN": "t0k", "HOME": "/home/u"}
 
@@ -59,3 +59,13 @@ def test_a_header_is_read_and_a_faulty_one_is_not_repeated() -> None:
     with pytest.raises(KeyholeError) as error:
         read_header("Bearer s3cret", ENV)
     assert "s3cret" not in str(error.value)
+
+
+def test_a_header_or_a_url_may_be_in_a_variable() -> None:
+    env = {"HEADER_X_API_KEY": "k", "SERVER": "https://h/mcp?key=1"}
+    assert read_header("X-Api-Key", env) == ("X-Api-Key", "k")
+    assert read_url("env:SERVER", env) == "https://h/mcp?key=1"
+    with pytest.raises(KeyholeError, match="in the variable HEADER_X_OTHER"):
+        read_header("X-Other", env)
+    with pytest.raises(KeyholeError, match="--url takes an http or https address"):
+        read_url("env:MISSING", env)

@@ -34,6 +34,11 @@ class Edit:
     """Return the message after a removal, given the text before it."""
     has_key: Callable[[str], bool] = lambda _text: False
     """Return True if what was added to the text contains a key."""
+    secrets: Callable[[str], frozenset[str]] = lambda _text: frozenset()
+    """Return values in the text that the diff masks besides those that look like a secret."""
+    added: str = "registered"
+    """The message after an addition."""
+    unchanged: str = "already registered, nothing to change"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +86,12 @@ def _change_file(edit: Edit, path: Path, arguments: argparse.Namespace) -> FileC
     after = _new_content(edit, path, before, is_removal=arguments.uninstall)
     is_private = edit.has_key(_decode(after or b"", client))
     if after == before:
-        message = edit.missing if arguments.uninstall else "already registered, nothing to change"
+        message = edit.missing if arguments.uninstall else edit.unchanged
         note = _exposure_note(files.exposure(path)) if is_private else ""
         return FileChange(client.name, str(path), "unchanged", message, note=note)
     exposure = files.exposure(path) if is_private else ""
-    diff = tuple(diff_lines(_decode(before or b"", client), _decode(after or b"", client)))
+    old, new = _decode(before or b"", client), _decode(after or b"", client)
+    diff = tuple(diff_lines(old, new, edit.secrets(old) | edit.secrets(new)))
     if arguments.dry_run or not _confirm(client, path, diff, arguments):
         return FileChange(client.name, str(path), "would change", "nothing was written", diff=diff)
     if after is None:
@@ -93,12 +99,12 @@ def _change_file(edit: Edit, path: Path, arguments: argparse.Namespace) -> FileC
         return FileChange(client.name, str(path), "changed", "file deleted: it had no other content", diff=diff)
     backup = str(files.replace(path, before, after, private=is_private) or "")
     if arguments.uninstall:
-        removed = edit.removed(_decode(before or b"", client))
+        removed = edit.removed(old)
         return FileChange(client.name, str(path), "changed", removed, backup, diff)
     note = _exposure_note(files.exposure(path)) if is_private else ""
     if exposure and not note:
         note = "the file contains a key: only you can read it and its backups now"
-    return FileChange(client.name, str(path), "changed", "registered", backup, diff, note, client.next_step)
+    return FileChange(client.name, str(path), "changed", edit.added, backup, diff, note, client.next_step)
 
 
 def _exposure_note(reason: str) -> str:
@@ -112,9 +118,13 @@ def _new_content(edit: Edit, path: Path, before: bytes | None, *, is_removal: bo
         return edit.add(text).encode()
     if before is None:
         return None
-    backups = [_decode(files.read(each) or b"", edit.client) for each in files.list_backups(path)[:1]]
-    after = edit.remove(text, backups)
+    after = edit.remove(text, read_backups(edit.client, path)[:1])
     return None if after is None else after.encode()
+
+
+def read_backups(client: Client, path: Path) -> list[str]:
+    """Return the texts of a file's backups, the latest first. Raises OSError or KeyholeError if one is not readable."""
+    return [_decode(files.read(each) or b"", client) for each in files.list_backups(path)]
 
 
 def _decode(content: bytes, client: Client) -> str:

@@ -128,6 +128,10 @@ def _goose(machine: Machine) -> tuple[Path, ...]:
 _SERVERS: Final = ("mcpServers",)
 _GOOSE: Final = MappingProxyType({"name": "Keyhole", "enabled": True, "timeout": 300})
 _TYPED: Final = Shape("stdio", "http")
+_CODEX: Final = Shape(
+    headers="http_headers", header_variables="env_http_headers", forwarded="env_vars",
+    token_variable="bearer_token_env_var",  # noqa: S106 - a key
+)  # fmt: skip
 
 _ALL: Final = (
     Client(
@@ -139,7 +143,7 @@ _ALL: Final = (
         project=".mcp.json", program="claude",
     ),
     Client(
-        "codex", "Codex", _codex, ("mcp_servers",), Shape(), "https://developers.openai.com/codex/mcp",
+        "codex", "Codex", _codex, ("mcp_servers",), _CODEX, "https://developers.openai.com/codex/mcp",
         project=".codex/config.toml", format="toml", program="codex",
     ),
     Client(

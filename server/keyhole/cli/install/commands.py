@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from keyhole.cli.install import discover, edit, hook_edit, wrap
 from keyhole.cli.install.arguments import DEFAULT_NAME
-from keyhole.cli.install.change import Edit, try_change
+from keyhole.cli.install.change import Edit, read_backups, try_change
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
 from keyhole.cli.install.entries import Server
 from keyhole.cli.install.hook_clients import CODEX_REWRITES, HOOK_CLIENTS, HookClient
@@ -67,16 +67,22 @@ def _change_proxy(arguments: argparse.Namespace) -> int:
     """Put the proxy in front of a server of a client, or take it away."""
     if not arguments.client or arguments.hooks or arguments.uninstall or arguments.only_print:
         raise _invalid("--wrap and --unwrap take a client, and --scope, --dry-run, --yes or --json")
-    machine, client = discover.this_machine(), _client_named(arguments)
+    client, name = _client_named(arguments), arguments.wrap or arguments.unwrap
+    path = discover.config_path(client, discover.this_machine(), arguments.scope)
     program = this_program(discover.this_installation())
 
     def change(text: str) -> str:
-        if arguments.unwrap:
-            return wrap.unwrap_entry(client, text, arguments.unwrap)
-        return wrap.wrap_entry(client, text, arguments.wrap, program)
+        if arguments.wrap:
+            return wrap.wrap_entry(client, text, name, program)
+        return wrap.unwrap_entry(client, text, name, read_backups(client, path) if path else [])
 
-    path = discover.config_path(client, machine, arguments.scope)
-    done = try_change(Edit(client, path, change, lambda text, _: text, ""), arguments)
+    proxied = Edit(
+        client, path, change, lambda text, _: text, "",
+        secrets=lambda text: wrap.secret_values(client, text, name),
+        added="the proxy is in front of it" if arguments.wrap else "the proxy is taken away",
+        unchanged=f"the proxy is {'in front of it already' if arguments.wrap else 'not in front of it'}",
+    )  # fmt: skip
+    done = try_change(proxied, arguments)
     if arguments.json:
         print_json([done.json_facts()])
     return FAILED if done.state == "refused" else OK

@@ -134,6 +134,17 @@ def drop(client: Client, text: str, path: Sequence[str | int]) -> str:
     return mark + _apply(client, lambda: _editor(client).drop(body, path), expected)
 
 
+def copy_entry(client: Client, source: str, text: str, name: str) -> str:
+    """Return the text with an entry exactly as another text has it."""
+    mark, body = _split_mark(text)
+    path, expected = (*client.key_path, name), parse(client, text)
+    place: Any = expected
+    for key in client.key_path:
+        place = place[key]
+    place[name] = dict(find_entry(client, source, name) or {})
+    return mark + _apply(client, lambda: _editor(client).copy(_split_mark(source)[1], body, path), expected)
+
+
 def _editor(client: Client) -> ModuleType:
     if client.format == "yaml":
         raise refusal(client, "Keyhole cannot edit YAML")

@@ -41,6 +41,14 @@ class Shape:
     """Key of the arguments; "" if `program` is a list of the program and its arguments."""
     env: str = "env"
     """Key of the settings."""
+    headers: str = "headers"
+    """Key of the headers for a URL."""
+    header_variables: str = ""
+    """Key of the headers whose values are in variables of the client; "" if it has none."""
+    token_variable: str = ""
+    """Key of the variable with the bearer token for a URL; "" if the client has none."""
+    forwarded: str = ""
+    """Key of the variables of the client that a program gets; "" if it gets all or the client has no such key."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further keys of every entry."""
 

@@ -63,6 +63,14 @@ def drop(text: str, path: Path) -> str:
     return text
 
 
+def copy(source: str, text: str, path: Path) -> str:
+    """Return the text with the object at `path` exactly as another text has it. Both have one."""
+    old, new = _find(text, path), _find(source, path)
+    if old is None or new is None:
+        raise ValueError("there is no object at the path")
+    return text[: old.start] + source[new.start : new.end] + text[old.end :]
+
+
 def _set(text: str, path: Path, key: str, value: Any) -> str:
     """Return the text with `value` at `key` of the object at `path`."""
     existing = _find(text, [*path, key], containers=False)

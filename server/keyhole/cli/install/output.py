@@ -37,11 +37,11 @@ _QUOTED: Final = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*')""")
 _SECRET_NAME: Final = re.compile(_KEYWORDS, re.IGNORECASE)
 
 
-def diff_lines(before: str, after: str) -> list[str]:
-    """Return a unified diff with one line of context and with secrets masked."""
+def diff_lines(before: str, after: str, secrets: Iterable[str] = ()) -> list[str]:
+    """Return a unified diff with one line of context and with secrets masked; `secrets`: values that are secret."""
     shown, is_value_secret = [], False
     for line in _unified_diff(_split_lines(before), _split_lines(after)):
-        head = line[: 10 * MAX_LINE]
+        head = _mask_values(line, secrets)[: 10 * MAX_LINE]
         shown.append(_clip(_QUOTED.sub(f'"{MASK}"', head, count=1) if is_value_secret else mask_secrets(head)))
         flag = _LAST_FLAG.search(head)
         is_value_secret = bool(flag and _is_secret(flag[1])) or (is_value_secret and line.startswith("-"))
@@ -72,6 +72,14 @@ def contains_secret(entry: Mapping[str, Any]) -> bool:
     """Return True if an entry of a client's file contains a secret."""
     text = json.dumps(entry, ensure_ascii=False, default=str)
     return mask_secrets(text) != text
+
+
+def _mask_values(line: str, values: Iterable[str]) -> str:
+    """Return a line with these strings masked, in double quotes as JSON and TOML write them, or in single quotes."""
+    for value in values:
+        for quoted in (json.dumps(value, ensure_ascii=False), json.dumps(value), f"'{value}'"):
+            line = line.replace(quoted, f'"{MASK}"')
+    return line
 
 
 def _mask(value: str) -> str:

@@ -52,6 +52,16 @@ def drop(text: str, path: Sequence[str]) -> str:
     return _delete(text, path) if _has_path(_try_parse(result), path, True) else result
 
 
+def copy(source: str, text: str, path: Sequence[str]) -> str:
+    """Return the text with the table at `path` exactly as another text has it. Both have it in one piece."""
+    lines, others = text.splitlines(keepends=True), source.splitlines(keepends=True)
+    old, new = _table_regions(lines, path), _table_regions(others, path)
+    if len(old) != 1 or len(new) != 1:
+        raise ValueError("the table is written in several places")
+    (start, end), (first, last) = old[0], new[0]
+    return "".join([*lines[:start], *others[first:last], *lines[end:]])
+
+
 def _append(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     """Return the text with the table at its end, after a blank line, and with a final newline if the text has one."""
     import tomlkit

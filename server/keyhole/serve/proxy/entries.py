@@ -11,6 +11,8 @@ from keyhole.errors import Code, KeyholeError
 
 SECTIONS: Final = ("mcpServers", "servers", "mcp", "context_servers")
 """The keys under which clients have their servers."""
+URL_PREFIX: Final = "env:"
+"""Start of a `--url` that names the variable with the URL."""
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 
 
@@ -78,11 +80,32 @@ def expand(text: str, env: Mapping[str, str]) -> str:
 
 
 def read_header(text: str, env: Mapping[str, str]) -> tuple[str, str]:
-    """Return the name and the value of `Name: value`. Raises KeyholeError, which does not repeat the value."""
+    """Return the name and the value of `Name: value`, or of `Name`, whose value is in a variable.
+
+    Raises KeyholeError, which does not repeat the value.
+    """
     name, colon, value = text.partition(":")
-    if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()):
+    if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()):
         raise _invalid("--header takes 'Name: value'")
+    if not colon:
+        variable = header_variable(name.strip())
+        if variable not in env:
+            raise _invalid(f"--header takes 'Name: value', or a name alone with its value in the variable {variable}")
+        value = env[variable]
     return name.strip(), expand(value.strip(), env)
+
+
+def header_variable(name: str) -> str:
+    """Return the variable with the value of a header that `--header` only names."""
+    return f"HEADER_{re.sub('[^0-9A-Za-z]', '_', name).upper()}"
+
+
+def read_url(text: str, env: Mapping[str, str]) -> str:
+    """Return a URL, or that of the variable after `env:`. Raises KeyholeError, which does not repeat it."""
+    url = env.get(text.removeprefix(URL_PREFIX), "") if text.startswith(URL_PREFIX) else text
+    if not url.startswith(("http://", "https://")):
+        raise _invalid("--url takes an http or https address, or env:NAME for that of a variable")
+    return url
 
 
 def _invalid(message: str) -> KeyholeError:
