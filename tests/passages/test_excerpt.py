@@ -7,10 +7,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.passages.excerpt import HEAD_STRETCHES, TAIL_STRETCHES, Excerpt, ExcerptChooser, make_excerpt
+from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt
 
 LINES = [f"{number:06} request served in 3 ms\n" for number in range(20_000)]
-LEAST = (HEAD_STRETCHES + TAIL_STRETCHES) * 1_000
+LEAST = 2_000
+"""Characters of the shortest excerpt: a stretch of each end."""
 
 
 def excerpt(text: str, query: str = "", max_chars: int = 20_000, piece: int = 50_000) -> Excerpt:
@@ -41,6 +42,20 @@ def test_failures_are_chosen_without_a_query_the_first_of_many() -> None:
     text = log_with({7_000: "ERROR disk full\n"} | dict.fromkeys(range(7_001, 19_000, 40), "ERROR again\n"))
     assert "ERROR disk full" in excerpt(text).text
     assert "ERROR disk full" in excerpt(text, "request served").text
+
+
+def test_a_stretch_with_all_words_of_the_query_is_chosen_before_those_with_one_word() -> None:
+    words = dict.fromkeys(range(5_000, 9_000, 40), "retry later\n") | dict.fromkeys(
+        range(9_000, 15_000, 40), "refused\n"
+    )
+    text = log_with(words | {15_500: "retry if refused\n"})
+    assert "retry if refused" in excerpt(text, "retry refused").text
+
+
+def test_a_stretch_beside_other_matches_is_chosen_before_a_lone_one() -> None:
+    lone = dict.fromkeys(range(2_000, 18_000, 200), "shard moved\n")
+    text = log_with(lone | {18_100: "shard moved\n", 18_130: "shard moved at last\n", 18_160: "shard moved\n"})
+    assert "shard moved at last" in excerpt(text, "shard").text
 
 
 def test_words_are_found_in_inflected_forms_and_any_case() -> None:

@@ -23,7 +23,7 @@ LOG = "".join(LINES)
 
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bound_module, "LARGE_CHARS", 100_000)
+    monkeypatch.setattr(bound_module, "WHOLE_CHARS", 100_000)
     monkeypatch.setattr("keyhole.retrieval.large_output.LARGE_CHARS", 100_000)
 
 

@@ -7,9 +7,8 @@ the text chooses.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from keyhole.passages.languages import count_function_words
@@ -20,16 +19,24 @@ EXCERPT_CHARS: Final = 1_000_000
 """Characters of an excerpt: ranking them takes half a second."""
 STRETCH_CHARS: Final = 16_384
 """Characters of a stretch, which ends with a line unless the line is longer."""
-HEAD_STRETCHES: Final = 4
-TAIL_STRETCHES: Final = 8
-"""Stretches of both ends in every excerpt. The summary and the last failure are at the end."""
+HEAD_SHARE: Final = 1 / 16
+TAIL_SHARE: Final = 1 / 8
+"""Shares of the excerpt for the ends of the text. The summary and the last failure are at the end."""
 QUERY_SHARE: Final = 0.6
 """Share of the stretches between the ends for the words of the query; the rest is for the failure words."""
 COMMON: Final = 4_096
 """Stretches that contain a word, from which it is no longer searched for: it distinguishes none of them."""
+MAX_COUNT: Final = 6
+"""Occurrences of a word of the query in one stretch that are counted."""
+SATURATION: Final = 0.5
+"""BM25's k1 for them, as in rank.py: a second word of the query counts more than a second occurrence of one."""
+NEAR_SHARE: Final = 0.3
+"""Share of a stretch's score that the stretches before and after it get: an answer may begin in one and end in the
+next, and its words may be in the sentences around it."""
 FAILURE_WORDS: Final = (
     ("traceback", 3.0), ("panic", 3.0), ("fatal", 3.0), ("critical", 2.0), ("exception", 2.0), ("error", 2.0),
-    ("fail", 2.0), ("denied", 1.0), ("refused", 1.0), ("cannot", 1.0),
+    ("fail", 2.0), ("alarm", 2.0), ("out of memory", 2.0), ("timeout", 1.0), ("timed out", 1.0), ("denied", 1.0),
+    ("refused", 1.0), ("cannot", 1.0), ("could not", 1.0), ("unable to", 1.0), ("not found", 1.0),
 )  # fmt: skip
 """Words of the lines that every reader looks for, and their weights. Searching 100 MB for one takes 0.07 s."""
 
@@ -67,8 +74,8 @@ class ExcerptChooser:
         self._needles += FAILURE_WORDS
         self._stretch_chars = stretch_chars
         self._ends: list[int] = []
-        self._found: list[list[int]] = [[] for _ in self._needles]
-        """The numbers of the stretches that contain each needle."""
+        self._found: list[dict[int, int]] = [{} for _ in self._needles]
+        """The stretches that contain each needle, and how often: a word of the query up to `MAX_COUNT` times."""
 
     def add(self, piece: str) -> None:
         """Add the next piece of the text."""
@@ -81,39 +88,53 @@ class ExcerptChooser:
             self._ends.append(base + end)
             start = end
         low = lower(piece)
-        for (needle, _), found in zip(self._needles, self._found, strict=True):
+        for place, ((needle, _), found) in enumerate(zip(self._needles, self._found, strict=True)):
             offset = low.find(needle) if len(found) < COMMON else -1
-            number = first
+            number, most = first, MAX_COUNT if place < self._queried else 1
             while offset >= 0:
                 while self._ends[number] <= base + offset:
                     number += 1
-                found.append(number)
-                offset = low.find(needle, self._ends[number] - base)
+                found[number] = count = found.get(number, 0) + 1
+                offset = low.find(needle, offset + len(needle) if count < most else self._ends[number] - base)
 
     def choose(self, max_chars: int = EXCERPT_CHARS) -> tuple[Span, ...]:
         """Return the offsets of the chosen stretches in order, adjacent ones as one."""
         size = len(self._ends)
-        count = max(HEAD_STRETCHES + TAIL_STRETCHES, max_chars // self._stretch_chars)
-        ends = chain(range(min(HEAD_STRETCHES, size)), range(max(0, size - TAIL_STRETCHES), size))
-        chosen = dict.fromkeys(ends)
-        queried = self._rank(range(self._queried))
-        failed = self._rank(range(self._queried, len(self._needles)))
+        count = max(1, max_chars // self._stretch_chars)
+        head, tail = math.ceil(count * HEAD_SHARE), math.ceil(count * TAIL_SHARE)
+        chosen = dict.fromkeys([*range(min(head, size)), *range(max(0, size - tail), size)])
+        queried = _sorted(_with_neighbours(self._scores(range(self._queried))))
+        failed = _sorted(self._scores(range(self._queried, len(self._needles))))
         left = count - len(chosen)
         for order, limit in ((queried, int(left * QUERY_SHARE) if queried else 0), (failed, left), (queried, left)):
             taken = [number for number in order if number not in chosen][: max(0, min(limit, count - len(chosen)))]
             chosen |= dict.fromkeys(taken)
-        chosen |= dict.fromkeys(range(min(size, HEAD_STRETCHES + max(0, count - len(chosen)))))
+        chosen |= dict.fromkeys(range(min(size, head + max(0, count - len(chosen)))))
         return _join((self._ends[number - 1] if number else 0, self._ends[number]) for number in sorted(chosen))
 
-    def _rank(self, needles: Iterable[int]) -> list[int]:
-        """Return the stretches with any of the needles: those with the rarest first, of equal ones the earliest."""
+    def _scores(self, needles: Iterable[int]) -> dict[int, float]:
+        """Return the scores of the stretches with any of the needles, as BM25 computes them."""
         scores: dict[int, float] = {}
         for needle in needles:
             found = self._found[needle]
             weight = self._needles[needle][1] * _rarity(len(found), len(self._ends))
-            for number in found:
-                scores[number] = scores.get(number, 0.0) + weight
-        return sorted(scores, key=lambda number: (-scores[number], number))
+            for number, count in found.items():
+                saturated = count * (SATURATION + 1) / (count + SATURATION)
+                scores[number] = scores.get(number, 0.0) + weight * saturated
+        return scores
+
+
+def _with_neighbours(scores: Mapping[int, float]) -> dict[int, float]:
+    """Return the scores with a share of those of the stretches before and after each."""
+    return {
+        number: score + NEAR_SHARE * (scores.get(number - 1, 0.0) + scores.get(number + 1, 0.0))
+        for number, score in scores.items()
+    }
+
+
+def _sorted(scores: Mapping[int, float]) -> list[int]:
+    """Return the stretches by score, of equal ones the earliest first."""
+    return sorted(scores, key=lambda number: (-scores[number], number))
 
 
 def make_excerpt(spans: Sequence[Span], total: int, read: Callable[[int, int], str]) -> Excerpt:

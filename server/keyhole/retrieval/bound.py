@@ -33,8 +33,12 @@ CHARS_PER_TOKEN: Final = 3.5
 """Characters of an output per token, for the estimate in its first line. Logs and code have fewer than prose."""
 MARGIN: Final = 24
 """Characters reserved for numbers, which have more digits around a text than around no text."""
+WHOLE_CHARS: Final = 150_000
+"""Characters up to which all of an output is ranked, which takes 30 ms. Of a larger one, an excerpt is."""
+EXCERPT_BUDGETS: Final = 4
+"""Budgets that an excerpt is large at least, so that there is a choice."""
 LARGE_CHARS: Final = 4_000_000
-"""Characters up to which all of an output is ranked, which takes 1.6 s. Of a larger one, an excerpt is."""
+"""Characters up to which an output is in memory as a whole."""
 WINDOW_CHARS: Final = 8_000
 """Characters of the window that the next call reads."""
 
@@ -99,7 +103,7 @@ def bound(
         return Bounded(
             text, kind or recognise(terminal_text(text), command or "", name or ""), None, len(text), unchanged=True
         )
-    text, read = read_whole(text, query, kind, command or "", name or "")
+    text, read = read_whole(text, query, budget, kind, command or "", name or "")
     id, title = "", output_title(command or "", name or "")
     if store is not None:
         from keyhole.records import Artifact
@@ -129,15 +133,18 @@ def check_options(kind: str | None, budget: int) -> None:
     raise KeyholeError(Code.INVALID_ARGUMENT, f"budget must be at least {MIN_BUDGET}")
 
 
-def read_whole(text: str, query: str | None, kind: str | None, command: str, name: str) -> tuple[str, Output]:
+def read_whole(
+    text: str, query: str | None, budget: int, kind: str | None, command: str, name: str
+) -> tuple[str, Output]:
     """Return the text that is stored, and the output that is ranked: an excerpt of it if it is large."""
-    if len(text) <= LARGE_CHARS:
+    least = EXCERPT_BUDGETS * budget
+    if len(text) <= max(WHOLE_CHARS, least):
         read = read_output(text, kind=kind, command=command, name=name)
         return read.text, read
     from keyhole.retrieval.output_excerpt import excerpt_of_text, read_excerpt
 
     text = terminal_text(text)
-    excerpt = excerpt_of_text(text, query or command_words(command))
+    excerpt = excerpt_of_text(text, query or command_words(command), least)
     return text, read_excerpt(excerpt, kind, command, name)
 
 

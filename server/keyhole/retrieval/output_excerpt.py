@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from keyhole.extract.outputs import Output, read_output
+from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt
 
 if TYPE_CHECKING:
@@ -12,14 +13,24 @@ if TYPE_CHECKING:
 
 PIECE_CHARS: Final = 262_144
 """Characters of the pieces in which a text in memory is examined."""
+STRETCH_CHARS: Final = 1_024
+"""Characters of the stretches of a text in memory. The shorter they are, the more places fit an excerpt."""
+EXCERPT_CHARS: Final = 64_000
+"""Characters of the smallest excerpt: several times the largest default budget."""
+SHARE: Final = 16
+"""The sixteenth part of a text in memory is its excerpt, if that is more."""
 
 
-def excerpt_of_text(text: str, query: str) -> Excerpt:
-    """Return the excerpt of a text in memory. `query`: the words that the excerpt should contain."""
-    chooser = ExcerptChooser(query)
+def excerpt_of_text(text: str, query: str, least: int = 0) -> Excerpt:
+    """Return the excerpt of a text in memory, of at least `least` characters.
+
+    `query`: the words that the excerpt should contain.
+    """
+    chooser = ExcerptChooser(query, STRETCH_CHARS)
     for start in range(0, len(text), PIECE_CHARS):
         chooser.add(text[start : start + PIECE_CHARS])
-    return make_excerpt(chooser.choose(), len(text), lambda start, end: text[start:end])
+    spans = chooser.choose(max(least, EXCERPT_CHARS, min(MAX_CHARS, len(text) // SHARE)))
+    return make_excerpt(spans, len(text), lambda start, end: text[start:end])
 
 
 def examine(pieces: Iterable[str], chooser: ExcerptChooser) -> Iterator[str]:

@@ -29,7 +29,7 @@ def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping
     `folder`: where the client works.
     """
     settings = load_settings(environment)
-    text, read = read_whole(output, None, None, found.command, found.name)
+    text, read = read_whole(output, None, budget, None, found.command, found.name)
     id, title = "", output_title(found.command, found.name)
     secret = _read_secret(settings.home, creates=settings.keeps_outputs)
     if settings.keeps_outputs:
