@@ -48,7 +48,9 @@ IO_FILES = {
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
-    "serve/proxy": "conversation indexing http_app http_exchange http_session http_upstream run stored_texts upstream",
+    "serve/proxy": (
+        "conversation indexing http_app http_exchange http_session http_upstream run sign_in_app stored_texts upstream"
+    ),
     "serve/http/auth": "authenticate jwks token_file",
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",

@@ -56,6 +56,7 @@ class Code(StrEnum):
     ENGINE_UNAVAILABLE = "engine_unavailable"
     SERVER_UNAVAILABLE = "server_unavailable"
     SERVER_FAULT = "server_fault"
+    AUTHORIZATION_REQUIRED = "authorization_required"
     INTERNAL_ERROR = "internal_error"
 
 
@@ -182,6 +183,11 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         ),
         Code.SERVER_FAULT: Rule(
             False, "Call with arguments that ask for less, or use another tool; the server's answer cannot be relayed."
+        ),
+        Code.AUTHORIZATION_REQUIRED: Rule(
+            False,
+            "Give keyhole proxy a valid token with --header 'Authorization: Bearer …', or start it with --http, so "
+            "that a client that can sign in does so.",
         ),
         Code.INTERNAL_ERROR: Rule(
             True, "Call once more; if it fails again, tell the operator: the server's log on stderr has details."

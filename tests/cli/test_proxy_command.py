@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.cli.commands import build_parser
-from keyhole.cli.proxy_command import open_servers, read_policy, read_servers
+from keyhole.cli.proxy_command import find_sign_in_url, open_servers, read_policy, read_servers
 from keyhole.errors import KeyholeError
 from keyhole.serve.proxy.entries import Entry
 from keyhole.serve.proxy.http_upstream import HttpUpstream
@@ -66,3 +66,16 @@ def test_the_choices_of_the_command_line_become_a_policy() -> None:
 def test_a_wrong_size_is_refused(size: str) -> None:
     with pytest.raises(KeyholeError, match="--tool takes NAME=BYTES"):
         read_policy(build_parser().parse_args(["proxy", f"--tool={size}", "--", "x"]))
+
+
+@pytest.mark.parametrize(
+    ("entries", "url"),
+    [
+        ([Entry(url="https://h/mcp", headers=(("X-Team", "blue"),))], "https://h/mcp"),
+        ([Entry(url="https://h/mcp", headers=(("authorization", "mine"),))], ""),
+        ([Entry(url="https://h/mcp"), Entry(url="https://i/mcp")], ""),
+        ([Entry(("npx",))], ""),
+    ],
+)
+def test_the_credentials_of_callers_are_for_the_only_server_that_has_none(entries: list[Entry], url: str) -> None:
+    assert find_sign_in_url(entries) == url

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,12 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.serve.proxy.run import proxy_http, proxy_stdio
 
     policy = read_policy(arguments)
-    servers = partial(open_servers, read_servers(arguments, os.environ))
+    entries = read_servers(arguments, os.environ)
+    servers = partial(open_servers, entries)
     product = partial(build, config, long_running=True)
     if arguments.http:
-        return proxy_http(config, policy, servers, product, arguments.host, arguments.port)
+        url = find_sign_in_url(list(entries.values()))
+        return proxy_http(config, policy, servers, product, arguments.host, arguments.port, url)
     return proxy_stdio(config, policy, servers, product)
 
 
@@ -79,14 +81,25 @@ def _read_file(path: Path) -> Mapping[str, Any]:
     return settings if isinstance(settings, dict) else {}
 
 
-def open_servers(entries: Mapping[str, Entry]) -> Mapping[str, Upstream]:
-    """Return servers that are not yet started."""
-    return {name: _open(entry) for name, entry in entries.items()}
+def find_sign_in_url(entries: Sequence[Entry]) -> str:
+    """Return the URL of the server that gets the credentials of the callers, "" if there is none.
+
+    It is the only server, and has no credentials of its own: those of a caller are for one server.
+    """
+    (entry, *others) = entries
+    names = {name.lower() for name, _ in entry.headers}
+    return "" if others or "authorization" in names else entry.url
 
 
-def _open(entry: Entry) -> Upstream:
+def open_servers(entries: Mapping[str, Entry], authorization: str = "") -> Mapping[str, Upstream]:
+    """Return servers that are not yet started. `authorization`: the caller's, for the only server, "" without one."""
+    return {name: _open(entry, authorization) for name, entry in entries.items()}
+
+
+def _open(entry: Entry, authorization: str) -> Upstream:
     if not entry.url:
         return ProcessUpstream(entry.command, dict(entry.env), entry.folder)
     from keyhole.serve.proxy.http_upstream import HttpUpstream
 
-    return HttpUpstream(entry.url, dict(entry.headers))
+    credentials = {"Authorization": authorization} if authorization else {}
+    return HttpUpstream(entry.url, dict(entry.headers) | credentials)

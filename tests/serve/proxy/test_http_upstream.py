@@ -73,7 +73,7 @@ def test_a_token_is_sent_and_its_absence_is_named(tmp_path: Path) -> None:
     with http_server("token") as url:
         with proxy(tmp_path, "--url", url, server=()) as client:
             message = client.request(1, "initialize")["error"]["message"]
-            assert "HTTP status 401. The server needs an authorization" in message
+            assert "HTTP status 401: it needs an authorization. Give keyhole proxy a valid token" in message
         header = ("--header", "Authorization: Bearer ${MY_TOKEN}")
         with proxy(tmp_path, "--url", url, *header, server=(), MY_TOKEN="t0ken") as client:
             assert client.greet()["result"]

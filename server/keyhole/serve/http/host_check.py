@@ -31,6 +31,9 @@ from keyhole.serve.http.origins import (
 
 METADATA_PREFIX: Final = "/.well-known/"
 """Start of the paths of public documents, which pages of any origin may read (RFC 9728)."""
+TOKEN_PATH: Final = "/oauth/token"  # noqa: S105 - a path
+"""Path of the OAuth token endpoint of the proxy, whose requests are forms. A page can post a form to any site, but
+without a code it gets no token."""
 
 _SINGLE_HEADERS: Final = frozenset(
     {
@@ -125,7 +128,7 @@ def _check_call(head: RequestHead, headers: dict[str, str], rules: HeadRules) ->
         return Refusal(403, "origin_not_allowed", "KEYHOLE_ALLOWED_ORIGINS does not allow this Origin")
     if head.method not in rules.methods:
         return _wrong_method(rules.methods)
-    if head.method == "POST" and not _is_json(headers.get("content-type", "")):
+    if head.method == "POST" and head.path != TOKEN_PATH and not _is_json(headers.get("content-type", "")):
         return Refusal(415, "unsupported_media_type", "the Content-Type must be application/json, in UTF-8")
     return _check_session(headers["mcp-session-id"], rules) if "mcp-session-id" in headers else None
 

@@ -8,12 +8,14 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, refuse, send_body, send_json
 from keyhole.serve.http.sessions import HEADER, SESSION_IDLE_SECONDS, find_session_id
+from keyhole.serve.proxy.credentials import Caller, find_demand, read_authorization
 from keyhole.serve.proxy.http_session import HttpSession, Stream
-from keyhole.serve.proxy.messages import invalid_line, parse
+from keyhole.serve.proxy.messages import invalid_line, one_line, parse
 from keyhole.serve.proxy.modern_http import error_status, find_header_error, is_modern
 from keyhole.serve.tools import tenant_of
 
@@ -28,8 +30,13 @@ _FULL: Final = Refusal(503, "server_full", "too many sessions are open", (("retr
 _WRONG_PATH: Final = Refusal(404, "not_found", f"the only path is {PATH}")
 _NEEDS_SESSION: Final = Refusal(400, "session_required", "the header Mcp-Session-Id is missing: initialize first")
 
-RunSession = Callable[[HttpSession, str], Awaitable[None]]
-"""Runs the conversation of a session for a tenant, until the session ends."""
+RunSession = Callable[[HttpSession, Caller], Awaitable[None]]
+"""Runs the conversation of a session for a caller, until the session ends."""
+Challenge = Callable[[Scope, str], str]
+"""Returns the `WWW-Authenticate` for the client that sent a request, from that of the server."""
+
+_Status = tuple[int, tuple[tuple[str, str], ...]]
+"""An HTTP status, and the headers that belong to it."""
 
 
 @dataclass(slots=True)
@@ -39,15 +46,19 @@ class _Open:
     session: HttpSession
     work: asyncio.Task[None]
     used: float = field(default_factory=time.monotonic)
+    is_accepted: bool = False
+    """True once the server has answered, without asking for credentials."""
 
 
 class ProxyApp:
     """The ASGI application of the proxy."""
 
-    def __init__(self, run_session: RunSession) -> None:
+    def __init__(self, run_session: RunSession, challenge: Challenge | None = None) -> None:
+        """`challenge`: to hand the credentials of the callers on to the server; None to keep them from it."""
         self._run_session = run_session
-        self._sessions: dict[tuple[str, str], _Open] = {}
-        """Sessions by tenant and id. That of the newer protocol, which has no sessions, has the id ""."""
+        self._challenge = challenge
+        self._sessions: dict[tuple[Caller, str], _Open] = {}
+        """Sessions by caller and id. That of the newer protocol, which has no sessions, has the id ""."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -69,11 +80,11 @@ class ProxyApp:
 
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            messages = parse(await _read_body(receive))
+            messages = parse(one_line(await _read_body(receive)))
         except ValueError:
             await send_json(send, 400, invalid_line().data)
             return
-        tenant, id = tenant_of(scope), find_session_id(scope["headers"])
+        caller, id = self._caller(scope), find_session_id(scope["headers"])
         shared = not id and is_modern(scope["headers"], messages)
         is_first = not id and not shared
         if is_first and not any(message.method == "initialize" for message in messages):
@@ -82,11 +93,11 @@ class ProxyApp:
         if shared and (error := find_header_error(scope["headers"], messages)):
             await send_json(send, 400, error.data)
             return
-        if id and (tenant, id) not in self._sessions:
+        if id and (caller, id) not in self._sessions:
             await refuse(send, _NO_SESSION)
             return
         id = secrets.token_hex(16) if is_first else id
-        opened = await self._open((tenant, id), shared=shared)
+        opened = await self._open((caller, id), shared=shared)
         if opened is None:
             await refuse(send, _FULL)
             return
@@ -95,10 +106,25 @@ class ProxyApp:
         if stream is None:
             await send_body(send, 202, b"", ())
         else:
-            await _stream(opened, stream, receive, send, headers, errors_have_status=shared)
+            find_status = partial(self._find_status, scope, opened, shared)
+            await _stream(opened, stream, receive, send, headers, find_status if shared or self._challenge else None)
+            if self._challenge and not opened.is_accepted and opened.session.is_idle:
+                await self._end([(caller, id)])  # it has not been allowed to anybody
+
+    def _find_status(self, scope: Scope, opened: _Open, shared: bool, raw: bytes) -> _Status | None:
+        """Return the status of an error that is the first message of a response, None for other messages."""
+        if self._challenge and (demand := find_demand(raw)):
+            challenge = self._challenge(scope, demand.challenge)
+            return demand.status, (("www-authenticate", challenge),) if demand.challenge or demand.status == 401 else ()
+        opened.is_accepted = True
+        status = error_status(raw) if shared else None
+        return (status, ()) if status else None
+
+    def _caller(self, scope: Scope) -> Caller:
+        return Caller(tenant_of(scope), read_authorization(scope["headers"]) if self._challenge else "")
 
     async def _get_or_delete(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = tenant_of(scope), find_session_id(scope["headers"])
+        key = self._caller(scope), find_session_id(scope["headers"])
         opened = self._sessions.get(key) if key[1] else None
         if opened is None:
             await refuse(send, _NO_SESSION if key[1] else _NEEDS_SESSION)
@@ -108,7 +134,7 @@ class ProxyApp:
         else:
             await _stream(opened, await opened.session.open_general(), receive, send, [])
 
-    async def _open(self, key: tuple[str, str], *, shared: bool) -> _Open | None:
+    async def _open(self, key: tuple[Caller, str], *, shared: bool) -> _Open | None:
         """Return a session, which is opened if it is new; None if too many are open."""
         if key in self._sessions:
             self._sessions[key].used = time.monotonic()
@@ -124,8 +150,8 @@ class ProxyApp:
         self._sessions[key] = _Open(session, work)
         return self._sessions[key]
 
-    async def _end(self, keys: Sequence[tuple[str, str]]) -> None:
-        ended = [self._sessions.pop(key) for key in keys]
+    async def _end(self, keys: Sequence[tuple[Caller, str]]) -> None:
+        ended = [self._sessions.pop(key) for key in keys if key in self._sessions]
         for opened in ended:
             await opened.session.end()
         await asyncio.gather(*(opened.work for opened in ended), return_exceptions=True)
@@ -147,23 +173,22 @@ async def _stream(
     receive: Receive,
     send: Send,
     headers: list[tuple[bytes, bytes]],
-    *,
-    errors_have_status: bool = False,
+    find_status: Callable[[bytes], _Status | None] | None = None,
 ) -> None:
     """Send the messages of a stream as events, until it ends or the client closes the connection.
 
-    `errors_have_status`: an error that is the first message is sent as JSON, with its HTTP status.
+    `find_status` returns the HTTP status of a first message that is sent as JSON, and no event.
     """
     gone = asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
-        first = await _next(opened, stream, gone) if errors_have_status else None
-        if first is not None and (status := error_status(first)):
-            await send_body(send, status, first, (("content-type", "application/json"),))
+        first = await _next(opened, stream, gone) if find_status else None
+        if first is not None and find_status and (status := find_status(first)):
+            await send_body(send, status[0], first, (("content-type", "application/json"), *status[1]))
             return
         await send({"type": "http.response.start", "status": 200, "headers": [*_EVENT_STREAM, *headers]})
         raw = first or await _next(opened, stream, gone)
         while raw is not None:
-            event = b"event: message\ndata: " + raw + b"\n\n"
+            event = b"event: message\ndata: " + one_line(raw) + b"\n\n"
             await send({"type": "http.response.body", "body": event, "more_body": True})
             raw = await _next(opened, stream, gone)
         if not gone.done():

@@ -23,6 +23,7 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.serve.proxy.credentials import REFUSALS, authorization_error
 from keyhole.serve.proxy.messages import MAX_MESSAGE, METHOD_NOT_FOUND, Message, build, one_line
 
 log = logging.getLogger(__name__)
@@ -143,6 +144,8 @@ class HttpExchange:
 
     async def _read_refusal(self, message: Message, response: httpx2.Response, deliver: Deliver) -> None:
         """Hand on the JSON-RPC error of a response that is none of success; raise what its status says otherwise."""
+        if response.status_code in REFUSALS:
+            raise authorization_error(response.status_code, response.headers.get("www-authenticate", ""))
         error = await _read_error(response)
         if response.status_code == 404 and self.session and (error or {}).get("code") != METHOD_NOT_FOUND:
             self.session = ""
@@ -155,10 +158,7 @@ class HttpExchange:
 def refusal(response: httpx2.Response) -> KeyholeError:
     """Return the error for the HTTP status with which a server refused a message."""
     status = response.status_code
-    advice = ". The server needs an authorization: give it with --header" if status in (401, 403) else ""
-    return KeyholeError(
-        Code.SERVER_UNAVAILABLE, f"the server answered with HTTP status {status}{advice}", http_status=status
-    )
+    return KeyholeError(Code.SERVER_UNAVAILABLE, f"the server answered with HTTP status {status}", http_status=status)
 
 
 def version_of(message: Message, agreed: str = "") -> str:

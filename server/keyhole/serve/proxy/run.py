@@ -26,8 +26,8 @@ from keyhole.store.base import LOCAL
 if TYPE_CHECKING:
     from keyhole.retrieval.tenants import Tenants
 
-OpenServers = Callable[[], Mapping[str, Upstream]]
-"""Returns the servers of one conversation, by name."""
+OpenServers = Callable[[str], Mapping[str, Upstream]]
+"""Returns the servers of one conversation, by name. Its argument is the caller's `Authorization`, "" without one."""
 
 
 def converse(
@@ -49,7 +49,7 @@ def proxy_stdio(config: Config, policy: Policy, open_servers: OpenServers, build
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, work.cancel)
         try:
-            await converse(config, policy, open_servers(), send_stdout, texts).run(await open_stdin())
+            await converse(config, policy, open_servers(""), send_stdout, texts).run(await open_stdin())
         finally:
             await texts.aclose()
 
@@ -59,12 +59,19 @@ def proxy_stdio(config: Config, policy: Policy, open_servers: OpenServers, build
 
 
 def proxy_http(
-    config: Config, policy: Policy, open_servers: OpenServers, build: Callable[[], Tenants], host: str, port: int
+    config: Config,
+    policy: Policy,
+    open_servers: OpenServers,
+    build: Callable[[], Tenants],
+    host: str,
+    port: int,
+    sign_in_url: str = "",
 ) -> int:
-    """Serve HTTP clients until SIGTERM or SIGINT.
+    """Serve HTTP clients until SIGTERM or SIGINT. `sign_in_url`: the server that gets the credentials of the callers.
 
     Raises KeyholeError (invalid_argument) if the settings are not safe for this host.
     """
+    from keyhole.serve.http.asgi import App
     from keyhole.serve.http.auth.authenticate import add_authentication, create_verifier
     from keyhole.serve.http.drain import DrainMiddleware, DrainState
     from keyhole.serve.http.host_check import add_host_check
@@ -72,24 +79,24 @@ def proxy_http(
     from keyhole.serve.http.limits.shared.calls import open_shared_calls
     from keyhole.serve.http.listener import listener_url, open_listener
     from keyhole.serve.http.uvicorn_server import serve
+    from keyhole.serve.proxy.credentials import Caller
     from keyhole.serve.proxy.http_app import PATH, ProxyApp
     from keyhole.serve.proxy.http_session import HttpSession
+    from keyhole.serve.proxy.sign_in_app import SignIn
 
     texts = StoredTexts(build)
 
-    async def run_session(session: HttpSession, tenant: str) -> None:
-        await converse(config, policy, open_servers(), session.send, texts, tenant).run(session.receive)
+    async def run_session(session: HttpSession, caller: Caller) -> None:
+        servers = open_servers(caller.authorization)
+        await converse(config, policy, servers, session.send, texts, caller.tenant).run(session.receive)
 
     async def run() -> None:
-        drain_state = DrainState()
-        app = add_host_check(
-            add_authentication(
-                AdmissionMiddleware(ProxyApp(run_session), config, open_shared_calls(config)),
-                config,
-                create_verifier(config),
-            ),
-            config,
-        )
+        drain_state, verifier = DrainState(), create_verifier(config)
+        sign_in = SignIn(sign_in_url, config.public_url) if sign_in_url and verifier is None else None
+        proxy = ProxyApp(run_session, sign_in.challenge if sign_in else None)
+        app: App = AdmissionMiddleware(proxy, config, open_shared_calls(config))
+        app = add_authentication(app, config, verifier)
+        app = add_host_check(sign_in.around(app) if sign_in else app, config)
         print(f"keyhole: serving MCP at {listener_url(listener, PATH)}", file=sys.stderr, flush=True)
         try:
             await serve(DrainMiddleware(app, drain_state), listener, drain_state, config.drain_seconds)
