@@ -7,7 +7,7 @@ import json
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.proxy.messages import build, encode, error_response, find_response_id, invalid_line, key_of, parse
+from keyhole.serve.proxy.messages import build, encode, error_response, invalid_line, key_of, parse
 
 
 def test_a_message_keeps_its_bytes() -> None:
@@ -70,20 +70,3 @@ def test_an_error_names_its_code_the_cause_and_the_next_step() -> None:
 
 def test_an_invalid_line_is_answered_without_an_id() -> None:
     assert invalid_line().data["id"] is None
-
-
-@pytest.mark.parametrize(
-    ("head", "tail", "id"),
-    [
-        (b'{"jsonrpc":"2.0","id":5,"result":{"content":[', b"aaa]}}", 5),
-        (b'{"id": "a-1", "jsonrpc": "2.0", "result": {', b"}}", "a-1"),
-        (b'{"result":{"content":[', b']},"jsonrpc":"2.0","id":9}', 9),
-        (b'{"result":{"content":[', b']},"id":9,"jsonrpc":"2.0"}\r', 9),
-        (b'{"result":{"content":[', b'"x":{"id":9}}', None),
-        (b'{"result":{"content":[', b'{"a":1,"id":9}]}}', None),
-        (b'{"jsonrpc":"2.0","id":5,"method":"roots/list","params":{', b"}}", None),
-        (b"plain text", b"plain text", None),
-    ],
-)
-def test_the_id_of_a_long_response_is_found_at_its_start_or_its_end(head: bytes, tail: bytes, id: object) -> None:
-    assert find_response_id(head, tail) == id

@@ -120,10 +120,16 @@ def test_a_line_of_the_server_that_is_no_json_disturbs_nothing_and_fails_only_it
 def test_a_message_that_is_too_long_fails_the_caller_that_waits_for_it() -> None:
     relay = make()
     relay.from_client(request("a", "tools/call", name="a"))
-    (message,) = to_client(relay.lost("one", b'{"result":{', b'"]},"jsonrpc":"2.0","id":"a"}', "has 99 bytes"))
+    (message,) = to_client(relay.lost("one", b'{"result":,"jsonrpc":"2.0","id":"a"}', "has 99 bytes"))
     assert message["id"] == "a"
     assert "has 99 bytes" in message["error"]["message"]
-    assert relay.lost("one", b'{"method":"x"', b"}", "has 99 bytes") == []
+    assert relay.lost("one", b'{"method":"x"}', "has 99 bytes") == []
+
+
+def test_a_request_that_is_too_long_is_refused() -> None:
+    (message,) = to_client(make().lost_from_client(b'{"method":"tools/call","params":,"id":5}', "has 99 bytes"))
+    assert (message["id"], error_code(message)) == (5, "invalid_argument")
+    assert make().lost_from_client(b'{"method":"notifications/x","params":}', "has 99 bytes") == []
 
 
 def test_the_end_of_a_server_answers_all_that_wait_and_withdraws_what_it_asked() -> None:
@@ -149,6 +155,38 @@ def test_a_server_that_was_started_again_gets_the_handshake_of_the_client() -> N
     assert [message["method"] for _, message in to_servers(steps)] == ["notifications/initialized"]
     assert [message["method"] for message in to_client(steps)] == ["notifications/tools/list_changed"]
     assert to_servers(relay.from_client(request(3, "ping")))
+
+
+def test_a_server_that_was_started_again_gets_the_log_level_and_the_subscriptions_of_the_client() -> None:
+    relay = make()
+    relay.from_client(request(0, "initialize"))
+    for id, method, params in [
+        (1, "logging/setLevel", {"level": "debug"}),
+        (2, "logging/setLevel", {"level": "error"}),
+        (3, "resources/subscribe", {"uri": "a:1"}),
+        (4, "resources/subscribe", {"uri": "a:2"}),
+        (5, "resources/unsubscribe", {"uri": "a:1"}),
+    ]:
+        relay.from_client(request(id, method, **params))
+    relay.ended("one", "the server one ended")
+    ((_, greeting),) = to_servers(relay.restarted("one"))
+    steps = relay.from_server("one", line(id=greeting["id"], result={"capabilities": {}}))
+    _, level, subscription = (message for _, message in to_servers(steps))
+    assert (level["method"], level["params"]) == ("logging/setLevel", {"level": "error"})
+    assert (subscription["method"], subscription["params"]) == ("resources/subscribe", {"uri": "a:2"})
+    assert level["id"] != subscription["id"]
+    assert relay.from_server("one", line(id=level["id"], result={})) == []
+    assert relay.from_server("one", line(id=subscription["id"], error={"code": 1, "message": "no"})) == []
+
+
+def test_a_client_that_listens_to_several_servers_listens_to_a_restarted_one_again() -> None:
+    relay = make("one", "two")
+    relay.from_client(request(1, "subscriptions/listen", notifications={}))
+    assert to_client(relay.ended("one", "the server one ended")) == []
+    assert [(server, message["id"]) for server, message in to_servers(relay.restarted("one"))] == [("one", 1)]
+    relay.from_server("two", line(id=1, result={}))
+    (answer,) = to_client(relay.from_server("one", line(id=1, result={"resultType": "complete"})))
+    assert answer["result"]
 
 
 def test_a_server_that_does_not_read_fails_only_its_callers() -> None:

@@ -69,7 +69,7 @@ class Conversation:
         try:
             while (line := await received()) is not None:
                 if line.length:
-                    log.warning("a message of the client has %d bytes and was left out", line.length)
+                    await self._take(self._relay.lost_from_client(line.outline, _too_long(line)))
                 else:
                     await self._take(self._relay.from_client(line.raw))
             self._is_closing = True
@@ -111,8 +111,7 @@ class Conversation:
             await self._take(self._relay.restarted(name))
         async for line in upstream.lines():
             if line.length:
-                reason = f"has {line.length:,} bytes, more than are relayed,"
-                await self._take(self._relay.lost(name, line.raw, line.tail, reason))
+                await self._take(self._relay.lost(name, line.outline, _too_long(line)))
             elif line.raw:
                 await self._take(self._relay.from_server(name, line.raw))
         return await upstream.stop()
@@ -158,6 +157,10 @@ class Conversation:
     async def _expire(self, step: AwaitServers) -> None:
         await self._sleep(SILENT_SECONDS)
         await self._take(self._relay.expired(step.pending))
+
+
+def _too_long(line: Line) -> str:
+    return f"has {line.length:,} bytes, more than are relayed,"
 
 
 def _start(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:

@@ -1,4 +1,4 @@
-"""Split a stream of bytes into lines of bounded length: the start and the end of a longer line are all that is kept."""
+"""Split a stream of bytes into lines of bounded length: of a longer line, only its outline is kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.serve.proxy.messages import EDGE_BYTES, MAX_MESSAGE
+from keyhole.serve.proxy.messages import MAX_MESSAGE
+from keyhole.serve.proxy.outline import Outline
 
 CHUNK: Final = 256 * 1024
 """Bytes that one read returns at most."""
@@ -14,12 +15,12 @@ CHUNK: Final = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line without its line break, or the start and the end of a line that is too long."""
+    """A line without its line break, or the outline of a line that is too long."""
 
     raw: bytes
-    """The line, or its first `EDGE_BYTES`."""
-    tail: bytes = b""
-    """The last `EDGE_BYTES` of a line that is too long."""
+    """The line, empty if it is too long."""
+    outline: bytes = b""
+    """The top level of a message that is too long."""
     length: int = 0
     """Bytes of a line that is too long, 0 for others."""
 
@@ -31,7 +32,7 @@ class LineSplitter:
         self._most = most
         self._chunks: list[bytes] = []
         self._length = 0
-        self._tail = b""
+        self._outline = Outline()
 
     def feed(self, chunk: bytes) -> list[Line]:
         """Return the lines that end in this chunk."""
@@ -46,21 +47,19 @@ class LineSplitter:
 
     def take(self) -> Line:
         """Return what has been collected as a line, which the end of the stream completes."""
-        whole, length, tail = b"".join(self._chunks), self._length, self._tail
-        self._chunks, self._length, self._tail = [], 0, b""
+        chunks, length, outline = self._chunks, self._length, self._outline
+        self._chunks, self._length, self._outline = [], 0, Outline()
         if length <= self._most:
-            return Line(whole.removesuffix(b"\r"))
-        return Line(whole, tail, length)
+            return Line(b"".join(chunks).removesuffix(b"\r"))
+        return Line(b"", outline.text, length)
 
     def _add(self, chunk: bytes) -> None:
         self._length += len(chunk)
-        if self._length <= self._most:
-            self._chunks.append(chunk)
-            return
-        if not self._tail:
-            whole = b"".join(self._chunks)
-            self._chunks, self._tail = [(whole or chunk)[:EDGE_BYTES]], whole[-EDGE_BYTES:]
-        self._tail = (self._tail + chunk)[-EDGE_BYTES:]
+        self._chunks.append(chunk)
+        if self._length > self._most:
+            for each in self._chunks:
+                self._outline.feed(each)
+            self._chunks.clear()
 
 
 async def read_lines(read: Callable[[int], Awaitable[bytes]], most: int = MAX_MESSAGE) -> AsyncIterator[Line]:
@@ -70,5 +69,5 @@ async def read_lines(read: Callable[[int], Awaitable[bytes]], most: int = MAX_ME
         for line in splitter.feed(chunk):
             yield line
     last = splitter.take()
-    if last.raw:
+    if last.raw or last.length:
         yield last

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -26,21 +25,10 @@ INTERNAL_ERROR: Final = -32603
 MAX_MESSAGE: Final = 32 * 1024**2
 """Bytes of the longest message that is relayed: several times the largest image or file that a client accepts in a
 result. A longer one is skipped while it is read, so that it takes no memory."""
-EDGE_BYTES: Final = 4_096
-"""Bytes that are kept of the start and of the end of a message that is skipped, to find its id."""
-
 CANCELLED: Final = "notifications/cancelled"
 """The method of the notification that a request is no longer wanted."""
 
 _LINE_BREAKS: Final = bytes.maketrans(b"\r\n", b"  ")
-_ID: Final = rb'(-?\d{1,18}|"[^"\\]{1,200}")'
-_ID_FIRST: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*' + _ID + rb"\s*,")
-_ID_LAST: Final = re.compile(
-    rb'[}\]"el\d]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*'
-    + _ID
-    + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$'
-)
-_REQUEST: Final = re.compile(rb'"method"\s*:\s*"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +123,3 @@ def error_response(id: object, error: KeyholeError, number: int = INTERNAL_ERROR
 def invalid_line() -> Message:
     """Return the error that answers a line of the client that is no message."""
     return error_response(None, KeyholeError(Code.INVALID_ARGUMENT, "a line is no JSON-RPC message"), PARSE_ERROR)
-
-
-def find_response_id(head: bytes, tail: bytes) -> Id | None:
-    """Return the id of a response of which only the start and the end are known; None if it cannot be told.
-
-    Servers write the id first or last. The last braces of the message enclose its own fields, so an id directly before
-    them is not an id inside the result.
-    """
-    if _REQUEST.search(head[:200]):
-        return None
-    match = _ID_FIRST.match(head) or _ID_LAST.search(tail)
-    if match is None:
-        return None
-    id: Id = json.loads(match[1])
-    return id

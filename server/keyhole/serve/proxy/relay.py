@@ -14,8 +14,11 @@ from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy import messages, rewrite
+from keyhole.serve.proxy.asked import Asked
+from keyhole.serve.proxy.handshake import Handshake
 from keyhole.serve.proxy.merge import LISTS, Answers, merge_discover, merge_initialize
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, response
+from keyhole.serve.proxy.outline import find_id, outline_of
 from keyhole.serve.proxy.rewrite import Policy
 from keyhole.serve.proxy.routes import Routes
 from keyhole.serve.proxy.steps import AwaitServers, BoundResult, Client, Pending, ReadStored, Step, ToClient, ToServer
@@ -23,16 +26,17 @@ from keyhole.serve.proxy.steps import AwaitServers, BoundResult, Client, Pending
 log = logging.getLogger(__name__)
 
 MAX_PENDING: Final = 10_000
-"""Requests without an answer, at most, in each direction. A client has some dozens; each takes as much as its text."""
+"""Requests without an answer. A client has some dozens; each takes as much as its text."""
 CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 """The key in `_meta` of each request under which the newer protocol has the client's name."""
 BOUNDED: Final = frozenset({"tools/call", "tasks/result", "resources/read"})
 """Methods whose results are bounded."""
-TO_ALL: Final = frozenset({*LISTS, "initialize", "server/discover", "logging/setLevel", "subscriptions/listen"})
+LISTEN: Final = "subscriptions/listen"
+"""The request of the newer protocol that is answered when its subscriptions end."""
+TO_ALL: Final = frozenset({*LISTS, "initialize", "server/discover", "logging/setLevel", LISTEN})
 """Methods that each of several servers answers."""
 GREETINGS: Final = frozenset({"initialize", "server/discover"})
 LIST_CHANGED: Final = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
-INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
 class Relay:
@@ -47,12 +51,10 @@ class Relay:
         self._routes = Routes(servers)
         self._client = Client()
         self._waiting: OrderedDict[Key, Pending] = OrderedDict()
-        self._asked: OrderedDict[Key, tuple[str, Any]] = OrderedDict()
-        """The server, and the id that it chose, of each request of a server that the client has not answered."""
-        self._asked_count = 0
+        self._asked = Asked(renames=not self._is_sole)
         self._down: dict[str, str] = {}
         """Why a server takes no requests, by its name."""
-        self._initialize: Message | None = None
+        self._handshake = Handshake()
         self._has_tools = True
         self.reader = rewrite.READER
         """The name of Keyhole's own tool."""
@@ -66,6 +68,15 @@ class Relay:
         except ValueError:
             return [ToClient(messages.invalid_line().raw)] if line.strip() else []
         return [step for message in received for step in self._from_client(message)]
+
+    def lost_from_client(self, outline: bytes, reason: str) -> list[Step]:
+        """Return the steps for a line of the client that cannot be relayed: an error if it is a request."""
+        id = find_id(outline, of_request=True)
+        if id is None:
+            log.warning("a message of the client %s and was left out", reason)
+            return []
+        error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
+        return [ToClient(error_response(id, error, messages.INVALID_REQUEST).raw)]
 
     def _from_client(self, message: Message) -> list[Step]:
         match message.kind:
@@ -85,15 +96,15 @@ class Relay:
             self._waiting[key].duplicates += 1
             return []
         if len(self._waiting) >= MAX_PENDING and not self._forget_cancelled():
-            return [_refusal(message, Code.SERVER_UNAVAILABLE, f"{MAX_PENDING:,} requests wait for an answer")]
+            full = KeyholeError(Code.SERVER_UNAVAILABLE, f"{MAX_PENDING:,} requests wait for an answer")
+            return [ToClient(error_response(message.data["id"], full).raw)]
         self._learn_client(message)
         tool = str(message.params.get("name", ""))
         if message.method == "tools/call" and tool == self.reader:
             return [ReadStored(message, self._client)]
         if message.method == "tools/list" and not self._has_tools:
-            return [
-                ToClient(response(message.data["id"], self._with_reader({"tools": [], "resultType": "complete"})).raw)
-            ]
+            own = self._with_reader({"tools": [], "resultType": "complete"})
+            return [ToClient(response(message.data["id"], own).raw)]
         if message.method == "ping" and not self._is_sole:
             return [ToClient(response(message.data["id"], {}).raw)]
         try:
@@ -119,6 +130,7 @@ class Relay:
             targets = [target]
         pending = Pending(message, self._client, list(targets), intent, gathers=to_all)
         self._waiting[key] = pending
+        self._handshake.note(handed_on, targets)
         steps: list[Step] = [ToServer(target, handed_on.raw) for target in targets]
         return [*steps, AwaitServers(pending)] if to_all and message.method in {*GREETINGS, *LISTS} else steps
 
@@ -129,8 +141,6 @@ class Relay:
         info = info or (meta.get(CLIENT_INFO) if isinstance(meta, dict) else None)
         if isinstance(info, dict):
             self._client = Client(str(info.get("name", "")), str(info.get("version", "")))
-        if message.method == "initialize":
-            self._initialize = message
 
     def _notification(self, message: Message) -> list[Step]:
         targets = [each for each in self._servers if each not in self._down]
@@ -144,7 +154,7 @@ class Relay:
         return [ToServer(target, message.raw) for target in targets]
 
     def _client_response(self, message: Message) -> list[Step]:
-        asked = self._asked.pop(message.key, None)  # type: ignore[arg-type]
+        asked = self._asked.take(message.data["id"])
         if asked is None:
             log.warning("the client answered a request that no server waits for")
             return []
@@ -165,12 +175,12 @@ class Relay:
         try:
             received = messages.parse(line)
         except ValueError:
-            return self.lost(server, line[: messages.EDGE_BYTES], line[-messages.EDGE_BYTES :], "is no JSON")
+            return self.lost(server, outline_of(line), "is no JSON")
         return [step for message in received for step in self._from_server(server, message)]
 
-    def lost(self, server: str, head: bytes, tail: bytes, reason: str) -> list[Step]:
+    def lost(self, server: str, outline: bytes, reason: str) -> list[Step]:
         """Return the steps for a line that cannot be relayed: an error to the caller that waits for it, if any."""
-        id = messages.find_response_id(head, tail)
+        id = find_id(outline, of_request=False)
         key = messages.key_of(id)
         if key is None or key not in self._waiting or server not in self._waiting[key].servers:
             log.warning("a line of the server %s %s and was left out", server, reason)
@@ -191,28 +201,22 @@ class Relay:
 
     def _ask_client(self, server: str, message: Message) -> list[Step]:
         id = message.data["id"]
-        if len(self._asked) >= MAX_PENDING:
-            self._asked.popitem(last=False)
-        if not self._is_sole:
-            self._asked_count += 1
-            message = message.with_data(id=f"keyhole-{self._asked_count}")
-        key = message.key
-        assert key is not None  # noqa: S101 - for the type checker: a request has an id
-        self._asked[key] = server, id
-        return [ToClient(message.raw)]
+        shown = self._asked.add(server, id)
+        return [ToClient(message.raw if shown == id else message.with_data(id=shown).raw)]
 
     def _cancelled_by(self, server: str, message: Message) -> Message:
         """Return a notification, and for a cancelled request of one of several servers with the id of the client."""
         if message.method != CANCELLED or self._is_sole:
             return message
-        id = message.params.get("requestId")
-        shown = next((key for key, asked in self._asked.items() if asked == (server, id)), None)
-        return message.with_data(params={**message.params, "requestId": shown[1]}) if shown else message
+        shown = self._asked.find(server, message.params.get("requestId"))
+        return message.with_data(params={**message.params, "requestId": shown}) if shown else message
 
     def _server_response(self, server: str, message: Message) -> list[Step]:
         key = message.key
-        if message.data.get("id") == _restart_id(server):
+        if self._handshake.is_greeting(server, message):
             return self._greeted(server, message)
+        if self._handshake.is_repeated(message):
+            return []
         pending = self._waiting.get(key) if key else None
         if key is None or pending is None or server not in pending.servers:
             log.warning("the server %s answered a request that nobody waits for", server)
@@ -306,39 +310,38 @@ class Relay:
         steps: list[Step] = []
         for pending in [each for each in self._waiting.values() if server in each.servers]:
             steps += self._server_response(server, error_response(pending.request.data["id"], error))
-        for key in [key for key, (asked, _) in self._asked.items() if asked == server]:
-            del self._asked[key]
-            params = {"requestId": key[1], "reason": reason}
+        for id in self._asked.forget(server):
+            params = {"requestId": id, "reason": reason}
             steps.append(ToClient(messages.build({"jsonrpc": "2.0", "method": CANCELLED, "params": params}).raw))
         return steps
 
     def restarted(self, server: str) -> list[Step]:
         """Return the steps when a server runs again: the handshake of the client, which the server has not seen."""
-        if self._initialize is None:
+        greeting = self._handshake.greeting(server)
+        if greeting is None:
             self._down.pop(server, None)
-            return []
+            return self._listen_again(server)
         self._down[server] = f"the server {server} is starting again"
-        return [ToServer(server, self._initialize.with_data(id=_restart_id(server)).raw)]
+        return [ToServer(server, greeting)]
 
     def _greeted(self, server: str, message: Message) -> list[Step]:
         if message.result is None:
             log.warning("the server %s refused the handshake after its restart", server)
             return []
         self._down.pop(server, None)
-        return [ToServer(server, INITIALIZED), ToClient(LIST_CHANGED)]
+        return [*(ToServer(server, raw) for raw in self._handshake.repeated(server)), ToClient(LIST_CHANGED)]
+
+    def _listen_again(self, server: str) -> list[Step]:
+        """Return the steps that subscribe the client, which still listens to other servers, to a restarted one."""
+        listening = [each for each in self._waiting.values() if each.gathers and each.request.method == LISTEN]
+        for pending in listening:
+            pending.servers.append(server)
+        return [ToServer(server, pending.request.raw) for pending in listening]
 
 
 def _subject(message: Message) -> str:
     """Return the tool of a call, or the method of another request whose result is bounded."""
     return str(message.params.get("name", "")) if message.method == "tools/call" else message.method
-
-
-def _restart_id(server: str) -> str:
-    return f"keyhole-restart-{server}"
-
-
-def _refusal(message: Message, code: Code, reason: str) -> Step:
-    return ToClient(error_response(message.data["id"], KeyholeError(code, reason)).raw)
 
 
 def _duplicate(pending: Pending) -> Step:

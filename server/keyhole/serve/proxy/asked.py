@@ -1,0 +1,46 @@
+"""Keep the requests of servers that the client has not answered, with the ids under which the client knows them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final
+
+from keyhole.serve.proxy.messages import Id, Key, key_of
+
+MAX_ASKED: Final = 10_000
+"""Requests without an answer; the oldest are forgotten first. Servers have some dozens."""
+
+
+class Asked:
+    """The requests of servers that wait for the client."""
+
+    def __init__(self, *, renames: bool) -> None:
+        """`renames`: ids are replaced, because two servers may use the same."""
+        self._renames = renames
+        self._count = 0
+        self._requests: OrderedDict[Key, tuple[str, Any]] = OrderedDict()
+        """The server, and the id that it chose, by the id that the client knows."""
+
+    def add(self, server: str, id: Id) -> Id:
+        """Remember a request, and return the id for the client."""
+        if len(self._requests) >= MAX_ASKED:
+            self._requests.popitem(last=False)
+        self._count += 1
+        shown = f"keyhole-{self._count}" if self._renames else id
+        self._requests[type(shown), shown] = server, id
+        return shown
+
+    def take(self, shown: object) -> tuple[str, Id] | None:
+        """Return the server that waits for the answer with this id, and its own id; None if there is none."""
+        return self._requests.pop(key_of(shown), None)  # type: ignore[arg-type]
+
+    def find(self, server: str, id: object) -> Id | None:
+        """Return the id under which the client knows a request of a server."""
+        return next((key[1] for key, asked in self._requests.items() if asked == (server, id)), None)
+
+    def forget(self, server: str) -> list[Id]:
+        """Forget the requests of a server, and return their ids for the client."""
+        keys = [key for key, (asked, _) in self._requests.items() if asked == server]
+        for key in keys:
+            del self._requests[key]
+        return [key[1] for key in keys]

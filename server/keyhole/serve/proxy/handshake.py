@@ -1,0 +1,60 @@
+"""Remember what the client has told its servers once, such as its handshake, for a server that is started again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from keyhole.serve.proxy.messages import Message, build
+
+INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+MAX_SUBSCRIPTIONS: Final = 1_000
+"""Subscriptions to resources that are repeated; the oldest are forgotten first. A client has some dozens."""
+_ID: Final = "keyhole-restart-"
+
+
+class Handshake:
+    """The requests of the client that a server must have answered before others make sense."""
+
+    def __init__(self) -> None:
+        self._initialize: Message | None = None
+        self._level: Message | None = None
+        self._subscriptions: dict[tuple[str, str], Message] = {}
+        """The last subscription by server and URI."""
+
+    def note(self, request: Message, servers: Sequence[str]) -> None:
+        """Remember a request that was handed to these servers, if it is one of those."""
+        uri = str(request.params.get("uri"))
+        match request.method:
+            case "initialize":
+                self._initialize, self._level = request, None
+                self._subscriptions.clear()
+            case "logging/setLevel":
+                self._level = request
+            case "resources/subscribe":
+                self._subscriptions |= {(server, uri): request for server in servers}
+                for oldest in list(self._subscriptions)[:-MAX_SUBSCRIPTIONS]:
+                    del self._subscriptions[oldest]
+            case "resources/unsubscribe":
+                for server in servers:
+                    self._subscriptions.pop((server, uri), None)
+
+    def greeting(self, server: str) -> bytes | None:
+        """Return the first request for a server that was started again, None if the client has sent none."""
+        return self._initialize.with_data(id=f"{_ID}{server}").raw if self._initialize else None
+
+    def is_greeting(self, server: str, answer: Message) -> bool:
+        """Return whether a message of a server answers `greeting`."""
+        return answer.data.get("id") == f"{_ID}{server}"
+
+    def repeated(self, server: str) -> list[bytes]:
+        """Return what follows the greeting: that the client is ready, its log level, its subscriptions."""
+        subscriptions = [request for (target, _), request in self._subscriptions.items() if target == server]
+        requests = [*([self._level] if self._level else []), *subscriptions]
+        numbered = enumerate(requests, start=1)
+        return [INITIALIZED, *(build({**each.data, "id": f"{_ID}{number}"}).raw for number, each in numbered)]
+
+    def is_repeated(self, answer: Message) -> bool:
+        """Return whether a message of a server answers one of `repeated`, so that nobody waits for it."""
+        id = answer.data.get("id")
+        return isinstance(id, str) and id.removeprefix(_ID).isdecimal() and id.startswith(_ID)
