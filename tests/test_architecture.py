@@ -37,7 +37,7 @@ IO_FILES = {
         "run_command text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
-    "cli/doctor": "commands conversation end_to_end environment hooks network registrations store_check",
+    "cli/doctor": "commands conversation end_to_end environment hooks network proxied registrations store_check",
     "cli/hook": "keep program saved_file settings transcript",
     "cli/install": "change commands discover files",
     "config": "load",

@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Final
 
 from keyhole.cli.colours import has_colours
-from keyhole.cli.doctor import end_to_end, environment, hooks, network, registrations, settings, store_check
+from keyhole.cli.doctor import end_to_end, environment, hooks, network, proxied, registrations, settings, store_check
 from keyhole.cli.doctor.report import Finding, Level, ReportStyle, format_report, has_failures, json_facts
 from keyhole.cli.install.discover import this_installation
 from keyhole.cli.install.launch import this_server
@@ -42,6 +42,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
         store_check.AREA: partial(store_check.check, config),
         network.AREA: partial(network.check, config, offline=arguments.offline),
         registrations.AREA: partial(registrations.check, offline=arguments.offline),
+        proxied.AREA: partial(proxied.check, offline=arguments.offline),
         hooks.AREA: hooks.check,
         end_to_end.AREA: partial(end_to_end.check, this_server(this_installation())),
     }

@@ -35,21 +35,24 @@ class ConversationError(Exception):
     """The server did not behave as a client expects. The message describes the fault."""
 
 
-async def try_start(server: Server, seconds: float) -> StartResult:
-    """Start a server as a client would, list its tools, and stop it. Wait at most `seconds`."""
+async def try_start(server: Server, seconds: float, tools: frozenset[str] = TOOLS) -> StartResult:
+    """Start a server as a client would, list its tools, and stop it. Wait at most `seconds`.
+
+    `tools`: those that it must have.
+    """
     start = time.monotonic()
     try:
         async with connect(server, "legacy", seconds) as client:
-            await check_tools(client)
+            await check_tools(client, tools)
     except ConversationError as error:
         return StartResult(str(error))
     return StartResult(seconds=time.monotonic() - start)
 
 
-async def check_tools(client: Client) -> None:
-    """Raise ConversationError unless the server lists Keyhole's tools."""
+async def check_tools(client: Client, tools: frozenset[str] = TOOLS) -> None:
+    """Raise ConversationError unless the server lists these tools."""
     names = {tool.name for tool in (await client.list_tools()).tools}
-    if not names >= TOOLS:
+    if not names >= tools:
         raise ConversationError(f"its tools are {', '.join(sorted(names)) or 'none'}")
 
 

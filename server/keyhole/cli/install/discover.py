@@ -8,6 +8,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from keyhole.cli.install.entries import PROGRAM, SCRIPT, Server, has_former_name
 from keyhole.cli.install.hook_clients import HOOK_CLIENTS, HookClient
 from keyhole.cli.install.hook_edit import Hook, find_hooks
 from keyhole.cli.install.launch import Installation, this_server
+from keyhole.cli.install.wrap import Wrapped, find_wrapped
 from keyhole.errors import KeyholeError
 
 
@@ -37,6 +39,17 @@ class Registration:
     state: str
     server: Server | None = None
     fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proxied:
+    """A server in a client's file that runs behind the proxy."""
+
+    client: Client
+    path: Path
+    name: str
+    server: Server
+    wrapped: Wrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +124,23 @@ def _find_registration(client: Client, machine: Machine, name: str, this: Server
         return Registration(client, path, found, "-")
     server = parse_entry(client.shape, entry)
     return Registration(client, path, found, _entry_state(server, this), server)
+
+
+def find_proxied(machine: Machine) -> list[Proxied]:
+    """Return the servers in the files of the user that run behind the proxy. Files that cannot be read have none."""
+    found = []
+    for client in CLIENTS.values():
+        path = config_path(client, machine)
+        if client.format != "yaml" and path is not None:
+            with suppress(OSError, ValueError, KeyholeError):
+                text = (files.read(path) or b"").decode("utf-8")
+                found += [
+                    Proxied(client, path, name, server, wrapped)
+                    for name in edit.list_entries(client, text)
+                    if (server := parse_entry(client.shape, edit.find_entry(client, text, name) or {}))
+                    and (wrapped := find_wrapped(server))
+                ]
+    return found
 
 
 def find_hook_files(machine: Machine) -> list[HookFile]:

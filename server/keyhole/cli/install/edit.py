@@ -32,6 +32,14 @@ def find_entry(client: Client, text: str, name: str) -> Mapping[str, Any] | None
     return value if isinstance(value, Mapping) else {}
 
 
+def list_entries(client: Client, text: str) -> list[str]:
+    """Return the names of all entries. Raises KeyholeError if the text cannot be parsed."""
+    value: Any = parse(client, text) if text else {}
+    for key in client.key_path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return list(value) if isinstance(value, Mapping) else []
+
+
 def add_entry(client: Client, text: str, name: str, server: Server, *, force: bool) -> str:
     """Return the text with this server registered; the same text if it already is.
 
