@@ -1,4 +1,7 @@
-"""Install programs from PyPI into a cache outside the checkout, each in its own virtual environment."""
+"""Install programs from PyPI into a cache outside the checkout.
+
+Each line of programs.txt has the packages of one virtual environment.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ from pathlib import Path
 from .npm import INSTALL_TIMEOUT, InstallError, cache_folder
 from .steps import run_program
 
-PINNED = dict(line.split("==") for line in (Path(__file__).parent / "programs.txt").read_text("utf-8").split())
+_LINES = (Path(__file__).parent / "programs.txt").read_text("utf-8").splitlines()
+PINNED = dict(word.split("==") for line in _LINES for word in line.split())
 
 
 def install_from_pypi(package: str) -> Path:
@@ -19,12 +23,14 @@ def install_from_pypi(package: str) -> Path:
 
     A virtual environment cannot be moved into place, so the file `complete` marks a finished installation.
     """
-    folder = cache_folder() / f"{package}-{PINNED[package]}-python{sys.version_info.major}.{sys.version_info.minor}"
+    packages = next(line.split() for line in _LINES if package in (word.split("==")[0] for word in line.split()))
+    name = "_".join(word.replace("==", "-") for word in packages)
+    folder = cache_folder() / f"{name}-python{sys.version_info.major}.{sys.version_info.minor}"
     complete = folder / "complete"
     if not complete.exists():
         folder.mkdir(parents=True, exist_ok=True)
         _run([sys.executable, "-m", "venv", "--clear", str(folder)])
-        _run([str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", f"{package}=={PINNED[package]}"])
+        _run([str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *packages])
         complete.touch()
     return folder / "bin"
 

@@ -24,6 +24,7 @@ from . import (
     inspector,
     install_command,
     output_hooks,
+    proxied_servers,
     scanners,
 )
 from .agents import AGENTS
@@ -42,6 +43,7 @@ CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
     **{agent.name: (agent.packages, partial(agent_turns.check, agent)) for agent in AGENTS},
     "installing": (install_command.PACKAGES, install_command.check),
     **{f"{each.name} --hooks": (each.agent.packages, partial(output_hooks.check, each)) for each in HOOKED_AGENTS},
+    "proxied servers": (proxied_servers.PACKAGES, proxied_servers.check),
     "codex trust": (codex.PACKAGES, hook_trust.check),
     "fuzz": ((), fuzz.check),
     "scanners": ((), scanners.check),

@@ -67,9 +67,11 @@ def proxy(home: Path, *words: str, server: Sequence[str] = SERVER, **env: str) -
 
 
 @contextmanager
-def running(command: Sequence[str], env: dict[str, str] | None = None) -> Iterator[PipeClient]:
+def running(
+    command: Sequence[str], env: dict[str, str] | None = None, stderr: int | None = None
+) -> Iterator[PipeClient]:
     """Run a command and yield a client of it. It must end after its stdin was closed."""
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=env)
     try:
         yield PipeClient(process)
         process.communicate(timeout=30)
