@@ -169,6 +169,18 @@ def test_texts_share_the_budget_and_short_ones_are_whole(count: int) -> None:
     assert json_size(bounded) <= 4_000
 
 
+def test_a_text_of_long_records_whose_escaped_form_is_larger_than_estimated_still_fills_its_share() -> None:
+    record = '"quoted" ' * 60 + "\n"  # a shorter limit leaves the result as it is until one record less fits
+
+    def shorten(text: str, chars: int) -> Bounded:
+        return Bounded(record * (chars // len(record)), "log")
+
+    text = "plain words first " * 400 + record * 90
+    bounded = bound_call_result({"content": [text_block(text)]}, SMALL, Shortening(shorten, Kept().keep))
+    assert bounded is not None
+    assert 3_000 <= json_size(bounded) <= 4_000
+
+
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=300).map(lambda text: text * 40)
 
 

@@ -260,7 +260,7 @@ def _fit(text: str, share: int, measure: Measure, how: Shortening) -> str:
         excess = measure(shown) - share
         if excess <= 0 or chars == MIN_BUDGET:
             break
-        chars = chars * share // measure(shown) - len(how.reader)
+        chars = min(chars, len(shown)) * share // measure(shown) - len(how.reader)
     return shown
 
 
