@@ -222,6 +222,8 @@ def _pack(
     """Return the ranges that fit, in order of priority. A range that does not fit is left out for a shorter one."""
     gap = measure("\n" + gap_line(len(text), len(text)))
     packed: list[Span] = []
+    most = 0
+    """A size that the packed ranges do not exceed: as long as it fits, they need not be rendered."""
     for order in orders:
         failed = 0
         for number, span in enumerate(order):
@@ -229,11 +231,21 @@ def _pack(
             if not pieces:
                 continue
             tried = close_gaps(sorted([*packed, *pieces]), gap)
-            is_short = sum(end - start for start, end in tried) <= max_size
-            if is_short and fits(shown.passages(tried), max_size, measure):
-                packed = tried
+            size = most + shown.most_chars(pieces) if measure is len else max_size + 1
+            if size > max_size:
+                size = _size_up_to(shown, tried, max_size, measure)
+            if size <= max_size:
+                packed, most = tried, size
             else:
                 failed += 1
             if failed > 8 or number >= MAX_CANDIDATES:
                 break
     return packed
+
+
+def _size_up_to(shown: OutputText, spans: Sequence[Span], max_size: int, measure: Measure) -> int:
+    """Return the size of ranges as they are shown, or any number over `max_size` if it is larger."""
+    if sum(end - start for start, end in spans) > max_size:
+        return max_size + 1
+    passages = shown.passages(spans)
+    return measure(passages) if fits(passages, max_size, measure) else max_size + 1

@@ -7,8 +7,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keyhole.passages.gaps import close_gaps, gap_line, uncovered
 from keyhole.passages.packing.output_text import OutputText
-from keyhole.text.output import HINTS, Output, Part
+from keyhole.text.output import HINTS, Output, Part, Span
 
 TEXT = "class A:\n" + "    x = 1\n" * 30 + "class B:\n" + "    def f(self):\n        return 2\n" + "end\n" * 10
 B = TEXT.index("class B")
@@ -46,6 +47,24 @@ def test_a_mark_counts_the_lines_that_repeat_those_above_it() -> None:
     )
     assert OutputText(output, 50).passages([(0, 19), (B, len(TEXT))]).count(f"[…19:{B}] 29 more lines like this\n") == 1
     assert "like this" not in OutputText(output, 50).passages([(0, 9)])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, len(TEXT) - 1), st.integers(1, 60)), min_size=1, max_size=8),
+    st.booleans(),
+)
+def test_a_span_grows_the_passages_by_no_more_than_its_estimate(
+    places: list[tuple[int, int]], is_excerpt: bool
+) -> None:
+    repeats, joints = ((19, B),), ((40, 1_000), (F, 99_999)) if is_excerpt else ()
+    shown = OutputText(SOURCE._replace(repeats=repeats, joints=joints), 200)
+    spans: list[Span] = []
+    for start, length in places:
+        pieces = uncovered((start, min(len(TEXT), start + length)), spans)
+        grown = close_gaps(sorted([*spans, *pieces]), len("\n" + gap_line(len(TEXT), len(TEXT))))
+        size = len(shown.passages(grown))
+        assert size <= (len(shown.passages(spans)) if spans else 0) + shown.most_chars(pieces)
+        spans = grown
 
 
 def test_the_summary_names_the_parts_that_are_not_shown_whole() -> None:

@@ -14,6 +14,8 @@ MIN_SUMMARY: Final = 80
 """Characters below which there is no summary: its first words would be all of it."""
 MIN_HINTS: Final = 240
 """The same for paths and URLs: in less space, lines of the output answer more."""
+MAX_LABEL: Final = 80
+"""Characters of a label with two numbers of lines, of up to twelve digits and separators each."""
 MAX_NESTED: Final = 300
 """Parts before an offset that are examined for the one that contains it."""
 
@@ -27,6 +29,8 @@ class OutputText:
         self._parts = [part.start for part in output.parts]
         self._joints = [offset for offset, _ in output.joints]
         self._missing = [0, *accumulate(count for _, count in output.joints)]
+        names = max((len(part.name) for part in output.parts), default=0)
+        self._max_mark = len("\n" + gap_line(output.total, output.total)) + MAX_LABEL + names
         self._has_hints = summary_chars >= MIN_HINTS
         self.summary_chars = len(self.summary((), summary_chars)) if summary_chars >= MIN_SUMMARY else 0
         """Characters to reserve for the summary."""
@@ -45,10 +49,15 @@ class OutputText:
             if first > shown_to:
                 on_new_line = not pieces or pieces[-1].endswith("\n")
                 pieces.append("" if on_new_line else "\n")
-                pieces.append(gap_line(shown_to, first, self._label(position, start, end, spans[:number])))
+                pieces.append(gap_line(shown_to, first, self._label(position, start, end, spans, number)))
             pieces.append(text[start:end])
             position, shown_to = end, last
         return "".join(pieces)
+
+    def most_chars(self, spans: Sequence[Span]) -> int:
+        """Return a number of characters that `passages` does not grow by if these spans are shown, too."""
+        marks = sum(2 + bisect_left(self._joints, end) - bisect_right(self._joints, start) for start, end in spans)
+        return sum(end - start for start, end in spans) + self._max_mark * marks
 
     def split(self, spans: Sequence[Span]) -> Sequence[Span]:
         """Return the spans, cut where characters of the larger text are missing."""
@@ -96,8 +105,8 @@ class OutputText:
         entries = [*(part.entry for part in sorted(chosen)), f"{len(parts) - len(chosen):,} more"]
         return form.format(", ".join(entries)) if chosen else ""
 
-    def _label(self, start: int, end: int, passage_end: int, before: Sequence[Span]) -> str:
-        """Return what the mark of an omission says: how many of its lines repeat, and which part follows."""
+    def _label(self, start: int, end: int, passage_end: int, spans: Sequence[Span], number: int) -> str:
+        """Return what the mark of the omission before a span says: how many lines repeat, and which part follows."""
         text = self._output.text
         label = ""
         place = bisect_right(self._repeats, start) - 1
@@ -107,7 +116,7 @@ class OutputText:
             others = _count_lines(text, repeat_end, end)
             label = f" {lines:,} more lines like this" + (f", {others:,} others" if others else "")
         part = self._part_at(end) if end < len(text) else None
-        if part and not _is_shown(before, part.start, part.start + 1):
+        if part and not _is_shown(spans, part.start, part.start + 1, number):
             first_line = text[end : min(passage_end, end + len(part.name) + 200)].split("\n", 1)[0]
             label += f" {part.name}" if part.name not in first_line else ""
         return label
@@ -125,7 +134,7 @@ def _count_lines(text: str, start: int, end: int) -> int:
     return text.count("\n", start, end) + (end > start and end == len(text) and text[-1] != "\n")
 
 
-def _is_shown(spans: Sequence[Span], start: int, end: int) -> bool:
-    """Return whether one of the spans contains a range."""
-    place = bisect_right(spans, start, key=lambda span: span[0]) - 1
+def _is_shown(spans: Sequence[Span], start: int, end: int, count: int | None = None) -> bool:
+    """Return whether one of the first `count` spans contains a range."""
+    place = bisect_right(spans, start, hi=count, key=lambda span: span[0]) - 1
     return place >= 0 and spans[place][1] >= end
