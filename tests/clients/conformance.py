@@ -1,7 +1,7 @@
 """Run the MCP conformance suite against Keyhole, for both protocol revisions.
 
-All scored scenarios run against `conformance_server.py`, which adds the suite's fixtures to Keyhole's handlers. The
-scenarios that need no fixtures also run against `keyhole serve --http`.
+All scored scenarios run against `conformance_server.py`, which adds the suite's fixtures to Keyhole's handlers, and
+against the proxy in front of it. The scenarios that need no fixtures also run against `keyhole serve --http`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from .setup import Setup, serve_http
+from .setup import PROXY, Setup, serve_http
 from .steps import Steps, run_program
 
 PACKAGES = ("@modelcontextprotocol/conformance", "node")
@@ -42,10 +42,13 @@ Outcome = tuple[set[str], set[str], set[str]]
 def check(steps: Steps, setup: Setup, programs: Path) -> None:
     """Run both revisions, with fixtures and without."""
     fixtures = (sys.executable, "-m", "tests.clients.conformance_server")
-    with serve_http(setup, fixtures) as url:
+    with serve_http(setup, fixtures) as url, serve_http(setup, (*PROXY, "--http", "--url", url)) as proxy:
         for revision, count in SCORED.items():
             name = f"conformance {revision}: all {count} scored scenarios pass"
-            steps.run(name, partial(_check_scored, setup, programs, url, revision))
+            direct = steps.run(name, partial(_check_scored, setup, programs, url, revision))
+            if direct is not None:
+                name = f"conformance {revision}: every scenario, scored or not, ends behind the proxy as without it"
+                steps.run(name, partial(_check_proxied, setup, programs, proxy, revision, direct))
     with serve_http(setup) as url:
         for revision, scenarios in WITHOUT_FIXTURES.items():
             name = f"conformance {revision}: {len(scenarios)} scenarios pass that need no fixtures, as Keyhole ships"
@@ -61,10 +64,16 @@ def _run(setup: Setup, programs: Path, url: str, revision: str) -> Outcome:
     return {name for _, name, _, _ in found} - failed, failed, set(_UNSCORED.findall(done.stdout))
 
 
-def _check_scored(setup: Setup, programs: Path, url: str, revision: str) -> None:
+def _check_scored(setup: Setup, programs: Path, url: str, revision: str) -> Outcome:
     passed, failed, unscored = _run(setup, programs, url, revision)
     assert not failed - unscored, f"failed: {', '.join(sorted(failed - unscored))}"
     assert len(passed - unscored) == SCORED[revision], f"{len(passed - unscored)} passed"
+    return passed, failed, unscored
+
+
+def _check_proxied(setup: Setup, programs: Path, url: str, revision: str, direct: Outcome) -> None:
+    passed, failed, unscored = _run(setup, programs, url, revision)
+    assert (passed, failed, unscored) == direct, f"other outcomes: {', '.join(sorted(passed ^ direct[0]))}"
 
 
 def _check_without_fixtures(setup: Setup, programs: Path, url: str, revision: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,12 +16,11 @@ from tests.serve.proxy.client import PipeClient, running
 
 from .npm import InstallError
 from .real_servers import NPM_PACKAGES, RealServer, real_servers
-from .setup import Setup
+from .setup import PROXY, Setup
 from .steps import PATIENCE, Steps
 from .tool_calls import Reply, body, next_call, read_reply
 
 PACKAGES = NPM_PACKAGES
-PROXY: Final = (sys.executable, "-m", "keyhole", "proxy")
 READER: Final = "read_artifact"
 WINDOW: Final = 50_000
 """Characters of the windows in which a stored result is read; a client without a known limit gets them whole."""

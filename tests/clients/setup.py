@@ -19,6 +19,8 @@ from .steps import end_group
 TOP = Path(__file__).resolve().parents[2]
 SERVER = TOP / "server"
 HOST = "127.0.0.1"
+PROXY = (sys.executable, "-m", "keyhole", "proxy")
+"""The command that starts Keyhole's proxy, without its options."""
 CLOSED_PROXY = f"http://{HOST}:9"
 """A proxy on a closed port, which blocks clients' requests beyond loopback."""
 
@@ -74,7 +76,7 @@ def serve_http(setup: Setup, program: Sequence[str] = ()) -> Iterator[str]:
     port = _free_port()
     env = {**setup.client_env(Path()), **setup.settings}
     command = program or (*setup.command, "--http")
-    log = setup.scratch / "http.log"
+    log = setup.scratch / f"http-{port}.log"
     with log.open("w", encoding="utf-8") as errors, subprocess.Popen(
         [*command, "--port", str(port)], env=env, cwd=TOP, stderr=errors, text=True, start_new_session=True
     ) as process:  # fmt: skip
