@@ -173,6 +173,20 @@ def test_a_session_belongs_to_the_credentials_that_opened_it(url: str) -> None:
     assert b"note 1" in post(url, call, **session).content
 
 
+def test_a_client_that_renews_its_token_keeps_its_session(url: str, servers: dict[str, str]) -> None:
+    async def run() -> None:
+        person = Person()
+        async with signed_in(url, person) as client:
+            assert (await client.call_tool("note", {"number": 1})).content
+            first = person.tokens
+            httpx2.post(f"{servers['authorization']}/forget")
+            result = await client.call_tool("note", {"number": 2})
+            assert result.content[0].text == "note 2"  # type: ignore[union-attr]
+            assert person.tokens != first
+
+    asyncio.run(run())
+
+
 def test_an_authorization_server_that_names_itself_is_not_replaced(tmp_path: Path) -> None:
     async def run(url: str) -> None:
         async with signed_in(url, Person()):

@@ -43,6 +43,7 @@ _Status = tuple[int, tuple[tuple[str, str], ...]]
 class _Open:
     """An open session."""
 
+    key: tuple[Caller, str]
     session: HttpSession
     work: asyncio.Task[None]
     used: float = field(default_factory=time.monotonic)
@@ -93,7 +94,7 @@ class ProxyApp:
         if shared and (error := find_header_error(scope["headers"], messages)):
             await send_json(send, 400, error.data)
             return
-        if id and (caller, id) not in self._sessions:
+        if id and await self._find((caller, id)) is None:
             await refuse(send, _NO_SESSION)
             return
         id = secrets.token_hex(16) if is_first else id
@@ -125,7 +126,7 @@ class ProxyApp:
 
     async def _get_or_delete(self, scope: Scope, receive: Receive, send: Send) -> None:
         key = self._caller(scope), find_session_id(scope["headers"])
-        opened = self._sessions.get(key) if key[1] else None
+        opened = await self._find(key) if key[1] else None
         if opened is None:
             await refuse(send, _NO_SESSION if key[1] else _NEEDS_SESSION)
         elif scope["method"] == "DELETE":
@@ -133,6 +134,24 @@ class ProxyApp:
             await send_body(send, 200, b"", ())
         else:
             await _stream(opened, await opened.session.open_general(), receive, send, [])
+
+    async def _find(self, key: tuple[Caller, str]) -> _Open | None:
+        """Return the session of a caller, None if it has none of this id.
+
+        Clients renew their tokens: the session is also the caller's if the server accepts the new one in it.
+        """
+        caller, id = key
+        known = next((each for each in self._sessions if each[1] == id and each[0].tenant == caller.tenant), key)
+        opened = self._sessions.get(key) or self._sessions.get(known)
+        if opened is None or opened.key == key:
+            return opened
+        authorize = opened.session.authorize if caller.authorization else None
+        if authorize is None or not await authorize(caller.authorization) or opened.key not in self._sessions:
+            return None
+        del self._sessions[opened.key]
+        opened.key = key
+        self._sessions[key] = opened
+        return opened
 
     async def _open(self, key: tuple[Caller, str], *, shared: bool) -> _Open | None:
         """Return a session, which is opened if it is new; None if too many are open."""
@@ -146,9 +165,9 @@ class ProxyApp:
             return None
         session = HttpSession(shared=shared)
         work = asyncio.ensure_future(self._run_session(session, key[0]))
-        work.add_done_callback(lambda _: self._sessions.pop(key, None))
-        self._sessions[key] = _Open(session, work)
-        return self._sessions[key]
+        opened = self._sessions[key] = _Open(key, session, work)
+        work.add_done_callback(lambda _: self._sessions.pop(opened.key, None))
+        return opened
 
     async def _end(self, keys: Sequence[tuple[Caller, str]]) -> None:
         ended = [self._sessions.pop(key) for key in keys if key in self._sessions]

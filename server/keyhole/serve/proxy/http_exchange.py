@@ -36,6 +36,7 @@ MAX_FAILURES: Final = 3
 """Attempts to open a stream that fail one after the other before it is given up."""
 CLOSE_SECONDS: Final = 2.0
 """Seconds that a server has to end a session that the proxy closes."""
+PING: Final = build({"jsonrpc": "2.0", "id": "keyhole-ping", "method": "ping"})
 
 Deliver = Callable[[bytes], Awaitable[bool]]
 """Takes a message of the server, and returns whether the request whose response is read has been answered."""
@@ -72,14 +73,8 @@ class HttpExchange:
         """
         if message.method == "initialize":
             self.session = self.version = ""
-        headers = {
-            "accept": "application/json, text/event-stream",
-            "content-type": "application/json",
-            **self._session_headers(),
-            **request_headers(message, self.version),
-        }
         try:
-            async with self._stream("POST", headers, content=message.raw) as response:
+            async with self._stream("POST", self._post_headers(message), content=message.raw) as response:
                 await self._read(message, response, deliver)
         except httpx2.ConnectError as error:
             raise ConnectionError(f"cannot be reached: ConnectError: {error}"[:200]) from error
@@ -108,6 +103,20 @@ class HttpExchange:
             await asyncio.sleep(position.delay)
         return False
 
+    async def authorize(self, authorization: str) -> bool:
+        """Use other credentials from now on, if the server accepts them in this session; return whether it does."""
+        if not self.session:
+            return False  # nothing says that they are the same user's
+        try:
+            headers = {**self._post_headers(PING), "authorization": authorization}
+            async with self._stream("POST", headers, content=PING.raw) as response:
+                is_accepted = bool(response.is_success)
+        except httpx2.RequestError:
+            return False
+        if is_accepted:
+            self._client.headers["authorization"] = authorization
+        return is_accepted
+
     async def close(self) -> None:
         """End the session at the server."""
         if self.session:
@@ -118,6 +127,14 @@ class HttpExchange:
     def _stream(self, method: str, headers: Mapping[str, str], **options: Any) -> Any:
         """Return a request as a context manager of its response. Redirects are followed within the server's origin."""
         return stream_within_origin(self._client, method, self._url, headers=headers, **options)
+
+    def _post_headers(self, message: Message) -> dict[str, str]:
+        return {
+            "accept": "application/json, text/event-stream",
+            "content-type": "application/json",
+            **self._session_headers(),
+            **request_headers(message, self.version),
+        }
 
     def _session_headers(self) -> dict[str, str]:
         named = {SESSION: self.session, MCP_PROTOCOL_VERSION_HEADER: self.version}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -44,6 +44,8 @@ class HttpSession:
         self._general: Stream | None = None
         self._unsent: deque[bytes] = deque(maxlen=MAX_UNSENT)
         self._count = 0
+        self.authorize: Callable[[str], Awaitable[bool]] | None = None
+        """Hands other credentials on to the server, and returns whether it accepts them; None if nothing can."""
 
     @property
     def is_idle(self) -> bool:

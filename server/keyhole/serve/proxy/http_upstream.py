@@ -38,6 +38,11 @@ class HttpUpstream:
         self._is_finishing = False
         self._fault = ""
         self._work: asyncio.Task[None] | None = None
+        self._exchange: HttpExchange | None = None
+
+    async def authorize(self, authorization: str) -> bool:
+        """Use other credentials from now on, if the server accepts them in its session; return whether it does."""
+        return self._exchange is not None and await self._exchange.authorize(authorization)
 
     async def start(self) -> None:
         self._fault, self._is_finishing = "", False
@@ -77,7 +82,7 @@ class HttpUpstream:
         """Exchange messages until the connection or the session ends."""
         limits = httpx2.Limits(max_connections=None)
         async with httpx2.AsyncClient(headers=self._headers, timeout=TIMEOUT, limits=limits) as client:
-            exchange = HttpExchange(client, self._url)
+            exchange = self._exchange = HttpExchange(client, self._url)
             try:
                 async with asyncio.TaskGroup() as tasks:
                     await self._send_all(exchange, tasks)

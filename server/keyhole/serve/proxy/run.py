@@ -82,12 +82,14 @@ def proxy_http(
     from keyhole.serve.proxy.credentials import Caller
     from keyhole.serve.proxy.http_app import PATH, ProxyApp
     from keyhole.serve.proxy.http_session import HttpSession
+    from keyhole.serve.proxy.http_upstream import HttpUpstream
     from keyhole.serve.proxy.sign_in_app import SignIn
 
     texts = StoredTexts(build)
 
     async def run_session(session: HttpSession, caller: Caller) -> None:
         servers = open_servers(caller.authorization)
+        session.authorize = next((each.authorize for each in servers.values() if isinstance(each, HttpUpstream)), None)
         await converse(config, policy, servers, session.send, texts, caller.tenant).run(session.receive)
 
     async def run() -> None:

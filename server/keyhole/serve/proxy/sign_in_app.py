@@ -62,7 +62,6 @@ class SignIn:
         """The URL of the server's metadata, as its last refusal named it."""
         self._found: Found | None = None
         self._found_at = 0.0
-        self._client = httpx2.AsyncClient(timeout=SECONDS)
 
     def around(self, app: App) -> App:
         """Return an application that answers the requests of a sign-in and hands all others on."""
@@ -71,18 +70,16 @@ class SignIn:
             path = scope.get("path", "")
             if scope["type"] == "http" and path.startswith((RESOURCE_METADATA, SERVER_METADATA, "/oauth/")):
                 await self._answer(path, scope, receive, send)
-                return
-            try:
+            else:
                 await app(scope, receive, send)
-            finally:
-                if scope["type"] == "lifespan":
-                    await self._client.aclose()
 
         return middleware
 
     def challenge(self, scope: Scope, challenge: str) -> str:
         """Return the `WWW-Authenticate` of the server for the client that sent a request."""
-        self._named = sign_in.named_metadata(challenge) or self._named
+        named = sign_in.named_metadata(challenge)
+        if named and named != self._named:
+            self._named, self._found = named, None
         return sign_in.rewrite_challenge(challenge, self._front(scope))
 
     def _front(self, scope: Scope) -> Front:
@@ -127,7 +124,7 @@ class SignIn:
             return
         headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _TOKEN_HEADERS}
         content = sign_in.with_resource(form, resource)
-        status, kind, body = await self._fetch("POST", server["token_endpoint"], headers, content)
+        status, kind, body = await _fetch("POST", server["token_endpoint"], headers, content)
         await send_body(send, status, body, (("content-type", kind), ("cache-control", "no-store")))
 
     async def _find(self) -> Found:
@@ -156,24 +153,27 @@ class SignIn:
     async def _first(self, urls: list[str]) -> Mapping[str, Any] | None:
         """Return the first of the documents that exists, None if there is none."""
         for url in filter(is_secure_url, urls):
-            status, _, body = await self._fetch("GET", url, {"accept": "application/json"})
+            status, _, body = await _fetch("GET", url, {"accept": "application/json"})
             if status == 200 and isinstance(value := json.loads(body), dict):
                 return value
             if status >= 500:
                 raise ValueError(f"{urlsplit(url).netloc} answered with HTTP status {status}")
         return None
 
-    async def _fetch(
-        self, method: str, url: str, headers: Mapping[str, str], content: str | None = None
-    ) -> tuple[int, str, bytes]:
-        """Return the status, the content type and the body of an answer."""
-        async with self._client.stream(method, url, headers=headers, content=content) as response:
-            body = b""
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > MAX_BYTES:
-                    raise ValueError(f"the answer of {response.url.host} has more than {MAX_BYTES:,} bytes")
-            return response.status_code, response.headers.get("content-type", "application/json"), body
+
+async def _fetch(method: str, url: str, headers: Mapping[str, str], content: str = "") -> tuple[int, str, bytes]:
+    """Return the status, the content type and the body of an answer."""
+    # A client for each request, so that no cookie of one user is sent with the request of another.
+    async with (
+        httpx2.AsyncClient(timeout=SECONDS) as client,
+        client.stream(method, url, headers=headers, content=content or None) as response,
+    ):
+        body = b""
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > MAX_BYTES:
+                raise ValueError(f"the answer of {response.url.host} has more than {MAX_BYTES:,} bytes")
+        return response.status_code, response.headers.get("content-type", "application/json"), body
 
 
 async def _redirect(server: Mapping[str, Any], resource: str, query: bytes, send: Send) -> None:
