@@ -199,7 +199,6 @@ SHORT_MODULES = {
     "extract/conversations/chat.py": "one of three formats, each in its own file",
     "extract/workers/base.py": "a port",
     "retrieval/explain.py": "a port",
-    "retrieval/output_excerpt.py": "imported only for a large output, whether in memory or in a file",
     "retrieval/progress.py": "a port",
     "render/boundary.py": "imported by a hook, which has no time for the rest of rendering",
     "render/outputs.py": "likewise",
