@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.outputs import terminal_text
-from keyhole.retrieval.bound import BUDGET, MIN_BUDGET, bound
+from keyhole.records import Artifact
+from keyhole.retrieval.bound import BUDGET, MIN_BUDGET, bound, read_and_store
+from keyhole.store.memory import MemoryStore
+from tests.support.fakes import Clock
 from tests.support.product import SECRET, retrieval
 
 BUILD = (
@@ -131,6 +134,27 @@ def test_every_result_fits_its_budget_and_is_the_same_each_time(
     if len(output) > budget:
         assert bounded.text.endswith("\n[end]")
         assert bounded.total == len(terminal_text(output))
+
+
+def test_an_output_that_is_read_once_is_bounded_within_several_sizes_and_stored_once() -> None:
+    stored: list[Artifact] = []
+
+    class Outputs:
+        def put(self, artifact: Artifact, words: str, /) -> None:
+            assert words == ""
+            stored.append(artifact)
+
+    shorten = read_and_store(
+        BUILD, "undefined", 2_000, command="make", store=Outputs(), indexes=False, secret=SECRET, now=5.0
+    )
+    for chars in (2_000, 1_000, 400):
+        within = shorten(chars)
+        assert len(within.text) <= chars
+        assert within == bound(
+            BUILD, query="undefined", budget=chars, command="make", store=MemoryStore(Clock()), secret=SECRET
+        )
+    assert [artifact.text for artifact in stored] == [BUILD]
+    assert shorten(len(BUILD)).text == BUILD
 
 
 def test_the_default_budget_is_the_size_up_to_which_an_output_is_left_alone() -> None:

@@ -23,6 +23,8 @@ from keyhole.text.output_facts import output_notes, output_title, output_url
 from keyhole.text.secrets import mask_secrets
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from keyhole.records import Artifact
 
 BUDGET: Final = 4_000
@@ -79,7 +81,6 @@ def bound(
     exit_status: int | None = None,
     folder: str = "",
     store: OutputStore | None = None,
-    indexes: bool = True,
     secret: bytes = b"",
     now: float = 0.0,
 ) -> Bounded:
@@ -91,9 +92,8 @@ def bound(
     `kind`: one of `keyhole.extract.outputs.KINDS`, None to recognise it. `command`: the command line that printed the
     output. `name`: the name of the file that it was read from. `exit_status`, `folder`: how the command ended and where
     it ran; a status other than 0 is shown. `store`: where the whole output is kept with these facts, at the time `now`
-    in seconds since the epoch; without a store nothing is written, and nothing can be read on. `indexes`: False if the
-    store makes the search words later. `secret`: signs the boundary lines and the id; without it, an output could
-    contain its own boundary. Secrets in `command` are masked.
+    in seconds since the epoch; without a store nothing is written, and nothing can be read on. `secret`: signs the
+    boundary lines and the id; without it, an output could contain its own boundary. Secrets in `command` are masked.
 
     Raises KeyholeError: invalid_argument for an unknown kind or a budget below `MIN_BUDGET`, store_unavailable.
     """
@@ -103,18 +103,58 @@ def bound(
         return Bounded(
             text, kind or recognise(terminal_text(text), command or "", name or ""), None, len(text), unchanged=True
         )
-    text, read = read_whole(text, query, budget, kind, command or "", name or "")
-    id, title = "", output_title(command or "", name or "")
+    return read_and_store(
+        text,
+        query,
+        budget,
+        kind=kind,
+        command=command or "",
+        name=name or "",
+        exit_status=exit_status,
+        folder=folder,
+        store=store,
+        secret=secret,
+        now=now,
+    )(budget)
+
+
+def read_and_store(
+    output: str,
+    query: str | None,
+    budget: int,
+    *,
+    kind: str | None = None,
+    command: str = "",
+    name: str = "",
+    exit_status: int | None = None,
+    folder: str = "",
+    store: OutputStore | None = None,
+    indexes: bool = True,
+    secret: bytes = b"",
+    now: float = 0.0,
+) -> Callable[[int], Bounded]:
+    """Read and store an output once, and return the function that bounds it within any number of characters.
+
+    `budget`: the largest of these numbers. `indexes`: False if the store makes the search words later. The other
+    arguments are those of `bound`.
+    """
+    text, read = read_whole(output, query, budget, kind, command, name)
+    id, title = "", output_title(command, name)
     if store is not None:
         from keyhole.records import Artifact
 
         url = output_url(read.kind)
-        id, notes = artifact_id(secret, url, text), output_notes(command or "", exit_status, folder)
+        id, notes = artifact_id(secret, url, text), output_notes(command, exit_status, folder)
         words = output_words(title, read.text, read.marks) if indexes else ""
         store.put(Artifact(id, url, url, title, text, "text/plain", "", now, notes=notes), words)
-    lines = count_lines(text)
-    words = command_words(mask_secrets(command or ""))
-    return render_output(read, lines, query, budget, title, words, exit_status, id, secret)
+    lines, words = count_lines(text), command_words(mask_secrets(command))
+
+    def bound_read(chars: int) -> Bounded:
+        if len(output) <= chars:
+            return Bounded(output, read.kind, None, len(output), unchanged=True)
+        return render_output(read, lines, query, chars, title, words, exit_status, id, secret)
+
+    return bound_read
 
 
 def count_lines(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyhole.budget.budget import Budget
-from keyhole.retrieval.bound import Bounded, bound
+from keyhole.retrieval.bound import Bounded, read_and_store
 from keyhole.serve.proxy.messages import encode
 from keyhole.serve.proxy.results import (
     LEAST_BYTES,
@@ -35,8 +36,8 @@ class Kept:
         self.store = MemoryStore(lambda: 0.0)
         self.media: list[tuple[str, str]] = []
 
-    def shorten(self, text: str, chars: int) -> Bounded:
-        return bound(text, query="step", budget=chars, store=self.store, secret=SECRET)
+    def shorten(self, text: str, chars: int) -> Callable[[int], Bounded]:
+        return read_and_store(text, "step", chars, store=self.store, secret=SECRET)
 
     def keep(self, data: str, kind: str) -> str:
         self.media.append((data, kind))
@@ -172,8 +173,8 @@ def test_texts_share_the_budget_and_short_ones_are_whole(count: int) -> None:
 def test_a_text_of_long_records_whose_escaped_form_is_larger_than_estimated_still_fills_its_share() -> None:
     record = '"quoted" ' * 60 + "\n"  # a shorter limit leaves the result as it is until one record less fits
 
-    def shorten(text: str, chars: int) -> Bounded:
-        return Bounded(record * (chars // len(record)), "log")
+    def shorten(_text: str, _chars: int) -> Callable[[int], Bounded]:
+        return lambda chars: Bounded(record * (chars // len(record)), "log")
 
     text = "plain words first " * 400 + record * 90
     bounded = bound_call_result({"content": [text_block(text)]}, SMALL, Shortening(shorten, Kept().keep))

@@ -12,7 +12,7 @@ from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact
 from keyhole.retrieval.adopt import SpooledOutputs
-from keyhole.retrieval.bound import Bounded, bound
+from keyhole.retrieval.bound import Bounded, read_and_store
 from keyhole.serve.proxy.messages import Message
 from keyhole.serve.proxy.results import (
     MEDIA_BYTES,
@@ -78,10 +78,13 @@ class Bounder:
         chosen = self._policy.tool_bytes.get(pending.intent.tool) if pending.intent else None
         return Limits(client_budget(self._config, limits, chosen), media)
 
-    def _shorten(self, intent: Intent, text: str, chars: int) -> Bounded:
-        """Shorten a text. It is stored unless the settings keep none or the store fails; then no call reads on."""
+    def _shorten(self, intent: Intent, text: str, chars: int) -> Callable[[int], Bounded]:
+        """Return the function that shortens a text, to at most `chars`.
+
+        The text is stored unless the settings keep none or the store fails; then no call reads on.
+        """
         work = partial(
-            bound, text, query=intent.query or None, budget=chars, command=intent.command, name=intent.name,
+            read_and_store, text, intent.query or None, chars, command=intent.command, name=intent.name,
             now=self._clock(),
         )  # fmt: skip
         try:

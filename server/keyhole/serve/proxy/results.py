@@ -29,8 +29,9 @@ MAX_TYPE: Final = 80
 ATTEMPTS: Final = 4
 """Most times that a text is shortened again because its escaped form was larger than estimated."""
 
-Shorten = Callable[[str, int], Bounded]
-"""Returns a text within a number of characters, with the call that reads on if it was stored."""
+Shorten = Callable[[str, int], Callable[[int], Bounded]]
+"""Returns a function that returns a text within a number of characters, at most the given one, with the call that reads
+on if it was stored."""
 Keep = Callable[[str, str], str]
 """Stores base64 data of a media type and returns its id, "" if it is not stored."""
 
@@ -252,11 +253,11 @@ def _fit(text: str, share: int, measure: Measure, how: Shortening) -> str:
     if _size_up_to(text, share, measure) <= share:
         return text
     sample = text[:share] or " "
-    chars = max(MIN_BUDGET, share * len(sample) // max(1, measure(sample)))
-    shown = ""
+    chars = max(MIN_BUDGET, min(share * len(sample) // max(1, measure(sample)), len(text) - 1))
+    shorten, shown = how.shorten(text, chars), ""
     for attempt in range(ATTEMPTS):
-        chars = MIN_BUDGET if attempt == ATTEMPTS - 1 else max(MIN_BUDGET, min(chars, len(text) - 1))
-        shown = _named(how.shorten(text, chars).text, how.reader)
+        chars = MIN_BUDGET if attempt == ATTEMPTS - 1 else max(MIN_BUDGET, chars)
+        shown = _named(shorten(chars).text, how.reader)
         excess = measure(shown) - share
         if excess <= 0 or chars == MIN_BUDGET:
             break
