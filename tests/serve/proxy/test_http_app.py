@@ -25,14 +25,17 @@ ACCEPT = {"Content-Type": "application/json", "Accept": "application/json, text/
 
 
 @contextmanager
-def http_proxy(home: Path, *words: str) -> Iterator[str]:
+def http_proxy(home: Path, *words: str, log: list[bytes] | None = None) -> Iterator[str]:
+    """Run the proxy over HTTP and yield its URL. `log` gets what it writes to stderr, of every level."""
     command = [sys.executable, "-m", "keyhole", "proxy", "--http", "--port", "0", *words]
     env = {**os.environ, "KEYHOLE_HOME": str(home), "KEYHOLE_CALLS_AT_ONCE": "20"}
+    env |= {"KEYHOLE_LOG_LEVEL": "DEBUG"} if log is not None else {}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=env)
     assert process.stderr
+    lines: list[bytes] = [] if log is None else log
     try:
         line = process.stderr.readline().decode()
-        reader = threading.Thread(target=process.stderr.read)
+        reader = threading.Thread(target=lambda stderr: lines.extend(stderr), args=[process.stderr])
         reader.start()
         assert "serving MCP at http" in line, line
         yield line.split()[-1]

@@ -187,6 +187,26 @@ def test_a_client_that_renews_its_token_keeps_its_session(url: str, servers: dic
     asyncio.run(run())
 
 
+def test_no_token_is_logged_or_stored(tmp_path: Path, servers: dict[str, str]) -> None:
+    async def run(url: str) -> Person:
+        person = Person()
+        async with signed_in(url, person) as client:
+            await client.call_tool("all_notes", {})
+        return person
+
+    log: list[bytes] = []
+    with http_proxy(tmp_path, "--url", f"{servers['server']}/mcp?api_key=k3y", log=log) as url:
+        person = asyncio.run(run(url))
+        assert post(url, INITIALIZE, Authorization="Bearer wr0ng-t0ken").status_code == 401
+    assert person.tokens and person.tokens.refresh_token and person.client and person.client.client_secret
+    code = parse_qs(urlsplit(person.pages[-1]).query)["code"][0]
+    tokens = (person.tokens.access_token, person.tokens.refresh_token, person.client.client_secret, code)
+    kept = b"".join([*log, *(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())])
+    assert log
+    for secret in (*tokens, "wr0ng-t0ken", "k3y"):
+        assert secret.encode() not in kept
+
+
 def test_an_authorization_server_that_names_itself_is_not_replaced(tmp_path: Path) -> None:
     async def run(url: str) -> None:
         async with signed_in(url, Person()):

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import Final
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -29,6 +30,8 @@ class HttpUpstream:
 
     def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
         self._url = url
+        self._host = urlsplit(url).hostname
+        """The part of the URL that is logged: its query may contain a key."""
         self._headers = dict(headers or {})
         self._outgoing: asyncio.Queue[Message] = asyncio.Queue(MAX_WAITING)
         self._incoming: asyncio.Queue[Line | None] = asyncio.Queue(MAX_WAITING)
@@ -126,13 +129,13 @@ class HttpUpstream:
         try:
             await exchange.post(message, partial(self._deliver, exchange, None))
         except KeyholeError as error:
-            log.warning("the server at %s did not take a message: %s", self._url, error.message)
+            log.warning("the server at %s did not take a message: %s", self._host, error.message)
 
     async def _listen(self, exchange: HttpExchange) -> None:
         try:
             await exchange.listen(partial(self._deliver, exchange, None))
         except KeyholeError as error:
-            log.warning("messages of the server at %s are not received any more: %s", self._url, error.message)
+            log.warning("messages of the server at %s are not received any more: %s", self._host, error.message)
 
     async def _deliver(self, exchange: HttpExchange, waiting: Key | None, raw: bytes) -> bool:
         """Hand on a message of the server; return whether the request `waiting` has been answered."""
