@@ -157,6 +157,17 @@ def test_a_server_that_was_started_again_gets_the_handshake_of_the_client() -> N
     assert to_servers(relay.from_client(request(3, "ping")))
 
 
+def test_a_server_that_refuses_the_handshake_after_its_restart_gets_the_requests_that_follow() -> None:
+    relay = make("a")
+    relay.from_client(request(0, "initialize"))
+    relay.from_server("a", line(id=0, result={}))
+    relay.ended("a", "it ended")
+    ((_, handshake),) = to_servers(relay.restarted("a"))
+    assert error_code(to_client(relay.from_client(request(1, "prompts/list")))[0]) == "server_unavailable"
+    assert relay.from_server("a", line(id=handshake["id"], error={"code": 1, "message": "no"})) == []
+    assert to_servers(relay.from_client(request(2, "prompts/list")))
+
+
 def test_a_server_that_was_started_again_gets_the_log_level_and_the_subscriptions_of_the_client() -> None:
     relay = make()
     relay.from_client(request(0, "initialize"))

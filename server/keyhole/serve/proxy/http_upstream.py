@@ -45,7 +45,10 @@ class HttpUpstream:
 
     async def authorize(self, authorization: str) -> bool:
         """Use other credentials from now on, if the server accepts them in its session; return whether it does."""
-        return self._exchange is not None and await self._exchange.authorize(authorization)
+        is_accepted = self._exchange is not None and await self._exchange.authorize(authorization)
+        if is_accepted:
+            self._headers = {**self._headers, "Authorization": authorization}  # for the next connection
+        return is_accepted
 
     async def start(self) -> None:
         self._fault, self._is_finishing = "", False

@@ -325,10 +325,10 @@ class Relay:
         return [ToServer(server, greeting)]
 
     def _greeted(self, server: str, message: Message) -> list[Step]:
-        if message.result is None:
+        self._down.pop(server, None)
+        if message.result is None:  # its answers to further requests say what it wants, for instance a new token
             log.warning("the server %s refused the handshake after its restart", server)
             return []
-        self._down.pop(server, None)
         return [*(ToServer(server, raw) for raw in self._handshake.repeated(server)), ToClient(LIST_CHANGED)]
 
     def _listen_again(self, server: str) -> list[Step]:

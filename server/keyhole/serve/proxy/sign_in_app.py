@@ -136,7 +136,7 @@ class SignIn:
     async def _discover(self) -> Found:
         urls = build_protected_resource_metadata_discovery_urls(self._named or None, self._url)
         metadata = await self._first(urls)
-        own = resource_url_from_server_url(self._url)
+        own = resource_url_from_server_url(self._url.partition("?")[0])
         resource = str((metadata or {}).get("resource") or own)
         if not check_resource_allowed(own, resource):  # tokens for another server would be sent to this one
             raise ValueError(f"the metadata of the server is that of another, {urlsplit(resource).netloc}")
