@@ -1,0 +1,1 @@
+"""Record the results of real MCP servers."""
