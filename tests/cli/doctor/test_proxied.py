@@ -11,6 +11,7 @@ from keyhole.cli.doctor import proxied
 from keyhole.cli.doctor.report import Level
 from keyhole.cli.main import main
 from tests.serve.proxy.client import SERVER
+from tests.serve.proxy.test_http_upstream import http_server
 
 
 def register(home: Path, **entries: dict[str, Any]) -> Path:
@@ -50,6 +51,18 @@ def test_a_server_that_cannot_start_is_named(home: Path) -> None:
     assert found["cursor ends"][0] is Level.FAIL and "ended with exit status 3" in found["cursor ends"][1]
     assert found["cursor url"][0] is Level.FAIL and "cannot be reached" in found["cursor url"][1]
     assert levels(offline=True)["cursor url"] == (Level.NOTE, "not checked, because it may be elsewhere")
+
+
+def test_a_server_that_needs_an_authorization_is_named_with_the_next_step(home: Path) -> None:
+    with http_server("token") as url:
+        register(home, notes={"url": url}, others={"url": url, "headers": {"Authorization": "Bearer t0ken"}})
+        found = {each.name: each for each in proxied.check(offline=False)}
+    assert found["cursor others"].level is Level.OK
+    assert (found["cursor notes"].level, found["cursor notes"].message) == (
+        Level.FAIL,
+        "the server needs an authorization",
+    )
+    assert found["cursor notes"].fix.startswith("keyhole install cursor --unwrap notes; then put the header")
 
 
 def test_without_such_servers_nothing_is_said(home: Path) -> None:

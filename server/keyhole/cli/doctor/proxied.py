@@ -14,6 +14,7 @@ from keyhole.cli.doctor.report import Finding, Level
 from keyhole.cli.install.discover import Proxied, find_proxied, this_installation, this_machine
 from keyhole.cli.install.launch import this_program
 from keyhole.cli.install.output import mask_secrets
+from keyhole.errors import Code
 
 AREA: Final = "Behind the proxy"
 SECONDS: Final = 15.0
@@ -63,8 +64,14 @@ def _judge(each: Proxied, result: StartResult | None) -> Finding:
     """Return the finding on a server; `result`: None if there was no time to start it."""
     if result is None:
         return _finding(each, Level.NOTE, "not checked: other servers took too long")
+    unwrap = f"keyhole install {each.client.name} --unwrap {each.name}"
+    if Code.AUTHORIZATION_REQUIRED in result.fault:
+        fix = (
+            f"{unwrap}; then put the header Authorization into its entry and wrap it again, or let the client sign in "
+            "over HTTP: keyhole proxy --http --url URL"
+        )
+        return _finding(each, Level.FAIL, "the server needs an authorization", fix)
     if result.fault:
-        unwrap = f"keyhole install {each.client.name} --unwrap {each.name}"
         fix = f"If it fails without the proxy too, correct it in {each.path}; {unwrap} takes the proxy away."
         return _finding(each, Level.FAIL, f"does not start: {mask_secrets(result.fault)}", fix)
     if each.wrapped.program != this_program(this_installation()):
