@@ -45,7 +45,7 @@ def check(agent: Agent, steps: Steps, setup: Setup, programs: Path) -> None:
     turn = steps.run(f"{agent.name}: its model calls all three tools", lambda: _call_all_tools(agent, setup, programs))
     if turn is not None:
         steps.run(f"{agent.name}: announces itself as {agent.client}", lambda: _check_name(agent, turn))
-        steps.run(f"{agent.name}: the model receives each result once and complete", lambda: _check_complete(turn))
+        steps.run(f"{agent.name}: the model receives each result once and complete", lambda: check_complete(turn))
     if agent.has_known_limit and limits_of(agent.client) is not UNKNOWN_CLIENT:
         name = f"{agent.name}: the largest result that Keyhole sends it arrives complete"
         steps.run(name, lambda: check_largest(agent, programs))
@@ -100,7 +100,7 @@ def check_largest(agent: Agent, programs: Path) -> None:
         script = window_script(setup.long_page, [MAX_BUDGET])
         turn = run_turn(agent, setup, programs, script)
     assert len(turn.sent) == len(script), f"{len(turn.shown)} shown: {turn.shown}"
-    _check_complete(turn)
+    check_complete(turn)
 
 
 def window_script(page: str, sizes: Iterable[int]) -> list[Step]:
@@ -121,7 +121,8 @@ def _check_name(agent: Agent, turn: Turn) -> None:
     assert turn.client.get("version"), turn.client
 
 
-def _check_complete(turn: Turn) -> None:
+def check_complete(turn: Turn) -> None:
+    """Raise AssertionError unless the model received each result once and complete."""
     for shown, sent in zip(turn.shown, turn.sent, strict=True):
         assert sent in shown, f"{len(sent)} characters were sent and {len(shown)} shown, which end: {shown[-300:]}"
         assert len(shown) <= len(sent) + MAX_WRAPPER, f"{len(sent)} characters were sent and {len(shown)} shown"

@@ -52,19 +52,13 @@ class RealServer:
 def real_servers(setup: Setup) -> tuple[RealServer, ...]:
     """Return the servers, with data for them in the folder of the setup."""
     folder = setup.scratch / "data"
-    _write_files(folder)
-    _commit(folder)
+    write_files(folder)
     _write_database(folder / "sales.db")
-    path, repository = str(folder), {"repo_path": str(folder)}
     return (
         filesystem_server(folder),
+        git_server(folder),
         RealServer(
-            "git", "mcp-server-git", "mcp-server-git",
-            small=(("git_status", repository), ("git_log", {**repository, "max_count": 1}), ("git_status", {"x": 1})),
-            large=("git_show", {**repository, "revision": "HEAD"}),
-        ),
-        RealServer(
-            "sqlite", "mcp-server-sqlite", "mcp-server-sqlite", ("--db-path", f"{path}/sales.db"),
+            "sqlite", "mcp-server-sqlite", "mcp-server-sqlite", ("--db-path", f"{folder}/sales.db"),
             small=(("list_tables", {}), ("read_query", {"query": "SELECT count(*) FROM sales"})),
             large=("read_query", {"query": "SELECT * FROM sales"}),
         ),
@@ -107,6 +101,16 @@ def filesystem_server(folder: Path) -> RealServer:
     )  # fmt: skip
 
 
+def git_server(folder: Path) -> RealServer:
+    """Return the server of a Git repository, which speaks both eras of the protocol."""
+    repository = {"repo_path": str(folder)}
+    return RealServer(
+        "git", "mcp-server-git", "mcp-server-git",
+        small=(("git_status", repository), ("git_log", {**repository, "max_count": 1}), ("git_status", {"x": 1})),
+        large=("git_show", {**repository, "revision": "HEAD"}),
+    )  # fmt: skip
+
+
 def browser_server(setup: Setup) -> RealServer:
     """Return Playwright's server. Without an installed Chromium, only its lists are compared."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
@@ -118,19 +122,12 @@ def browser_server(setup: Setup) -> RealServer:
     )  # fmt: skip
 
 
-def write_large_file(folder: Path) -> None:
-    """Write LARGE_FILE."""
+def write_files(folder: Path) -> None:
+    """Write the files of `filesystem_server` and commit the texts among them for `git_server`."""
     folder.mkdir(exist_ok=True)
     (folder / LARGE_FILE).write_text(flood_server.TEXT, "utf-8")
-
-
-def _write_files(folder: Path) -> None:
-    write_large_file(folder)
     (folder / "notes.txt").write_text("Ask at pier 3.\n", "utf-8")
     (folder / "pixel.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-
-
-def _commit(folder: Path) -> None:
     _git(folder, "init", "--quiet", "--initial-branch=main")
     _git(folder, "add", LARGE_FILE, "notes.txt")
     _git(folder, "commit", "--quiet", "--message=Add the timetable")

@@ -24,6 +24,7 @@ from . import (
     inspector,
     install_command,
     output_hooks,
+    proxied_clients,
     proxied_servers,
     scanners,
 )
@@ -35,6 +36,9 @@ from .steps import FAULTS, Steps
 
 Check = Callable[[Steps, Setup, Path], None]
 
+PROXIED = [agent for agent in AGENTS if agent.name in ("codex exec gpt-5", "claude -p")]
+"""The agents whose turns also go through the proxy."""
+
 CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
     "conformance": (conformance.PACKAGES, conformance.check),
     "inspector": (inspector.PACKAGES, inspector.check),
@@ -44,6 +48,8 @@ CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
     "installing": (install_command.PACKAGES, install_command.check),
     **{f"{each.name} --hooks": (each.agent.packages, partial(output_hooks.check, each)) for each in HOOKED_AGENTS},
     "proxied servers": (proxied_servers.PACKAGES, proxied_servers.check),
+    "inspector proxy": (inspector.PACKAGES, proxied_clients.check_inspector),
+    **{f"{agent.name} proxy": (agent.packages, partial(proxied_clients.check_agent, agent)) for agent in PROXIED},
     "codex trust": (codex.PACKAGES, hook_trust.check),
     "fuzz": ((), fuzz.check),
     "scanners": ((), scanners.check),
