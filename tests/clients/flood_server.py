@@ -11,7 +11,7 @@ TEXT: Final = "\n".join(
     IMPORTANT if row == 4_400 else f"row {row}: the ferry leaves at {row % 24:02}:{row % 60:02} from pier {row % 7}"
     for row in range(4_500)
 )
-"""212 KB."""
+"""215 KB."""
 
 _TOOL: Final = {"name": "flood", "description": "Print the timetable.", "inputSchema": {"type": "object"}}
 

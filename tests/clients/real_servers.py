@@ -23,7 +23,7 @@ NPM_PACKAGES: Final = (
     "@playwright/mcp",
 )
 LARGE_FILE: Final = "timetable.txt"
-"""A file of 212 KB."""
+"""A file of 215 KB."""
 
 ToolCall = tuple[str, dict[str, Any]]
 
