@@ -26,7 +26,7 @@ QUERY_SHARE: Final = 0.6
 """Share of the stretches between the ends for the words of the query; the rest is for the failure words."""
 COMMON: Final = 4_096
 """Stretches that contain a word, from which it is no longer searched for: it distinguishes none of them."""
-MAX_COUNT: Final = 6
+MAX_COUNT: Final = 3
 """Occurrences of a word of the query in one stretch that are counted."""
 SATURATION: Final = 0.5
 """BM25's k1 for them, as in rank.py: a second word of the query counts more than a second occurrence of one."""

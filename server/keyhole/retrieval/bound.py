@@ -35,9 +35,9 @@ CHARS_PER_TOKEN: Final = 3.5
 """Characters of an output per token, for the estimate in its first line. Logs and code have fewer than prose."""
 MARGIN: Final = 24
 """Characters reserved for numbers, which have more digits around a text than around no text."""
-WHOLE_CHARS: Final = 150_000
-"""Characters up to which all of an output is ranked, which takes 30 ms. Of a larger one, an excerpt is."""
-EXCERPT_BUDGETS: Final = 4
+WHOLE_CHARS: Final = 64_000
+"""Characters up to which all of an output is ranked, which takes 15 ms. Of a larger one, an excerpt is."""
+EXCERPT_BUDGETS: Final = 3
 """Budgets that an excerpt is large at least, so that there is a choice."""
 LARGE_CHARS: Final = 4_000_000
 """Characters up to which an output is in memory as a whole."""

@@ -15,10 +15,10 @@ PIECE_CHARS: Final = 262_144
 """Characters of the pieces in which a text in memory is examined."""
 STRETCH_CHARS: Final = 1_024
 """Characters of the stretches of a text in memory. The shorter they are, the more places fit an excerpt."""
-EXCERPT_CHARS: Final = 64_000
+EXCERPT_CHARS: Final = 48_000
 """Characters of the smallest excerpt: several times the largest default budget."""
-SHARE: Final = 16
-"""The sixteenth part of a text in memory is its excerpt, if that is more."""
+SHARE: Final = 20
+"""The twentieth part of a text in memory is its excerpt, if that is more."""
 
 
 def excerpt_of_text(text: str, query: str, least: int = 0) -> Excerpt:
