@@ -27,6 +27,7 @@ from . import (
     proxied_clients,
     proxied_servers,
     scanners,
+    sign_in,
 )
 from .agents import AGENTS
 from .hooked_agents import HOOKED_AGENTS
@@ -50,6 +51,8 @@ CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
     "proxied servers": (proxied_servers.PACKAGES, proxied_servers.check),
     "inspector proxy": (inspector.PACKAGES, proxied_clients.check_inspector),
     **{f"{agent.name} proxy": (agent.packages, partial(proxied_clients.check_agent, agent)) for agent in PROXIED},
+    "sign-in": (inspector.PACKAGES, sign_in.check_sdk),
+    "codex sign-in": (codex.PACKAGES, sign_in.check_codex),
     "codex trust": (codex.PACKAGES, hook_trust.check),
     "fuzz": ((), fuzz.check),
     "scanners": ((), scanners.check),
