@@ -1,6 +1,7 @@
 """Measure what the proxy adds to a call over stdio: time per call, its memory over many calls, and calls out of order.
 
-`python -m benchmarks.proxy.overhead` runs one server directly and behind the proxy, in turns on one machine.
+`python -m benchmarks.proxy.overhead` runs one server directly and behind the proxy, call by call in turns. On a busy
+machine the CPU time of the proxy says more than the time of a call.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 def serve() -> None:
     """Serve a tool whose argument is the size of its result, and whether the answers of several calls are shuffled."""
     waiting: list[bytes] = []
+    called = 0
     shuffled = random.Random(1)
     for line in sys.stdin.buffer:
         message = json.loads(line)
@@ -32,7 +34,9 @@ def serve() -> None:
             result: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {}}
         elif message.get("method") == "tools/call":
             arguments = message["params"]["arguments"]
-            result = {"content": [{"type": "text", "text": _text(arguments["size"])}]}
+            called += 1
+            text = f"call {called:09}\n{_text(arguments['size'])}"[: arguments["size"]]
+            result = {"content": [{"type": "text", "text": text}]}
             if arguments.get("group"):
                 waiting.append(_answer(message["id"], result))
                 if len(waiting) < arguments["group"]:
@@ -56,15 +60,16 @@ _TEXTS: dict[int, str] = {}
 
 
 def _text(size: int) -> str:
-    """Return log lines of words, as large as `size`."""
+    """Return different log lines of words, as large as `size`."""
     if size not in _TEXTS:
         words = random.Random(2)
+        names = ["".join(words.choices("abcdefghijklmnop", k=words.randrange(3, 10))) for _ in range(5_000)]
         lines: list[str] = []
-        while sum(map(len, lines)) + len(lines) < min(size, 10_000):
-            name = "".join(words.choice("abcdefghijklmnop") for _ in range(6))
-            lines.append(f"2026-11-01T10:00:{len(lines) % 60:02} worker {name} copied {words.randrange(10**6)} rows")
-        text = "\n".join(lines)
-        _TEXTS[size] = (text * (size // len(text) + 1))[:size]
+        while len(lines) * 40 < size:
+            time_of_day = f"{len(lines) // 3_600 % 24:02}:{len(lines) // 60 % 60:02}:{len(lines) % 60:02}"
+            first, second, third = words.choices(names, k=3)
+            lines.append(f"2026-11-01T{time_of_day} {first} {second} copied {words.randrange(10**6)} rows to {third}")
+        _TEXTS[size] = "\n".join(lines)[:size]
     return _TEXTS[size]
 
 
@@ -98,6 +103,11 @@ class Server:
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
+    def cpu(self) -> float:
+        """Return the milliseconds of CPU time that the process has used."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1_000 / os.sysconf("SC_CLK_TCK")
+
 
 @contextmanager
 def running(*words: str) -> Iterator[Server]:
@@ -115,37 +125,53 @@ def running(*words: str) -> Iterator[Server]:
 PROXY = (sys.executable, "-m", "keyhole", "proxy", "--")
 
 
-def time_calls(server: Server, count: int, size: int) -> list[float]:
-    """Return the milliseconds of each call."""
-    times = []
-    for _ in range(count):
-        start = time.perf_counter()
-        server.call(size=size)
-        times.append((time.perf_counter() - start) * 1_000)
-    return times
+ARGUMENTS: dict[str, Any] = {"path": "/srv/logs/worker/copied.log", "since": "the last rows"}
+"""Arguments of a call whose words rank the parts of its result."""
+
+
+def time_call(server: Server, **arguments: Any) -> float:
+    """Return the milliseconds of a call."""
+    start = time.perf_counter()
+    server.call(**arguments)
+    return (time.perf_counter() - start) * 1_000
 
 
 def measure_calls(counts: Sequence[tuple[int, int]]) -> None:
     """Print the time of calls by the size of their result, directly and through the proxy."""
-    print("result       calls   direct p50   proxy p50   proxy p95   added p50")
+    print("result                calls   direct p50   proxy p50   proxy p95   added p50   CPU of the proxy")
     with running() as direct, running(*PROXY) as proxied:
         for size, count in counts:
-            proxied.call(size=size)  # the first shortened result loads the store
-            plain, added = time_calls(direct, count, size), time_calls(proxied, count, size)
-            p50, p95 = statistics.median(added), statistics.quantiles(added, n=20)[-1]
-            before = statistics.median(plain)
-            print(f"{size:>9,} B {count:>6} {before:>9.2f} ms {p50:>8.2f} ms {p95:>8.2f} ms {p50 - before:>8.2f} ms")
+            for label, arguments in (("", {}), (", words", ARGUMENTS)):
+                proxied.call(size=size, **arguments)  # the first shortened result loads the store
+                plain, added, cpu = [], [], proxied.cpu()
+                for _ in range(count):
+                    plain.append(time_call(direct, size=size, **arguments))
+                    added.append(time_call(proxied, size=size, **arguments))
+                cpu = (proxied.cpu() - cpu) / count
+                p50, p95 = statistics.median(added), statistics.quantiles(added, n=20)[-1]
+                before = statistics.median(plain)
+                print(
+                    f"{f'{size:,} B{label}':<20} {count:>6} {before:>9.2f} ms {p50:>8.2f} ms {p95:>8.2f} ms "
+                    f"{p50 - before:>8.2f} ms {cpu:>15.2f} ms"
+                )
 
 
-def measure_memory(count: int) -> None:
-    """Print the proxy's memory over many calls of 1 KB."""
+def measure_memory(count: int, size: int) -> None:
+    """Print the proxy's memory over many calls."""
     with running(*PROXY) as proxied:
-        time_calls(proxied, 1_000, 1_000)
+        first = min(1_000, count)
+        for _ in range(first):
+            proxied.call(size=size)
         before = proxied.memory()
         start = time.perf_counter()
-        time_calls(proxied, count, 1_000)
+        for _ in range(count):
+            proxied.call(size=size)
         seconds = time.perf_counter() - start
-        print(f"memory after 1,000 calls {before / 1e6:.1f} MB, after {count:,} more {proxied.memory() / 1e6:.1f} MB")
+        after = proxied.memory()
+        print(
+            f"memory after {first:,} calls of {size:,} B {before / 1e6:.1f} MB, "
+            f"after {count:,} more {after / 1e6:.1f} MB"
+        )
         print(f"{count / seconds:,.0f} calls a second, one after the other")
 
 
@@ -153,7 +179,7 @@ def measure_order(group: int, rounds: int) -> None:
     """Print whether concurrent calls whose answers come out of order all get their own."""
     right = 0
     with running(*PROXY) as proxied:
-        for number in range(rounds):
+        for _ in range(rounds):
             sizes = {
                 proxied.send("tools/call", {"name": "text", "arguments": {"size": 100 + each, "group": group}}): 100
                 + each
@@ -162,21 +188,22 @@ def measure_order(group: int, rounds: int) -> None:
             for _ in range(group):
                 answer = json.loads(proxied.receive())
                 right += len(answer["result"]["content"][0]["text"]) == sizes[answer["id"]]
-            assert number < rounds
     print(f"{right:,} of {group * rounds:,} answers of {group} concurrent calls reached their callers")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--serve", action="store_true", help="run the measured server")
-    parser.add_argument("--calls", type=int, default=5_000, help="calls of which the memory is measured")
+    parser.add_argument("--calls", type=int, default=5_000, help="calls of 1 KB over which the memory is measured")
+    parser.add_argument("--bounded", type=int, default=200, help="calls of 100 KB over which the memory is measured")
     arguments = parser.parse_args()
     if arguments.serve:
         serve()
         return
-    measure_calls([(1_000, 500), (100_000, 20), (1_000_000, 10)])
+    measure_calls([(1_000, 500), (100_000, 40), (1_000_000, 40)])
     measure_order(100, 10)
-    measure_memory(arguments.calls)
+    measure_memory(arguments.calls, 1_000)
+    measure_memory(arguments.bounded, 100_000)
 
 
 if __name__ == "__main__":
