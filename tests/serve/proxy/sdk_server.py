@@ -5,9 +5,10 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
+from pydantic import Field
 
 server = MCPServer("sdk", instructions="Count things.")
 
@@ -27,6 +28,11 @@ async def steps(count: int, ctx: Context[Any, Any]) -> str:
     for number in range(count):
         await ctx.report_progress(number, count, f"step {number}")
     return f"{count} steps"
+
+
+@server.tool()
+def visit(place: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Place"})], days: int = 1) -> str:
+    return f"{days} days in {place}"
 
 
 @server.resource("log://all")

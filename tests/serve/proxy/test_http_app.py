@@ -78,10 +78,14 @@ def test_a_server_over_stdio_is_served_over_http_in_both_eras(url: str, mode: Li
     asyncio.run(run())
 
 
-def test_a_server_over_http_is_served_over_http(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_a_server_over_http_is_served_over_http_in_both_eras(tmp_path: Path, mode: Literal["legacy"] | str) -> None:
     async def run(url: str) -> None:
-        async with Client(url, mode="legacy") as client:
+        async with Client(url, mode=mode) as client:
             assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"result": 3}
+            await client.list_tools()
+            visit = await client.call_tool("visit", {"place": "Reykjavík"})  # an argument that is a header too
+            assert visit.structured_content == {"result": "1 days in Reykjavík"}
 
     with http_server() as upstream, http_proxy(tmp_path, "--url", upstream) as url:
         asyncio.run(run(url))

@@ -37,7 +37,7 @@ def test_a_server_over_http_is_served_over_stdio(tmp_path: Path, url: str) -> No
         greeting = client.greet()["result"]
         assert greeting["instructions"].startswith("Count things.\nKeyhole bounds")
         tools = client.request(1, "tools/list")["result"]["tools"]
-        assert [tool["name"] for tool in tools] == ["add", "words", "steps", "read_artifact"]
+        assert [tool["name"] for tool in tools] == ["add", "words", "steps", "visit", "read_artifact"]
         assert client.call(2, "add", a=1, b=2)["result"]["structuredContent"] == {"result": 3}
         text = client.call(3, "words", count=9_000, about="apples")["result"]["content"][0]["text"]
         assert "Next: read_artifact(" in text

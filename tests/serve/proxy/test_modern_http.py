@@ -8,7 +8,13 @@ import pytest
 from mcp_types import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND
 
 from keyhole.serve.proxy.messages import Message, build
-from keyhole.serve.proxy.modern_http import error_status, find_header_error, is_modern
+from keyhole.serve.proxy.modern_http import (
+    argument_headers,
+    error_status,
+    find_header_error,
+    is_modern,
+    read_header_names,
+)
 
 MODERN, LEGACY, FUTURE = "2026-07-28", "2025-11-25", "2099-01-01"
 
@@ -74,3 +80,16 @@ def test_an_error_has_the_http_status_of_its_code(code: int, status: int | None)
     error: dict[str, Any] = {"code": code, "message": "no"}
     assert error_status(build({"jsonrpc": "2.0", "id": 1, "error": error}).raw) == status
     assert error_status(build({"jsonrpc": "2.0", "id": 1, "result": {}}).raw) is None
+
+
+def test_arguments_whose_schema_names_a_header_are_repeated_there() -> None:
+    place = {"type": "string", "x-mcp-header": "Place"}
+    nested = {"type": "object", "properties": {"day": {"type": "integer", "x-mcp-header": "Day"}}}
+    schema = {"type": "object", "properties": {"place": place, "when": nested, "note": {"type": "string"}}}
+    invalid = {"type": "object", "properties": {"place": {"type": "number", "x-mcp-header": "Place"}}}
+    names = read_header_names([{"name": "add", "inputSchema": schema}, {"name": "b", "inputSchema": invalid}, 3])
+    arguments = {"place": "Tromsø", "when": {"day": 3}, "note": "x"}
+    message = call().with_data(params={"name": "add", "arguments": arguments})
+    assert argument_headers(names, message) == {"Mcp-Param-Place": "=?base64?VHJvbXPDuA==?=", "Mcp-Param-Day": "3"}
+    assert argument_headers(names, message.with_data(params={"name": "b", "arguments": arguments})) == {}
+    assert argument_headers(names, message.with_data(method="prompts/get")) == {}

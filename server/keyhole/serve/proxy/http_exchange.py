@@ -25,6 +25,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy.credentials import REFUSALS, authorization_error
 from keyhole.serve.proxy.messages import MAX_MESSAGE, METHOD_NOT_FOUND, Message, build, one_line
+from keyhole.serve.proxy.modern_http import HeaderNames, argument_headers
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +66,7 @@ class HttpExchange:
         """The id of the session, "" for a server without sessions."""
         self.version = ""
         """The protocol version that `initialize` agreed on."""
+        self.header_names: HeaderNames = {}
 
     async def post(self, message: Message, deliver: Deliver) -> None:
         """Send a message and hand on what the response contains.
@@ -105,7 +107,7 @@ class HttpExchange:
 
     async def authorize(self, authorization: str) -> bool:
         """Use other credentials from now on, if the server accepts them in this session; return whether it does."""
-        if not self.session:
+        if not self.session and "authorization" in self._client.headers:
             return False  # nothing says that they are the same user's
         try:
             headers = {**self._post_headers(PING), "authorization": authorization}
@@ -134,6 +136,7 @@ class HttpExchange:
             "content-type": "application/json",
             **self._session_headers(),
             **request_headers(message, self.version),
+            **(argument_headers(self.header_names, message) if is_modern(version_of(message, self.version)) else {}),
         }
 
     def _session_headers(self) -> dict[str, str]:

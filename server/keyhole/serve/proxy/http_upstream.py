@@ -15,6 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy.http_exchange import HttpExchange, is_modern, version_of
 from keyhole.serve.proxy.lines import Line
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, key_of, parse
+from keyhole.serve.proxy.modern_http import read_header_names
 
 log = logging.getLogger(__name__)
 
@@ -122,6 +123,8 @@ class HttpUpstream:
             if key in self._open:
                 raise KeyholeError(Code.SERVER_FAULT, "the server ended its response without an answer")
         except KeyholeError as error:
+            if message.method == "initialize":
+                log.warning("the server at %s refused the handshake: %s", self._host, error.message)
             await self._incoming.put(Line(error_response(message.data["id"], error).raw))
         finally:
             self._calls.pop(key, None)
@@ -151,6 +154,8 @@ class HttpUpstream:
                 self._open.discard(message.key)
             if message.result and isinstance(message.result.get("protocolVersion"), str):
                 exchange.version = message.result["protocolVersion"]
+            if message.result and isinstance(message.result.get("tools"), list):
+                exchange.header_names = {**exchange.header_names, **read_header_names(message.result["tools"])}
         await self._incoming.put(Line(raw))
         return waiting is not None and waiting not in self._open
 

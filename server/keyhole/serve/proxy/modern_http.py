@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     InboundLadderRejection,
     classify_inbound_request,
     find_duplicated_routing_header,
+    find_invalid_x_mcp_header,
+    mcp_param_headers,
+    x_mcp_header_map,
 )
 from mcp_types import HEADER_MISMATCH, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -17,6 +21,9 @@ from keyhole.serve.proxy.messages import Message, build, parse
 
 RawHeaders = Iterable[tuple[bytes, bytes]]
 """The headers of a request as ASGI gives them: their names are in lower case."""
+
+HeaderNames = Mapping[str, Mapping[tuple[str, ...], str]]
+"""The headers that repeat arguments: by the name of the tool, and by the path of the argument."""
 
 
 def is_modern(headers: RawHeaders, messages: Sequence[Message]) -> bool:
@@ -59,3 +66,18 @@ def error_status(raw: bytes) -> int | None:
     (message,) = parse(raw)
     error = message.data.get("error")
     return ERROR_CODE_HTTP_STATUS.get(error.get("code", 0)) if isinstance(error, Mapping) else None
+
+
+def read_header_names(tools: Sequence[Any]) -> HeaderNames:
+    """Return the headers that the schemas of a list of tools declare with `x-mcp-header`."""
+    schemas = {str(tool.get("name")): tool.get("inputSchema") for tool in tools if isinstance(tool, Mapping)}
+    valid = {name: schema for name, schema in schemas.items() if not find_invalid_x_mcp_header(schema)}
+    return {name: names for name, schema in valid.items() if (names := x_mcp_header_map(schema))}
+
+
+def argument_headers(names: HeaderNames, message: Message) -> dict[str, str]:
+    """Return the headers that repeat arguments of a message, which servers compare with the arguments."""
+    tool, arguments = message.params.get("name"), message.params.get("arguments")
+    if message.method != "tools/call" or not isinstance(arguments, Mapping):
+        return {}
+    return mcp_param_headers(names.get(str(tool), {}), arguments)
