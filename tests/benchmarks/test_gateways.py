@@ -100,6 +100,10 @@ def test_a_progress_notification_disturbs_no_call(name: str) -> None:
     assert measure.survives_progress(BY_NAME[name], 4_000, "")
 
 
+def test_a_repeated_call_gets_the_new_result() -> None:
+    assert measure.survives_repeat(BY_NAME["keyhole"], 4_000, "")
+
+
 def test_keyhole_shows_or_finds_the_answer_and_its_store_has_the_whole_text() -> None:
     questions = [question for question in QUESTIONS if question.result == "commands/ciphers"]
     trials = list(measure.run_trials(BY_NAME["keyhole, with `keyhole_query`"], 4_000, "", RESULTS, questions))
@@ -109,10 +113,10 @@ def test_keyhole_shows_or_finds_the_answer_and_its_store_has_the_whole_text() ->
 
 def test_the_tables_have_a_share_for_each_budget() -> None:
     trials = [trial("a", 1_000, False, found=True), trial("a", 2_000, True), trial("b", 500, False)]
-    totals = report.totals_table(trials, {"a": True, "b": False})
+    totals = report.totals_table(trials, {"a": (True, True), "b": (False, True)})
     assert totals[2:] == [
-        "| a | 0 / 100 | 100 / 100 | 100 / 100 | 900 / 1,900 | works |",
-        "| b | 0 | 0 | 100 | 400 | breaks |",
+        "| a | 0 / 100 | 100 / 100 | 100 / 100 | 900 / 1,900 | works | works |",
+        "| b | 0 | 0 | 100 | 400 | breaks | works |",
     ]
     assert report.servers_table(trials)[2:] == ["| git | 1 | 0 / 100 | 0 |"]
     assert report.miss_lines(trials, "a") == ["1000 | git/show | what changed | one call"]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.proxy.gateways.corpus import load_questions, load_results
-from benchmarks.proxy.gateways.measure import Trial, run_trials, survives_progress
+from benchmarks.proxy.gateways.measure import Trial, run_trials, survives_progress, survives_repeat
 from benchmarks.proxy.gateways.report import miss_lines, servers_table, totals_table
 from benchmarks.proxy.gateways.systems import PEERS, SYSTEMS
 
@@ -32,7 +32,7 @@ def main() -> int:
     recorded, questions = load_results(), load_questions()
     questions = [question for question in questions if question.result.startswith(arguments.server)]
     trials: list[Trial] = []
-    survives: dict[str, bool] = {}
+    survives: dict[str, tuple[bool, bool]] = {}
     for system in SYSTEMS:
         if PEERS in system.command("", 0) and not arguments.peers:
             print(f"{system.name} is left out: no interpreter with it was given.")
@@ -40,7 +40,8 @@ def main() -> int:
         if arguments.only and system.name not in arguments.only:
             continue
         budgets = BUDGETS if system.budget is None else (system.budget,)
-        survives[system.name] = survives_progress(system, budgets[-1], arguments.peers)
+        place = (system, budgets[-1], arguments.peers)
+        survives[system.name] = (survives_progress(*place), survives_repeat(*place))
         for budget in budgets:
             trials += run_trials(system, budget, arguments.peers, recorded, questions, not arguments.quick)
             print(f"{system.name} {budget}", file=sys.stderr, flush=True)

@@ -104,3 +104,10 @@ def survives_progress(system: System, budget: int, python: str) -> bool:
         except (NoAnswerError, OSError):
             return False
     return (model_text(one), model_text(two)) == ("one", "two")
+
+
+def survives_repeat(system: System, budget: int, python: str) -> bool:
+    """Return whether the same call gets the new result when the result has changed, as a log or a page does."""
+    with gateway(system, budget, python) as session:
+        texts = [model_text(system.shape(session.call("poll", {}), budget)) for _ in range(2)]
+    return "poll 2" in texts[1]

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from benchmarks.proxy.gateways.measure import Trial
 
 
-def totals_table(trials: Sequence[Trial], survives: Mapping[str, bool]) -> list[str]:
-    """Return a row for each gateway: shares of the questions and mean bytes, at each budget."""
+def totals_table(trials: Sequence[Trial], survives: Mapping[str, Sequence[bool]]) -> list[str]:
+    """Return a row for each gateway: shares of the questions and mean bytes, at each budget.
+
+    `survives`: whether a gateway works after a progress notification, and when a call is repeated.
+    """
     rows = [
         "| gateway | answer in the result | with one more call | by reading to the end | bytes to the model "
-        "| after a progress notification |",
-        "|---|---|---|---|---|---|",
+        "| after a progress notification | repeated call |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, own in _by(trials, lambda trial: trial.system).items():
         budgets = list(_by(own, lambda trial: str(trial.budget)).values())
@@ -21,7 +24,7 @@ def totals_table(trials: Sequence[Trial], survives: Mapping[str, bool]) -> list[
             _each(budgets, lambda trial: trial.found),
             _each(budgets, lambda trial: trial.stored),
             " / ".join(f"{_mean(trial.size for trial in group):,.0f}" for group in budgets),
-            "works" if survives[name] else "breaks",
+            *("works" if each else "breaks" for each in survives[name]),
         ]
         rows.append(f"| {name} | {' | '.join(cells)} |")
     return rows
