@@ -171,24 +171,30 @@ def test_the_newer_protocol_names_method_and_tool_in_headers() -> None:
     assert request_headers(INITIALIZE.with_data(params={"_meta": meta}), "")["mcp-method"] == "initialize"
 
 
-@pytest.mark.parametrize(("session", "status", "accepted"), [("s1", 200, True), ("s1", 401, False), ("", 200, False)])
+OLD = {"Authorization": "Bearer old"}
+
+
+@pytest.mark.parametrize(
+    ("session", "headers", "status", "accepted"),
+    [("s1", OLD, 200, True), ("s1", OLD, 401, False), ("", OLD, 200, False), ("", {}, 200, True), ("", {}, 401, False)],
+)
 def test_other_credentials_are_used_once_the_server_accepts_them_in_its_session(
-    session: str, status: int, accepted: bool
+    session: str, headers: dict[str, str], status: int, accepted: bool
 ) -> None:
     requests: list[httpx2.Request] = []
 
     def handle(request: httpx2.Request) -> httpx2.Response:
         requests.append(request)
-        return httpx2.Response(status if request.headers["authorization"] == "Bearer new" else 202)
+        return httpx2.Response(status if request.headers.get("authorization") == "Bearer new" else 202)
 
     async def run() -> None:
         transport = httpx2.MockTransport(handle)
-        async with httpx2.AsyncClient(transport=transport, headers={"Authorization": "Bearer old"}) as client:
+        async with httpx2.AsyncClient(transport=transport, headers=headers) as client:
             opened = HttpExchange(client, URL)
             opened.session = session
             assert await opened.authorize("Bearer new") is accepted
             await opened.listen(lambda _: asyncio.sleep(0, result=True))
 
     asyncio.run(run())
-    assert requests[-1].headers["authorization"] == ("Bearer new" if accepted else "Bearer old")
-    assert len(requests) == 1 + bool(session)
+    assert requests[-1].headers.get("authorization") == ("Bearer new" if accepted else headers.get("Authorization"))
+    assert len(requests) == (2 if session or not headers else 1)
