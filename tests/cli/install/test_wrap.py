@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from keyhole.cli.install.clients import CLIENTS
 from keyhole.cli.install.wrap import unwrap_entry, wrap_entry
@@ -65,6 +67,7 @@ def test_every_client_whose_file_can_be_edited_can_be_wrapped(name: str) -> None
     [
         ({"url": "https://h/mcp", "headersHelper": "s3cret"}, "has headersHelper: write its proxy by hand"),
         ({"url": "https://h/sse", "type": "sse"}, "has the type sse; the proxy speaks streamable HTTP only"),
+        ({"url": "https://h/mcp", "headers": {"X-A": "1", "X_A": "2"}}, "names differ only in their signs"),
         ({"command": "keyhole-reader"}, "is Keyhole itself"),
         ({}, "names no program"),
     ],
@@ -160,6 +163,29 @@ def test_the_file_has_its_bytes_again_after_the_proxy_is_taken_away(before: str)
     wrapped = wrap_entry(CURSOR, before, "notes", PROGRAM)
     assert wrapped != before
     assert unwrap_entry(CURSOR, wrapped, "notes", ["{}", wrapped, before]) == before
+
+
+TEXTS = st.text(max_size=20)
+REMOTES = st.fixed_dictionaries(
+    {"url": st.sampled_from(["https://h/mcp", "https://h/mcp?token=12345678", "http://user:pass@h/mcp"])},
+    optional={
+        "headers": st.dictionaries(st.from_regex(r"X-[A-Za-z]{1,8}", fullmatch=True), TEXTS, min_size=1, max_size=3),
+        "timeout": st.integers(0, 9),
+    },
+)
+PROGRAMS = st.fixed_dictionaries(
+    {"command": st.sampled_from(["npx", "/usr/bin/notes"]), "args": st.lists(TEXTS, max_size=4)},
+    optional={"env": st.dictionaries(TEXTS.filter(bool), TEXTS, min_size=1, max_size=2), "cwd": TEXTS},
+)
+
+
+@given(REMOTES | PROGRAMS, st.sampled_from([None, 2, 4]))
+def test_any_entry_comes_back_with_its_values_and_from_a_backup_with_its_bytes(entry: Any, indent: int | None) -> None:
+    before = json.dumps({"mcpServers": {"a": {"command": "a"}, "notes": entry}}, indent=indent)
+    assume(len({name.upper() for name in entry.get("headers", {})}) == len(entry.get("headers", {})))
+    wrapped = wrap_entry(CURSOR, before, "notes", PROGRAM)
+    assert entry_of(unwrap_entry(CURSOR, wrapped, "notes")) == entry
+    assert unwrap_entry(CURSOR, wrapped, "notes", [before]) == before
 
 
 def test_servers_that_are_unwrapped_in_any_order_have_their_bytes_again() -> None:

@@ -104,6 +104,8 @@ def _entry(client: Client, text: str, name: str) -> tuple[Mapping[str, Any], Ser
 def _wrap_remote(client: Client, remote: Remote, program: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the keys and the words of the entry that runs the proxy in front of a URL."""
     env = {header_variable(name): value for name, value in remote.headers.items()}
+    if len(env) < len(remote.headers):
+        raise refusal(client, "it has two headers whose names differ only in their signs")
     options = [word for name in remote.headers for word in ("--header", name)]
     options += [word for name, value in remote.templates.items() for word in ("--header", f"{name}: {value}")]
     url = remote.url
