@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 from keyhole.text.output import Span
+
+_start, _end = itemgetter(0), itemgetter(1)
 
 
 def gap_line(start: int, end: int, label: str = "") -> str:
@@ -36,23 +40,27 @@ def next_gap(
     return next((gap for gap in gaps if gap[0] >= best_end), gaps[-1])
 
 
-def close_gaps(spans: Sequence[Span], least: int) -> list[Span]:
-    """Merge ranges with at most `least` characters between them: the line for the omission would be as long."""
-    closed: list[Span] = []
-    for start, end in spans:
-        if closed and start - closed[-1][1] <= least:
-            closed[-1] = (closed[-1][0], max(end, closed[-1][1]))
-        else:
-            closed.append((start, end))
-    return closed
+def insert_span(spans: Sequence[Span], span: Span, least: int) -> list[Span]:
+    """Return ranges in order with one more, merged with those that are at most `least` characters away from it.
+
+    The line for such an omission would be as long as the omitted characters.
+    """
+    start, end = span
+    first = bisect_left(spans, span)
+    if first and start - spans[first - 1][1] <= least:
+        first -= 1
+        start, end = spans[first][0], max(end, spans[first][1])
+    last = first
+    while last < len(spans) and spans[last][0] - end <= least:
+        end = max(end, spans[last][1])
+        last += 1
+    return [*spans[:first], (start, end), *spans[last:]]
 
 
 def uncovered(span: Span, shown: Sequence[Span]) -> list[Span]:
-    """Return the parts of a range that are not shown yet."""
+    """Return the parts of a range that are not shown yet. `shown` is in order."""
     pieces, position = [], span[0]
-    for start, end in shown:
-        if end <= position or start >= span[1]:
-            continue
+    for start, end in shown[bisect_right(shown, position, key=_end) : bisect_left(shown, span[1], key=_start)]:
         if start > position:
             pieces.append((position, start))
         position = max(position, end)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from keyhole.passages.gaps import close_gaps, gap_line, uncovered
+from keyhole.passages.gaps import gap_line, insert_span, uncovered
 from keyhole.passages.lines import ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
@@ -109,11 +109,8 @@ def _summary_share(output: Output, question: str) -> float:
 
 def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
     """Yield the ranges without the lines that repeat others."""
-    repeats = output.repeats
-    for start, end in spans:
-        first = bisect_right(repeats, start, key=lambda repeat: repeat[1])
-        last = bisect_left(repeats, end, key=lambda repeat: repeat[0])
-        yield from uncovered((start, end), repeats[first:last])
+    for span in spans:
+        yield from uncovered(span, output.repeats)
 
 
 def _passages(output: Output, question: str) -> Iterator[Span]:
@@ -230,7 +227,9 @@ def _pack(
             pieces = uncovered(span, packed)
             if not pieces:
                 continue
-            tried = close_gaps(sorted([*packed, *pieces]), gap)
+            tried = packed
+            for piece in pieces:
+                tried = insert_span(tried, piece, gap)
             size = most + shown.most_chars(pieces) if measure is len else max_size + 1
             if size > max_size:
                 size = _size_up_to(shown, tried, max_size, measure)

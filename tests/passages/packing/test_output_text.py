@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.passages.gaps import close_gaps, gap_line, uncovered
+from keyhole.passages.gaps import gap_line, insert_span, uncovered
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.output import HINTS, Output, Part, Span
 
@@ -61,7 +61,9 @@ def test_a_span_grows_the_passages_by_no_more_than_its_estimate(
     spans: list[Span] = []
     for start, length in places:
         pieces = uncovered((start, min(len(TEXT), start + length)), spans)
-        grown = close_gaps(sorted([*spans, *pieces]), len("\n" + gap_line(len(TEXT), len(TEXT))))
+        grown = spans
+        for piece in pieces:
+            grown = insert_span(grown, piece, len("\n" + gap_line(len(TEXT), len(TEXT))))
         size = len(shown.passages(grown))
         assert size <= (len(shown.passages(spans)) if spans else 0) + shown.most_chars(pieces)
         spans = grown

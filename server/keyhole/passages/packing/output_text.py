@@ -29,8 +29,9 @@ class OutputText:
         self._parts = [part.start for part in output.parts]
         self._joints = [offset for offset, _ in output.joints]
         self._missing = [0, *accumulate(count for _, count in output.joints)]
-        names = max((len(part.name) for part in output.parts), default=0)
-        self._max_mark = len("\n" + gap_line(output.total, output.total)) + MAX_LABEL + names
+        names = max((len(f" {part.name}") for part in output.parts), default=0)
+        label = (MAX_LABEL if output.repeats else 0) + names
+        self._max_mark = len("\n" + gap_line(output.total, output.total)) + label
         self._has_hints = summary_chars >= MIN_HINTS
         self.summary_chars = len(self.summary((), summary_chars)) if summary_chars >= MIN_SUMMARY else 0
         """Characters to reserve for the summary."""
