@@ -29,7 +29,7 @@ def text(value: str) -> dict[str, object]:
 
 
 def trial(system: str, budget: int, answered: bool, *, found: bool = False, question: Question = QUESTION) -> Trial:
-    return Trial(system, budget, question, answered, answered or found, True, budget - 100, 90_000)
+    return Trial(system, budget, question, answered, answered, answered or found, True, budget - 100, 90_000)
 
 
 def test_every_answer_is_in_its_result() -> None:
@@ -80,6 +80,7 @@ def test_keyholes_named_call_takes_the_question_or_reads_from_the_start() -> Non
     assert store.first_page(result, 4_000) == ("keep", {"id": "xy", "offset": 0, "limit": 4_000})
     assert store.next_page(result, ("keep", {}), 0) == ("keep", {"id": "xy", "offset": 4, "find": 'a"b'})
     assert store.page_text(result) == "one"
+    assert store.follow(result, 4_000) == ("keep", {"id": "xy", "offset": 4, "find": 'a"b'})
     assert store.find(text("whole"), "why", 4_000) is None
 
 
@@ -89,10 +90,10 @@ def test_the_governors_receipt_names_the_slice_after_what_is_shown() -> None:
     first = ("governor_fetch_slice", {"artifact_id": "xy", "offset": 0, "limit": 50})
     store = GovernorStore()
     assert store.first_page(result, 50) == first
-    assert store.find(result, "why", 50) == ("governor_fetch_slice", {"artifact_id": "xy", "offset": 7, "limit": 50})
+    assert store.follow(result, 50) == ("governor_fetch_slice", {"artifact_id": "xy", "offset": 7, "limit": 50})
     assert store.next_page(text("four"), first, 50) == (first[0], {**first[1], "offset": 4})
     assert store.next_page(text(""), first, 50) is None
-    assert store.find(text("whole"), "why", 50) is None
+    assert store.follow(text("whole"), 50) is None
 
 
 @pytest.mark.parametrize("name", ["no gateway", "keyhole"])
@@ -115,8 +116,8 @@ def test_the_tables_have_a_share_for_each_budget() -> None:
     trials = [trial("a", 1_000, False, found=True), trial("a", 2_000, True), trial("b", 500, False)]
     totals = report.totals_table(trials, {"a": (True, True), "b": (False, True)})
     assert totals[2:] == [
-        "| a | 0 / 100 | 100 / 100 | 100 / 100 | 900 / 1,900 | works | works |",
-        "| b | 0 | 0 | 100 | 400 | breaks | works |",
+        "| a | 0 / 100 | 0 / 100 | 100 / 100 | 100 / 100 | 900 / 1,900 | works | works |",
+        "| b | 0 | 0 | 0 | 100 | 400 | breaks | works |",
     ]
     assert report.servers_table(trials)[2:] == ["| git | 1 | 0 / 100 | 0 |"]
     assert report.miss_lines(trials, "a") == ["1000 | git/show | what changed | one call"]

@@ -31,8 +31,10 @@ class Trial:
     question: Question
     answered: bool
     """True if the answer is in the result."""
+    followed: bool
+    """True if it is in the result, or in that of the call that reads on."""
     found: bool
-    """True if it is in the result, or in that of the one call that follows."""
+    """True if it is in the result, or in that of any one call that the gateway offers."""
     stored: bool
     """True if it is in the result, or in the stored text that the named calls read to its end."""
     size: int
@@ -61,12 +63,13 @@ def run_trials(
                 seen[key] = system.shape(session.call(call.tool["name"], arguments), budget)
             result = seen[key]
             answered = question.is_answered(model_text(result))
-            found = answered or _is_found(session, system, result, question, budget)
+            followed = answered or _has_answer(session, system.store.follow(result, budget), question)
+            found = followed or _has_answer(session, system.store.find(result, question.query, budget), question)
             if not answered and read_all and call.id not in stored:
                 stored[call.id] = squeeze("".join(read_pages(session, system, result, budget)))
             kept = answered or all(squeeze(answer) in stored.get(call.id, "") for answer in question.answers)
             size, original = model_bytes(result), model_bytes(call.result)
-            yield Trial(system.name, budget, question, answered, found, kept, size, original)
+            yield Trial(system.name, budget, question, answered, followed, found, kept, size, original)
 
 
 @contextmanager
@@ -79,8 +82,7 @@ def gateway(system: System, budget: int, python: str) -> Iterator[Session]:
             yield session
 
 
-def _is_found(session: Session, system: System, result: Result, question: Question, budget: int) -> bool:
-    call = system.store.find(result, question.query, budget)
+def _has_answer(session: Session, call: Call | None, question: Question) -> bool:
     return call is not None and question.is_answered(model_text(session.call(*call)))
 
 

@@ -13,14 +13,15 @@ def totals_table(trials: Sequence[Trial], survives: Mapping[str, Sequence[bool]]
     `survives`: whether a gateway works after a progress notification, and when a call is repeated.
     """
     rows = [
-        "| gateway | answer in the result | with one more call | by reading to the end | bytes to the model "
-        "| after a progress notification | repeated call |",
-        "|---|---|---|---|---|---|---|",
+        "| gateway | answer in the result | reading on once | one call with the question | reading to the end "
+        "| bytes to the model | after a progress notification | repeated call |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for name, own in _by(trials, lambda trial: trial.system).items():
         budgets = list(_by(own, lambda trial: str(trial.budget)).values())
         cells = [
             _each(budgets, lambda trial: trial.answered),
+            _each(budgets, lambda trial: trial.followed),
             _each(budgets, lambda trial: trial.found),
             _each(budgets, lambda trial: trial.stored),
             " / ".join(f"{_mean(trial.size for trial in group):,.0f}" for group in budgets),

@@ -20,8 +20,12 @@ _BODY = re.compile(r"^--- untrusted text (\w+) ---\n(.*)\n--- end \1 ---$", re.M
 class NoStore:
     """The gateway stores nothing."""
 
+    def follow(self, _result: Result, _budget: int) -> Call | None:
+        """Return the call that reads on, as the result names it."""
+        return None
+
     def find(self, _result: Result, _query: str, _budget: int) -> Call | None:
-        """Return the call that looks for the answer of a question in what was left out."""
+        """Return the call that looks for the answer of a question in what was left out, None if there is none."""
         return None
 
     def first_page(self, _result: Result, _budget: int) -> Call | None:
@@ -40,6 +44,10 @@ class NoStore:
 class KeyholeStore(NoStore):
     """The last line but one of a result names the call."""
 
+    def follow(self, result: Result, _budget: int) -> Call | None:
+        """Return the named call."""
+        return _named(result)
+
     def find(self, result: Result, query: str, _budget: int) -> Call | None:
         """Return the named call with the question in place of its range."""
         named = _named(result)
@@ -51,7 +59,7 @@ class KeyholeStore(NoStore):
         return named and (named[0], {"id": named[1]["id"], "offset": 0, "limit": budget})
 
     def next_page(self, page: Result, _call: Call, _budget: int) -> Call | None:
-        """Return the call that a page names."""
+        """Return the call that a page of the stored text names."""
         return _named(page)
 
     def page_text(self, page: Result) -> str:
@@ -72,8 +80,8 @@ def _named(result: Result) -> Call | None:
 class GovernorStore(NoStore):
     """The last block of a shortened result is a receipt with the artifact's id and the bytes that were shown."""
 
-    def find(self, result: Result, _query: str, budget: int) -> Call | None:
-        """Return the call for the bytes after as many as were shown: a slice takes no question."""
+    def follow(self, result: Result, budget: int) -> Call | None:
+        """Return the call for the bytes after as many as were shown. No call takes a question."""
         receipt = _receipt(result)
         return _slice(receipt["artifact_id"], receipt["returned_bytes"], budget) if receipt else None
 
