@@ -9,19 +9,21 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
 from mcp.client.auth import OAuthClientProvider
-from mcp.client.auth.exceptions import OAuthFlowError
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
 
+from keyhole.serve.proxy.sign_in_app import SignIn
 from tests.serve.proxy.test_http_app import ACCEPT, http_proxy
 
 OAUTH_SERVER = [sys.executable, str(Path(__file__).with_name("oauth_server.py"))]
@@ -207,17 +209,91 @@ def test_no_token_is_logged_or_stored(tmp_path: Path, servers: dict[str, str]) -
         assert secret.encode() not in kept
 
 
-def test_an_authorization_server_that_names_itself_is_not_replaced(tmp_path: Path) -> None:
-    async def run(url: str) -> None:
-        async with signed_in(url, Person()):
-            raise AssertionError("the authorization server knows only the URL of the server")
+def get(url: str, path: str) -> Any:
+    """Return what the application of a sign-in answers in this process."""
+    sent: list[Any] = []
 
-    with oauth_server("iss") as servers, http_proxy(tmp_path, "--url", f"{servers['server']}/mcp") as url:
-        origin = url.removesuffix("/mcp")
-        resource = httpx2.get(f"{origin}/.well-known/oauth-protected-resource/mcp").json()
-        assert (resource["resource"], resource["authorization_servers"]) == (url, [servers["authorization"] + "/"])
-        with pytest.raises((OAuthFlowError, ExceptionGroup)):
-            asyncio.run(run(url))
+    async def app(*_: Any) -> None:
+        raise AssertionError("the request belongs to the sign-in")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "scheme": "http", "path": path, "headers": [(b"host", b"h:1")]}
+    asyncio.run(SignIn(url).around(app)(scope, None, send))  # type: ignore[arg-type]
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_an_authorization_server_that_names_itself_is_not_replaced() -> None:
+    with oauth_server("iss") as servers:
+        url = f"{servers['server']}/mcp"
+        _, resource = get(url, "/.well-known/oauth-protected-resource/mcp")
+        assert resource["resource"] == "http://h:1/mcp"
+        assert resource["authorization_servers"] == [f"{servers['authorization']}/"]
+        assert get(url, "/.well-known/oauth-authorization-server")[0] == 404
+
+
+def test_a_server_that_cannot_be_reached_fails_the_sign_in_plainly() -> None:
+    status, answer = get("http://127.0.0.1:1/mcp", "/.well-known/oauth-protected-resource/mcp")
+    assert (status, answer["error"]) == (502, "sign_in_failed")
+    assert answer["message"] == "the sign-in cannot be handed on: ConnectError"
+
+
+@contextmanager
+def documents_server(documents: dict[str, Any]) -> Iterator[str]:
+    """Serve JSON documents by path. `HERE` in them stands for the URL of the server."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = documents.get(self.path)
+            self.send_response(200 if found else 404)
+            self.end_headers()
+            self.wfile.write(json.dumps(found).replace("HERE", f"http://127.0.0.1:{server.server_port}").encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/mcp"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+RESOURCE = {"resource": "HERE/mcp", "authorization_servers": ["HERE"]}
+ISSUER = {"issuer": "HERE", "authorization_endpoint": "HERE/authorize", "token_endpoint": "HERE/token"}
+
+
+@pytest.mark.parametrize(
+    ("resource", "issuer", "fault"),
+    [
+        ({"resource": "https://bank.example/mcp"}, {}, "the metadata of the server is that of another, bank.example"),
+        ({}, {"issuer": "https://bank.example"}, "the metadata of the authorization server is that of another"),
+        ({}, {"token_endpoint": "http://h.example/t"}, "the token_endpoint is neither https nor on loopback"),
+        ({}, {"authorization_endpoint": "javascript:1"}, "the authorization_endpoint is neither https nor on loopback"),
+        ({}, {"padding": "x" * 1_000_000}, "the answer of 127.0.0.1 has more than 1,000,000 bytes"),
+    ],
+)
+def test_metadata_that_would_send_tokens_elsewhere_is_refused(
+    resource: dict[str, str], issuer: dict[str, str], fault: str
+) -> None:
+    documents = {
+        "/.well-known/oauth-protected-resource/mcp": {**RESOURCE, **resource},
+        "/.well-known/oauth-authorization-server": {**ISSUER, **issuer},
+    }
+    with documents_server(documents) as url:
+        status, answer = get(url, "/.well-known/oauth-authorization-server")
+    assert (status, answer["message"]) == (502, f"the sign-in cannot be handed on: {fault}")
+
+
+def test_a_server_with_the_metadata_of_2025_03_26_is_signed_in_to() -> None:
+    with documents_server({"/.well-known/oauth-authorization-server": ISSUER}) as url:
+        assert get(url, "/.well-known/oauth-protected-resource/mcp")[0] == 404
+        status, answer = get(url, "/.well-known/oauth-authorization-server")
+    assert (status, answer["token_endpoint"]) == (200, "http://h:1/oauth/token")
 
 
 def test_credentials_of_the_command_line_keep_those_of_the_callers_away(tmp_path: Path, servers: Any) -> None:
