@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Set
 from functools import partial
 from pathlib import Path
 
-from .setup import PROXY, Setup, serve_http
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from .setup import PROXY, Setup, serve_http, write_servers
 from .steps import Steps, run_program
 
 PACKAGES = ("@modelcontextprotocol/conformance", "node")
@@ -32,6 +35,10 @@ WITHOUT_FIXTURES = {
 }  # fmt: skip
 """Scenarios that need no fixtures, scored or not."""
 
+STDIO_DIFFERS = {"server-stateless"}
+"""Scenarios that fail for a server over stdio, which may know `initialize` beside the newer protocol. In legacy eras,
+such a server is started for each session, which takes more time than the tests have."""
+
 _RESULT = re.compile(r"^([✓✗]) (\S+): (\d+) passed, (\d+) failed", re.MULTILINE)
 _UNSCORED = re.compile(r"^  [✓✗] (\S+) \(", re.MULTILINE)
 
@@ -42,13 +49,23 @@ Outcome = tuple[set[str], set[str], set[str]]
 def check(steps: Steps, setup: Setup, programs: Path) -> None:
     """Run both revisions, with fixtures and without."""
     fixtures = (sys.executable, "-m", "tests.clients.conformance_server")
-    with serve_http(setup, fixtures) as url, serve_http(setup, (*PROXY, "--http", "--url", url)) as proxy:
+    file = write_servers(setup.scratch / "servers.json", [*fixtures, "--stdio"], {})
+    over_stdio = (*PROXY, "--http", "--config", file)
+    with (
+        serve_http(setup, fixtures) as url,
+        serve_http(setup, (*PROXY, "--http", "--url", url)) as proxy,
+        serve_http(setup, over_stdio) as stdio_proxy,
+    ):
         for revision, count in SCORED.items():
             name = f"conformance {revision}: all {count} scored scenarios pass"
             direct = steps.run(name, partial(_check_scored, setup, programs, url, revision))
             if direct is not None:
                 name = f"conformance {revision}: every scenario, scored or not, ends behind the proxy as without it"
                 steps.run(name, partial(_check_proxied, setup, programs, proxy, revision, direct))
+            if direct is not None and revision in MODERN_PROTOCOL_VERSIONS:
+                name = f"conformance {revision}: so does a server over stdio, but for its answer to initialize"
+                check = partial(_check_proxied, setup, programs, stdio_proxy, revision, direct, STDIO_DIFFERS)
+                steps.run(name, check)
     with serve_http(setup) as url:
         for revision, scenarios in WITHOUT_FIXTURES.items():
             name = f"conformance {revision}: {len(scenarios)} scenarios pass that need no fixtures, as Keyhole ships"
@@ -71,9 +88,12 @@ def _check_scored(setup: Setup, programs: Path, url: str, revision: str) -> Outc
     return passed, failed, unscored
 
 
-def _check_proxied(setup: Setup, programs: Path, url: str, revision: str, direct: Outcome) -> None:
+def _check_proxied(
+    setup: Setup, programs: Path, url: str, revision: str, direct: Outcome, differing: Set[str] = frozenset()
+) -> None:
     passed, failed, unscored = _run(setup, programs, url, revision)
-    assert (passed, failed, unscored) == direct, f"other outcomes: {', '.join(sorted(passed ^ direct[0]))}"
+    assert passed ^ direct[0] <= differing, f"other outcomes: {', '.join(sorted(passed ^ direct[0]))}"
+    assert passed | failed == direct[0] | direct[1] and unscored == direct[2], "other scenarios were run"
 
 
 def _check_without_fixtures(setup: Setup, programs: Path, url: str, revision: str) -> None:

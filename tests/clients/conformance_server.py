@@ -1,8 +1,8 @@
 """Serve Keyhole's HTTP application with the fixtures of the conformance suite added to its handlers.
 
-`python -m tests.clients.conformance_server --port 8943` serves on loopback. Everything but the fixtures is Keyhole's:
-checks of Host and Origin, transport, sessions, both eras and handlers. Requests for other names go to Keyhole's
-handlers. This program is not part of the package.
+`python -m tests.clients.conformance_server --port 8943` serves on loopback, with `--stdio` over stdio. Everything but
+the fixtures is Keyhole's: checks of Host and Origin, transport, sessions, both eras and handlers. Requests for other
+names go to Keyhole's handlers. This program is not part of the package.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from typing import Any
 import mcp_types as types
 import uvicorn
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from keyhole.cli.build import build
 from keyhole.cli.commands import LOOPBACK
 from keyhole.config.parse import parse_config
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.retrieval.tenants import Tenants
 from keyhole.serve.http.app import PATH, AppDependencies, build_app
 from keyhole.serve.http.drain import DrainState
 from keyhole.serve.http.listener import listener_url, open_listener
@@ -159,17 +161,31 @@ _HANDLERS: list[tuple[str, Any, Callable[[Handler | None], Handler]]] = [
 ]
 
 
+async def _serve_stdio() -> None:
+    tenants = build(parse_config(os.environ), long_running=True)
+    server = add_fixtures(build_server(_product(tenants)))
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+    await tenants.aclose()
+
+
+def _product(tenants: Tenants) -> Callable[[str], Awaitable[Retrieval]]:
+    async def product(tenant: str) -> Retrieval:
+        return tenants.of(tenant)
+
+    return product
+
+
 async def _serve(listener: Any) -> None:
     config = parse_config(os.environ)
     tenants = build(config, long_running=True)
 
-    async def product(tenant: str) -> Retrieval:
-        return tenants.of(tenant)
-
     async def check() -> str:
         return await asyncio.to_thread(check_stores, tenants.stores, False)
 
-    app = build_app(config, add_fixtures(build_server(product)), AppDependencies(DrainState(), check, tenants.sizes))
+    app = build_app(
+        config, add_fixtures(build_server(_product(tenants))), AppDependencies(DrainState(), check, tenants.sizes)
+    )
     print(f"conformance: serving MCP at {listener_url(listener, PATH)}", file=sys.stderr, flush=True)
     settings = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
     await uvicorn.Server(settings).serve(sockets=[listener])
@@ -181,7 +197,12 @@ def main() -> None:
     warnings.simplefilter("ignore", MCPDeprecationWarning)  # the older revision uses deprecated features
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
-    with open_listener(parse_config(os.environ), LOOPBACK, parser.parse_args().port) as listener:
+    parser.add_argument("--stdio", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.stdio:
+        asyncio.run(_serve_stdio())
+        return
+    with open_listener(parse_config(os.environ), LOOPBACK, arguments.port) as listener:
         asyncio.run(_serve(listener))
 
 

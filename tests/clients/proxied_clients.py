@@ -15,7 +15,7 @@ from .agents import Agent
 from .inspector import REVISIONS, TOOL_ERROR, run_method
 from .proxied_servers import READER
 from .real_servers import RealServer, ToolCall, filesystem_server, git_server, write_files
-from .setup import PROXY, Setup, serve_http
+from .setup import PROXY, Setup, serve_http, write_servers
 from .steps import Steps
 from .tool_calls import Reply, body, next_call, read_reply
 
@@ -56,18 +56,11 @@ def check_inspector(steps: Steps, setup: Setup, programs: Path) -> None:
     folder = setup.scratch / "data"
     write_files(folder)
     server = git_server(folder)
-    behind = _write_servers(setup.scratch / "servers.json", server.command(), {})
-    proxy = _write_servers(setup.scratch / "proxy.json", [*PROXY, "--config", behind], setup.settings)
+    behind = write_servers(setup.scratch / "servers.json", server.command(), {})
+    proxy = write_servers(setup.scratch / "proxy.json", [*PROXY, "--config", behind], setup.settings)
     _check_transport(steps, setup, programs, "stdio", ["--config", proxy, "--server", "real"], server)
     with serve_http(setup, (*PROXY, "--http", "--config", behind)) as url:
         _check_transport(steps, setup, programs, "http", [url, "--transport", "http"], server)
-
-
-def _write_servers(file: Path, command: list[str], env: dict[str, str]) -> str:
-    """Write a client's configuration with one server; return its path."""
-    entry = {"command": command[0], "args": command[1:], "env": env}
-    file.write_text(json.dumps({"mcpServers": {"real": entry}}), "utf-8")
-    return str(file)
 
 
 def _check_transport(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -85,6 +86,13 @@ def serve_http(setup: Setup, program: Sequence[str] = ()) -> Iterator[str]:
             yield f"http://{HOST}:{port}/mcp"
         finally:
             end_group(process)
+
+
+def write_servers(file: Path, command: Sequence[str], env: Mapping[str, str]) -> str:
+    """Write a client's configuration with one server; return its path."""
+    entry = {"command": command[0], "args": list(command[1:]), "env": dict(env)}
+    file.write_text(json.dumps({"mcpServers": {"real": entry}}), "utf-8")
+    return str(file)
 
 
 def article(sections: int = SECTIONS) -> str:
