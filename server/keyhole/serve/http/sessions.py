@@ -66,7 +66,7 @@ class SessionCounts:
     def _observe_response(self, tenant: str, id: str, method: str, message: Message) -> None:
         """Remove the session that a response ends, or add the one that it opens. `id`: the request's session, or ""."""
         status, new_id = message["status"], find_session_id(message["headers"])
-        if id and (status == 404 or (method == "DELETE" and status == 200)):
+        if id in self._open and (status == 404 or (method == "DELETE" and status == 200)):
             self._remove(id)
         elif not id and new_id and new_id not in self._open and status < 400:
             self._expire()
