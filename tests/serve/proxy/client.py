@@ -15,28 +15,26 @@ SERVER = [sys.executable, str(Path(__file__).with_name("scripted_server.py"))]
 CLAUDE = {"name": "claude-code", "version": "2.1.330"}
 
 
-class PipeClient:
-    """A client of one process."""
+class Conversing:
+    """What clients over pipes and over HTTP have in common."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
+    def __init__(self) -> None:
         self.received: list[bytes] = []
-        """All lines that came back, without their line breaks."""
+        """All messages that came back, without their line breaks."""
+
+    def send_line(self, line: bytes) -> None:
+        raise NotImplementedError
+
+    def receive(self) -> Any:
+        raise NotImplementedError
 
     def send(self, **fields: Any) -> None:
         self.send_line(json.dumps({"jsonrpc": "2.0", **fields}).encode())
 
-    def send_line(self, line: bytes) -> None:
-        assert self.process.stdin
-        self.process.stdin.write(line + b"\n")
-        self.process.stdin.flush()
-
-    def receive(self) -> Any:
-        assert self.process.stdout
-        line = self.process.stdout.readline()
-        assert line, "the process has closed its stdout"
-        self.received.append(line.rstrip(b"\n"))
-        return json.loads(line)
+    def receive_method(self, method: str) -> Any:
+        while (message := self.receive()).get("method") != method:
+            pass
+        return message
 
     def answer_to(self, id: object) -> Any:
         while (message := self.receive()).get("id") != id or "method" in message:
@@ -55,6 +53,26 @@ class PipeClient:
         answer = self.request(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=info)
         self.send(method="notifications/initialized")
         return answer
+
+
+class PipeClient(Conversing):
+    """A client of one process."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__()
+        self.process = process
+
+    def send_line(self, line: bytes) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> Any:
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        assert line, "the process has closed its stdout"
+        self.received.append(line.rstrip(b"\n"))
+        return json.loads(line)
 
 
 @contextmanager

@@ -22,8 +22,16 @@ NEXT_ID = [100]
 def send(message: dict[str, Any] | str) -> None:
     text = message if isinstance(message, str) else json.dumps({"jsonrpc": "2.0", **message})
     with LOCK:
-        sys.stdout.write(text + "\n")
-        sys.stdout.flush()
+        WRITE[0](text)
+
+
+def write_line(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+WRITE = [write_line]
+"""Where messages go; the server over HTTP puts its own function here."""
 
 
 def log_lines(count: int) -> str:
@@ -93,11 +101,11 @@ def call(  # noqa: C901 - one branch for each tool
 WAITING: dict[int, Any] = {}
 
 
-def handle(message: dict[str, Any]) -> None:
+def handle(message: dict[str, Any]) -> None:  # noqa: C901 - one branch for each method
     id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
     if method is None:
         send({"id": WAITING.pop(message["id"]), "result": text(json.dumps(message, sort_keys=True))})
-    elif method == "initialize":
+    elif method in ("initialize", "server/discover"):
         capabilities = {"tools": {"listChanged": True}, "resources": {"subscribe": True}, "prompts": {}, "logging": {}}
         result = {"protocolVersion": params.get("protocolVersion"), "capabilities": capabilities, "new": [1.0, 1e3]}
         send({"id": id, "result": {**result, "serverInfo": {"name": "scripted", "version": "1"}}})
@@ -112,6 +120,11 @@ def handle(message: dict[str, Any]) -> None:
     elif method == "logging/setLevel":
         send({"method": "notifications/message", "params": {"level": "info", "data": {"new": "level"}}})
         send({"id": id, "result": {}})
+    elif method == "subscriptions/listen":
+        meta = {"io.modelcontextprotocol/subscriptionId": id}
+        send({"method": "notifications/subscriptions/acknowledged", "params": {"_meta": meta, "new": 1}})
+        send({"method": "notifications/resources/updated", "params": {"_meta": meta, "uri": "log:1"}})
+        send({"id": id, "result": {"_meta": meta, "resultType": "complete"}})
     elif method == "notifications/cancelled":
         send({"id": params["requestId"], "error": {"code": 0, "message": "Request cancelled"}})
     elif method == "notifications/roots/list_changed":

@@ -122,7 +122,7 @@ class HttpSession:
         if key is None or stream is None:
             return  # the client has closed the response
         request = stream.requests.pop(key)
-        await self._put(stream, message.with_data(id=request.data["id"]).raw if self._shared else message.raw)
+        await self._put(stream, _answer(message, request.data["id"]) if self._shared else message.raw)
         if not stream.requests:
             self._streams.remove(stream)
             await stream.queue.put(None)
@@ -153,3 +153,12 @@ class HttpSession:
             return message.raw
         meta: dict[str, Any] = {**message.params["_meta"], SUBSCRIPTION_ID: request.data["id"]}
         return message.with_data(params={**message.params, "_meta": meta}).raw
+
+
+def _answer(message: Message, id: Any) -> bytes:
+    """Return a response with the id that its client knows, also where it ends a subscription."""
+    result = message.result or {}
+    meta = result.get("_meta")
+    if not isinstance(meta, dict) or meta.get(SUBSCRIPTION_ID) != message.data["id"]:
+        return message.with_data(id=id).raw
+    return message.with_data(id=id, result={**result, "_meta": {**meta, SUBSCRIPTION_ID: id}}).raw
