@@ -43,6 +43,7 @@ IO_FILES = {
     "config": "load",
     "extract/workers": "child pool worker",
     "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",
+    "fetch/browser": "chromium devtools gateway page_connections render supervisor",
     "rerank": "embeddings rerank_passages reranker",
     "retrieval": "adopt_running call large_output pages read_large read_pages retrieve sources tenants url_policy",
     "serve": "handlers lazy_imports resources run stdio_stream tools",
