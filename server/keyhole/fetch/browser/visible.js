@@ -14,6 +14,9 @@ function readVisible(limit, ...frames) {
   ]);
   const FORMULA = ".katex-mathml, mjx-assistive-mml, .MJX_Assistive_MathML, .mwe-math-mathml-a11y";
   const EVERYWHERE = [-Infinity, -Infinity, Infinity, Infinity];
+  // Where an element may be seen: where it, its absolute and its fixed descendants are not clipped, and on what colour.
+  const START = { clip: EVERYWHERE, outer: EVERYWHERE, fixed: EVERYWHERE, background: "rgb(255, 255, 255)" };
+  const PICTURE = "img, video, canvas, svg, picture";
   const MAX_ATTRIBUTE = 2000;
   const htmlOf = new Map();
   for (let i = 0; i < frames.length; i += 2) htmlOf.set(frames[i], frames[i + 1]);
@@ -49,11 +52,19 @@ function readVisible(limit, ...frames) {
     return color === "transparent" ? 0 : match && color.split(/[,/]/).length > 3 ? parseFloat(match[1]) : 1;
   }
 
-  // Returns what a text is painted on, from the top to the bottom; text on an image or a gradient can be read.
+  // True if an element may lie over a picture, which has no size as it is not loaded.
+  function liesOnPicture(element) {
+    for (let each = element; each.parentElement && each.parentElement !== document.body; each = each.parentElement)
+      if (getComputedStyle(each).position !== "static" && each.parentElement.querySelector(PICTURE)) return true;
+    return false;
+  }
+
+  // True if a text has the colour of the area below it. Text on a picture or a gradient can be read.
   function isCamouflaged(color, r, element) {
+    if (liesOnPicture(element)) return false;
     for (const below of element.getRootNode().elementsFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2)) {
       const style = getComputedStyle(below);
-      if (/^(img|video|canvas|svg|picture)$/i.test(below.localName) || style.backgroundImage !== "none") return false;
+      if (below.matches(PICTURE) || style.backgroundImage !== "none") return false;
       if (alpha(style.backgroundColor) > 0) return style.backgroundColor === color;
     }
     return color === "rgb(255, 255, 255)";
@@ -78,7 +89,7 @@ function readVisible(limit, ...frames) {
     const view = element.ownerDocument.defaultView;
     const isRoot = element === element.ownerDocument.documentElement || element === element.ownerDocument.body;
     const isInline = style.display === "inline" || style.display === "contents";
-    let clip = style.position === "fixed" ? EVERYWHERE : style.position === "absolute" ? state.outer : state.clip;
+    let clip = style.position === "fixed" ? state.fixed : style.position === "absolute" ? state.outer : state.clip;
     if (!isRoot && !isInline) {
       const own = box(element);
       const clipPath = /^inset\((\d+)%(?: (\d+)%)?/.exec(style.clipPath);
@@ -91,32 +102,30 @@ function readVisible(limit, ...frames) {
       const x = style.overflowX, y = style.overflowY;
       const scrolls = x === "auto" || x === "scroll" || y === "auto" || y === "scroll";
       if (scrolls && shows(own, clip, view)) clip = EVERYWHERE;
-      else if (x !== "visible" || y !== "visible") {
-        clip = intersect(clip, own);
-        if (!shows(own, EVERYWHERE, view)) return null;
-      }
+      else if (x !== "visible" || y !== "visible") clip = intersect(clip, own);
     }
-    const contains = style.position !== "static" || style.transform !== "none" || style.filter !== "none";
+    const containsFixed = style.transform !== "none" || style.filter !== "none";
+    const containsAbsolute = containsFixed || style.position !== "static";
     const paints = style.backgroundImage === "none" ? alpha(style.backgroundColor) > 0 : true;
     const background = !paints ? state.background : style.backgroundImage === "none" ? style.backgroundColor : "";
-    return { clip, outer: contains || isRoot ? clip : state.outer, background, pre: /^(pre|break-spaces)/.test(style.whiteSpace) };
+    return {
+      clip, background, outer: containsAbsolute || isRoot ? clip : state.outer, fixed: containsFixed ? clip : state.fixed,
+      pre: /^(pre|break-spaces)/.test(style.whiteSpace),
+    };
   }
 
   function attributes(element, name) {
     let text = "";
     for (const { name: key, value } of element.attributes) {
-      const isOwn = name === "img" && (key === "width" || key === "height");
-      if (key.startsWith("on") || STYLING.has(key) && !isOwn || value.length > MAX_ATTRIBUTE) continue;
+      const isSize = name === "img" && (key === "width" || key === "height");
+      const isState = name === "input" && (key === "value" || key === "checked");
+      if (key.startsWith("on") || STYLING.has(key) && !isSize || isState || value.length > MAX_ATTRIBUTE) continue;
       if (/^[a-z_:][-\w:.]*$/i.test(key)) text += ` ${key}="${quote(value)}"`;
     }
-    return text;
-  }
-
-  // Returns the live state of a form's field as attributes.
-  function field(element, name) {
-    if (name === "input" && element.type !== "password" && element.value !== element.defaultValue)
-      return ` value="${quote(element.value)}"`;
-    return "";
+    if (name !== "input") return text;
+    // The present state of the field, which its attributes do not have.
+    if (element.value && element.type !== "password") text += ` value="${quote(element.value.slice(0, MAX_ATTRIBUTE))}"`;
+    return element.checked ? text + " checked" : text;
   }
 
   const BLOCK = /^(block|flex|grid|list-item|flow-root|table|table-(row|cell|caption|row-group|header-group|footer-group))$/;
@@ -146,7 +155,7 @@ function readVisible(limit, ...frames) {
       const root = element.contentDocument && element.contentDocument.body;
       if (inner === undefined && root) {
         write("<div>");
-        visit(root, { clip: EVERYWHERE, outer: EVERYWHERE, background: "rgb(255, 255, 255)" });
+        visit(root, START);
         return write("</div>");
       }
     } catch { /* a frame of another origin */ }
@@ -176,7 +185,7 @@ function readVisible(limit, ...frames) {
     const name = nameOf(element, isBlock);
     const gap = isApart && !inside.pre ? "\n" : "";
     if (VOID.has(name)) {
-      if (style.visibility === "visible") write(`${gap}<${name}${attributes(element, name)}${field(element, name)}>`);
+      if (style.visibility === "visible") write(`${gap}<${name}${attributes(element, name)}>`);
       return;
     }
     const isOpened = name === "details" ? " open" : "";
@@ -213,9 +222,8 @@ function readVisible(limit, ...frames) {
   }
 
   const root = document.documentElement;
-  const start = { clip: EVERYWHERE, outer: EVERYWHERE, background: "rgb(255, 255, 255)" };
   const style = getComputedStyle(root);
-  const inside = enter(root, style, start);
+  const inside = enter(root, style, START);
   if (isTop) {
     write(`<!DOCTYPE html><html${attributes(root, "html")}><head>`);
     head();
