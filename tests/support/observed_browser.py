@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from keyhole.config.config import Config
-from keyhole.fetch.browser.chromium import end_browser, find_browser, start_browser
+from keyhole.fetch.browser.chromium import NAMES, end_browser, find_browser, start_browser
 from keyhole.fetch.browser.devtools import DevTools
 from keyhole.fetch.browser.gateway import GatewayLimits, GatewayTotals, open_gateway
 from keyhole.fetch.browser.page_connections import PageConnections
 from keyhole.fetch.browser.proxy_request import USER
 from keyhole.fetch.urls import parse_target
-from tests.support.socket_calls import SocketCall, read_calls, traced_command
+from tests.support.socket_calls import SocketCall, read_calls, read_programs, traced_command
 
 MISSING: Final = "Chromium is not installed (apt-get install chromium)"
 PATIENCE: Final = 30.0
@@ -30,25 +30,32 @@ AGENT: Final = "Keyhole-Test/1"
 _PORT: Final = re.compile(r"--proxy-server=http://127\.0\.0\.1:([0-9]+)")
 
 
-def observed_program(folder: Path, without: tuple[str, ...] = (), flags: tuple[str, ...] = ()) -> str:
-    """Write a program that runs the browser, and records in `folder` what each of its starts does.
+def installed_browsers() -> list[str]:
+    """Return the names of all browsers on this machine that Keyhole would find."""
+    return [name for name in NAMES if find_browser(name)]
+
+
+def observed_program(
+    folder: Path, without: tuple[str, ...] = (), flags: tuple[str, ...] = (), program: str = ""
+) -> str:
+    """Write a program that runs a browser, and records in `folder` what each of its starts does.
 
     It leaves out the flags that begin with one of `without`, and adds `flags`.
     """
-    browser = find_browser()
+    browser = find_browser(program)
     assert browser, MISSING
     dropped = "|".join(f"{flag}=*|{flag}" for flag in without) or "--no-flag"
     command = shlex.join([*traced_command("LOG"), browser, *flags]).replace("LOG", '"$start.calls"', 1)
-    program = folder / "browser"
-    program.write_text(
+    observed = folder / "browser"
+    observed.write_text(
         "#!/bin/bash\n"
         f'start={shlex.quote(str(folder))}/$$\necho "$@" > "$start.arguments"\n'
         "arguments=()\n"
         f'for each in "$@"; do case "$each" in {dropped}) ;; *) arguments+=("$each") ;; esac; done\n'
         f'exec {command} "${{arguments[@]}}"\n'
     )
-    program.chmod(0o755)
-    return str(program)
+    observed.chmod(0o755)
+    return str(observed)
 
 
 def recorded_calls(folder: Path) -> list[SocketCall]:
@@ -77,6 +84,11 @@ class Visit:
         return [call for call in recorded_calls(self.folder) if call.is_packet]
 
     @property
+    def programs(self) -> set[str]:
+        """The paths of the programs that the browser started or looked for."""
+        return read_programs(line for file in self.folder.glob("*.calls") for line in file.read_text().splitlines())
+
+    @property
     def refused(self) -> set[str]:
         """The hosts to which the gateway refused to connect."""
         return {endpoint.rpartition(":")[0] for endpoint in self.totals.refusals}
@@ -91,16 +103,17 @@ async def visit(
     seconds: float = PATIENCE,
     without: tuple[str, ...] = (),
     flags: tuple[str, ...] = (),
+    program: str = "",
 ) -> Visit:
     """Show a page until `is_done` is true, at most for some seconds.
 
     No rules apply but those of the gateway: no request is refused in the browser.
     """
-    program = observed_program(folder, without, flags)
+    observed = observed_program(folder, without, flags, program)
     connect = PageConnections(config).of_page(parse_target(url))
     async with open_gateway(connect, UNLIMITED) as gateway:
         visit = Visit(folder, gateway.totals, asyncio.Event())
-        browser = await start_browser(program, gateway.port, AGENT, 2 * PATIENCE)
+        browser = await start_browser(observed, gateway.port, AGENT, 2 * PATIENCE)
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):

@@ -1,4 +1,4 @@
-"""Observe every internet socket of a program and its descendants with strace: where they connect and what they send.
+"""Observe a program and its descendants with strace: where their sockets connect, and what other programs they start.
 
 The program need not cooperate, and a call is seen whether it succeeds or not. A connection through a proxy is seen as
 a connection to the proxy.
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 MISSING: Final = "strace is not installed or may not trace processes (apt-get install strace)"
-_CALLS: Final = "connect,sendto,sendmsg,sendmmsg"
+_CALLS: Final = "connect,sendto,sendmsg,sendmmsg,execve"
 _LINE: Final = re.compile(r"[0-9]+ +(?P<call>connect|send\w+)\([0-9]+<(?P<protocol>TCP|UDP|RAW|ICMP|DCCP|SCTP|MPTCP)")
+_PROGRAM: Final = re.compile(r'[0-9]+ +execve\("([^"]+)"')
 _PORT: Final = re.compile(r"sin6?_port=htons\(([0-9]+)\)")
 _ADDRESS: Final = re.compile(r'inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"')
 
@@ -57,3 +58,8 @@ def read_calls(lines: Iterable[str]) -> list[SocketCall]:
             where = (address[1] or address[2]) if address else ""
             calls.append(SocketCall(match["call"], match["protocol"], where, int(port[1]) if port else 0))
     return calls
+
+
+def read_programs(lines: Iterable[str]) -> set[str]:
+    """Return the paths of the programs that were started or looked for."""
+    return {match[1] for line in lines if (match := _PROGRAM.match(line))}

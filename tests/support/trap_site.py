@@ -71,7 +71,9 @@ def spring(
     *,
     scheme: str = "https",
     host: str = HOST,
+    program: str = "",
 ) -> Visit:
     """Visit the page without some of the browser's flags."""
     with trap(folder, ways, scheme) as it:
-        return asyncio.run(visit(it.url(host), folder, it.config, is_done, without=without, flags=it.flags))
+        visiting = visit(it.url(host), folder, it.config, is_done, without=without, flags=it.flags, program=program)
+        return asyncio.run(visiting)

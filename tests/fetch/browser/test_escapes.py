@@ -10,9 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.fetch.browser.chromium import find_browser
+from keyhole.config.config import Config
+from keyhole.fetch.browser.chromium import end_browser, find_browser, start_browser
+from keyhole.fetch.browser.gateway import open_gateway
+from keyhole.fetch.browser.page_connections import PageConnections
+from keyhole.fetch.browser.page_session import PageSession
+from keyhole.fetch.browser.proxy_request import USER
 from keyhole.fetch.browser.render import PageRenderer
-from tests.support.observed_browser import AGENT, MISSING, PATIENCE, Visit, observed_program, recorded_calls
+from keyhole.fetch.urls import parse_target
+from tests.fetch.test_client import ANY_PORT
+from tests.support.loopback import response, serve
+from tests.support.observed_browser import (
+    AGENT,
+    MISSING,
+    PATIENCE,
+    Visit,
+    installed_browsers,
+    observed_program,
+    recorded_calls,
+)
 from tests.support.socket_calls import MISSING as NO_STRACE
 from tests.support.socket_calls import can_trace
 from tests.support.trap_site import ASKED, HOST, has_tried_all, spring, trap
@@ -24,10 +40,15 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def visited(tmp_path_factory: pytest.TempPathFactory) -> Visit:
+OPENERS = ("gio", "kde-open", "lp", "lpr", "sensible-browser", "xdg-email", "xdg-mime", "xdg-open", "xdg-settings")
+"""Programs that open an address, look for one that does, or print."""
+
+
+@pytest.fixture(scope="module", params=installed_browsers())
+def visited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Visit:
     """Try all ways with all flags but the one that leaves out images."""
-    return spring(tmp_path_factory.mktemp("visit"), WAYS, has_tried_all, without=("--blink-settings",))
+    folder, without = tmp_path_factory.mktemp("visit"), ("--blink-settings",)
+    return spring(folder, WAYS, has_tried_all, without, program=request.param)
 
 
 def test_nothing_that_a_page_does_sends_a_packet_to_anything_but_the_gateway(visited: Visit) -> None:
@@ -42,6 +63,14 @@ def test_a_way_out_leads_to_the_gateway(visited: Visit, way: str) -> None:
 def test_the_browser_itself_reaches_nothing_through_the_gateway(visited: Visit) -> None:
     named = {host for host in visited.refused if not host.endswith("trap.example")}
     assert named <= {"127.0.0.1", "::1", "localhost"}
+
+
+def test_no_program_prints_or_opens_an_address_for_a_page(visited: Visit) -> None:
+    programs = {Path(program) for program in visited.programs}
+    assert any("chrom" in program.name for program in programs)
+    started = {program for program in programs if program.name in OPENERS}
+    # In the profile are programs of these names, which do nothing.
+    assert [program for program in started if not program.parts[-3].startswith("keyhole-browser-")] == []
 
 
 @pytest.mark.parametrize(
@@ -79,3 +108,44 @@ def test_a_rendered_page_and_the_browser_that_waits_for_the_next_one_stay_behind
     with trap(tmp_path, ways) as it:
         assert "text" in asyncio.run(render())
     assert [call for call in recorded_calls(tmp_path) if call.is_packet] == []
+
+
+def files_in(folder: str, pattern: str) -> list[Path]:
+    return list(Path(folder).rglob(pattern))
+
+
+def test_a_page_reads_no_file_and_leaves_no_download(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the text of a file")
+    html = (
+        f"<p>text</p><iframe src='{secret.as_uri()}'></iframe><object data='{secret.as_uri()}'></object>"
+        "<iframe src=/file></iframe><a href=/file download=left-behind>x</a><script>document.links[0].click();"
+        f"fetch('{secret.as_uri()}').then(answer => answer.text()).then(text => document.write(text));"
+        f"open('{secret.as_uri()}'); location = '{secret.as_uri()}'</script>"
+    )
+    download = response(
+        b"x" * 1_000, Content_Type="application/zip", Content_Disposition="attachment; filename=left-behind"
+    )
+
+    async def show() -> tuple[str, list[Path]]:
+        async def allow(url: str) -> bool:
+            return True
+
+        async with open_gateway(PageConnections(config).of_page(parse_target(site.url()))) as gateway:
+            browser = await start_browser(find_browser() or "", gateway.port, AGENT, PATIENCE)
+            try:
+                session = PageSession(browser.devtools, USER, gateway.secret)
+                await session.open()
+                await session.load(site.url(), allow)
+                await session.settle(asyncio.get_running_loop().time() + PATIENCE)
+                return (await session.read())[0], files_in(browser.profile, "left-behind*")
+            finally:
+                await end_browser(browser)
+
+    with serve({"/": response(html.encode(), Content_Type="text/html"), "/file": download}) as site:
+        config = Config(allow_private=frozenset({site.endpoint}), ports=ANY_PORT)
+        shown, files = asyncio.run(show())
+    assert site.calls[-1].path == "/file"
+    assert "text" in shown
+    assert "the text of a file" not in shown
+    assert files == []

@@ -34,6 +34,9 @@ END_SECONDS: Final = 2.0
 """Seconds for the supervisor to kill all processes and to remove the profile, after which it is killed itself."""
 SUPERVISOR: Final = Path(__file__).with_name("supervisor.py")
 """The script that runs the browser."""
+DESKTOP_PROGRAMS: Final = ("gio", "xdg-email", "xdg-mime", "xdg-open", "xdg-settings")
+"""Programs that Chromium starts by name, without asking: a page with a frame of `mailto:` starts the mail program. The
+browser finds a program that fails instead of each. The headless shell starts none of them."""
 WIDTH: Final = 1280
 HEIGHT: Final = 1024
 """Size of the window in CSS pixels: that of a small desktop screen, for which sites show their complete layout."""
@@ -76,6 +79,7 @@ FLAGS: Final[Mapping[str, str]] = MappingProxyType(
         "--hide-scrollbars": "gives the page the whole width",
         "--lang=en-US": "does not depend on the operator's locale",
         # The process.
+        "--no-startup-window": "opens no page of its own, which would be another process",
         "--no-first-run": "shows no welcome page",
         "--no-default-browser-check": "asks nothing",
         "--disable-default-apps": "installs nothing",
@@ -101,7 +105,7 @@ def find_browser(program: str = "") -> str | None:
 def browser_command(program: str, profile: str, port: int, user_agent: str) -> list[str]:
     """Return the command that starts a browser behind the proxy on this port of the loopback address."""
     own = (f"--user-data-dir={profile}", f"--proxy-server=http://127.0.0.1:{port}", f"--user-agent={user_agent}")
-    return [program, *FLAGS, *own, "about:blank"]
+    return [program, *FLAGS, *own]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +178,23 @@ def _end(browser: Browser) -> None:
     try:
         browser.supervisor.wait(END_SECONDS)
     except subprocess.TimeoutExpired:
+        browser.supervisor.kill()
+        browser.supervisor.wait()
+    if browser.supervisor.returncode:  # the supervisor was killed and could not do its work
         with suppress(ProcessLookupError):
             os.killpg(browser.supervisor.pid, signal.SIGKILL)
-        browser.supervisor.wait()
         shutil.rmtree(browser.profile, ignore_errors=True)
 
 
 def _environment(profile: str) -> dict[str, str]:
-    """Return the browser's environment: no settings of a desktop, and all files in the profile."""
+    """Return the browser's environment: no settings and programs of a desktop, and all files in the profile."""
+    programs = Path(profile, "programs")
+    programs.mkdir()
+    for name in DESKTOP_PROGRAMS:
+        (programs / name).symlink_to(shutil.which("false") or "/bin/false")
     folders = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"), profile)
     return {
-        "PATH": os.environ.get("PATH", os.defpath),
+        "PATH": os.pathsep.join((str(programs), os.environ.get("PATH", os.defpath))),
         "LANG": "C.UTF-8",
         "DBUS_SESSION_BUS_ADDRESS": "disabled:",
         **folders,
