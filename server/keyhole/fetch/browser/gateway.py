@@ -80,6 +80,7 @@ class Gateway:
         self._limits = limits
         self._credentials = basic_credentials(self.secret).encode()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
 
     @property
     def is_exhausted(self) -> bool:
@@ -89,12 +90,16 @@ class Gateway:
 
     def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the one request of a connection, in a task."""
+        if self._is_closed:
+            writer.close()
+            return
         task = asyncio.create_task(self._answer(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Close all connections."""
+        """Close all connections, and those that the system has accepted already."""
+        self._is_closed = True
         tasks = self._close_connections()
         await asyncio.gather(*tasks, return_exceptions=True)
 
