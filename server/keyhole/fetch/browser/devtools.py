@@ -80,7 +80,8 @@ class DevTools:
 
     async def aclose(self) -> None:
         """Close the pipes. Chromium ends when they are closed."""
-        self._writer.abort()
+        if not self._writer.is_closing():  # asyncio fails to abort a pipe that is closed
+            self._writer.abort()
         self._reading.close()
         self._task.cancel()
         await asyncio.wait([self._task])

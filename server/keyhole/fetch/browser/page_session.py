@@ -25,6 +25,8 @@ QUIET_EMPTY: Final = 1.0
 """The same for a page that shows nearly no text, or says that it is busy: timers or workers may still write it."""
 EMPTY_CHARS: Final = 200
 """A page with fewer characters shows nearly no text, as in extract/html/prune.py."""
+PATIENCE: Final = 2.0
+"""Seconds after which a document that changes all the time, such as one with a clock, counts as quiet."""
 SETTLE_SECONDS: Final = 8.0
 """Seconds after which a page that never settles is read as it is."""
 MAX_HEIGHT: Final = 12_000
@@ -61,6 +63,7 @@ class PageSession:
         devtools.on("Fetch.requestPaused", self._decide)
         devtools.on("Fetch.authRequired", self._authorize)
         devtools.on("Page.javascriptDialogOpening", self._dismiss)
+        devtools.on("Target.attachedToTarget", self._follow)
         for event in self.network.EVENTS:
             devtools.on(event, self.network.handler(event))
         await asyncio.gather(
@@ -68,6 +71,7 @@ class PageSession:
             self._send("Page.enable"),
             self._send("Network.enable"),
             self._send("Network.setBypassServiceWorker", bypass=True),
+            self._send("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True),
             self._send("Fetch.enable", patterns=PAUSED, handleAuthRequests=True),
             self._send("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}]),
             self._resize(HEIGHT),
@@ -126,8 +130,10 @@ class PageSession:
             await self.network.wait_idle()
             try:
                 world = await self._world(self._frame)
-                milliseconds = [{"value": value} for value in (QUIET * 1000, QUIET_EMPTY * 1000, EMPTY_CHARS)]
-                height = await self._call(world, script("quiet.js"), milliseconds)
+                limits = [
+                    {"value": value} for value in (QUIET * 1000, QUIET_EMPTY * 1000, EMPTY_CHARS, PATIENCE * 1000)
+                ]
+                height = await self._call(world, script("quiet.js"), limits)
             except DevToolsError:  # the page has moved on to another document
                 await asyncio.sleep(QUIET / 2)
                 continue
@@ -158,6 +164,12 @@ class PageSession:
 
     async def _send(self, method: str, **parameters: Any) -> dict[str, Any]:
         return await self._devtools.send(method, parameters, self._session)
+
+    def _follow(self, event: Mapping[str, Any], _session: str) -> None:
+        """Receive the network events of a worker that the page has started, and let it run."""
+        worker = event["sessionId"]
+        self._devtools.post("Network.enable", {}, worker)
+        self._devtools.post("Runtime.runIfWaitingForDebugger", {}, worker)
 
     def _decide(self, event: Mapping[str, Any], session: str) -> None:
         """Answer a request that the browser has paused: documents as the operator permits, others not at all."""

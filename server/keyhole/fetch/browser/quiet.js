@@ -1,6 +1,7 @@
 // Waits until a document has not changed for `quiet` milliseconds, or for `quietEmpty` if it shows fewer characters than
-// `emptyChars` or says that it is busy. Finishes animations then, and returns the document's height in CSS pixels.
-function waitQuiet(quiet, quietEmpty, emptyChars) {
+// `emptyChars` or says that it is busy, but at most `patience` milliseconds. Finishes animations then, and returns the
+// document's height in CSS pixels.
+function waitQuiet(quiet, quietEmpty, emptyChars, patience) {
   const roots = [document];
   for (let i = 0; i < roots.length; i++)
     for (const each of roots[i].querySelectorAll("*")) if (each.shadowRoot) roots.push(each.shadowRoot);
@@ -22,7 +23,8 @@ function waitQuiet(quiet, quietEmpty, emptyChars) {
     function check() {
       const still = performance.now() - changed;
       const isBusy = () => textLength() < emptyChars || document.querySelector("[aria-busy=true], [role=progressbar]");
-      if (still < quiet || still < quietEmpty && isBusy()) return setTimeout(check, 25);
+      const isLate = performance.now() - started > patience;
+      if (!isLate && (still < quiet || still < quietEmpty && isBusy())) return setTimeout(check, 25);
       observer.disconnect();
       for (const each of document.getAnimations()) try { each.finish(); } catch { /* it has no end */ }
       const root = document.scrollingElement || document.documentElement;

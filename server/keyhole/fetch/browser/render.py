@@ -71,7 +71,8 @@ class PageRenderer:
             async with asyncio.timeout_at(deadline), self._slots:
                 opened = await self._take()
                 try:
-                    return await opened.show(target, deadline, self._connections.of_page(target), allows)
+                    opened.use(self._connections.of_page(target))
+                    return await opened.show(target, url.partition("#")[2], deadline, allows)
                 finally:
                     self._end(opened)
         except TimeoutError as error:
@@ -149,17 +150,22 @@ class _OpenBrowser:
             return opened
         raise AssertionError("the stack suppresses no exception")
 
-    async def show(self, target: Target, deadline: float, connect: Connect, allows: AllowsDocument) -> Rendered:
-        """Load a page, wait until it has settled, and return what it shows."""
+    def use(self, connect: Connect) -> None:
+        """Set the function that connects for the page."""
         self._connect = connect
+
+    async def show(self, target: Target, fragment: str, deadline: float, allows: AllowsDocument) -> Rendered:
+        """Load a page, wait until it has settled, and return what it shows.
+
+        `fragment` follows `#` in the page's address: some apps read from it which page to show.
+        """
         now = asyncio.get_running_loop().time()
         self.browser.set_deadline(deadline - now + END_SECONDS)
         try:
-            await self.session.load(target.url, allows)
-        except DevToolsError:
+            await self.session.load(f"{target.url}#{fragment}" if fragment else target.url, allows)
+        finally:
             if refusal := self.gateway.totals.refusals.get(target.endpoint):
-                raise refusal from None
-            raise
+                raise refusal
         await self.session.settle(min(deadline - READ_SECONDS, now + SETTLE_SECONDS))
         html, url = await self.session.read()
         network = self.session.network
