@@ -29,10 +29,12 @@ class FakePages:
     error: KeyholeError | None = None
     permitted: list[bool] = field(default_factory=list)
     deadlines: list[float] = field(default_factory=list)
+    addresses: list[str] = field(default_factory=list)
     is_closed: bool = False
 
     async def render(self, url: str, deadline: float, allows: AllowsDocument) -> Rendered:
         self.deadlines.append(deadline)
+        self.addresses.append(url)
         self.permitted += [await allows(each) for each in self.documents]
         if self.error:
             raise self.error
@@ -55,12 +57,12 @@ async def only_known(url: str) -> bool:
     return "known" in url
 
 
-def render(pages: FakePages) -> Page:
+def render(pages: FakePages, shell: Page | None = None) -> Page:
     renderer = BrowserRenderer(pages, Permissions(), lambda: 1_000.0)
 
     async def run() -> Page:
         try:
-            return await renderer.render(page(URL, ""), OPTIONS, only_known)
+            return await renderer.render(shell or page(URL, ""), OPTIONS, only_known)
         finally:
             await renderer.aclose()
 
@@ -78,6 +80,12 @@ def test_the_page_has_the_address_that_was_asked_for_and_the_final_one() -> None
     assert (shown.body, shown.content_type) == ("<p>Grüße ?".encode(), "text/html; charset=utf-8")
     assert not shown.etag
     assert pages.deadlines == [20.0]
+
+
+def test_the_fragment_of_the_address_that_was_asked_for_is_kept_after_a_redirect() -> None:
+    pages = FakePages()
+    render(pages, page("https://example.com/#/orders", "", final_url=URL))
+    assert pages.addresses == [f"{URL}#/orders"]
 
 
 def test_each_document_needs_the_permission_of_a_fetch_and_of_the_policy() -> None:

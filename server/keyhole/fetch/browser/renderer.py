@@ -60,7 +60,9 @@ class BrowserRenderer:
             return _is_same_document(url, page.url) or await allows(url)
 
         try:
-            rendered = await self._pages.render(page.url, options.deadline, permits)
+            # Redirects keep the fragment.
+            url = page.url + "".join(page.requested_url.partition("#")[1:])
+            rendered = await self._pages.render(url, options.deadline, permits)
         except KeyholeError as error:
             if error.code is Code.JAVASCRIPT_REQUIRED and refusals:
                 raise refusals[0] from error
