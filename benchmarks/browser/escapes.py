@@ -3,20 +3,20 @@
     python -m benchmarks.browser.escapes
 
 The page has the ways of tests/support/ways_out.py, over TLS and over plain http, each to a name of its own and to
-loopback by three hosts. It is visited with all of the browser's flags, then without each of those that keep it behind
+loopback by three hosts. Each installed browser visits it with all flags, then without each of those that keep it behind
 the gateway. No request is refused in the browser itself. strace sees every socket of the browser's processes, so the
-counts include connections that fail. Takes about a minute.
+counts include connections that fail. Takes about a minute for each browser.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
-from keyhole.fetch.browser.chromium import find_browser
-from tests.support.observed_browser import MISSING, Visit
+from tests.support.observed_browser import MISSING, Visit, installed_browsers
 from tests.support.socket_calls import MISSING as NO_STRACE
 from tests.support.socket_calls import can_trace
 from tests.support.trap_site import HOST, LITERALS, spring
@@ -41,21 +41,26 @@ RUNS: Final[tuple[tuple[str, str, tuple[str, ...], str], ...]] = (
 
 
 def main() -> int:
-    """Print one line for each run. Return 1 if a packet went around the gateway with all flags."""
-    if find_browser() is None or not can_trace():
-        print(MISSING if find_browser() is None else NO_STRACE)
+    """Print one line for each browser and run. Return 1 if a packet went around the gateway with all flags."""
+    browsers = installed_browsers()
+    if not browsers or not can_trace():
+        print(NO_STRACE if browsers else MISSING)
         return 2
     print(f"{len(WAYS)} ways and {len(HEADERS)} fields of the response, each to {1 + len(LITERALS)} hosts")
-    print(f"{'run':40} {'TCP':>5} {'UDP':>5} {'ways that asked the gateway':>28}")
+    print(f"{'run':36} {'TCP':>5} {'UDP':>5} {'ways that asked the gateway':>28}  browser")
     escaped = 0
-    for name, scheme, without, host in RUNS:
+    for program, (name, scheme, without, host) in itertools.product(browsers, RUNS):
         with tempfile.TemporaryDirectory() as folder:
-            visit = spring(Path(folder), WAYS, lambda visit: visit.finished.is_set(), without, scheme=scheme, host=host)
+            visit = spring(Path(folder), WAYS, _has_finished, without, scheme=scheme, host=host, program=program)
             tcp, udp = _packets(visit, "TCP"), _packets(visit, "UDP")
         asked = sum(trap_host(way) in visit.refused for way in WAYS)
-        print(f"{name:40} {tcp:5} {udp:5} {asked:28}", flush=True)
+        print(f"{name:36} {tcp:5} {udp:5} {asked:28}  {program}", flush=True)
         escaped += 0 if name.startswith("without") else tcp + udp
     return 1 if escaped else 0
+
+
+def _has_finished(visit: Visit) -> bool:
+    return visit.finished.is_set()
 
 
 def _packets(visit: Visit, protocol: str) -> int:
