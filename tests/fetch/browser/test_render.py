@@ -37,6 +37,7 @@ PAGES = {
     "document.cookie = 'a=b'; localStorage.a = 1</script>",
     "/moving": "<p>first</p><script>location = '/agent'</script>",
     "/busy": f"<p>{TEXT}</p><p id=n></p><script>let i = 0; setInterval(() => {{ n.textContent = i++ }}, 20)</script>",
+    "/greedy": "<p>text</p><script>const a = []; for (;;) a.push(new Array(1e6).fill(0.5));</script>",
     "/hanging": "<p>text</p><script>for (;;);</script>",
 }
 MEDIA = {"/script": "text/javascript", "/style": "text/css", "/data": "text/plain", "/late": "text/plain"}
@@ -111,6 +112,12 @@ def test_a_page_that_never_settles_is_read(site: Site) -> None:
 
 def test_a_page_whose_script_never_ends_is_an_error_at_the_deadline(site: Site) -> None:
     assert failure(site, "/hanging", seconds=5).code is Code.TIMEOUT
+
+
+def test_a_page_that_fills_its_memory_is_an_error_before_the_deadline(site: Site) -> None:
+    error = failure(site, "/greedy")
+    assert error.code is Code.JAVASCRIPT_REQUIRED
+    assert "crashed" in error.message or "ended" in error.message
 
 
 def test_a_download_and_a_forbidden_page_are_errors(site: Site) -> None:

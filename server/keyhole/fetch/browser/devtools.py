@@ -38,7 +38,7 @@ class DevTools:
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._handlers: dict[str, Handler] = {}
-        self._ended = False
+        self._failure = ""
         self._task = asyncio.create_task(self._receive())
 
     @classmethod
@@ -61,10 +61,8 @@ class DevTools:
         number = self.post(method, parameters, session)
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
-        if self._ended:
-            future.cancel()
-            raise DevToolsError("the browser ended")
         try:
+            self.check()
             return await future
         finally:
             del self._waiting[number]
@@ -77,6 +75,18 @@ class DevTools:
             message["sessionId"] = session
         self._writer.write(json.dumps(message).encode() + b"\0")
         return number
+
+    def check(self) -> None:
+        """Raise DevToolsError if the browser or its page has ended."""
+        if self._failure:
+            raise DevToolsError(self._failure)
+
+    def fail(self, reason: str) -> None:
+        """Let all commands fail that wait for an answer, and those that are sent from now on."""
+        self._failure = self._failure or reason
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(DevToolsError(reason))
 
     async def aclose(self) -> None:
         """Close the pipes. Chromium ends when they are closed."""
@@ -94,10 +104,7 @@ class DevTools:
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, ValueError):
             pass
         finally:
-            self._ended = True
-            for future in self._waiting.values():
-                if not future.done():
-                    future.set_exception(DevToolsError("the browser ended"))
+            self.fail("the browser ended")
 
     def _dispatch(self, message: Mapping[str, Any]) -> None:
         if "id" in message:

@@ -63,11 +63,13 @@ class PageSession:
         devtools.on("Fetch.requestPaused", self._decide)
         devtools.on("Fetch.authRequired", self._authorize)
         devtools.on("Page.javascriptDialogOpening", self._dismiss)
+        devtools.on("Inspector.targetCrashed", lambda *_: devtools.fail("the page crashed"))
         devtools.on("Target.attachedToTarget", self._follow)
         for event in self.network.EVENTS:
             devtools.on(event, self.network.handler(event))
         await asyncio.gather(
             devtools.send("Browser.setDownloadBehavior", {"behavior": "deny", **context}),
+            self._send("Inspector.enable"),
             self._send("Page.enable"),
             self._send("Network.enable"),
             self._send("Network.setBypassServiceWorker", bypass=True),
@@ -134,7 +136,8 @@ class PageSession:
                     {"value": value} for value in (QUIET * 1000, QUIET_EMPTY * 1000, EMPTY_CHARS, PATIENCE * 1000)
                 ]
                 height = await self._call(world, script("quiet.js"), limits)
-            except DevToolsError:  # the page has moved on to another document
+            except DevToolsError:
+                self._devtools.check()  # otherwise the page has moved on to another document
                 await asyncio.sleep(QUIET / 2)
                 continue
             if self.network.is_idle(QUIET):
