@@ -37,12 +37,15 @@ IO_FILES = {
         "run_command text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
-    "cli/doctor": "commands conversation end_to_end environment hooks network proxied registrations store_check",
+    "cli/doctor": (
+        "browser commands conversation end_to_end environment hooks network proxied registrations store_check"
+    ),
     "cli/hook": "keep program saved_file settings transcript",
     "cli/install": "change commands discover files",
     "config": "load",
     "extract/workers": "child pool worker",
     "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",
+    "fetch/browser": "chromium devtools gateway network_activity page_connections page_session render supervisor",
     "rerank": "embeddings rerank_passages reranker",
     "retrieval": "adopt_running call large_output pages read_large read_pages retrieve sources tenants url_policy",
     "serve": "handlers lazy_imports resources run stdio_stream tools",
@@ -196,6 +199,7 @@ NO_SUBJECT = frozenset({
 SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
     "budget/token_weights.py": "a table",
+    "config/setting.py": "the form of one setting, beside the table of all",
     "extract/conversations/chat.py": "one of three formats, each in its own file",
     "extract/workers/base.py": "a port",
     "retrieval/explain.py": "a port",

@@ -145,7 +145,9 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
             False, "The document has no text, perhaps only pictures of it; look for a text version."
         ),
         Code.JAVASCRIPT_REQUIRED: Rule(
-            False, "Keyhole runs no JavaScript; fetch the site's API, feed or print version, or use another source."
+            False,
+            "Fetch the site's API, feed or print version, or use another source; KEYHOLE_RENDER lets a browser render "
+            "such pages.",
         ),
         Code.UNSUPPORTED_MEDIA: Rule(
             False, "Fetch the page that links to this file, or an HTML or text version of it."

@@ -18,6 +18,8 @@ CHANGED: Final = "changed"
 """The artifact note that lists the passages that are new since the artifact it replaced; see text/diff.py."""
 MARKDOWN: Final = "markdown"
 """The artifact note with the URL of the author's Markdown that was used; see retrieval/markdown_alternate.py."""
+RENDERED: Final = "rendered"
+"""The artifact note of a page whose scripts a browser ran; see retrieval/rendered.py."""
 REST: Final = "rest"
 """The artifact note with the kinds of parts in the rest of the page, as `describe_rest` in text/rest.py lists them."""
 READER: Final = "reader"
@@ -40,6 +42,8 @@ class Page:
     last_modified: str = ""
     link: str = ""
     """The Link header, shortened."""
+    rendered: bool = False
+    """True if the body is what a browser showed after the page's scripts ran."""
 
 
 @dataclass(frozen=True, slots=True)

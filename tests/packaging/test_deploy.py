@@ -95,11 +95,27 @@ def test_the_build_context_contains_only_the_copied_files() -> None:
 # Compose.
 
 
-def test_the_compose_file_is_valid() -> None:
+def test_the_compose_files_are_valid() -> None:
     checker = program("check-jsonschema")
-    schema = ["--builtin-schema", "vendor.compose-spec", str(DEPLOY / "compose.yaml")]
+    schema = ["--builtin-schema", "vendor.compose-spec", *map(str, sorted(DEPLOY.glob("compose*.yaml")))]
     run = subprocess.run([checker, *schema], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
+
+
+def test_the_replicas_with_a_browser_are_those_of_the_compose_file_with_more_memory() -> None:
+    browser = yaml.safe_load((DEPLOY / "compose.browser.yaml").read_text(encoding="utf-8"))
+    for name, service in browser["services"].items():
+        plain = COMPOSE["services"][name]
+        assert f"FROM server AS {service['build']['target']}\n" in (DEPLOY / "Containerfile").read_text("utf-8")
+        assert service["build"]["dockerfile"] == plain["build"]["dockerfile"]
+        assert int(service["mem_limit"].removesuffix("g")) >= int(plain["mem_limit"].removesuffix("g")) + 2
+        assert {volume["target"] for volume in service["volumes"]} <= {
+            volume["target"] for volume in plain["volumes"] if isinstance(volume, dict)
+        }
+    (environment,) = [one.value for one in image() if one.name == "ENV" and one.stage == 3]
+    config = parse_config(dict(pair.split("=", 1) for pair in environment.split()))
+    assert config.render == "auto"
+    assert config.browser
 
 
 @pytest.mark.parametrize("name", COMPOSE["services"])

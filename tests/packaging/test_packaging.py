@@ -65,7 +65,8 @@ def test_the_wheel_contains_the_package_its_licence_and_the_demo_pages(wheel: Pa
     }
     data = {
         "keyhole/py.typed", "keyhole/budget/token_parts.txt", "keyhole/budget/token_parts.LICENSE",
-        "keyhole/cli/install/opencode_plugin.js",
+        "keyhole/cli/install/opencode_plugin.js", "keyhole/fetch/browser/quiet.js",
+        "keyhole/fetch/browser/visible.js",
     }  # fmt: skip
     assert names == modules | demo_pages | metadata | data
     assert {name.split("/")[2] for name in demo_pages} == {

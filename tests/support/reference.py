@@ -11,7 +11,8 @@ from keyhole.budget.budget import client_budget
 from keyhole.budget.clients import CLIENT_LIMITS, ClientLimits, limits_of
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
 from keyhole.cli.install.hook_clients import HOOK_CLIENTS
-from keyhole.config.config import SETTINGS, Config, Setting
+from keyhole.config.config import SETTINGS, Config
+from keyhole.config.setting import Setting
 from keyhole.errors import RULES
 from keyhole.render.answer import WARNINGS
 from keyhole.serve.tools import tool_list

@@ -12,6 +12,8 @@ from keyhole.serve.lazy_imports import hidden_modules
 
 if TYPE_CHECKING:
     from keyhole.extract.workers.base import Extractor
+    from keyhole.fetch.base import Renderer
+    from keyhole.fetch.client import HttpFetcher
     from keyhole.retrieval.tenants import Tenants
     from keyhole.store.base import Stores
 
@@ -60,7 +62,21 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
         log.warning("engines not used: %s", ", ".join(missing))
     count = parallel_count(config.engines, engines, config.engine_count)
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
-    return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config))
+    renderer = _make_renderer(config, fetcher) if config.render == "auto" else None
+    return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config), renderer)
+
+
+def _make_renderer(config: Config, fetcher: HttpFetcher) -> Renderer | None:
+    """Return the renderer of pages that scripts write, None if this machine has no browser."""
+    from keyhole.fetch.browser.chromium import find_browser
+    from keyhole.fetch.browser.render import PageRenderer
+    from keyhole.fetch.browser.renderer import BrowserRenderer
+
+    program = find_browser(str(config.browser or ""))
+    if program is None:
+        log.warning("KEYHOLE_RENDER is auto, but %s was not found", config.browser or "a Chromium")
+        return None
+    return BrowserRenderer(PageRenderer(config, build_user_agent(config), program), fetcher, time.time)
 
 
 def open_stores(config: Config, *, long_running: bool = False) -> Stores:

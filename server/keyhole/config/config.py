@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 from keyhole._version import __version__
 from keyhole.config import parsers
 from keyhole.config.parsers import WEB_PORTS, between, one_of
+from keyhole.config.setting import Setting, setting
 
-PREFIX = "KEYHOLE_"
 FILE_VARIABLE = "KEYHOLE_CONFIG"
 """The variable with the path of the settings file. It is no setting, because the file cannot contain its own path."""
 
@@ -29,29 +28,6 @@ ENGINES = ("searxng", *KEYED_ENGINES, "keyless", "wikipedia")
 
 HOME_PAGE = "https://pypi.org/project/keyhole-reader/"
 """The page that tells the owners of fetched sites what Keyhole is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One row of the table. Its variable is `KEYHOLE_` followed by the field's name in upper case."""
-
-    field: str
-    unit: str
-    description: str
-    parse: Callable[[str], Any]
-    secret: bool
-    """True if the value must not be shown."""
-
-    @property
-    def variable(self) -> str:
-        """The name of the environment variable."""
-        return PREFIX + self.field.upper()
-
-
-def setting(default: Any, unit: str, description: str, parse: Callable[[str], Any], *, secret: bool = False) -> Any:
-    """Return a field of `Config` that is a row of the table."""
-    row = {"unit": unit, "description": description, "parse": parse, "secret": secret}
-    return field(default=default, repr=not secret, metadata=row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +141,18 @@ class Config:
     )
     user_agent: str = setting(
         "", "text", "User-Agent header; default: Keyhole, its version and its home page", parsers.header_text
+    )
+    render: str = setting(
+        "off",
+        "off or auto",
+        "`auto`: a page without text until its scripts run is rendered in a local Chromium; see docs/rendering.md",
+        one_of("off", "auto"),
+    )
+    browser: Path | None = setting(
+        None,
+        "path",
+        "the Chromium, Chrome or chromium-headless-shell that renders; default: one that is installed",
+        Path,
     )
     fetches: int = setting(10, "pages", "pages that a search fetches at once", between(1, 50, int))
     engines: tuple[str, ...] = setting(

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.config.config import PREFIX, SETTINGS, Config, Setting
+from keyhole.config.config import SETTINGS, Config
 from keyhole.config.parse import RawSetting
+from keyhole.config.setting import PREFIX, Setting
 from keyhole.text.measure import clip
 from keyhole.text.suggest import suggest_name
 

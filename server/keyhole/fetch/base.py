@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -21,6 +21,10 @@ class FetchOptions:
     """Returns True if the call accepts a URL. Called for every hop; a refusal raises domain_not_allowed."""
     validators: Validators | None = None
     """Validators of the stored text, which make the request conditional."""
+
+
+AllowsDocument = Callable[[str], Awaitable[bool]]
+"""Returns whether a rendered page may load a document: itself after a redirect, or a frame."""
 
 
 DEFAULT_OPTIONS = FetchOptions()
@@ -57,6 +61,22 @@ class Api(Protocol):
 
         Raises KeyholeError: connection failures, timeout, protocol_error, too_large.
         """
+        ...
+
+
+class Renderer(Protocol):
+    """The port to a browser that runs the scripts of a page."""
+
+    async def render(self, page: Page, options: FetchOptions, allows: AllowsDocument) -> Page:
+        """Return the page as a browser shows it once its scripts ran: HTML without hidden text, without validators.
+
+        Raises KeyholeError: javascript_required if no browser can be started or it shows nothing in time, and the
+        errors of a fetch.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """End all browsers."""
         ...
 
 

@@ -81,6 +81,10 @@ class HttpFetcher:
             target = result
         raise KeyholeError(Code.TOO_MANY_REDIRECTS, f"more than {self._config.max_redirects} redirects")
 
+    async def check(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> None:
+        """Raise KeyholeError if this URL would not be fetched: by the settings, the call, a wait or robots.txt."""
+        await self._check_permission(parse_target(url), options, self._fetch_deadline(options))
+
     async def send(self, call: ApiCall) -> ApiReply:
         """Send a request to an API that the operator configured, without following redirects.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.host_limits import parse_retry_after
@@ -54,7 +54,16 @@ def redirect_location(response: Response) -> str:
     return locations.pop() if locations else ""
 
 
-def page_headers(headers: Headers) -> dict[str, str]:
+class PageHeaders(TypedDict):
+    """The headers that a Page stores, by field name."""
+
+    content_type: str
+    etag: str
+    last_modified: str
+    link: str
+
+
+def page_headers(headers: Headers) -> PageHeaders:
     """Return the headers that a Page stores, by field name."""
     return {
         # The last of several values, as the Fetch standard reads Content-Type.

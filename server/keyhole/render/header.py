@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from keyhole.records import CHANGED, MARKDOWN, Artifact
+from keyhole.records import CHANGED, MARKDOWN, RENDERED, Artifact
 from keyhole.text.diff import parse_ranges
 from keyhole.text.escape import quote_line
 from keyhole.text.escape_url import MAX_URL, shorten_url
@@ -44,7 +44,13 @@ def output_line(artifact: Artifact) -> str:
 
 def source_line(artifact: Artifact, form: str = "full") -> str:
     """Return the address and the title of a page and, in the form "full", its author, site and dates."""
-    return ", ".join([title_and_url(artifact, form), *(_byline(artifact) if form == "full" else [])])
+    byline = _byline(artifact) if form == "full" else []
+    return ", ".join([title_and_url(artifact, form), *byline, *_reading(artifact)])
+
+
+def _reading(artifact: Artifact) -> list[str]:
+    """Return how the page was read, if not as the site serves it."""
+    return ["as a browser showed it"] if artifact.note(RENDERED) else []
 
 
 def quote_title(title: str) -> str:
@@ -78,6 +84,8 @@ def header_facts(artifact: Artifact) -> dict[str, object]:
     }
     about = {name: value for name, value in named.items() if value}
     facts: dict[str, object] = {"about": about} if about else {}
+    if artifact.note(RENDERED):
+        facts["rendered"] = True
     if artifact.replaces:
         count, ranges = parse_ranges(artifact.note(CHANGED) or "0")
         facts["changed"] = {"since": artifact.replaces, "new": count, "ranges": [list(span) for span in ranges]}

@@ -7,7 +7,7 @@ from typing import Final
 
 from keyhole._version import __version__
 from keyhole.fetch.validators import Validators, sanitize_etag, sanitize_last_modified
-from keyhole.records import CHANGED, READER, REST, Artifact, Document, Page
+from keyhole.records import CHANGED, READER, RENDERED, REST, Artifact, Document, Page
 from keyhole.text.diff import find_new_ranges, format_ranges
 from keyhole.text.rest import describe_rest
 
@@ -34,7 +34,7 @@ def make_artifact(page: Page, document: Document, id: str) -> Artifact:
         published=about.published,
         modified=about.modified,
         site=about.site,
-        notes=((READER, __version__), *_document_notes(document)),
+        notes=((READER, __version__), *_document_notes(document), *(((RENDERED, "yes"),) if page.rendered else ())),
         main_end=document.main_end or None,
     )
 

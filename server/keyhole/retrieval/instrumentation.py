@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-Stage = Literal["store", "fetch", "extract", "engines", "rank", "render"]
+Stage = Literal["store", "fetch", "extract", "engines", "rank", "render", "browser"]
 Amount = Literal["bytes_in", "characters_saved"]
 OK: Final = "ok"
 CANCELLED: Final = "cancelled"

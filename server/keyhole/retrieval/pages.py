@@ -1,6 +1,7 @@
 """Get the artifact of a URL from the store if it is fresh; otherwise fetch, extract and store the page.
 
-The network, the extractor and the store are ports.
+A page without text until its scripts run is rendered, if the settings say so. The network, the browser, the extractor
+and the store are ports.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.alternate_link import find_markdown_url
-from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.fetch.known_urls import hash_page_urls
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Artifact, Page
 from keyhole.retrieval.artifact import link_to_previous, make_artifact, validators
 from keyhole.retrieval.instrumentation import add_amount, stage
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_markdown_of, is_same_text
+from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Clock, Store
 from keyhole.store.ids import artifact_id
 
@@ -50,6 +52,7 @@ class Pages:
     store: Store
     secret: bytes
     clock: Clock
+    renderer: Renderer | None = None
 
     async def get(self, url: str, refresh: bool, options: FetchOptions) -> tuple[Artifact, bool]:
         """Return the artifact of a URL, and True if it is stored.
@@ -68,7 +71,7 @@ class Pages:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self._fetch(url, options)  # the stored text was removed meanwhile
-        artifact, terms = await self._extract_best(page, options, options.deadline - after)
+        artifact, terms = await self._extract_or_render(page, replace(options, deadline=options.deadline - after))
         if known:
             artifact = await asyncio.to_thread(link_to_previous, artifact, known)
         return artifact, await self._put(artifact, terms)
@@ -78,6 +81,24 @@ class Pages:
             page = await self.fetcher.fetch(url, options)
         add_amount("bytes_in", len(page.body))
         return page
+
+    async def _extract_or_render(self, page: Page, options: FetchOptions) -> Extracted:
+        """Return the artifact of a page, read as a browser shows it if it has no text until its scripts run."""
+        try:
+            return await self._extract_best(page, options, options.deadline)
+        except KeyholeError as error:
+            if error.code is not Code.JAVASCRIPT_REQUIRED or self.renderer is None:
+                raise
+        with stage("browser"):
+            rendered = await self.renderer.render(page, options, self._allows_document)
+        return await self._extract(rendered, options.deadline)
+
+    async def _allows_document(self, url: str) -> bool:
+        """Return whether the policy of URLs allows what a rendered page wants to show: another page, or a frame."""
+        try:
+            return bool(await check_url_policy(url, self.config, self.store))
+        except KeyholeError:
+            return False
 
     async def _extract_best(self, page: Page, options: FetchOptions, until: float) -> Extracted:
         """Return the artifact of a page. Its text is the author's Markdown if that exists and is the same text."""

@@ -16,7 +16,7 @@ from keyhole.budget.fit import fit
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor
-from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, Form, Style, page_answer, quote_answer, rerank_note, window_answer
@@ -59,6 +59,7 @@ class Retrieval:
     extractor: Extractor
     reranker: PassageReranker | None = None
     recorder: CallRecorder = NO_RECORDER
+    renderer: Renderer | None = None
 
     async def web_fetch(
         self,
@@ -181,7 +182,7 @@ class Retrieval:
         return await answer_call(call, work(), self.store.warning)
 
     def _pages(self) -> Pages:
-        return Pages(self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock)
+        return Pages(self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock, self.renderer)
 
     # Ranking passages.
 

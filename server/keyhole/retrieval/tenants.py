@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.extract.workers.base import Extractor
-from keyhole.fetch.base import Api, Fetcher
+from keyhole.fetch.base import Api, Fetcher, Renderer
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Clock, Store, Stores
 from keyhole.websearch.panel import Panel
@@ -38,6 +38,7 @@ class Tenants:
     panel: Panel
     clock: Clock
     extractor: Extractor
+    renderer: Renderer | None = None
     _recent: OrderedDict[str, Retrieval] = field(default_factory=OrderedDict)
     _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
     """The recent products and those in use. A product in use is never closed, and never created a second time."""
@@ -80,13 +81,18 @@ class Tenants:
     def _create(self, tenant: str) -> Retrieval:
         store, secret = self.stores.for_tenant(tenant)
         reranker = _make_reranker(self.config, self.network, store)
-        product = Retrieval(self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker)
+        product = Retrieval(
+            self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker,
+            renderer=self.renderer,
+        )  # fmt: skip
         weakref.finalize(product, _close_in_thread, store).atexit = False  # at exit, aclose closes all stores
         return product
 
     async def aclose(self) -> None:
-        """Close the extractor, the network client and the stores."""
+        """Close the extractor, the browsers, the network client and the stores."""
         await self.extractor.aclose()
+        if self.renderer:
+            await self.renderer.aclose()
         await self.network.aclose()
         self.stores.close()
 

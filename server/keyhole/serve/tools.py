@@ -56,7 +56,7 @@ _TOOLS: Final[dict[str, tuple[str, str, bool]]] = {
         "Fetch one page and return, within a hard budget, the passages that answer `query` as clean Markdown, "
         "verbatim and in page order. Use it when you have a URL; use search when you do not. The full text is stored, "
         "so nothing has to be fetched twice: the result names the exact read_artifact call that reads on. Its last "
-        "line is [end]. Without `query` you get the head and tail of a long page. Does not run JavaScript or log in.",
+        "line is [end]. Without `query` you get the head and tail of a long page. Does not log in.",
         True,
     ),
     "search": (

@@ -20,7 +20,7 @@ from keyhole.cli.table import format_json
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import MAX_URL, parse_target
 from keyhole.fetch.validators import sanitize_etag, sanitize_last_modified
-from keyhole.records import CHANGED, MARKDOWN, READER, REST, Artifact
+from keyhole.records import CHANGED, MARKDOWN, READER, RENDERED, REST, Artifact
 from keyhole.render.answer import NOTICES
 from keyhole.retrieval.artifact import COUNTED_PARTS
 from keyhole.store.ids import artifact_id
@@ -209,6 +209,8 @@ def _check_note(name: str, value: str, artifact: Artifact) -> str:
         return value if value in NOTICES else UNDIGESTED if value.startswith(UNDIGESTED.split(":")[0]) else ""
     if name in COUNTED_PARTS:
         return value if _NUMBER.fullmatch(value) else ""
+    if name == RENDERED:
+        return "yes" if value == "yes" else ""
     if name == READER:
         return value if _RELEASE.fullmatch(value) else ""
     try:

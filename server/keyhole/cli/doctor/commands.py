@@ -15,7 +15,17 @@ from threading import Thread
 from typing import Final
 
 from keyhole.cli.colours import has_colours
-from keyhole.cli.doctor import end_to_end, environment, hooks, network, proxied, registrations, settings, store_check
+from keyhole.cli.doctor import (
+    browser,
+    end_to_end,
+    environment,
+    hooks,
+    network,
+    proxied,
+    registrations,
+    settings,
+    store_check,
+)
 from keyhole.cli.doctor.report import Finding, Level, ReportStyle, format_report, has_failures, json_facts
 from keyhole.cli.install.discover import this_installation
 from keyhole.cli.install.launch import this_server
@@ -44,6 +54,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
         registrations.AREA: partial(registrations.check, offline=arguments.offline),
         proxied.AREA: partial(proxied.check, offline=arguments.offline),
         hooks.AREA: hooks.check,
+        browser.AREA: partial(browser.check, config),
         end_to_end.AREA: partial(end_to_end.check, this_server(this_installation())),
     }
     try:

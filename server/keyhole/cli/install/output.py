@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from keyhole.config.config import PREFIX, SETTINGS
+from keyhole.config.config import SETTINGS
+from keyhole.config.setting import PREFIX
 
 MASK: Final = "•••"
 MAX_LINE: Final = 160

@@ -1,0 +1,3 @@
+import Catalogue from "../components/catalogue.jsx";
+
+export default Catalogue;

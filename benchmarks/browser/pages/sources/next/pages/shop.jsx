@@ -1,0 +1,3 @@
+import dynamic from "next/dynamic";
+
+export default dynamic(() => import("../components/catalogue.jsx"), { ssr: false, loading: () => <p>Loading…</p> });
