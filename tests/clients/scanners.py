@@ -21,8 +21,10 @@ Finding = tuple[str, str]
 """A scanner's rule, and where it was found: a file under server/keyhole, or "server"."""
 
 _NAMES: Final = "the statement is built from constant names of columns and tables; values are bound"
+_KEY: Final = "the name of a key in Codex's file, not a secret"
 _HOME: Final = "the path is a fixed name in the folder of KEYHOLE_HOME"
 ACCEPTED: Final[dict[Finding, str]] = {
+    ("B106", "cli/install/clients.py"): _KEY,
     ("B108", "cli/hook/copilot.py"): "a file there is read only if it belongs to this user, and is never written",
     ("B110", "cli/hook/program.py"): "a hook that fails must print nothing, so that the result stays as it is",
     ("B106", "serve/http/auth/authenticate.py"): "anonymous users have an empty token, which no header can contain",
@@ -40,6 +42,8 @@ ACCEPTED: Final[dict[Finding, str]] = {
     ("MCP003", "cli/commands.py"): "a line of the help of `keyhole completion`",
     ("MCP007", "cli/hook/keep.py"): _HOME,
     ("MCP007", "store/running_output.py"): _HOME,
+    ("MCP007", "fetch/browser/supervisor.py"): "the path has the number of a process of the browser",
+    ("MCP005", "cli/install/clients.py"): _KEY,
     ("MCP005", "store/sqlite/schema.py"): "`tokenize` is an option of SQLite's full-text search, not a secret",
     (
         "MCPS-001",
