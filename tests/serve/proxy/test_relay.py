@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from keyhole.serve.proxy import relay as relay_module
 from keyhole.serve.proxy.messages import METHOD_NOT_FOUND
@@ -393,3 +395,50 @@ class TestSeveralServers:
         ref = {"type": "ref/prompt", "name": "one_p"}
         ((server, complete),) = to_servers(relay.from_client(request(3, "completion/complete", ref=ref, argument={})))
         assert (server, complete["params"]["ref"]["name"]) == ("one", "p")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+METHODS = st.sampled_from(
+    ["initialize", "tools/call", "tools/list", "resources/read", "resources/subscribe", "logging/setLevel", "ping",
+     "prompts/list", "prompts/get", "sampling/createMessage", "server/discover", "subscriptions/listen", "new/method",
+     "notifications/progress", "notifications/cancelled", "notifications/tools/list_changed"]
+)  # fmt: skip
+PARAMS = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(["a", "read_artifact"]) | JSON, "arguments": JSON, "_meta": JSON, "uri": JSON,
+        "progressToken": JSON, "requestId": JSON, "level": JSON, "clientInfo": JSON, "protocolVersion": JSON,
+        "cursor": JSON, "notifications": JSON, "ref": JSON,
+    },
+)  # fmt: skip
+RESULTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "tools": JSON, "content": JSON, "structuredContent": JSON, "instructions": JSON, "capabilities": JSON,
+        "contents": JSON, "nextCursor": JSON, "resources": JSON, "prompts": JSON, "protocolVersion": JSON,
+    },
+)  # fmt: skip
+MESSAGES = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.just("2.0") | JSON, "id": st.integers(1, 3) | JSON, "method": METHODS | JSON,
+        "params": PARAMS | JSON, "result": RESULTS | JSON, "error": JSON,
+    },
+).map(lambda message: json.dumps(message).encode()) | st.binary(max_size=20)  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.sampled_from(["client", "one", "two"]), MESSAGES), max_size=8), st.integers(1, 2))
+@settings(max_examples=200, deadline=None)
+def test_no_message_of_either_side_makes_the_relay_raise(sent: list[tuple[str, bytes]], servers: int) -> None:
+    relay = make(*("one", "two")[:servers], asks_query=True)
+    for side, raw in sent:
+        if side == "client":
+            relay.from_client(raw)
+        elif side == "one" or servers == 2:
+            relay.from_server(side, raw)
+    relay.ended("one", "the server one ended")
+    relay.restarted("one")

@@ -145,18 +145,28 @@ class Conversation:
         self._bounding.release()
         if isinstance(raw, BaseException):
             log.error("a result of %s could not be bounded", step.pending.request.method, exc_info=raw)
-            error = KeyholeError(Code.INTERNAL_ERROR, "the result could not be bounded")
-            raw = error_response(step.message.data["id"], error).raw
+            raw = _failed(step.message, raw, "the result could not be bounded")
         await self._to_client(raw)
         self._indexing.start_later()
 
     async def _read(self, step: ReadStored) -> None:
-        answer = await self._read_stored(step.request, step.client, self._relay.reader)
-        await self._to_client(answer.raw)
+        work = self._read_stored(step.request, step.client, self._relay.reader)
+        (answer,) = await asyncio.gather(work, return_exceptions=True)
+        if isinstance(answer, BaseException):
+            log.error("a stored text could not be read", exc_info=answer)
+            await self._to_client(_failed(step.request, answer, "the stored text could not be read"))
+        else:
+            await self._to_client(answer.raw)
 
     async def _expire(self, step: AwaitServers) -> None:
         await self._sleep(SILENT_SECONDS)
         await self._take(self._relay.expired(step.pending))
+
+
+def _failed(message: Message, error: BaseException, words: str) -> bytes:
+    """Return the response with the id of `message` for work that raised an error."""
+    known = error if isinstance(error, KeyholeError) else KeyholeError(Code.INTERNAL_ERROR, words)
+    return error_response(message.data["id"], known).raw
 
 
 def _too_long(line: Line) -> str:

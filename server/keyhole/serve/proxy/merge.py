@@ -30,6 +30,16 @@ Answers = Mapping[str, Mapping[str, Any]]
 """The results of the servers, by the name of the server."""
 
 
+def well_formed(method: str, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a server's result without the fields and entries that have another type than the protocol gives them."""
+    field = LISTS.get(method, "")
+    types = {field: list, "capabilities": dict, "supportedVersions": list, "protocolVersion": str, "instructions": str}
+    kept: dict[str, Any] = {name: value for name, value in result.items() if isinstance(value, types.get(name, object))}
+    if field in kept:
+        kept[field] = [item for item in kept[field] if isinstance(item, dict)]
+    return kept
+
+
 def merge_initialize(answers: Answers) -> dict[str, Any]:
     """Return the result of `initialize` for the client: the oldest version, all capabilities and instructions."""
     versions = [str(each["protocolVersion"]) for each in answers.values() if "protocolVersion" in each]

@@ -16,7 +16,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy import messages, rewrite
 from keyhole.serve.proxy.asked import Asked
 from keyhole.serve.proxy.handshake import Handshake
-from keyhole.serve.proxy.merge import LISTS, Answers, merge_discover, merge_initialize
+from keyhole.serve.proxy.merge import LISTS, Answers, merge_discover, merge_initialize, well_formed
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, response
 from keyhole.serve.proxy.outline import find_id, outline_of
 from keyhole.serve.proxy.rewrite import Policy
@@ -230,7 +230,7 @@ class Relay:
         """Return the steps for the only answer of a request."""
         result, method = message.result, pending.request.method
         if result is not None and method in GREETINGS:
-            self._has_tools = "tools" in (result.get("capabilities") or {})
+            self._has_tools = "tools" in rewrite.capabilities_of(result)
             message = message.with_data(result=rewrite.rewrite_instructions(result, self.reader))
         elif result is not None and method == "tools/list":
             tools = result.get("tools")
@@ -250,8 +250,9 @@ class Relay:
 
     def _gather(self, server: str, message: Message, key: Key, pending: Pending) -> list[Step]:
         """Take the answer of one of several servers; answer the client once all have answered."""
-        field, result = LISTS.get(pending.request.method), message.result
-        if result is not None and field:
+        method, result = pending.request.method, message.result
+        result = None if result is None else well_formed(method, result)
+        if result is not None and (field := LISTS.get(method)):
             known = pending.answers.get(server, {})
             result = {**result, field: [*(known.get(field) or []), *(result.get(field) or [])]}
             if cursor := result.get("nextCursor"):

@@ -93,7 +93,7 @@ def _rewrite_tool(tool: Any, policy: Policy) -> Any:
 
 def reader_name(tools: Sequence[Any], known: str = READER) -> str:
     """Return the name of Keyhole's own tool beside these tools. `known`: its name by the pages of the list before."""
-    names = {tool.get("name") for tool in tools if isinstance(tool, dict)}
+    names = [tool.get("name") for tool in tools if isinstance(tool, dict)]
     return PREFIXED_READER if known in names else known
 
 
@@ -115,11 +115,16 @@ def rewrite_instructions(result: Mapping[str, Any], reader: str) -> dict[str, An
     """Return the result of `initialize` or `server/discover` with one more line, and with the capability of tools."""
     given = result.get("instructions")
     lines = [*([given] if isinstance(given, str) and given else []), INSTRUCTION.format(reader=reader)]
-    capabilities = result.get("capabilities")
-    capabilities = capabilities if isinstance(capabilities, dict) else {}
+    capabilities = capabilities_of(result)
     if "tools" not in capabilities:
         capabilities = {**capabilities, "tools": {}}
     return {**result, "capabilities": capabilities, "instructions": "\n".join(lines)}
+
+
+def capabilities_of(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the capabilities in the result of `initialize` or `server/discover`."""
+    capabilities = result.get("capabilities")
+    return capabilities if isinstance(capabilities, dict) else {}
 
 
 def split_query(params: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
