@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from .npm import InstallError
 from .pip import install_from_pypi
@@ -64,7 +65,7 @@ def _fuzz_http(setup: Setup, fuzz: Callable[..., None]) -> None:
     settings = {**setup.settings, "KEYHOLE_CALLS_PER_MINUTE": "1000000"}
     with serve_http(replace(setup, settings=settings)) as url:
         fuzz("streamablehttp", url)
-    log = (setup.scratch / "http.log").read_text("utf-8")
+    log = (setup.scratch / f"http-{urlsplit(url).port}.log").read_text("utf-8")
     assert not _INTERNAL_ERROR.search(log), log[-500:]
 
 
