@@ -85,7 +85,7 @@ class Pages:
     async def _extract_or_render(self, page: Page, options: FetchOptions) -> Extracted:
         """Return the artifact of a page, read as a browser shows it if it has no text until its scripts run."""
         try:
-            return await self._extract_best(page, options, options.deadline)
+            return await self._extract_best(page, options)
         except KeyholeError as error:
             if error.code is not Code.JAVASCRIPT_REQUIRED or self.renderer is None:
                 raise
@@ -100,14 +100,14 @@ class Pages:
         except KeyholeError:
             return False
 
-    async def _extract_best(self, page: Page, options: FetchOptions, until: float) -> Extracted:
+    async def _extract_best(self, page: Page, options: FetchOptions) -> Extracted:
         """Return the artifact of a page. Its text is the author's Markdown if that exists and is the same text."""
         address = find_markdown_url(page)
         if not address:
-            return await self._extract(page, until)
+            return await self._extract(page, options.deadline)
         async with asyncio.TaskGroup() as group:
-            fetching = group.create_task(self._markdown(address, options, until))
-            extracted = await self._extract_or_error(page, until)
+            fetching = group.create_task(self._markdown(address, options))
+            extracted = await self._extract_or_error(page, options.deadline)
         markdown, html = fetching.result(), None if isinstance(extracted, KeyholeError) else extracted[0]
         if markdown and is_same_text(markdown[0].text, html.main if html else ""):
             artifact = adopt_markdown(markdown[0], html, page, address)
@@ -116,7 +116,7 @@ class Pages:
             raise extracted
         return extracted
 
-    async def _markdown(self, address: str, options: FetchOptions, until: float) -> Extracted | None:
+    async def _markdown(self, address: str, options: FetchOptions) -> Extracted | None:
         """Return the Markdown at `address` if it arrives in time, complete and from the same origin; None otherwise.
 
         Its redirects stay on the sites of the call. A site that requests a wait is not waited for.
@@ -124,7 +124,7 @@ class Pages:
         try:
             async with asyncio.timeout(min(MARKDOWN_SECONDS, self.config.timeout * MARKDOWN_SHARE)):
                 page = await self.fetcher.fetch(address, FetchOptions(permits=options.permits))
-                return await self._extract(page, until) if is_markdown_of(page, address) else None
+                return await self._extract(page, options.deadline) if is_markdown_of(page, address) else None
         except (KeyholeError, TimeoutError):
             return None
 

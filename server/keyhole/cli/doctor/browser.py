@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import Final
 
 from keyhole.cli.doctor.report import Finding, Level
@@ -24,11 +25,11 @@ _INSTALL: Final = "Install it (Debian: chromium-headless-shell, elsewhere Chromi
 _SANDBOX: Final = "import sys; from keyhole.fetch.browser.supervisor import can_sandbox; sys.exit(not can_sandbox())"
 
 
-def check(config: Config, find: str | None = None) -> list[Finding]:
-    """Return whether pages that scripts write can be read. `find`: the browser to use, by default an installed one."""
+def check(config: Config, program: str | None = None) -> list[Finding]:
+    """Return whether pages that scripts write can be read. `program`: the browser to use, else an installed one."""
     from keyhole.fetch.browser.chromium import find_browser
 
-    program = find or find_browser(str(config.browser or ""))
+    program = program or find_browser(str(config.browser or ""))
     if config.render == "off":
         found = f"{program} was found" if program else "no Chromium was found"
         fix = "To read pages whose text scripts write, set KEYHOLE_RENDER=auto."
@@ -54,8 +55,6 @@ def _check_rendering(config: Config, program: str) -> Finding:
 
 
 async def _render(config: Config, program: str, endpoint: str) -> str:
-    from dataclasses import replace
-
     from keyhole.fetch.browser.render import PageRenderer
 
     async def allows(_: str) -> bool:

@@ -1,4 +1,4 @@
-"""ASGI types and JSON responses that the middleware shares."""
+"""ASGI types, request bodies and JSON responses that the applications and the middleware share."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ class Refusal:
     code: str
     message: str
     headers: tuple[tuple[str, str], ...] = ()
+
+
+async def read_body(receive: Receive, most: int | None = None) -> bytes | None:
+    """Return the body of a request, b"" if the client has gone, or None if it has more than `most` bytes."""
+    body = bytearray()
+    while (message := await receive())["type"] == "http.request":
+        body += message.get("body", b"")
+        if most is not None and len(body) > most:
+            return None
+        if not message.get("more_body"):
+            return bytes(body)
+    return b""
 
 
 async def refuse(send: Send, refusal: Refusal) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, refuse, send_body, send_json
+from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
 from keyhole.serve.http.sessions import HEADER, SESSION_IDLE_SECONDS, find_session_id
 from keyhole.serve.proxy.credentials import Caller, find_demand, read_authorization
 from keyhole.serve.proxy.http_session import HttpSession, Stream
@@ -81,7 +81,7 @@ class ProxyApp:
 
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            messages = parse(one_line(await _read_body(receive)))
+            messages = parse(one_line(await read_body(receive) or b""))
         except ValueError:
             await send_json(send, 400, invalid_line().data)
             return
@@ -174,16 +174,6 @@ class ProxyApp:
         for opened in ended:
             await opened.session.end()
         await asyncio.gather(*(opened.work for opened in ended), return_exceptions=True)
-
-
-async def _read_body(receive: Receive) -> bytes:
-    """Return the body, whose size has been checked before."""
-    body = b""
-    while (message := await receive())["type"] == "http.request":
-        body += bytes(message.get("body", b""))
-        if not message.get("more_body"):
-            return body
-    return b""
 
 
 async def _stream(

@@ -163,7 +163,7 @@ class HttpExchange:
             raise KeyholeError(Code.SERVER_FAULT, f"the server answered with {kind}")
 
     async def _read_refusal(self, message: Message, response: httpx2.Response, deliver: Deliver) -> None:
-        """Hand on the JSON-RPC error of a response that is none of success; raise what its status says otherwise."""
+        """Hand on the JSON-RPC error in an unsuccessful response; without one, raise the error for its status."""
         if response.status_code in REFUSALS:
             raise authorization_error(response.status_code, response.headers.get("www-authenticate", ""))
         error = await _read_error(response)

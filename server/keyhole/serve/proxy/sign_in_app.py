@@ -18,7 +18,7 @@ from mcp.client.auth.utils import (
 )
 from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
 
-from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, refuse, send_body, send_json
+from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
 from keyhole.serve.http.auth.jwks import is_secure_url
 from keyhole.serve.http.host_check import TOKEN_PATH
 from keyhole.serve.proxy import sign_in
@@ -118,12 +118,12 @@ class SignIn:
         self, server: Mapping[str, Any], resource: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Hand a request for a token on to the authorization server, and its answer back."""
-        form = await _read_form(receive)
+        form = await read_body(receive, MAX_FORM_BYTES)
         if form is None:
             await refuse(send, _TOO_LARGE)
             return
         headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _TOKEN_HEADERS}
-        content = sign_in.with_resource(form, resource)
+        content = sign_in.with_resource(form.decode("latin-1"), resource)
         status, kind, body = await _fetch("POST", server["token_endpoint"], headers, content)
         await send_body(send, status, body, (("content-type", kind), ("cache-control", "no-store")))
 
@@ -181,15 +181,3 @@ async def _redirect(server: Mapping[str, Any], resource: str, query: bytes, send
     endpoint = server["authorization_endpoint"]
     location = f"{endpoint}{'&' if '?' in endpoint else '?'}{sign_in.with_resource(query.decode('latin-1'), resource)}"
     await send_body(send, 302, b"", (("location", location), ("cache-control", "no-store")))
-
-
-async def _read_form(receive: Receive) -> str | None:
-    """Return the body of a request, None if it is too long."""
-    body = b""
-    while (message := await receive())["type"] == "http.request":
-        body += bytes(message.get("body", b""))
-        if len(body) > MAX_FORM_BYTES:
-            return None
-        if not message.get("more_body"):
-            break
-    return body.decode("latin-1")
