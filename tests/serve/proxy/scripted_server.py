@@ -71,7 +71,8 @@ def call(  # noqa: C901 - one branch for each tool
     elif name == "late":
         threading.Timer(arguments["seconds"], send, [{"id": id, "result": text(str(arguments["seconds"]))}]).start()
     elif name == "never":
-        pass
+        if token := meta.get("progressToken"):
+            send({"method": "notifications/progress", "params": {"progressToken": token, "progress": 0}})
     elif name == "die":
         os._exit(3)
     elif name == "noise":

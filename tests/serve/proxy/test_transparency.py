@@ -47,7 +47,8 @@ def converse_with_handshake(client: Conversing) -> None:
         client.answer_to(number + 10)
     client.send(method="notifications/roots/list_changed")
     client.receive_method("notifications/resources/updated")
-    client.send(id="n", method="tools/call", params={"name": "never"})
+    client.send(id="n", method="tools/call", params={"name": "never", "_meta": {"progressToken": "n"}})
+    client.receive_method("notifications/progress")  # over HTTP the notification could overtake the request otherwise
     client.send(method="notifications/cancelled", params={"requestId": "n", "reason": "enough"})
     client.answer_to("n")
 
