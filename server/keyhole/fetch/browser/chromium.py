@@ -85,6 +85,10 @@ FLAGS: Final[Mapping[str, str]] = MappingProxyType(
         "--disable-default-apps": "installs nothing",
         "--disable-extensions": "runs no code beside the page",
         "--disable-gpu": "needs no graphics",
+        "--disable-software-rasterizer": "saves memory: there is no WebGL, which shows no text",
+        "--force-gpu-mem-available-mb=8": "saves memory: keeps few of the painted areas of a tall page",
+        "--enable-features=NetworkServiceInProcess2": "saves memory: the network has no process of its own, which "
+        "on Linux is outside of the sandbox too",
         "--disable-dev-shm-usage": "does not fail where /dev/shm is small, as in containers",
         "--password-store=basic": "asks no keyring of the desktop",
         "--use-mock-keychain": "likewise, on macOS",
