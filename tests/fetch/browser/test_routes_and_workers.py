@@ -27,6 +27,8 @@ FILES = {
         f"{SHOW}const code = new Blob([`fetch('${{origin}}/data'){LOAD}`]);"
         "new Worker(URL.createObjectURL(code)).onmessage = show</script>",
     ),
+    "/nested": (HTML, f"{SHOW}new Worker('/outer').onmessage = show</script>"),
+    "/outer": ("text/javascript", "new Worker('/script').onmessage = e => postMessage(e.data)"),
     "/script": ("text/javascript", f"fetch('/data'){LOAD}"),
     "/data": ("text/plain", TEXT),
 }
@@ -55,8 +57,8 @@ def test_a_page_is_shown_at_the_fragment_of_its_address() -> None:
     assert rendered.url.endswith("/routes#/orders/7")
 
 
-@pytest.mark.parametrize("path", ["/worker", "/blob"])
-def test_a_page_whose_text_comes_from_a_worker_is_read_after_the_workers_requests(path: str) -> None:
+@pytest.mark.parametrize(("path", "requests"), [("/worker", 3), ("/blob", 3), ("/nested", 4)])
+def test_a_page_whose_text_comes_from_a_worker_is_read_after_the_workers_requests(path: str, requests: int) -> None:
     rendered = render(path)
     assert TEXT.strip() in rendered.html
-    assert rendered.requests == 3, "not the page, the worker's script and the data that the worker asked for"
+    assert rendered.requests == requests, "not the page, the scripts of workers and the data that the worker asked for"

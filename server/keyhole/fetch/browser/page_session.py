@@ -18,6 +18,8 @@ REFUSED: Final = frozenset({"Image", "Media", "Font", "Ping", "CSPViolationRepor
 """Kinds of requests that are refused, since they add no text. Scripts, styles and data are not paused at all: pausing
 one takes two messages."""
 PAUSED: Final = [{"resourceType": kind} for kind in sorted({"Document"} | REFUSED)]
+FOLLOW: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+"""The browser reports each worker before it runs."""
 QUIET: Final = 0.2
 """Seconds without a change of the document and without a request, after which a page has settled. Frameworks render in
 one task after the data arrived; the pause covers a chain of several tasks."""
@@ -73,7 +75,7 @@ class PageSession:
             self._send("Page.enable"),
             self._send("Network.enable"),
             self._send("Network.setBypassServiceWorker", bypass=True),
-            self._send("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True),
+            self._send("Target.setAutoAttach", **FOLLOW),
             self._send("Fetch.enable", patterns=PAUSED, handleAuthRequests=True),
             self._send("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}]),
             self._resize(HEIGHT),
@@ -169,9 +171,10 @@ class PageSession:
         return await self._devtools.send(method, parameters, self._session)
 
     def _follow(self, event: Mapping[str, Any], _session: str) -> None:
-        """Receive the network events of a worker that the page has started, and let it run."""
+        """Receive the network events of a worker that the page or another worker has started, and let it run."""
         worker = event["sessionId"]
         self._devtools.post("Network.enable", {}, worker)
+        self._devtools.post("Target.setAutoAttach", FOLLOW, worker)
         self._devtools.post("Runtime.runIfWaitingForDebugger", {}, worker)
 
     def _decide(self, event: Mapping[str, Any], session: str) -> None:
