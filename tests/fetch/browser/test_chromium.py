@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -138,3 +139,29 @@ def test_a_program_that_is_no_browser_is_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(DevToolsError, match="the browser ended"):
         asyncio.run(start())
+
+
+def test_a_start_that_is_cancelled_at_any_moment_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "browser"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    async def cancel_after(turns: int) -> None:
+        starting = asyncio.create_task(start_browser(str(program), 9, "Keyhole-Test/1", 60))
+        for turn in range(turns + 2):
+            await asyncio.sleep(0)
+            if turn >= turns:  # at a deadline, the call and the page are cancelled one after the other
+                starting.cancel()
+        await asyncio.wait([starting])
+        assert starting.cancelled()
+
+    open_files = Path("/proc/self/fd")
+    before = len(list(open_files.iterdir()))
+    for turns in range(5):
+        asyncio.run(cancel_after(turns))
+        gc.collect()  # warns of what was not closed
+        assert len(list(open_files.iterdir())) == before
+        assert [path.name for path in tmp_path.iterdir()] == ["browser"]

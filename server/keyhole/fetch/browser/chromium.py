@@ -168,26 +168,32 @@ async def _launch(profile: str, command: list[str], seconds: float) -> Browser:
             env=_environment(profile),
         )
         ours.pop_all()
-    return Browser(await DevTools.open(reading, writing), supervisor, control, profile)
+    try:
+        return Browser(await DevTools.open(reading, writing), supervisor, control, profile)
+    except BaseException:
+        await asyncio.shield(asyncio.to_thread(_end, supervisor, control, profile))
+        raise
 
 
 async def end_browser(browser: Browser) -> None:
-    """End all processes of a browser and remove its profile. Returns when both are done."""
-    await browser.devtools.aclose()
-    await asyncio.shield(asyncio.to_thread(_end, browser))
-
-
-def _end(browser: Browser) -> None:
-    os.close(browser.control)  # the supervisor kills the browser's processes at the end of its input
+    """End all processes of a browser and remove its profile. Returns when both are done, or when it is cancelled."""
     try:
-        browser.supervisor.wait(END_SECONDS)
+        await browser.devtools.aclose()
+    finally:
+        await asyncio.shield(asyncio.to_thread(_end, browser.supervisor, browser.control, browser.profile))
+
+
+def _end(supervisor: subprocess.Popen[bytes], control: int, profile: str) -> None:
+    os.close(control)  # the supervisor kills the browser's processes at the end of its input
+    try:
+        supervisor.wait(END_SECONDS)
     except subprocess.TimeoutExpired:
-        browser.supervisor.kill()
-        browser.supervisor.wait()
-    if browser.supervisor.returncode:  # the supervisor was killed and could not do its work
+        supervisor.kill()
+        supervisor.wait()
+    if supervisor.returncode:  # the supervisor was killed and could not do its work
         with suppress(ProcessLookupError):
-            os.killpg(browser.supervisor.pid, signal.SIGKILL)
-        shutil.rmtree(browser.profile, ignore_errors=True)
+            os.killpg(supervisor.pid, signal.SIGKILL)
+        shutil.rmtree(profile, ignore_errors=True)
 
 
 def _environment(profile: str) -> dict[str, str]:

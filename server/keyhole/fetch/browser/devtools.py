@@ -11,6 +11,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import Any, Final
 
 log = logging.getLogger(__name__)
@@ -43,13 +44,17 @@ class DevTools:
 
     @classmethod
     async def open(cls, reading: int, writing: int) -> DevTools:
-        """Take over the two ends of pipes and return the connection."""
+        """Take over the two ends of pipes and return the connection. They are closed if this is cancelled."""
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=MAX_MESSAGE)
-        transport, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reading, "rb", 0)
-        )
-        writer, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
+        with ExitStack() as stack:
+            source, sink = os.fdopen(reading, "rb", 0), os.fdopen(writing, "wb", 0)
+            stack.callback(source.close)
+            stack.callback(sink.close)
+            transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+            stack.callback(transport.close)
+            writer, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, sink)
+            stack.pop_all()
         return cls(reader, transport, writer)
 
     def on(self, event: str, handler: Handler) -> None:
