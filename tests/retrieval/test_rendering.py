@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 
+import pytest
+
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import AllowsDocument, FetchOptions
@@ -75,6 +77,17 @@ def test_a_page_with_text_is_not_rendered() -> None:
     answer, _ = fetch(renderer, SHOWN)
     assert TEXT in answer.text
     assert "browser" not in answer.text
+    assert not renderer.asked
+
+
+@pytest.mark.parametrize("script", ["<script>root.innerHTML = text()</script>", "<script src=/jquery.js></script>"])
+def test_a_page_without_any_text_is_rendered_if_it_has_a_script(script: str) -> None:
+    shell = "<!doctype html><title></title><div id=root></div>"
+    answer, _ = fetch(FakeRenderer(), shell + script)
+    assert TEXT in answer.text
+    renderer = FakeRenderer()
+    answer, _ = fetch(renderer, shell)
+    assert answer.facts["code"] == "empty_document"
     assert not renderer.asked
 
 

@@ -87,7 +87,7 @@ class Pages:
         try:
             return await self._extract_best(page, options)
         except KeyholeError as error:
-            if error.code is not Code.JAVASCRIPT_REQUIRED or self.renderer is None:
+            if self.renderer is None or not _may_scripts_write_it(page, error):
                 raise
         with stage("browser"):
             rendered = await self.renderer.render(page, options, self._allows_document)
@@ -174,3 +174,10 @@ class Pages:
                 await asyncio.to_thread(self.store.remember, keys)
             return False
         return True
+
+
+def _may_scripts_write_it(page: Page, error: KeyholeError) -> bool:
+    """Return True if a page has no text, and its scripts may write one: also small scripts, which `needs_javascript`
+    does not take for an application."""
+    has_scripts = "html" in page.content_type.lower() and b"<script" in page.body.lower()
+    return error.code is Code.JAVASCRIPT_REQUIRED or (error.code is Code.EMPTY_DOCUMENT and has_scripts)
