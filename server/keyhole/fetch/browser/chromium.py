@@ -168,11 +168,11 @@ async def _launch(profile: str, command: list[str], seconds: float) -> Browser:
             env=_environment(profile),
         )
         ours.pop_all()
-    try:
-        return Browser(await DevTools.open(reading, writing), supervisor, control, profile)
-    except BaseException:
-        await asyncio.shield(asyncio.to_thread(_end, supervisor, control, profile))
-        raise
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(_end, supervisor, control, profile)
+        browser = Browser(await DevTools.open(reading, writing), supervisor, control, profile)
+        stack.pop_all()
+    return browser
 
 
 async def end_browser(browser: Browser) -> None:
@@ -180,10 +180,15 @@ async def end_browser(browser: Browser) -> None:
     try:
         await browser.devtools.aclose()
     finally:
-        await asyncio.shield(asyncio.to_thread(_end, browser.supervisor, browser.control, browser.profile))
+        await _end(browser.supervisor, browser.control, browser.profile)
 
 
-def _end(supervisor: subprocess.Popen[bytes], control: int, profile: str) -> None:
+async def _end(supervisor: subprocess.Popen[bytes], control: int, profile: str) -> None:
+    """End the supervisor, also if this is cancelled meanwhile."""
+    await asyncio.shield(asyncio.to_thread(_end_supervisor, supervisor, control, profile))
+
+
+def _end_supervisor(supervisor: subprocess.Popen[bytes], control: int, profile: str) -> None:
     os.close(control)  # the supervisor kills the browser's processes at the end of its input
     try:
         supervisor.wait(END_SECONDS)
