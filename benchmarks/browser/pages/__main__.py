@@ -13,22 +13,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import subprocess
 import sys
 import time
-import urllib.request
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Final
 
 from benchmarks.browser.pages.build import build
 from benchmarks.browser.pages.catalogue import PAGES, Page
 from benchmarks.browser.pages.processes import MemorySampler
 from benchmarks.browser.pages.report import Row, format_details, format_table, read_words
-from benchmarks.browser.pages.server import HOST
+from benchmarks.browser.pages.server import read_counts, run_server
 from benchmarks.browser.pages.systems import USER_AGENT, System, open_system
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -37,23 +33,6 @@ from keyhole.fetch.browser.chromium import find_browser
 from keyhole.fetch.client import HttpFetcher
 
 SYSTEMS: Final = ("keyhole", "playwright domcontentloaded", "playwright networkidle")
-
-
-@contextmanager
-def serve(dist: Path) -> Iterator[str]:
-    """Run the server of the pages; yield its endpoint, `host:port`."""
-    command = [sys.executable, "-m", "benchmarks.browser.pages.server", str(dist)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin
-        assert process.stdout
-        yield f"{HOST}:{json.loads(process.stdout.readline())['port']}"
-        process.stdin.close()
-
-
-def read_counts(endpoint: str) -> Counter[str]:
-    """Return how many connections and datagrams have reached the private address."""
-    with urllib.request.urlopen(f"http://{endpoint}/counts") as response:
-        return Counter(json.load(response))
 
 
 async def fetch_bare(urls: Sequence[str], endpoint: str) -> list[tuple[float, bool]]:
@@ -98,7 +77,7 @@ def main() -> int:
     pages = [PAGES[name] for name in arguments.names or PAGES]
     rows: list[Row] = []
     private: dict[str, Counter[str]] = defaultdict(Counter)
-    with serve(folder / "dist") as endpoint, ExitStack() as stack:
+    with run_server(folder / "dist") as endpoint, ExitStack() as stack:
         urls = [f"http://{endpoint}{page.address}" for page in pages]
         bare = asyncio.run(fetch_bare(urls, endpoint))
         names = arguments.system or SYSTEMS

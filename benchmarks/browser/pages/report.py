@@ -39,12 +39,17 @@ class Row:
 
 
 def read_words(html: str, page: Page) -> tuple[int, int, int]:
-    """Return how many visible words are missing in the text of HTML, how many hidden ones it has, and all visible."""
+    """Return what `count_words` returns for the text of HTML."""
     try:
         document = extract(html.encode(), url="http://page.example/", content_type="text/html; charset=utf-8")
-        found = split_markdown_words(document.text)
     except KeyholeError:
-        found = []
+        return count_words("", page)
+    return count_words(document.text, page)
+
+
+def count_words(markdown: str, page: Page) -> tuple[int, int, int]:
+    """Return how many visible words are missing in a text, how many hidden ones it has, and all visible."""
+    found = split_markdown_words(markdown)
     visible = split_words(page.visible)
     hidden = sum(word.startswith(HIDDEN_PREFIX) for word in found)
     return len(list_missing(visible, found)), hidden, len(visible)

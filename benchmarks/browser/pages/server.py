@@ -1,7 +1,8 @@
 """Serve the pages and their APIs on loopback: `python -m benchmarks.browser.pages.server DIST`.
 
 Prints the port as JSON and serves until standard input ends. Every page also runs /track.js, which asks for five things
-of a private address, as trackers and attacks do. /counts tells how many connections and datagrams arrived there.
+of a private address, as trackers and attacks do. /counts tells how many connections and datagrams arrived there, and
+how many other requests were answered here.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import html
 import json
 import socket
+import subprocess
 import sys
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -99,6 +102,7 @@ class Handler(BaseHTTPRequestHandler):
         kind, _, rest = url.path.removeprefix("/").partition("/")
         name, _, part = rest.partition("/")
         page = PAGES.get(name)
+        self.private.counts["requests"] += kind != "counts"
         if kind == "events" and page:
             self._stream(page)
         elif kind == "api" and page:
@@ -196,6 +200,23 @@ def serve_pages(dist: Path) -> Iterator[int]:
         yield server.server_port
         stopping.set()
         server.shutdown()
+
+
+@contextmanager
+def run_server(dist: Path) -> Iterator[str]:
+    """Run this server in a process; yield its endpoint, `host:port`."""
+    command = [sys.executable, "-m", "benchmarks.browser.pages.server", str(dist)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        yield f"{HOST}:{json.loads(process.stdout.readline())['port']}"
+        process.stdin.close()
+
+
+def read_counts(endpoint: str) -> Counter[str]:
+    """Return how many requests the server has answered, and what has reached the private address."""
+    with urllib.request.urlopen(f"http://{endpoint}/counts") as response:
+        return Counter(json.load(response))
 
 
 def main() -> int:
