@@ -1,0 +1,53 @@
+"""Render a page from a template, for the tenant to whom the request belongs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from keyhole.serve.look.links import Links
+from keyhole.store.base import Clock, Store
+from keyhole.store.calls.base import CallLog
+
+LOOK: Final = "keyhole.look"
+"""The key in a request's scope of the `Look` of its tenant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one person may look at: the calls and stored texts of one tenant."""
+
+    calls: CallLog
+    store: Store
+    clock: Clock
+    links: Links
+
+
+def look_of(request: Request) -> Look:
+    """Return the `Look` of the request's tenant, which the application has put into its scope."""
+    look: Look = request.scope[LOOK]
+    return look
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment of all templates. Every value is escaped, and a missing value is an error."""
+    return Environment(
+        loader=PackageLoader("keyhole.serve.look"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return the response with a template's HTML. The template has `links`, `now`, and the values."""
+    look = look_of(request)
+    html = environment().get_template(template).render(links=look.links, now=look.clock(), **values)
+    return HTMLResponse(html, status)
