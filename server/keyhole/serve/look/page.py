@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from keyhole.serve.look.formats import FILTERS
 from keyhole.serve.look.links import Links
 from keyhole.store.base import Clock, Store
 from keyhole.store.calls.base import CallLog
@@ -37,17 +38,22 @@ def look_of(request: Request) -> Look:
 @cache
 def environment() -> Environment:
     """Return the environment of all templates. Every value is escaped, and a missing value is an error."""
-    return Environment(
+    templates = Environment(
         loader=PackageLoader("keyhole.serve.look"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters.update(FILTERS)
+    return templates
+
+
+def render(look: Look, template: str, **values: Any) -> str:
+    """Return a template's HTML. The template has `links`, `now`, and the values."""
+    return environment().get_template(template).render(links=look.links, now=look.clock(), **values)
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Return the response with a template's HTML. The template has `links`, `now`, and the values."""
-    look = look_of(request)
-    html = environment().get_template(template).render(links=look.links, now=look.clock(), **values)
-    return HTMLResponse(html, status)
+    """Return the response with a template's HTML for the request's tenant."""
+    return HTMLResponse(render(look_of(request), template, **values), status)
