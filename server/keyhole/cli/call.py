@@ -20,8 +20,8 @@ from keyhole.records import Answer, Artifact, Document, EngineReport, Page, Rank
 from keyhole.store.base import LOCAL
 
 if TYPE_CHECKING:
-    from keyhole.cli.explain.view import PageView, SearchView
     from keyhole.extract.workers.base import Extractor
+    from keyhole.retrieval.answer_view import PageView, SearchView
     from keyhole.retrieval.progress import Progress
     from keyhole.retrieval.retrieve import Retrieval
     from keyhole.retrieval.tenants import Tenants
@@ -143,7 +143,7 @@ def _explain(
     product: Retrieval, recorder: ExplainRecorder, tool: str, arguments: Mapping[str, Any], answer: Answer
 ) -> PageView | SearchView | None:
     """Return the explanation of an answer, or None if its page is no longer stored."""
-    from keyhole.cli.explain.view import build_page_view
+    from keyhole.retrieval.answer_view import build_page_view
 
     if tool == "search":
         return _explain_search(recorder, str(arguments["query"]), answer)
@@ -156,7 +156,7 @@ def _explain(
 
 
 def _explain_search(recorder: ExplainRecorder, query: str, answer: Answer) -> SearchView:
-    from keyhole.cli.explain.view import build_search_view
+    from keyhole.retrieval.answer_view import build_search_view
 
     spans = [_shown_spans(answer, each.artifact) if each.artifact else None for each in recorder.found]
     rows: Any = answer.details["sources"]
@@ -199,7 +199,7 @@ def print_plot(view: PageView | SearchView, last_line: str = "") -> None:
     from rich.text import Text
 
     from keyhole.cli.explain.plot import draw_page, draw_search
-    from keyhole.cli.explain.view import SearchView
+    from keyhole.retrieval.answer_view import SearchView
 
     style = stdout_style()
     lines = draw_search(view, style) if isinstance(view, SearchView) else draw_page(view, style)

@@ -1,4 +1,4 @@
-"""Views for `--explain`: the parts of a page or of search results that an answer shows, and their scores."""
+"""Views of answers: the parts of a page or of search results that an answer shows, and their scores."""
 
 from __future__ import annotations
 
@@ -104,6 +104,16 @@ class SearchView:
     weak: bool
 
 
+def rank_text(artifact: Artifact, query: str | None) -> tuple[Index, WindowScores | None]:
+    """Return the index of the part of a text that is ranked for `query`, and its scores; None without a question."""
+    from keyhole.passages import cut_to_ranked, index_text, score_text
+
+    text, main_end = artifact.text, artifact.main_end
+    if query:
+        text, main_end = cut_to_ranked(text, main_end, query)
+    return index_text(text, main_end), score_text(text, query, main_end) if query and query.strip() and text else None
+
+
 def build_page_view(
     artifact: Artifact, query: str | None, spans: Sequence[Span], removed: Sequence[tuple[str, int]] | None
 ) -> PageView:
@@ -111,20 +121,15 @@ def build_page_view(
 
     `removed`: numbers of removed parts by kind; None for a stored page, whose notes contain some of the numbers.
     """
-    from keyhole.passages import cut_to_ranked, index_text, score_text
     from keyhole.passages.strength import is_weak, measure_evidence
 
-    text, main_end = artifact.text, artifact.main_end
-    if query:
-        text, main_end = cut_to_ranked(text, main_end, query)
-    index = index_text(text, main_end)
-    scored = score_text(text, query, main_end) if query and query.strip() and text else None
+    index, scored = rank_text(artifact, query)
     scored_windows = scored if scored and scored.stages else None
     coverage = measure_evidence(scored_windows).covered if scored_windows else 0.0 if scored else None
     return PageView(
         title=artifact.title,
         url=artifact.url,
-        total=len(text),
+        total=len(index.text),
         spans=tuple(spans),
         passages=tuple(_shown_passage(index, scored_windows, span) for span in spans),
         words=_count_words(index, scored) if scored else (),
