@@ -27,6 +27,8 @@ class Look:
     store: Store
     clock: Clock
     links: Links
+    person: str = ""
+    """The name of the tenant that a person signed in as; "" on the person's own machine."""
 
 
 def look_of(request: Request) -> Look:
@@ -50,8 +52,8 @@ def environment() -> Environment:
 
 
 def render(look: Look, template: str, **values: Any) -> str:
-    """Return a template's HTML. The template has `links`, `now`, and the values."""
-    return environment().get_template(template).render(links=look.links, now=look.clock(), **values)
+    """Return a template's HTML. The template has `links`, `now`, `person`, and the values."""
+    return environment().get_template(template).render(links=look.links, now=look.clock(), person=look.person, **values)
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
