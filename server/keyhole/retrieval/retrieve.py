@@ -32,6 +32,7 @@ from keyhole.retrieval.session import repeats_of
 from keyhole.retrieval.sources import FoundSources, Question, SourceFinder
 from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Clock, Store
+from keyhole.store.calls.base import CallLog
 from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Retrieval:
     reranker: PassageReranker | None = None
     recorder: CallRecorder = NO_RECORDER
     renderer: Renderer | None = None
+    calls: CallLog | None = None
+    """Where the calls are recorded, None if they are not."""
 
     async def web_fetch(
         self,
