@@ -58,6 +58,10 @@ class AdoptingStore:
         self._adopt(id)
         return self._store.remove(id)
 
+    def pin(self, id: str, pinned: bool) -> bool:
+        self._adopt(id)
+        return self._store.pin(id, pinned)
+
     def collect(self) -> int:
         self._adopt("")
         return self._store.collect()

@@ -30,7 +30,11 @@ MAX_SEARCHED_CHARS: Final = 1_000_000
 """Characters of an output that a search returns. An output can be larger than memory, and ranking a million characters
 takes half a second."""
 
+PINNED_SHARE: Final = 0.5
+"""Greatest share of a store's size limit that pinned artifacts may take, so that new artifacts still have space."""
+
 TOO_LARGE: Final = "the text is larger than the size limit of the store, KEYHOLE_STORE_MAX_BYTES"
+TOO_MUCH_PINNED: Final = "id: pinned artifacts may take half of the store; unpin another one first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,14 @@ class Store(Protocol):
 
     def renew(self, id: str, fetched_at: float) -> bool:
         """Record that the site still served this text at `fetched_at`; return False for an unknown artifact."""
+        ...
+
+    def pin(self, id: str, pinned: bool) -> bool:
+        """Keep an artifact from expiry and eviction, or stop doing so; return False for an unknown id.
+
+        Updates its last access, so an artifact that is no longer pinned does not expire at once.
+        Raises KeyholeError (invalid_argument) if pinned artifacts would take more than `PINNED_SHARE` of the store.
+        """
         ...
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:

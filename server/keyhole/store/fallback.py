@@ -102,6 +102,7 @@ class FallbackStore:
         def put_on_disk() -> bool:
             try:
                 self._disk.put(artifact, words, url_keys, packed)
+                self._move_pin(artifact.id)
             except KeyholeError as error:
                 if error.message != TOO_LARGE:
                     raise
@@ -142,6 +143,9 @@ class FallbackStore:
     def remove(self, id: str) -> bool:
         was_in_memory = self._memory.remove(id)
         return self._call_disk(lambda: self._disk.remove(id), self._writes) or was_in_memory
+
+    def pin(self, id: str, pinned: bool) -> bool:
+        return self._memory.pin(id, pinned) or self._call_disk(lambda: self._disk.pin(id, pinned), self._writes)
 
     def collect(self) -> int:
         return self._memory.collect() + self._call_disk(self._disk.collect, self._writes)
@@ -239,6 +243,7 @@ class FallbackStore:
             for artifact, words in self._next_batch():
                 self._rejected_ids.add(artifact.id)
                 self._disk.put(artifact, words)
+                self._move_pin(artifact.id)
                 self._rejected_ids.discard(artifact.id)
                 self._memory.discard(artifact)
             with self._lock:
@@ -252,6 +257,16 @@ class FallbackStore:
 
         # If memory is empty, this writes nothing, and the next artifact shows whether the disk works.
         return self._attempt(self._writes, move, False)
+
+    def _move_pin(self, id: str) -> None:
+        """Pin an artifact on the disk if it is pinned in memory, unless too much is pinned there."""
+        if self._memory.is_pinned(id):
+            try:
+                self._disk.pin(id, True)
+            except KeyholeError as error:
+                if error.code is not Code.INVALID_ARGUMENT:
+                    raise
+                log.warning("artifact %s is no longer pinned: too much is pinned already", id)
 
     def _next_batch(self) -> tuple[tuple[Artifact, str], ...]:
         """Return the artifacts to move next. Artifacts that the disk rejected come last: they may be too large."""

@@ -79,6 +79,8 @@ ALTER TABLE keyhole.vectors ALTER vector SET STORAGE EXTERNAL;
 CREATE INDEX vectors_by_number ON keyhole.vectors (tenant, number);
 """,
     "ALTER TABLE keyhole.artifacts ADD COLUMN main_end integer",
+    "ALTER TABLE keyhole.artifacts ADD COLUMN pinned boolean NOT NULL DEFAULT false; "
+    "CREATE INDEX artifacts_pinned ON keyhole.artifacts (tenant) WHERE pinned",
 )
 """Migrations from each version to the next; the first starts from an empty database. Released migrations never change.
 New columns need defaults, because servers of the previous version still write while others are updated."""

@@ -27,7 +27,7 @@ SWEEP_EVERY: Final = 3_600.0
 _OLDEST: Final = """
 SELECT a.key, a.size + c.size AS size, last_access FROM keyhole.artifacts a
 JOIN keyhole.contents c ON c.key = a.content AND c.tenant = a.tenant
-WHERE a.tenant = %s ORDER BY last_access, a.key LIMIT %s FOR UPDATE OF a, c SKIP LOCKED
+WHERE a.tenant = %s AND NOT pinned ORDER BY last_access, a.key LIMIT %s FOR UPDATE OF a, c SKIP LOCKED
 """
 _DROP: Final = """
 WITH deleted AS (
@@ -36,7 +36,7 @@ WITH deleted AS (
 SELECT deleted.*, c.text_size FROM deleted JOIN keyhole.contents c ON c.key = deleted.content AND c.tenant = %s
 """
 _IS_DUE: Final = """
-SELECT coalesce((SELECT min(last_access) FROM keyhole.artifacts WHERE tenant = %s) < %s, false)
+SELECT coalesce((SELECT min(last_access) FROM keyhole.artifacts WHERE tenant = %s AND NOT pinned) < %s, false)
     OR (SELECT coalesce(sum(stored_bytes), 0) FROM keyhole.totals WHERE tenant = %s) > %s
     OR NOT EXISTS (SELECT FROM keyhole.tenants WHERE tenant = %s)
     OR EXISTS (SELECT FROM keyhole.tenants WHERE swept_at < %s) AS due

@@ -70,8 +70,11 @@ def used_bytes(db: Database) -> int:
 
 
 def make_room(db: Database, limits: Limits, max_count: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
-    """Evict expired and excess artifacts among the `max_count` least recently read; return the number evicted."""
-    rows = db.execute("SELECT key, size, last_access FROM entries ORDER BY turn LIMIT ?", [max_count])
+    """Evict expired and excess artifacts among the `max_count` least recently read; return the number evicted.
+
+    Pinned artifacts stay.
+    """
+    rows = db.execute("SELECT key, size, last_access FROM entries WHERE NOT pinned ORDER BY turn LIMIT ?", [max_count])
     candidates = [Candidate(*row) for row in rows]
     excess = used_bytes(db) - limits.max_bytes
     keys = choose_evictions(candidates, excess, limits.expired_before, protected_key)
@@ -80,7 +83,7 @@ def make_room(db: Database, limits: Limits, max_count: int = EVICTED_PER_PUT, pr
 
 def drop_expired(db: Database, limits: Limits) -> int:
     """Drop expired artifacts even if they are not the least recently read, after a wrong clock; return their number."""
-    sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? LIMIT ?"
+    sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? AND NOT pinned LIMIT ?"
     keys = [key for (key,) in db.execute(sql, [limits.expired_before, EVICTED_PER_TRANSACTION]).fetchall()]
     return drop(db, keys, tombstones=True)
 
