@@ -32,8 +32,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
     "cli": (
-        "bound_command build call child_process compact_command config_command demo demo_site log_format main "
-        "proxy_command "
+        "bound_command build call child_process compact_command config_command demo demo_site log_format look_command "
+        "main proxy_command "
         "run_command text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
@@ -50,6 +50,8 @@ IO_FILES = {
     "retrieval": "adopt_running call large_output pages read_large read_pages retrieve sources tenants url_policy",
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
+    "serve/mcp_app": "call_data offer",
+    "serve/look": "live server",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
     "serve/proxy": (
         "conversation indexing http_app http_exchange http_session http_upstream run sign_in_app stored_texts upstream"

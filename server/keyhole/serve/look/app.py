@@ -1,0 +1,52 @@
+"""Build the application of the pages: routes, static files, and pages for errors.
+
+The layer around it decides who may look, and puts the `Look` of that person into the request's scope: access.py for a
+person at this machine, the hosted server for its tenants.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.serve.look import figures_page, live, misses_page, sessions_page, texts_page
+from keyhole.serve.look.page import page
+
+PAGES: Final = (sessions_page, misses_page, figures_page, texts_page, live)
+"""The modules with pages; each has `routes`."""
+STATUSES: Final = {
+    Code.INVALID_ARGUMENT: 400,
+    Code.UNKNOWN_ARTIFACT: 404,
+    Code.EXPIRED_ARTIFACT: 410,
+    Code.STORE_UNAVAILABLE: 503,
+}
+"""HTTP statuses of the errors that a page can have; others are 500."""
+
+
+def build_pages() -> Starlette:
+    """Return the application. Every request but those of static files has a `Look` in its scope."""
+    routes: list[BaseRoute] = [route for module in PAGES for route in module.routes]
+    static = StaticFiles(packages=[("keyhole.serve.look", "static")])
+    return Starlette(
+        routes=[*routes, Mount("/static", static)],
+        exception_handlers={HTTPException: _show_http_error, KeyholeError: _show_error},
+    )
+
+
+def _show_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - for the type checker
+    text = error.detail if error.status_code != 404 or error.detail != "Not Found" else "There is no such page."
+    return page(request, "error.html", error.status_code, code="", message=text, next_step="")
+
+
+def _show_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, KeyholeError)  # noqa: S101 - for the type checker
+    values = {"code": error.code, "message": error.message, "next_step": error.rule.next_step}
+    return page(request, "error.html", STATUSES.get(error.code, 500), **values)

@@ -1,0 +1,54 @@
+"""Serve the pages on loopback for the person at this machine, until the process is interrupted."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable
+from typing import Final
+
+import uvicorn
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.serve.look.access import AccessMiddleware, Keys
+from keyhole.serve.look.app import build_pages
+from keyhole.serve.look.headers import add_headers
+from keyhole.serve.look.page import Look
+
+HOST: Final = "127.0.0.1"
+CLOSE_SECONDS: Final = 1
+"""Seconds for connections to close at the end. The streams of open pages never end by themselves."""
+MAX_CONNECTIONS: Final = 100
+"""Concurrent connections; a browser opens at most six."""
+
+
+def serve(look: Look, port: int, announce: Callable[[str, str], None]) -> None:
+    """Serve until SIGINT or SIGTERM. Port 0 is any free port.
+
+    `announce` is called once the server accepts connections, with the link to print, which is valid until the end, and
+    a link that is valid once, for the browser. Raises KeyholeError (invalid_argument) if the port cannot be used.
+    """
+    with open_socket(port) as listener:
+        port = listener.getsockname()[1]
+        keys = Keys(secrets.token_urlsafe(), secrets.token_urlsafe(), {once := secrets.token_urlsafe()})
+        app = add_headers(AccessMiddleware(build_pages(), look, keys, port))
+        announce(_link(port, keys.token), _link(port, once))
+        settings = uvicorn.Config(
+            app, ws="none", log_config=None, access_log=False, server_header=False, proxy_headers=False,
+            timeout_graceful_shutdown=CLOSE_SECONDS, limit_concurrency=MAX_CONNECTIONS,
+        )  # fmt: skip
+        uvicorn.Server(settings).run(sockets=[listener])
+
+
+def open_socket(port: int) -> socket.socket:
+    """Return a socket that listens on loopback. Raises KeyholeError: invalid_argument."""
+    if not 0 <= port < 65_536:
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: a port is from 0 to 65,535")
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
+
+
+def _link(port: int, token: str) -> str:
+    return f"http://{HOST}:{port}/?token={token}"
