@@ -42,6 +42,16 @@ def format_iso_time(seconds: float) -> str:
     return _format(seconds, "%Y-%m-%dT%H:%M:%SZ")
 
 
+def format_day(seconds: float) -> str:
+    """Return the day of a time in UTC, such as "23 Nov"."""
+    return _format(seconds, "%d %b").lstrip("0")
+
+
+def format_clock(seconds: float) -> str:
+    """Return the time of day in UTC, such as "13:05"."""
+    return _format(seconds, "%H:%M")
+
+
 def format_ago(seconds: float, now: float) -> str:
     """Return how long ago or in how long a time is, such as "3 minutes ago" or "in 2 days"."""
     distance = abs(now - seconds)
