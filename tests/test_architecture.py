@@ -62,7 +62,8 @@ IO_FILES = {
     "serve/http/telemetry": "access_log metrics tracing",
     "store": "fallback home open running_output spool",
     "store/postgres": "database reads schema texts",
-    "store/sqlite": "damage folder_lock keys migration rows schema search space store texts",
+    "store/calls": "queries schema sqlite writes",
+    "store/sqlite": "damage file folder_lock keys migration rows schema search space store texts",
     "websearch": "engines_file failover panel",
     "websearch/engines": "custom ddgs searxng",
 }
@@ -73,6 +74,7 @@ IMPURE = {
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
+    ("store/calls/memory.py", "threading"): "a lock around a dictionary",
     ("serve/proxy/modern_http.py", "mcp"): "the SDK's rules for HTTP headers, which do no I/O",
     ("serve/proxy/modern_http.py", "mcp_types"): "names of the protocol",
     ("serve/proxy/relay.py", "logging"): "logs messages that nobody waits for",

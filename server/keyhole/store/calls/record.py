@@ -116,7 +116,7 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class CallFilters:
-    """What calls are listed. An empty field allows all."""
+    """Conditions for the calls of a list. An empty field allows all."""
 
     session: str = ""
     client: str = ""
