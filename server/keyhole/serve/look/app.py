@@ -11,15 +11,15 @@ from typing import Final
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.look import figures_page, live, misses_page, sessions_page, texts_page
-from keyhole.serve.look.page import page
+from keyhole.serve.look import actions, figures_page, live, misses_page, sessions_page, texts_page
+from keyhole.serve.look.page import LOOK, page
 
-PAGES: Final = (sessions_page, misses_page, figures_page, texts_page, live)
+PAGES: Final = (sessions_page, misses_page, figures_page, texts_page, live, actions)
 """The modules with pages; each has `routes`."""
 STATUSES: Final = {
     Code.INVALID_ARGUMENT: 400,
@@ -42,7 +42,9 @@ def build_pages() -> Starlette:
 
 def _show_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - for the type checker
-    text = error.detail if error.status_code != 404 or error.detail != "Not Found" else "There is no such page."
+    text = error.detail if error.detail != "Not Found" else "There is no such page."
+    if LOOK not in request.scope:  # a static file
+        return PlainTextResponse(text, error.status_code)
     return page(request, "error.html", error.status_code, code="", message=text, next_step="")
 
 
