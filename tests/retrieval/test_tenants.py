@@ -14,6 +14,8 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.retrieval.tenants import MAX_OPEN, Tenants
 from keyhole.store.base import LOCAL, Store
+from keyhole.store.calls.base import CallLog
+from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import LocalStores
 from keyhole.websearch.panel import Panel
@@ -75,6 +77,9 @@ class ObservableStores:
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         return self.opened.setdefault(tenant, ObservableStore()), tenant.encode()
+
+    def calls_for(self, tenant: str) -> CallLog:
+        return MemoryCallLog(Clock(), 86_400.0)
 
     def warning(self) -> str:
         return ""

@@ -10,6 +10,7 @@ from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
+    from keyhole.store.calls.base import CallLog
     from keyhole.store.chunks import PackedText
 
 Clock = Callable[[], float]
@@ -32,6 +33,9 @@ takes half a second."""
 
 PINNED_SHARE: Final = 0.5
 """Greatest share of a store's size limit that pinned artifacts may take, so that new artifacts still have space."""
+
+EXPIRY_DAYS: Final = (1, 7, 30)
+"""Days for which a store counts the artifacts that expire within them."""
 
 TOO_LARGE: Final = "the text is larger than the size limit of the store, KEYHOLE_STORE_MAX_BYTES"
 TOO_MUCH_PINNED: Final = "id: pinned artifacts may take half of the store; unpin another one first"
@@ -57,6 +61,9 @@ class StoreStats:
     """Artifacts marked as damaged because their text no longer matches its checksum."""
     oldest_fetch: float | None
     newest_fetch: float | None
+    pinned: int = 0
+    expiring: tuple[int, ...] = (0,) * len(EXPIRY_DAYS)
+    """Artifacts that expire within each of EXPIRY_DAYS unless they are read before. Pinned ones do not expire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +180,11 @@ class Store(Protocol):
         ...
 
 
+def expiry_times(now: float, ttl: float) -> tuple[float, ...]:
+    """Return for each of EXPIRY_DAYS a time: an artifact last read before it expires within these days."""
+    return tuple(now + days * 86_400 - ttl for days in EXPIRY_DAYS)
+
+
 LOCAL: Final = ""
 """The name of the only tenant of a server without authentication."""
 
@@ -182,6 +194,10 @@ class Stores(Protocol):
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         """Return a tenant's store and the secret of its ids. The store is opened by its first use."""
+        ...
+
+    def calls_for(self, tenant: str) -> CallLog:
+        """Return a tenant's log of calls, which is opened by its first use."""
         ...
 
     def warning(self) -> str:

@@ -22,11 +22,14 @@ from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 from keyhole.store.spool import spool_folder
 
 if TYPE_CHECKING:
+    from keyhole.store.calls.base import CallLog
+    from keyhole.store.calls.memory import MemoryCallLog
     from keyhole.store.memory import MemoryStore
     from keyhole.store.postgres.database import Database
 
 log = logging.getLogger(__name__)
 
+DAY: Final = 86_400.0
 TENANT_MEMORY_BYTES: Final = 8 * 1024**2
 """Memory of each authenticated tenant while the disk fails, or without a disk. With 64 open tenants
 (retrieval/tenants.py) the total is at most half a gigabyte."""
@@ -42,7 +45,7 @@ def open_stores(config: Config, *, long_running: bool = False, adopt: Adopt | No
     if config.store.startswith("postgres"):
         return SharedStores(config)
     if config.store == "memory":
-        return MemoryStores()
+        return MemoryStores(ttl=config.ttl_days * DAY)
     return LocalStores(config, long_running=long_running, adopt=adopt)
 
 
@@ -74,6 +77,7 @@ class LocalStores:
         self._folder = home_folder(config.home)
         self._secret = b""
         self._open: dict[str, tuple[Store, bytes]] = {}
+        self._logs: dict[str, CallLog] = {}
         self._lock = Lock()
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
@@ -88,6 +92,15 @@ class LocalStores:
                 self._open[tenant] = store, secret
             return self._open[tenant]
 
+    def calls_for(self, tenant: str) -> CallLog:
+        from keyhole.store.calls.sqlite import SqliteCallLog
+
+        folder = self._folder_of(tenant)
+        with suppress(KeyholeError):  # every use of the log reports it again
+            _make_folder(folder)
+        with self._lock:
+            return self._logs.setdefault(tenant, SqliteCallLog(folder, self._clock, self._ttl))
+
     def warning(self) -> str:
         return next((warning for store, _ in list(self._open.values()) if (warning := store.warning())), "")
 
@@ -95,18 +108,18 @@ class LocalStores:
         with self._lock:
             for store, _ in self._open.values():
                 store.close()
+            for log_of_calls in self._logs.values():
+                log_of_calls.close()
             self._open.clear()
+            self._logs.clear()
 
     def _open_store(self, tenant: str) -> tuple[Store, bytes]:
         from keyhole.store.fallback import FallbackStore
         from keyhole.store.sqlite.store import SqliteStore
 
-        folder, secret = self._folder, self._secret
-        if tenant != LOCAL:
-            secret = derive_tenant_secret(self._secret, tenant)
-            folder = self._folder / TENANTS_FOLDER / tenant_folder_name(tenant)
-        ttl = self._config.ttl_days * 86_400
-        disk = SqliteStore(folder, self._clock, ttl, self._config.store_max_bytes)
+        folder = self._folder_of(tenant)
+        secret = self._secret if tenant == LOCAL else derive_tenant_secret(self._secret, tenant)
+        disk = SqliteStore(folder, self._clock, self._ttl, self._config.store_max_bytes)
         prepare = partial(_make_folder, folder)
         if self._long_running:
             memory = open_memory_store(tenant, self._clock)
@@ -114,6 +127,13 @@ class LocalStores:
         with suppress(KeyholeError):  # every call reports it again
             prepare()
         return disk, secret
+
+    def _folder_of(self, tenant: str) -> Path:
+        return self._folder if tenant == LOCAL else self._folder / TENANTS_FOLDER / tenant_folder_name(tenant)
+
+    @property
+    def _ttl(self) -> float:
+        return self._config.ttl_days * DAY
 
     def _read_secret(self) -> bytes:
         try:
@@ -136,16 +156,24 @@ class MemoryStores:
     A store exists as long as it is referenced; retrieval/tenants.py bounds the number of open tenants.
     """
 
-    def __init__(self, clock: Clock = time.time) -> None:
+    def __init__(self, clock: Clock = time.time, ttl: float = 30 * DAY) -> None:
         self._clock = clock
+        self._ttl = ttl
         self._secret = os.urandom(SECRET_BYTES)
         self._stores: WeakValueDictionary[str, MemoryStore] = WeakValueDictionary()
+        self._logs: WeakValueDictionary[str, MemoryCallLog] = WeakValueDictionary()
         self._lock = Lock()
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         with self._lock:
             store = self._stores.setdefault(tenant, open_memory_store(tenant, self._clock))
         return store, derive_tenant_secret(self._secret, tenant)
+
+    def calls_for(self, tenant: str) -> CallLog:
+        from keyhole.store.calls.memory import MemoryCallLog
+
+        with self._lock:
+            return self._logs.setdefault(tenant, MemoryCallLog(self._clock, self._ttl))
 
     def warning(self) -> str:
         return ""
@@ -164,7 +192,7 @@ class SharedStores:
     def __init__(self, config: Config) -> None:
         from keyhole.store.postgres.sweep import Limits
 
-        self._limits = Limits(config.ttl_days * 86_400, config.store_max_bytes)
+        self._limits = Limits(config.ttl_days * DAY, config.store_max_bytes)
         self._database = open_database(config)
         self._secret = b""
 
@@ -175,6 +203,12 @@ class SharedStores:
         self._secret = self._secret or self._read_secret()
         secret = self._secret if tenant == LOCAL else derive_tenant_secret(self._secret, tenant)
         return PostgresStore(self._database, hash_tenant(tenant), time.time, self._limits), secret
+
+    def calls_for(self, tenant: str) -> CallLog:
+        from keyhole.store.postgres.calls import PostgresCallLog
+        from keyhole.store.postgres.rows import hash_tenant
+
+        return PostgresCallLog(self._database, hash_tenant(tenant), time.time, self._limits)
 
     def warning(self) -> str:
         return ""

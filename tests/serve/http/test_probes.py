@@ -15,6 +15,8 @@ from keyhole.serve.http.asgi import Message, Receive, Scope, Send
 from keyhole.serve.http.drain import DrainState
 from keyhole.serve.http.probes import ProbesMiddleware, check_stores
 from keyhole.store.base import Store
+from keyhole.store.calls.base import CallLog
+from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
 from tests.support.server_process import ServerProcess, get, server_process
@@ -29,6 +31,9 @@ class OneStore:
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         return self._store, b""
+
+    def calls_for(self, tenant: str) -> CallLog:
+        return MemoryCallLog(Clock(), 86_400.0)
 
     def warning(self) -> str:
         return self._warning
