@@ -133,7 +133,7 @@ def build_page_view(
         spans=tuple(spans),
         passages=tuple(_shown_passage(index, scored_windows, span) for span in spans),
         words=_count_words(index, scored) if scored else (),
-        sections=_measure_sections(index, spans),
+        sections=measure_sections(index, spans),
         removed=_noted_removals(artifact) if removed is None else tuple(removed),
         coverage=coverage,
         weak=scored is not None and is_weak(scored),
@@ -223,7 +223,7 @@ def _shown_passage(index: Index, scored: WindowScores | None, span: Span) -> Sho
     first, last = index.window_at(start), index.window_at(max(start, end - 1))
     above = bisect_right(index.headings_at, start) - 1
     heading = _title(index.text, *index.layout.headings[above][3:5]) if above >= 0 else ""
-    if scored is None:
+    if scored is None or start >= len(index.text):  # a passage of the rest, from a call without a question
         return ShownPassage(start, end, 0.0, (), heading, index.text[start : min(end, start + OPENING)])
     best = max(range(first, last + 1), key=lambda window: (scored.scores[window], -window))
     parts = tuple((name, round(value, 3)) for name, value in scored.explain(best).items())
@@ -246,7 +246,8 @@ def _count_words(index: Index, scored: WindowScores) -> tuple[Word, ...]:
     )
 
 
-def _measure_sections(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
+def measure_sections(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
+    """Return the headings of a text, each with the number of characters below it that are within `spans`."""
     headings = index.layout.headings
     if not headings:
         return ()

@@ -16,10 +16,32 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.look import actions, figures_page, live, misses_page, sessions_page, texts_page
+from keyhole.serve.look import (
+    actions,
+    call_page,
+    compare,
+    figures_page,
+    live,
+    misses_page,
+    rendered,
+    sessions_page,
+    text_page,
+    texts_page,
+)
 from keyhole.serve.look.page import LOOK, page
 
-PAGES: Final = (sessions_page, misses_page, figures_page, texts_page, live, actions)
+PAGES: Final = (
+    sessions_page,
+    call_page,
+    text_page,
+    rendered,
+    compare,
+    misses_page,
+    figures_page,
+    texts_page,
+    live,
+    actions,
+)
 """The modules with pages; each has `routes`."""
 STATUSES: Final = {
     Code.INVALID_ARGUMENT: 400,

@@ -22,8 +22,11 @@ class Links(Protocol):
         """Return the address of one call."""
         ...
 
-    def text(self, id: str, start: int = 0, call: str = "") -> str:
-        """Return the address of a stored text from an offset on. `call`: the call whose passages are marked."""
+    def text(self, id: str, start: int = 0, call: str = "", query: str = "") -> str:
+        """Return the address of a stored text from an offset on.
+
+        `call`: the call whose passages are marked. `query`: words to mark and to rank for instead of the call's.
+        """
         ...
 
     def rendered(self, id: str, start: int = 0) -> str:
@@ -62,8 +65,8 @@ class ServedLinks:
     def call(self, id: str) -> str:
         return self._address(f"/calls/{id}")
 
-    def text(self, id: str, start: int = 0, call: str = "") -> str:
-        return self._address(f"/texts/{id}", start=str(start or ""), call=call)
+    def text(self, id: str, start: int = 0, call: str = "", query: str = "") -> str:
+        return self._address(f"/texts/{id}", start=str(start or ""), call=call, query=query)
 
     def rendered(self, id: str, start: int = 0) -> str:
         return self._address(f"/texts/{id}/rendered", start=str(start or ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -21,7 +22,7 @@ LOOK: Final = "keyhole.look"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one person may look at: the calls and stored texts of one tenant."""
+    """The calls and stored texts of one tenant, at which one person may look."""
 
     calls: CallLog
     store: Store
@@ -58,4 +59,9 @@ def render(look: Look, template: str, **values: Any) -> str:
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """Return the response with a template's HTML for the request's tenant."""
-    return HTMLResponse(render(look_of(request), template, **values), status)
+    return html_response(render(look_of(request), template, **values), status)
+
+
+def html_response(html: str, status: int = 200, headers: Mapping[str, str] | None = None) -> HTMLResponse:
+    """Return the response with an HTML document. Lone surrogates, which pages can contain, become question marks."""
+    return HTMLResponse(html.encode("utf-8", "replace"), status, headers)

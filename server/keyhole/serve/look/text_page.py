@@ -1,0 +1,66 @@
+"""Show a stored text in windows, with the passages that a call showed, and the calls that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from keyhole.records import Artifact
+from keyhole.serve.look.page import Look, look_of, page
+from keyhole.serve.look.text_view import read_text, view_window
+from keyhole.store.calls.record import CallRecord, Span
+
+WINDOW_CHARS: Final = 50_000
+"""Characters of a window: some 15 screens, which a browser lays out in a tenth of a second."""
+MAX_CALLS: Final = 20
+"""Calls listed that read the text."""
+
+
+def read_number(value: str) -> int:
+    """Return a number from a query string, 0 if it is none."""
+    return int(value) if value.isascii() and value.isdecimal() and len(value) < 16 else 0
+
+
+def passages_of(record: CallRecord | None, id: str) -> tuple[Span, ...]:
+    """Return the passages of a stored text that a call showed."""
+    return tuple(span for text in record.texts if text.id == id for span in text.spans) if record else ()
+
+
+def find_newer(look: Look, artifact: Artifact) -> str:
+    """Return the id of the newest stored text of the same page, "" if this is the newest."""
+    newest = look.store.recent(artifact.requested_url, artifact.fetched_at)
+    return newest.id if newest and newest.id != artifact.id else ""
+
+
+def is_pinned(look: Look, artifact: Artifact) -> bool:
+    """Return whether a stored text is kept from expiry."""
+    # A listing starts after a place. A place with a shorter id is just before the artifact.
+    rows = look.store.list(1, (artifact.fetched_at, artifact.id[:-1]))
+    return any(row.pinned for row in rows if row.id == artifact.id)
+
+
+def _text(request: Request) -> Response:
+    look, id = look_of(request), request.path_params["id"]
+    asked = request.query_params
+    record = look.calls.get(asked["call"]) if asked.get("call") else None
+    query = asked.get("query", "") or (record.summary.query if record else "")
+    start = read_number(asked.get("start", ""))
+    view = view_window(read_text(look.store, id), passages_of(record, id), query, start, WINDOW_CHARS)
+    return page(
+        request,
+        "text.html",
+        view=view,
+        record=record,
+        question=asked.get("query", ""),
+        window=WINDOW_CHARS,
+        pinned=is_pinned(look, view.artifact),
+        newer="" if view.is_output else find_newer(look, view.artifact),
+        calls=look.calls.on_text(id, MAX_CALLS),
+    )
+
+
+routes: Final[Sequence[Route]] = (Route("/texts/{id}", _text),)
