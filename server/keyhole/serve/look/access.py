@@ -24,7 +24,7 @@ NO_COOKIE: Final = (
 )
 _CONTINUE: Final = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={0}">'
-    '<title>Keyhole</title><p><a href="{0}">Continue</a></p></html>'
+    '<link rel="icon" href="data:,"><title>Keyhole</title><p><a href="{0}">Continue</a></p></html>'
 )
 """The response to a token. A redirect would keep the `cross-site` of a link in another program's page, and the browser
 would not send the cookie."""

@@ -18,7 +18,7 @@ SESSIONS: Final = 50
 """Sessions on one page: a screen or two."""
 CALLS: Final = 100
 """Calls on one page of a session."""
-FOUND_CALLS: Final = 50
+FOUND_CALLS: Final = 20
 """Calls that the list of sessions shows when it is filtered."""
 MAX_FILTER: Final = 200
 """Characters of a filter that are used. An address is bounded, and so is the work of a search."""
