@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +16,14 @@ from keyhole.store.calls.base import CallLog
 from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary
 from keyhole.store.calls.sqlite import SqliteCallLog
+from keyhole.store.postgres.call_writes import Bounds
+from keyhole.store.postgres.calls import PostgresCallLog
+from keyhole.store.postgres.database import Database
+from keyhole.store.postgres.schema import prepare
+from keyhole.store.postgres.sweep import Limits
 from tests.store.calls.samples import START, call, calls, page, read_text
 from tests.support.fakes import Clock
+from tests.support.postgresql import Cluster
 
 DAY = 86_400.0
 OpenLog = Callable[..., CallLog]
@@ -30,12 +38,29 @@ def open_sqlite(folder: Path, clock: Clock, **bounds: int) -> CallLog:
     return SqliteCallLog(folder, clock, 30 * DAY, **bounds)
 
 
-@pytest.fixture(params=[open_memory, open_sqlite], ids=["memory", "sqlite"])
-def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> OpenLog:
-    def open_log(**bounds: int) -> CallLog:
-        return request.param(tmp_path, Clock(), **bounds)  # type: ignore[no-any-return]
+@pytest.fixture(scope="module")
+def database(postgresql: Cluster) -> Iterator[Database]:
+    """A PostgreSQL database. Each log is that of another tenant in it."""
+    database = Database(postgresql.database(), 4, prepare)
+    yield database
+    database.close()
 
-    return open_log
+
+def open_postgres(database: Database, clock: Clock, **bounds: int) -> CallLog:
+    return PostgresCallLog(database, uuid4(), clock, Limits(30 * DAY, 10**9), Bounds(**bounds))
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def open_at(request: pytest.FixtureRequest, tmp_path: Path) -> OpenLog:
+    """Open a log that uses a clock."""
+    if request.param == "postgresql":
+        return partial(open_postgres, request.getfixturevalue("database"))
+    return partial(open_memory if request.param == "memory" else open_sqlite, tmp_path)
+
+
+@pytest.fixture
+def open_log(open_at: OpenLog) -> OpenLog:
+    return lambda **bounds: open_at(Clock(), **bounds)
 
 
 @pytest.fixture
@@ -200,10 +225,9 @@ def test_calls_are_dropped_while_their_bytes_exceed_the_bound(open_log: OpenLog)
     log.close()
 
 
-@pytest.mark.parametrize("open_one", [open_memory, open_sqlite])
-def test_expired_calls_are_dropped(open_one: OpenLog, tmp_path: Path) -> None:
+def test_expired_calls_are_dropped(open_at: OpenLog) -> None:
     clock = Clock()
-    log = open_one(tmp_path, clock)
+    log = open_at(clock)
     log.add(call("old"))
     clock.advance(20 * DAY)
     log.add(call("new", started_at=clock.now))
@@ -229,16 +253,22 @@ FILTERS = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(steps=STEPS, filters=FILTERS, limit=st.integers(0, 9), since=st.sampled_from([0.0, START + 400.0]))
 def test_all_logs_behave_alike(
     tmp_path_factory: pytest.TempPathFactory,
+    database: Database,
     steps: list[tuple[str, CallRecord]],
     filters: CallFilters,
     limit: int,
     since: float,
 ) -> None:
-    logs = [open_memory(Path(), Clock()), open_sqlite(tmp_path_factory.mktemp("log"), Clock())]
+    clock = Clock()
+    logs = [
+        open_memory(Path(), clock),
+        open_sqlite(tmp_path_factory.mktemp("log"), clock),
+        open_postgres(database, clock),
+    ]
     for step, record in steps:
         for log in logs:
             if step == "add":
@@ -251,6 +281,7 @@ def test_all_logs_behave_alike(
     for log in logs:
         log.close()
     assert views[0] == views[1]
+    assert views[0] == views[2]
 
 
 def everything(log: CallLog, filters: CallFilters, limit: int, since: float) -> list[object]:
