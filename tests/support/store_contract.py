@@ -228,6 +228,18 @@ class StoreContract(ABC):
         assert (stats.oldest_fetch, stats.newest_fetch) == (clock.now - 1, clock.now + 6)
         assert stats.stored_bytes >= 0
 
+    def test_stats_count_what_expires_within_a_day_a_week_and_a_month(self, store: Store, clock: Clock) -> None:
+        assert (store.stats().pinned, store.stats().expiring) == (0, (0, 0, 0))
+        store.put(artifact("soon"), "x")
+        clock.advance(20 * DAY)
+        store.put(artifact("later"), "x")
+        store.put(artifact("pinned"), "x")
+        store.pin("pinned", True)
+        clock.advance(9.5 * DAY)
+        assert (store.stats().pinned, store.stats().expiring) == (1, (1, 1, 2))
+        store.get("soon")
+        assert store.stats().expiring[:2] == (0, 0)
+
     def test_verify_checks_every_text(self, store: Store) -> None:
         assert (store.verify().checked, store.verify().damaged) == (0, ())
         for n in range(150):

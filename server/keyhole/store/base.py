@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
@@ -64,6 +64,18 @@ class StoreStats:
     pinned: int = 0
     expiring: tuple[int, ...] = (0,) * len(EXPIRY_DAYS)
     """Artifacts that expire within each of EXPIRY_DAYS unless they are read before. Pinned ones do not expire."""
+
+
+def add_stats(disk: StoreStats, memory: StoreStats) -> StoreStats:
+    """Return the statistics of artifacts on disk and in memory. The sizes on the medium are those of the disk."""
+    names = ("artifacts", "contents", "text_bytes", "tombstones", "pinned")
+    return replace(
+        disk,
+        **{name: getattr(disk, name) + getattr(memory, name) for name in names},
+        oldest_fetch=min((each.oldest_fetch for each in (disk, memory) if each.oldest_fetch is not None), default=None),
+        newest_fetch=max((each.newest_fetch for each in (disk, memory) if each.newest_fetch is not None), default=None),
+        expiring=tuple(map(sum, zip(disk.expiring, memory.expiring, strict=True))),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +210,14 @@ class Stores(Protocol):
 
     def calls_for(self, tenant: str) -> CallLog:
         """Return a tenant's log of calls, which is opened by its first use."""
+        ...
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        """Yield the name, the store and the log of each tenant that has stored something, open until the next one.
+
+        Stores have no names of tenants: a tenant that is not among `names` has the beginning of the hash of its name.
+        Raises KeyholeError(store_unavailable) if the tenants cannot be listed.
+        """
         ...
 
     def warning(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Verification, Word
+from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Verification, Word, add_stats
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.memory import MemoryStore
 
@@ -32,9 +32,6 @@ KEYS_PER_MOVE: Final = 1_000
 """URL keys that one call moves to the disk: some 50 ms."""
 MAX_PENDING_KEYS: Final = 20_000
 """URL keys waiting for the disk, 3 MB: the links of 200 pages. The least recently seen are dropped first."""
-
-_SUMMED: Final = ("artifacts", "contents", "text_bytes", "tombstones")
-"""Statistics that are added for disk and memory. Other sizes are those of the disk."""
 
 _T = TypeVar("_T")
 
@@ -193,13 +190,7 @@ class FallbackStore:
 
     def stats(self) -> StoreStats:
         memory, disk = self._memory.stats(), self._try_disk(self._reads, self._disk.stats, None)
-        if disk is None:
-            return memory
-        combined = {name: getattr(disk, name) + getattr(memory, name) for name in _SUMMED}
-        oldest, newest = (disk.oldest_fetch, memory.oldest_fetch), (disk.newest_fetch, memory.newest_fetch)
-        combined["oldest_fetch"] = min((time for time in oldest if time is not None), default=None)
-        combined["newest_fetch"] = max((time for time in newest if time is not None), default=None)
-        return replace(disk, **combined)
+        return add_stats(disk, memory) if disk else memory
 
     def verify(self) -> Verification:
         result = self._call_disk(self._disk.verify)

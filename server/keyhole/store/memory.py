@@ -21,6 +21,7 @@ from keyhole.store.base import (
     StoreStats,
     Verification,
     Word,
+    expiry_times,
 )
 from keyhole.store.filters import NO_FILTERS, Facets, Filters, passes
 from keyhole.store.term_lookup import list_forms, plan_lists
@@ -233,12 +234,14 @@ class MemoryStore:
         with self._lock:
             texts = [artifact.text.encode("utf-8", "surrogatepass") for artifact, *_ in self._artifacts.values()]
             fetched = [artifact.fetched_at for artifact, *_ in self._artifacts.values()]
-            tombstones, used = len(self._tombstones), self._bytes
+            tombstones, used, pinned = len(self._tombstones), self._bytes, len(self._pinned)
+            reads = [row[-1] for id, row in self._artifacts.items() if id not in self._pinned]
         size = sum(map(len, texts))
         oldest, newest = (min(fetched), max(fetched)) if fetched else (None, None)
         return StoreStats(
-            "memory", len(texts), len(set(texts)), size, used, self._max_bytes, tombstones, 0, oldest, newest
-        )
+            "memory", len(texts), len(set(texts)), size, used, self._max_bytes, tombstones, 0, oldest, newest,
+            pinned, tuple(sum(read < time for read in reads) for time in expiry_times(self._clock(), self._ttl)),
+        )  # fmt: skip
 
     def verify(self) -> Verification:
         self.collect()

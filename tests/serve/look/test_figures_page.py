@@ -7,7 +7,7 @@ from keyhole.store.base import StoreStats
 from keyhole.store.calls.record import Figures, Hour
 from tests.support.look import NOW, empty_look, page_client, words_of
 
-STATS = StoreStats("memory", 3, 2, 5_000, 1_000_000, 4_000_000, 0, 1, NOW - 86_400, NOW)
+STATS = StoreStats("memory", 4, 2, 5_000, 1_000_000, 4_000_000, 0, 1, NOW - 86_400, NOW, 1, (1, 1, 3))
 FIGURES = Figures(
     since=0,
     calls=12,
@@ -38,6 +38,15 @@ def test_stages_are_ordered_by_their_time() -> None:
     charts = {chart.title: chart for chart in view_of(FIGURES, STATS, 2_000, 7, NOW).bars}
     stages = [(row.label, row.share, row.note) for row in charts["Time by stage"].rows]
     assert stages == [("fetch", 100, "500 ms a call, 8 calls"), ("rank", 12.5, "50 ms a call, 10 calls")]
+
+
+def test_the_texts_that_expire_soon_are_counted() -> None:
+    rows = view_of(FIGURES, STATS, 2_000, 7, NOW).expiring.rows
+    assert [(row.label, row.value, row.note) for row in rows] == [
+        ("within 1 day", 1, "25 % of the texts"),
+        ("within 7 days", 1, "25 % of the texts"),
+        ("within 30 days", 3, "75 % of the texts"),
+    ]
 
 
 def test_the_first_column_begins_where_the_figures_begin() -> None:

@@ -22,7 +22,7 @@ from keyhole.serve.look.charts import (
 )
 from keyhole.serve.look.formats import format_duration, format_number, format_percent
 from keyhole.serve.look.page import look_of, page
-from keyhole.store.base import StoreStats
+from keyhole.store.base import EXPIRY_DAYS, StoreStats
 from keyhole.store.calls.record import OK, Figures
 
 RANGES: Final = (1, 7, 30)
@@ -37,6 +37,8 @@ class Figure:
     value: str
     basis: Basis
     note: str = ""
+    share: float | None = None
+    """The value as a part of 1, if it is drawn as a bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +56,14 @@ class BarChart:
 
 @dataclass(frozen=True, slots=True)
 class FiguresView:
-    """All that the page shows. `asked`: the calls of which a share sufficed, 0 if there are none."""
+    """All that the page shows."""
 
     days: int
     totals: tuple[Figure, ...]
-    asked: int
-    sufficed: int
     columns: tuple[ColumnChart, ...]
     bars: tuple[BarChart, ...]
     stats: StoreStats
+    expiring: BarChart
     log_bytes: int
 
 
@@ -71,11 +72,10 @@ def view_of(figures: Figures, stats: StoreStats, log_bytes: int, days: int, now:
     return FiguresView(
         days,
         _totals(figures),
-        figures.asked,
-        figures.sufficed,
         _columns(figures, days, now),
         _bars(figures),
         stats,
+        _expiring(stats),
         log_bytes,
     )
 
@@ -98,6 +98,7 @@ def _totals(figures: Figures) -> tuple[Figure, ...]:
             format_percent(figures.sufficed, figures.asked),
             "counted",
             f"{format_number(figures.sufficed)} of {format_number(figures.asked)} that asked for a page or searched",
+            share=figures.sufficed / figures.asked if figures.asked else None,
         ),
         Figure("Characters read", format_number(read), "counted", "of pages and outputs"),
         Figure("Characters shown", format_number(shown), "counted", f"{format_percent(shown, read)} of those read"),
@@ -141,6 +142,14 @@ def _bars(figures: Figures) -> tuple[BarChart, ...]:
         BarChart("Calls by tool", "Tool", "calls", bar_rows(_plain(figures.tools))),
         BarChart("Calls by client", "Client", "calls", bar_rows(_plain(figures.clients))),
     )
+
+
+def _expiring(stats: StoreStats) -> BarChart:
+    rows = [
+        (f"within {_count('day', days)}", count, f"{format_percent(count, stats.artifacts)} of the texts")
+        for days, count in zip(EXPIRY_DAYS, stats.expiring, strict=True)
+    ]
+    return BarChart("What expires", "Unless it is read", "texts", bar_rows(rows), remark="Pinned texts do not expire.")
 
 
 def _plain(counts: Sequence[tuple[str, int]]) -> list[tuple[str, float, str]]:

@@ -23,6 +23,7 @@ from keyhole.store.base import (
     StoreStats,
     Verification,
     Word,
+    expiry_times,
 )
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.filters import NO_FILTERS, Filters
@@ -206,17 +207,23 @@ class PostgresStore:
 
     def stats(self) -> StoreStats:
         sql = (
-            "SELECT min(fetched_at) AS oldest, max(fetched_at) AS newest, "
+            "SELECT min(fetched_at) AS oldest, max(fetched_at) AS newest, count(*) FILTER (WHERE pinned) AS pinned, "
+            "(SELECT array_agg((SELECT count(*) FROM keyhole.artifacts WHERE tenant = %(t)s AND NOT pinned "
+            "AND NOT damaged AND last_access >= %(since)s AND last_access < before) ORDER BY before) "
+            "FROM unnest(%(times)s::float8[]) AS before) AS expiring, "
             "(SELECT count(*) FROM keyhole.artifacts WHERE tenant = %(t)s AND damaged) AS damaged, "
             "(SELECT count(*) FROM keyhole.dropped WHERE tenant = %(t)s) AS tombstones "
             "FROM keyhole.artifacts WHERE tenant = %(t)s"
         )
         with self._transaction() as connection:
             totals = read_totals(connection, self._tenant)
-            row = connection.execute(sql, {"t": self._tenant}).fetchone() or {}
+            now, ttl = self._clock(), self._limits.ttl
+            values = {"t": self._tenant, "since": now - ttl, "times": list(expiry_times(now, ttl))}
+            row = connection.execute(sql, values).fetchone() or {}
         return StoreStats(
             "postgresql", totals.artifacts, totals.contents, totals.text_bytes, totals.stored_bytes,
             self._limits.max_bytes, row["tombstones"], row["damaged"], row["oldest"], row["newest"],
+            row["pinned"], tuple(row["expiring"]),
         )  # fmt: skip
 
     def verify(self) -> Verification:

@@ -152,22 +152,7 @@ class SqliteStore:
     # State.
 
     def stats(self) -> StoreStats:
-        sql = (
-            f"SELECT count(*), count(DISTINCT content), coalesce(sum(bytes), 0), min(fetched_at), max(fetched_at) "  # noqa: S608 - constant
-            f"FROM entries WHERE {rows.LIVE}"
-        )
-
-        def count(db: Database) -> StoreStats:
-            artifacts, contents, size, oldest, newest = next(db.execute(sql, [self._clock() - self._ttl]))
-            tombstones, damaged = next(
-                db.execute("SELECT (SELECT count(*) FROM tombstones), (SELECT count(*) FROM entries WHERE damaged)")
-            )
-            used = space.used_bytes(db)
-            return StoreStats(
-                "sqlite", artifacts, contents, size, used, self._max_bytes, tombstones, damaged, oldest, newest
-            )
-
-        return self._run(count)
+        return self._run(partial(space.read_stats, max_bytes=self._max_bytes, now=self._clock(), ttl=self._ttl))
 
     def verify(self) -> Verification:
         sql = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT ?"
