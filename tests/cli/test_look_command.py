@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -44,7 +44,7 @@ def looking(home: Path, *options: str, browser: str = "") -> Iterator[tuple[subp
     process = subprocess.Popen(
         [sys.executable, "-m", "keyhole", "look", *options],
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         env={**os.environ, "KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": str(home), "BROWSER": browser},
     )
     try:
@@ -80,8 +80,13 @@ def test_the_command_serves_the_pages_and_opens_them_in_the_browser_until_ctrl_c
         page = urlsplit(link)._replace(query="words=zebra").geturl()
         assert "zebra crossing" in get(page, cookie)[2]
         assert get(page)[0] == 403
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
+        with closing(HTTPConnection(urlsplit(link).netloc, timeout=PATIENCE)) as stream:  # of a page that is open
+            stream.request("GET", "/live", headers={"Cookie": cookie})
+            assert stream.getresponse().read(6) == b"retry:"
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+        assert errors.decode().splitlines() == ["keyhole: the pages are served at this link until Ctrl-C"]
 
 
 @pytest.mark.parametrize(

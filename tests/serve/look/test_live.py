@@ -5,7 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 
+from keyhole.errors import Code, KeyholeError
 from keyhole.serve.look.live import QUIET_ROUNDS, RETRY, ROUNDS, changes
+
+
+async def collect(stream: AsyncIterator[str]) -> list[str]:
+    return [each async for each in stream]
+
+
+def event(number: int) -> str:
+    return f"event: change\ndata: {number}\n\n"
 
 
 def events(numbers: Sequence[int], since: int | None) -> list[str]:
@@ -15,10 +24,8 @@ def events(numbers: Sequence[int], since: int | None) -> list[str]:
     async def latest() -> int:
         return left.pop(0) if len(left) > 1 else left[0]
 
-    async def wait() -> None: ...
-
-    async def collect(stream: AsyncIterator[str]) -> list[str]:
-        return [event async for event in stream]
+    async def wait() -> bool:
+        return False
 
     first, *others = asyncio.run(collect(changes(latest, wait, since)))
     assert first == RETRY
@@ -26,7 +33,7 @@ def events(numbers: Sequence[int], since: int | None) -> list[str]:
 
 
 def told(numbers: Sequence[int], since: int | None) -> list[int]:
-    return [int(event.split("data: ")[1]) for event in events(numbers, since) if event.startswith("event: change\n")]
+    return [int(each.split("data: ")[1]) for each in events(numbers, since) if each.startswith("event: change\n")]
 
 
 def test_each_change_is_told_once() -> None:
@@ -40,6 +47,21 @@ def test_a_change_between_the_page_and_the_stream_is_told_at_once() -> None:
 
 def test_a_log_that_began_anew_is_a_change() -> None:
     assert told([0], 12) == [0]
+
+
+def test_a_stream_ends_when_the_server_stops_or_the_log_fails() -> None:
+    async def latest() -> int:
+        if numbers:
+            return numbers.pop()
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the log fails")
+
+    async def wait() -> bool:
+        return len(numbers) == 2
+
+    numbers = [4, 3, 2, 1]
+    assert asyncio.run(collect(changes(latest, wait, 0))) == [RETRY, *map(event, (1, 2))]
+    numbers = [1]
+    assert asyncio.run(collect(changes(latest, wait, 0))) == [RETRY, event(1)]
 
 
 def test_a_quiet_stream_sends_comments_and_ends() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -11,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from keyhole.errors import KeyholeError
 from keyhole.serve.look.page import look_of
 
 SECONDS: Final = 1.0
@@ -24,27 +26,46 @@ RETRY: Final = "retry: 2000\n\n"
 
 
 async def live(request: Request) -> Response:
-    """Stream an event for each change since the number `since`, which the page had when it was rendered."""
+    """Stream an event for each change since the number `since`, which the page had when it was rendered.
+
+    The stream ends early when `stopping`, an event in the state of the application, is set.
+    """
     since = request.query_params.get("since", "")
     latest = partial(asyncio.to_thread, look_of(request).calls.latest)
-    events = changes(latest, partial(asyncio.sleep, SECONDS), int(since) if since.isdecimal() else None)
+    stopping: asyncio.Event = getattr(request.app.state, "stopping", None) or asyncio.Event()
+    events = changes(latest, partial(_wait, stopping), int(since) if since.isdecimal() else None)
     return StreamingResponse(events, media_type="text/event-stream")
 
 
+async def _wait(stopping: asyncio.Event) -> bool:
+    """Wait until the next look at the log, and return whether the server stops."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SECONDS):
+            await stopping.wait()
+    return stopping.is_set()
+
+
 async def changes(
-    latest: Callable[[], Awaitable[int]], wait: Callable[[], Awaitable[None]], since: int | None
+    latest: Callable[[], Awaitable[int]], wait: Callable[[], Awaitable[bool]], since: int | None
 ) -> AsyncIterator[str]:
-    """Yield the events of one stream. `since`: the last number that the page knows, None to begin with the next."""
+    """Yield the events of one stream, until `wait` returns True or the log fails. The browser then connects again.
+
+    `since`: the last number that the page knows, None to begin with the next.
+    """
     yield RETRY
-    seen = await latest() if since is None else since
+    seen = since
     for turn in range(1, ROUNDS + 1):
-        number = await latest()
-        if number != seen:
-            seen = number
+        try:
+            number = await latest()
+        except KeyholeError:
+            return
+        if number != seen and seen is not None:
             yield f"event: change\ndata: {number}\n\n"
         elif turn % QUIET_ROUNDS == 0:
             yield ": no change\n\n"
-        await wait()
+        seen = number
+        if await wait():
+            return
 
 
 routes = [Route("/live", live)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 from collections.abc import Callable
@@ -17,9 +18,21 @@ from keyhole.serve.look.page import Look
 
 HOST: Final = "127.0.0.1"
 CLOSE_SECONDS: Final = 1
-"""Seconds for connections to close at the end. The streams of open pages never end by themselves."""
+"""Seconds for connections to close at the end."""
 MAX_CONNECTIONS: Final = 100
 """Concurrent connections; a browser opens at most six."""
+
+
+class _Server(uvicorn.Server):
+    """A server that ends the streams of open pages when it stops."""
+
+    def __init__(self, settings: uvicorn.Config, stopping: asyncio.Event) -> None:
+        super().__init__(settings)
+        self._stopping = stopping
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping.set()
+        await super().shutdown(sockets)
 
 
 def serve(look: Look, port: int, announce: Callable[[str, str], None]) -> None:
@@ -31,13 +44,15 @@ def serve(look: Look, port: int, announce: Callable[[str, str], None]) -> None:
     with open_socket(port) as listener:
         port = listener.getsockname()[1]
         keys = Keys(secrets.token_urlsafe(), secrets.token_urlsafe(), {once := secrets.token_urlsafe()})
-        app = add_headers(AccessMiddleware(build_pages(), look, keys, port))
+        pages = build_pages()
+        pages.state.stopping = asyncio.Event()
+        app = add_headers(AccessMiddleware(pages, look, keys, port))
         announce(_link(port, keys.token), _link(port, once))
         settings = uvicorn.Config(
             app, ws="none", log_config=None, access_log=False, server_header=False, proxy_headers=False,
             timeout_graceful_shutdown=CLOSE_SECONDS, limit_concurrency=MAX_CONNECTIONS,
         )  # fmt: skip
-        uvicorn.Server(settings).run(sockets=[listener])
+        _Server(settings, pages.state.stopping).run(sockets=[listener])
 
 
 def open_socket(port: int) -> socket.socket:
