@@ -47,7 +47,10 @@ IO_FILES = {
     "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",
     "fetch/browser": "chromium devtools gateway network_activity page_connections page_session render supervisor",
     "rerank": "embeddings rerank_passages reranker",
-    "retrieval": "adopt_running call large_output pages read_large read_pages retrieve sources tenants url_policy",
+    "retrieval": (
+        "adopt_running call large_output pages read_large read_pages recording retrieve sources stage_times tenants "
+        "url_policy"
+    ),
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
     "serve/mcp_app": "call_data offer",
@@ -62,7 +65,7 @@ IO_FILES = {
     "serve/http/telemetry": "access_log metrics tracing",
     "store": "fallback home open running_output spool",
     "store/postgres": "database reads schema texts",
-    "store/calls": "queries schema sqlite writes",
+    "store/calls": "queries queue schema sqlite writes",
     "store/sqlite": "damage file folder_lock keys migration rows schema search space store texts",
     "websearch": "engines_file failover panel",
     "websearch/engines": "custom ddgs searxng",
