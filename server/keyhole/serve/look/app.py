@@ -28,7 +28,7 @@ from keyhole.serve.look import (
     text_page,
     texts_page,
 )
-from keyhole.serve.look.page import LOOK, page
+from keyhole.serve.look.page import LOOK, environment, page
 
 PAGES: Final = (
     sessions_page,
@@ -53,7 +53,13 @@ STATUSES: Final = {
 
 
 def build_pages() -> Starlette:
-    """Return the application. Every request but those of static files has a `Look` in its scope."""
+    """Return the application. Every request but those of static files has a `Look` in its scope.
+
+    The templates are compiled here, so that the first page does not wait for it.
+    """
+    templates = environment()
+    for name in templates.list_templates():
+        templates.get_template(name)
     routes: list[BaseRoute] = [route for module in PAGES for route in module.routes]
     static = StaticFiles(packages=[("keyhole.serve.look", "static")])
     return Starlette(
