@@ -55,6 +55,7 @@ IO_FILES = {
     "sharing": "fair_slots",
     "serve/mcp_app": "call_data offer",
     "serve/look": "live server",
+    "serve/look/hosted": "gate operator pages",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
     "serve/proxy": (
         "conversation indexing http_app http_exchange http_session http_upstream run sign_in_app stored_texts upstream"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -80,6 +81,9 @@ class ObservableStores:
 
     def calls_for(self, tenant: str) -> CallLog:
         return MemoryCallLog(Clock(), 86_400.0)
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        return iter(())
 
     def warning(self) -> str:
         return ""

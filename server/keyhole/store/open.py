@@ -7,7 +7,8 @@ import hmac
 import logging
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -16,7 +17,7 @@ from weakref import WeakValueDictionary
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.adopting import Adopt, AdoptingStore
+from keyhole.store.adopting import Adopt, AdoptCalls, AdoptingStore
 from keyhole.store.base import LOCAL, Clock, Store, Stores
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 from keyhole.store.spool import spool_folder
@@ -33,20 +34,25 @@ DAY: Final = 86_400.0
 TENANT_MEMORY_BYTES: Final = 8 * 1024**2
 """Memory of each authenticated tenant while the disk fails, or without a disk. With 64 open tenants
 (retrieval/tenants.py) the total is at most half a gigabyte."""
+NAME_CHARS: Final = 12
+"""Characters of the hash that stands for the unknown name of a tenant, as many as the log has."""
 TENANTS_FOLDER: Final = "tenants"
 """The folder in the home folder that contains one folder for each tenant."""
 
 
-def open_stores(config: Config, *, long_running: bool = False, adopt: Adopt | None = None) -> Stores:
+def open_stores(
+    config: Config, *, long_running: bool = False, adopt: Adopt | None = None, adopt_calls: AdoptCalls | None = None
+) -> Stores:
     """Return the stores that KEYHOLE_STORE chooses. `long_running`: True to use memory while the disk fails.
 
-    `adopt`: moves outputs from the spool folder into the local store; without it they stay there.
+    `adopt`, `adopt_calls`: move outputs and the records of their calls from the spool folder into the local store and
+    its log of calls; without them they stay there.
     """
     if config.store.startswith("postgres"):
         return SharedStores(config)
     if config.store == "memory":
         return MemoryStores(ttl=config.ttl_days * DAY)
-    return LocalStores(config, long_running=long_running, adopt=adopt)
+    return LocalStores(config, long_running=long_running, adopt=adopt, adopt_calls=adopt_calls)
 
 
 def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:
@@ -69,9 +75,11 @@ class LocalStores:
         long_running: bool = False,
         clock: Clock = time.time,
         adopt: Adopt | None = None,
+        adopt_calls: AdoptCalls | None = None,
     ) -> None:
         self._config = config
         self._adopt = adopt
+        self._adopt_calls = adopt_calls
         self._clock = clock
         self._long_running = long_running
         self._folder = home_folder(config.home)
@@ -98,8 +106,27 @@ class LocalStores:
         folder = self._folder_of(tenant)
         with suppress(KeyholeError):  # every use of the log reports it again
             _make_folder(folder)
+        adopt = None
+        if tenant == LOCAL and self._adopt_calls:
+            adopt = partial(self._adopt_calls, spool_folder(self._folder))
         with self._lock:
-            return self._logs.setdefault(tenant, SqliteCallLog(folder, self._clock, self._ttl))
+            return self._logs.setdefault(tenant, SqliteCallLog(folder, self._clock, self._ttl, adopt=adopt))
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        from keyhole.store.calls.sqlite import SqliteCallLog
+        from keyhole.store.sqlite.store import SqliteStore
+
+        try:
+            folders = sorted(path for path in (self._folder / TENANTS_FOLDER).glob("*") if path.is_dir())
+        except OSError as error:
+            raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {error.strerror}") from error
+        known = {tenant_folder_name(name): name for name in names}
+        for folder in folders:
+            with (
+                closing(SqliteStore(folder, self._clock, self._ttl, self._config.store_max_bytes)) as store,
+                closing(SqliteCallLog(folder, self._clock, self._ttl)) as calls,
+            ):
+                yield known.get(folder.name, folder.name[:NAME_CHARS]), store, calls
 
     def warning(self) -> str:
         return next((warning for store, _ in list(self._open.values()) if (warning := store.warning())), "")
@@ -175,6 +202,13 @@ class MemoryStores:
         with self._lock:
             return self._logs.setdefault(tenant, MemoryCallLog(self._clock, self._ttl))
 
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        names = frozenset(names)
+        with self._lock:
+            stores = [(tenant, store) for tenant, store in self._stores.items() if tenant != LOCAL]
+        for tenant, store in stores:
+            yield tenant if tenant in names else tenant_folder_name(tenant)[:NAME_CHARS], store, self.calls_for(tenant)
+
     def warning(self) -> str:
         return ""
 
@@ -209,6 +243,20 @@ class SharedStores:
         from keyhole.store.postgres.rows import hash_tenant
 
         return PostgresCallLog(self._database, hash_tenant(tenant), time.time, self._limits)
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        from keyhole.store.postgres.calls import PostgresCallLog
+        from keyhole.store.postgres.database import NO_TENANT
+        from keyhole.store.postgres.rows import hash_tenant
+        from keyhole.store.postgres.store import PostgresStore
+
+        known = {hash_tenant(name): name for name in names}
+        with self._database.transaction(NO_TENANT) as connection:
+            rows = connection.execute("SELECT tenant FROM keyhole.tenants ORDER BY tenant").fetchall()
+        for tenant in (row["tenant"] for row in rows):
+            store = PostgresStore(self._database, tenant, time.time, self._limits)
+            name = known.get(tenant, tenant.hex[:NAME_CHARS])
+            yield name, store, PostgresCallLog(self._database, tenant, time.time, self._limits)
 
     def warning(self) -> str:
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ class OneStore:
 
     def calls_for(self, tenant: str) -> CallLog:
         return MemoryCallLog(Clock(), 86_400.0)
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        return iter(())
 
     def warning(self) -> str:
         return self._warning
