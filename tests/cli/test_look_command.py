@@ -108,3 +108,8 @@ def test_the_newest_session_is_exported_to_a_file(home: Path, capsys: Captured) 
     assert main(["look", "--export", str(path)]) == 0
     assert f"{path}: {path.stat().st_size:,} bytes" in capsys.readouterr().out
     assert "zebra crossing" in path.read_text(encoding="utf-8")
+
+
+def test_each_tenant_has_calls_of_its_own(home: Path, capsys: Captured) -> None:
+    assert main(["look", "--tenant", "other", "--export", str(home / "other.html")]) == 2
+    assert "the log has no calls yet" in capsys.readouterr().err

@@ -29,6 +29,7 @@ def add_look(commands: Any) -> None:
 def _add_server(look: Parser) -> None:
     look.add_argument("--port", type=int, default=0, help="port to listen on, default any that is free")
     look.add_argument("--no-open", action="store_true", help="print the link and open no browser")
+    look.add_argument("--tenant", metavar="NAME", help="tenant of a hosted server; by default the local user")
 
 
 def _add_export(look: Parser) -> None:

@@ -29,10 +29,10 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 
     if config.store == "memory":
         print("keyhole: with KEYHOLE_STORE=memory each process keeps its own calls: none to show", file=sys.stderr)
-    stores = open_stores(config)
+    stores, tenant = open_stores(config), arguments.tenant or LOCAL
     try:
-        store, _ = stores.for_tenant(LOCAL)
-        look = Look(stores.calls_for(LOCAL), store, time.time, ServedLinks())
+        store, _ = stores.for_tenant(tenant)
+        look = Look(stores.calls_for(tenant), store, time.time, ServedLinks())
         if arguments.export:
             _export(look, Path(arguments.export), arguments.session, arguments.call)
         else:
