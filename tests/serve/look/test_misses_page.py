@@ -37,10 +37,10 @@ def test_the_page_lists_only_calls_that_did_not_suffice_and_links_what_came_next
         look.calls.add(CallRecord(call, f'{{"query": "{call.query}"}}', "the result", (TEXT,)))
     html = page_client(look).get("/misses").text
     assert '<a href="/calls/call1"><b dir="auto">web_fetch</b>' in html
-    assert '<a href="/calls/call2" dir="auto">how often are requests retried</a>' in html
+    assert '<a href="/calls/call2"><b dir="auto">web_fetch</b> <span dir="auto">how often are requests retried' in html
     text = words_of(html)
     assert "page asked again 1 on this page" in text
-    assert "same page again after 10 s: how often are requests retried" in text
+    assert "same page again after 10 s: web_fetch how often are requests retried" in text
     assert "timeout" in text
     assert text.count("its session") == 2  # the second call sufficed
 

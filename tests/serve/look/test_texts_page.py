@@ -58,7 +58,7 @@ def test_a_text_is_pinned_and_deleted_by_forms_that_return_to_the_list() -> None
     look = empty_look()
     id = store(look, 1)
     html = page_client(look).get("/texts").text
-    for action, label in (("pin-text", "Pin"), ("delete-text", "Delete")):
+    for action, label in (("pin-text", "Pin"), ("delete-text", "Delete for good")):
         assert (
             f'<form method="post" action="/actions/{action}"><input type="hidden" name="id" value="{id}">'
             f'<input type="hidden" name="next" value="/texts"><button type="submit" aria-label="{label}: Page 1">'
