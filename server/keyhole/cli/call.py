@@ -59,9 +59,13 @@ class ExplainRecorder:
     removed: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     """Counts of removed parts by kind, for each page's URL."""
 
-    def page(self, artifact: Artifact) -> None:
-        """Record the page of a fetch or a read."""
-        self.artifact = artifact
+    def budget(self, size: int) -> None:
+        """Ignore the budget."""
+
+    def page(self, artifact: Artifact, total: int) -> None:
+        """Record the page of a fetch or a read, unless it is only a part of a text."""
+        if len(artifact.text) == total:
+            self.artifact = artifact
 
     def sources(self, sources: Sequence[Source], reports: Sequence[EngineReport], ranked: Ranked | None) -> None:
         """Record the sources of a search."""
@@ -105,7 +109,7 @@ async def call_tool(
     try:
         product = tenants.of(LOCAL)
         with progress_bar(tool) as progress:
-            answer = await dispatch(replace(product, recorder=recorder), tool, arguments, progress)
+            answer = await dispatch(replace(product, recorder=recorder), tool, arguments, progress, origin="command")
         if not explain or answer.is_error:
             return CallResult(answer)
         return CallResult(answer, await asyncio.to_thread(_explain, product, recorder, tool, arguments, answer))
