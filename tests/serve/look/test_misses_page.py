@@ -60,6 +60,13 @@ def test_a_filter_stays_in_the_form_and_in_the_links() -> None:
     assert "No miss matches." in client.get("/misses?words=absent").text
 
 
+def test_the_newest_misses_are_updated_live_and_older_pages_stay() -> None:
+    look = empty_look()
+    client = page_client(look)
+    assert f'data-live="/live?since={look.calls.latest()}"' in client.get("/misses").text
+    assert "data-live" not in client.get(f"/misses?after={NOW}~call1").text
+
+
 def test_what_an_agent_wrote_is_only_text() -> None:
     look = empty_look()
     hostile = replace(CALL, outcome="timeout", query="<script>alert(1)</script>", target='https://a"onload=x.example/')

@@ -78,11 +78,15 @@ def _row(call: CallSummary, following: Sequence[CallSummary]) -> MissRow:
 def show_misses(request: Request) -> Response:
     """Answer with the list of misses, newest first."""
     log = look_of(request).calls
+    latest = log.latest()  # first, so that a change during the reads is announced to the page
     filters = replace(read_filters(request.query_params), misses_only=True)
-    calls = log.calls(PER_PAGE + 1, filters, read_place(request.query_params.get("after", "")))
+    after = read_place(request.query_params.get("after", ""))
+    calls = log.calls(PER_PAGE + 1, filters, after)
     following = {call.id: log.following(call.id) for call in calls[:PER_PAGE]}
     view = view_of(calls, following, filters)
-    return page(request, "misses.html", view=view, advice=ADVICE, choices=log.choices())
+    return page(
+        request, "misses.html", view=view, advice=ADVICE, choices=log.choices(), latest=latest, is_first=after is None
+    )
 
 
 routes: Final = [Route("/misses", show_misses)]
