@@ -211,6 +211,20 @@ def test_without_a_record_the_view_says_so_and_shows_the_result(
         assert view.text("#call") == NEXT
 
 
+def test_what_was_asked_is_read_from_the_record_where_the_host_does_not_tell_it(browser: Chromium) -> None:
+    with hosted(browser, called(RECORD)) as view:
+        view.send("ui/notifications/tool-result", RESULT)
+        view.wait_until(lambda: view.text("#asked") == "asked: https://example.org/ · fish")
+
+
+def test_a_failed_call_is_shown_with_its_error(browser: Chromium) -> None:
+    failure = "timeout: nothing to show within 30 s."
+    with hosted(browser, called({**RECORD, "outcome": "timeout", "texts": [], "shown": 0, "read": 0})) as view:
+        view.send("ui/notifications/tool-result", {"content": [{"type": "text", "text": failure}], "isError": True})
+        view.wait_until(lambda: view.text("#notice") == failure)
+        assert view.evaluate("document.querySelector('#next').hidden")
+
+
 def test_a_cancelled_call_is_named_as_such(browser: Chromium) -> None:
     with hosted(browser, called(RECORD)) as view:
         view.send("ui/notifications/tool-cancelled", {"reason": "the person stopped it"})

@@ -22,6 +22,8 @@ MAX_SEARCHED: Final = 2_000
 """Calls that are searched, the newest ones: the calls of some days of one person's agents."""
 DELAYS: Final = (0.0, 0.1, 0.4, 1.5)
 """Seconds before each look at the log. A call is recorded after its answer, and a view may ask at once."""
+MAX_ASKED: Final = 2_000
+"""Characters of a question or address: the longest question that a tool accepts."""
 OVERHEAD: Final = 500
 """Bytes of a result around the data, including the server's name and the data's own braces."""
 
@@ -72,9 +74,10 @@ def call_data(record: CallRecord, passages: Iterable[tuple[int, str]], space: in
     """
     call = record.summary
     data: dict[str, Any] = {
-        "recorded": True, "tool": call.tool, "query": call.query, "target": call.target, "outcome": call.outcome,
-        "seconds": call.seconds, "budget": call.budget, "bytes": call.result_bytes, "tokens": call.tokens,
-        "read": call.read_chars, "shown": call.shown_chars, "texts": [], "texts_left_out": len(record.texts),
+        "recorded": True, "tool": call.tool, "query": call.query[:MAX_ASKED], "target": call.target[:MAX_ASKED],
+        "outcome": call.outcome, "seconds": call.seconds, "budget": call.budget, "bytes": call.result_bytes,
+        "tokens": call.tokens, "read": call.read_chars, "shown": call.shown_chars, "texts": [],
+        "texts_left_out": len(record.texts),
     }  # fmt: skip
     space -= _size(data)
     for text in record.texts:
