@@ -214,6 +214,7 @@ SHORT_MODULES = {
     "retrieval/progress.py": "a port",
     "render/boundary.py": "imported by a hook, which has no time for the rest of rendering",
     "render/outputs.py": "likewise",
+    "store/stores.py": "a port",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "sharing/owner.py": "a context variable that every layer reads",
     "text/lazy_pattern.py": "used by every layer",

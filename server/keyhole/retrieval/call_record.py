@@ -26,7 +26,7 @@ NO_MATCH: Final = "no passage matched"
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Where the calls of a tenant are recorded, and the sessions of callers that have none."""
+    """The log of a tenant's calls, the queue of what is written to it, and the sessions of callers that have none."""
 
     log: CallLog
     queue: CallQueue

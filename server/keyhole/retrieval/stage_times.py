@@ -9,7 +9,10 @@ from threading import Lock
 
 
 class StageTimes:
-    """The seconds during which each stage of a call ran. Parts of a stage that run at the same time count once."""
+    """The seconds during which each stage of a call ran. Thread-safe.
+
+    Parts of a stage that run at the same time, such as the fetches of a search, count once.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()

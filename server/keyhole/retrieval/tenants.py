@@ -18,8 +18,9 @@ from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.recording import new_id
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Visits
-from keyhole.store.base import Clock, Store, Stores
+from keyhole.store.base import Clock, Store
 from keyhole.store.calls.queue import CallQueue
+from keyhole.store.stores import Stores
 from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:

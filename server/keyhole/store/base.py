@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
@@ -10,7 +10,6 @@ from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
-    from keyhole.store.calls.base import CallLog
     from keyhole.store.chunks import PackedText
 
 Clock = Callable[[], float]
@@ -199,31 +198,3 @@ def expiry_times(now: float, ttl: float) -> tuple[float, ...]:
 
 LOCAL: Final = ""
 """The name of the only tenant of a server without authentication."""
-
-
-class Stores(Protocol):
-    """The stores of all tenants of a server. Authentication determines the tenant of a call."""
-
-    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
-        """Return a tenant's store and the secret of its ids. The store is opened by its first use."""
-        ...
-
-    def calls_for(self, tenant: str) -> CallLog:
-        """Return a tenant's log of calls, which is opened by its first use."""
-        ...
-
-    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
-        """Yield the name, the store and the log of each tenant that has stored something, open until the next one.
-
-        Stores have no names of tenants: a tenant that is not among `names` has the beginning of the hash of its name.
-        Raises KeyholeError(store_unavailable) if the tenants cannot be listed.
-        """
-        ...
-
-    def warning(self) -> str:
-        """Return the code of the current problem of any store, or ""."""
-        ...
-
-    def close(self) -> None:
-        """Close all open stores."""
-        ...

@@ -18,9 +18,10 @@ from weakref import WeakValueDictionary
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.adopting import Adopt, AdoptCalls, AdoptingStore
-from keyhole.store.base import LOCAL, Clock, Store, Stores
+from keyhole.store.base import LOCAL, Clock, Store
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 from keyhole.store.spool import spool_folder
+from keyhole.store.stores import Stores
 
 if TYPE_CHECKING:
     from keyhole.store.calls.base import CallLog

@@ -18,7 +18,8 @@ from keyhole.serve.http.auth.token_file import TokenFile
 from keyhole.serve.look.hosted.operator_view import OperatorView, TenantRow, make_row, make_view
 from keyhole.serve.look.hosted.responses import LINKS, PERSONAL
 from keyhole.serve.look.page import environment
-from keyhole.store.base import Clock, Stores
+from keyhole.store.base import Clock
+from keyhole.store.stores import Stores
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from keyhole.serve.look.hosted.operator import Operator
 from keyhole.serve.look.hosted.responses import LINKS
 from keyhole.serve.look.page import Look
 from keyhole.serve.tools import Product
-from keyhole.store.base import Stores
+from keyhole.store.stores import Stores
 
 GetTenants = Callable[[], Awaitable[Tenants]]
 """Returns the tenants of the server once they are loaded."""
