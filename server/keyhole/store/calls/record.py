@@ -53,11 +53,11 @@ class CallSummary:
     """The client's name and version, separated by a space; "" if it sent none."""
     origin: Origin
     tool: str
-    """The name of the tool, or the command of an output."""
+    """The name of the tool, or the program that printed an output."""
     query: str
     """The words for which the text was ranked, "" without a question."""
     target: str
-    """What was asked for: a URL, the id of a stored text, or "" for a search."""
+    """What was asked for: a URL, the id of a stored text, the command line of an output, or "" for a search."""
     started_at: float
     seconds: float
     outcome: str

@@ -35,16 +35,26 @@ COLLECT_CALLS: Final = 64
 
 
 class SqliteCallLog:
-    """Keeps the calls of one tenant in a file of a folder, which must exist. The file is opened by the first use."""
+    """Keeps the calls of one tenant in a file of a folder, which must exist. The file is opened by the first use.
+
+    `adopt`: adds the calls that hooks have left for the log. It is called before the log is read, and now and then.
+    """
 
     def __init__(
-        self, folder: Path, clock: Clock, ttl: float, max_calls: int = MAX_CALLS, max_bytes: int = MAX_LOG_BYTES
+        self,
+        folder: Path,
+        clock: Clock,
+        ttl: float,
+        max_calls: int = MAX_CALLS,
+        max_bytes: int = MAX_LOG_BYTES,
+        adopt: Callable[[SqliteCallLog], object] | None = None,
     ) -> None:
         self._path = folder / FILE_NAME
         self._clock = clock
         self._ttl = ttl
         self._bounds = writes.Bounds(max_calls, max_bytes)
         self._file = LosableFile(self._path, "the log of calls", lambda path: open_log(path, clock()))
+        self._adopt = adopt
         self._collected_at = 0.0
         self._added = 0
 
@@ -108,6 +118,8 @@ class SqliteCallLog:
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         self._collect_if_due()
+        if self._adopt:
+            self._adopt(self)
         return self._file.run(work)
 
     def _collect_if_due(self) -> None:
@@ -115,3 +127,5 @@ class SqliteCallLog:
         if is_due:
             with suppress(KeyholeError):  # a disk that cannot be written can still be read
                 self.collect()
+                if self._adopt:
+                    self._adopt(self)
