@@ -131,7 +131,7 @@ def build_page_view(
         url=artifact.url,
         total=len(index.text),
         spans=tuple(spans),
-        passages=tuple(_shown_passage(index, scored_windows, span) for span in spans),
+        passages=tuple(describe_passage(index, scored_windows, span) for span in spans),
         words=_count_words(index, scored) if scored else (),
         sections=measure_sections(index, spans),
         removed=_noted_removals(artifact) if removed is None else tuple(removed),
@@ -218,7 +218,8 @@ def _describe_engine(report: EngineReport) -> str:
     return "; ".join(each for each in (report.fault or "answered", report.note, unapplied) if each)
 
 
-def _shown_passage(index: Index, scored: WindowScores | None, span: Span) -> ShownPassage:
+def describe_passage(index: Index, scored: WindowScores | None, span: Span) -> ShownPassage:
+    """Return a range of a text that is shown, with its best score. `index`, `scored`: as `rank_text` returns them."""
     start, end = span
     first, last = index.window_at(start), index.window_at(max(start, end - 1))
     above = bisect_right(index.headings_at, start) - 1

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from keyhole.records import Artifact
-from keyhole.retrieval.answer_view import Section, ShownPassage, Word, build_page_view, measure_sections, rank_text
+from keyhole.retrieval.answer_view import (
+    Section,
+    ShownPassage,
+    Word,
+    build_page_view,
+    describe_passage,
+    measure_sections,
+    rank_text,
+)
 from keyhole.serve.look.heat import Cell, heat
 from keyhole.serve.look.marks import Segment, Span, choose_readable, divide, mark
 from keyhole.store.base import Store
@@ -26,6 +35,8 @@ BEST_PLACES: Final = 8
 """Best parts of a text that are listed."""
 MAX_SECTIONS: Final = 200
 """Headings of the outline. If there are more, those with shown text come first."""
+CACHED_TEXTS: Final = 4
+"""Texts whose scores are cached, as many as the ranking caches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +150,8 @@ def _view(
         mark(each, text.read(each.start, each.end), _find_words(index, scored, each)) if is_readable else each
         for each, is_readable in zip(segments, readable, strict=True)
     ]
+    found = scored if scored and scored.stages else None  # None if no word of the query is in the text
+    passages = tuple(describe_passage(ranked, found, span) for span in spans) if scored else ()
     return TextView(
         artifact=replace(artifact, text=""),
         total=text.total,
@@ -147,7 +160,7 @@ def _view(
         segments=tuple(marked),
         start=segments[0].start if segments else 0,
         end=segments[-1].end if segments else 0,
-        scores=_score(artifact, ranked, scored, spans, query) if scored else Scores(),
+        scores=replace(_score(artifact, query), passages=passages) if scored else Scores(),
         sections=() if is_output(artifact.url) else _outline(index, spans),
         is_ranked=is_ranked,
     )
@@ -165,13 +178,18 @@ def _find_words(index: Index, scored: WindowScores | None, segment: Segment) -> 
     return [place for term in terms for place in find_places(index, term, scored.query, segment.start, segment.end)]
 
 
-def _score(artifact: Artifact, ranked: Index, scored: WindowScores, spans: Sequence[Span], query: str) -> Scores:
+@lru_cache(maxsize=CACHED_TEXTS)
+def _score(artifact: Artifact, query: str) -> Scores:
+    """Return the scores of a text for a query, without passages. The last few are cached, for turning its windows."""
     total = len(artifact.text)
-    page = build_page_view(artifact, query, spans, None)
+    ranked, scored = rank_text(artifact, query)
+    if scored is None:
+        return Scores()
+    page = build_page_view(artifact, query, (), None)
     windows = ((ranked.starts[window], ranked.end(window), score) for window, score in enumerate(scored.scores))
-    words = [_view_word(word, total if number < MAX_WORDS else 0) for number, word in enumerate(page.words)]
+    words = tuple(_view_word(word, total if number < MAX_WORDS else 0) for number, word in enumerate(page.words))
     best = tuple((ranked.starts[window], ranked.end(window)) for window in scored.best(BEST_PLACES))
-    return Scores(heat(total, windows), tuple(words), page.passages, best, page.coverage, page.weak)
+    return Scores(heat(total, windows), words, (), best, page.coverage, page.weak)
 
 
 def _view_word(word: Word, total: int) -> WordView:
