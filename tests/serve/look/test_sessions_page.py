@@ -44,6 +44,14 @@ def test_a_session_shows_its_client_its_calls_and_what_they_read() -> None:
     assert "(counted)" in words and "(estimated)" in words
 
 
+def test_errors_are_not_counted_as_misses_once_more() -> None:
+    look = look_with("s1")
+    look.calls.add(samples.call("failed", "s1", outcome="timeout", started_at=samples.START + 90))
+    for path in ("/", "/sessions/s1"):
+        words = words_of(page_client(look).get(path).text)
+        assert "1 failed" in words and "missed" not in words
+
+
 def test_filters_choose_sessions_and_list_the_calls_that_match() -> None:
     look = look_with("s1", "s2")
     look.calls.add(samples.call("failed", "s1", outcome="timeout", query="vacuum", started_at=samples.START + 90))
