@@ -180,6 +180,17 @@ def test_forms_reach_the_pages_in_one_piece_and_large_ones_are_refused() -> None
     assert post("", b"id=1").status_code == 401
 
 
+def test_a_form_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gates, "BODY_SECONDS", 0.0)
+
+    async def never() -> AsyncIterator[bytes]:
+        await asyncio.Event().wait()
+        yield b""
+
+    for path in ("/look/sign-in", "/look/actions/a"):
+        assert ask(make_gate(), path, "token-one", "POST", headers=FORM, content=never()).status_code == 408
+
+
 def test_static_files_need_no_token_and_have_no_look() -> None:
     assert ask(make_gate(), "/look/static/look.css").text == "nobody /look/static/look.css "
     assert ask(make_gate(), "/look/static/a", method="POST", headers=FORM).status_code == 401

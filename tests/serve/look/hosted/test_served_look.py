@@ -9,11 +9,14 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlencode
 
+from keyhole.config.config import Config
+from keyhole.serve.http.auth.authenticate import OAuthVerifier
 from keyhole.serve.http.auth.token_file import Grant, format_grant, hash_token, new_token
 from keyhole.serve.look.hosted.sign_in import COOKIE
 from tests.support.http_server import Server, run_server
+from tests.support.issuer import AUDIENCE, issuer, private_key
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
-from tests.support.server_process import Post, tool_call
+from tests.support.server_process import Post, application_server, tool_call
 
 SECRET_WORD = "zebrafish"
 OPERATOR = "operator-token-of-this-test"
@@ -54,7 +57,7 @@ def request(port: int, path: str, form: dict[str, str] | None = None, **headers:
     if form is not None:
         headers |= {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{port}"}
     try:
-        connection.request("GET" if form is None else "POST", path, form and urlencode(form), headers)
+        connection.request("GET" if form is None else "POST", path, urlencode(form) if form else None, headers)
         got = connection.getresponse()
         return got.status, got.headers.get("set-cookie", ""), got.read().decode()
     finally:
@@ -110,3 +113,21 @@ def test_a_server_with_pages_and_without_authentication_does_not_start(tmp_path:
             raise AssertionError("it started")
     except RuntimeError as error:
         assert "KEYHOLE_LOOK=on needs KEYHOLE_TOKENS_FILE or KEYHOLE_OAUTH_ISSUER" in str(error)
+
+
+def test_access_tokens_of_an_issuer_open_the_pages_of_their_tenant_if_they_have_the_scopes(tmp_path: Path) -> None:
+    with issuer() as real:
+        config = Config(home=tmp_path, look=True, oauth_issuer=real.url, public_url=AUDIENCE, oauth_scopes=("keyhole",))
+        tokens = {
+            real.token(): 200,
+            real.token(algorithm="ES256", key=private_key("ES256")): 401,
+            real.token(exp=1): 401,
+            real.token(aud="https://other.example/mcp"): 401,
+            real.token(scope="other"): 401,
+        }
+        with application_server(config, OAuthVerifier(config)) as server:
+            for token, expected in tokens.items():
+                assert request(server.port, "/look/", Cookie=f"{COOKIE}={token}")[0] == expected
+                signed_in = request(server.port, "/look/sign-in", {"token": token})
+                assert (signed_in[0] == 303, bool(signed_in[1])) == (expected == 200, expected == 200)
+            assert f"{real.url} alice" in request(server.port, "/look/", Cookie=f"{COOKIE}={real.token()}")[2]
