@@ -46,7 +46,7 @@ def test_the_page_shows_what_is_gone_and_what_is_new() -> None:
     words = words_of(page_client(look).get(f"/compare?old={'a' * 16}&new={'b' * 16}").text)
     assert "Gone: 7 to 22 The limit is 5." in words
     assert "New: 7 to 22 The limit is 7." in words
-    assert "Not gone: 0 to 7 (7 characters) Same." in words
+    assert "Unchanged: 0 to 7 (7 characters) Same." in words
 
 
 def test_an_unknown_text_is_not_found() -> None:

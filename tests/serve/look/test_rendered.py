@@ -15,8 +15,8 @@ from tests.support.fakes import artifact
 from tests.support.look import empty_look, page_client
 
 TAGS = {
-    "html", "head", "meta", "title", "style", "body", "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "em",
-    "strong", "s", "code", "pre", "blockquote", "hr", "br", "span", "table", "thead", "tbody", "tr", "th", "td",
+    "html", "head", "meta", "title", "style", "body", "main", "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
+    "em", "strong", "s", "code", "pre", "blockquote", "hr", "br", "span", "table", "thead", "tbody", "tr", "th", "td",
 }  # fmt: skip
 
 

@@ -36,7 +36,8 @@ STYLE: Final = (
     "pre{overflow:auto;padding:.6rem;border:1px solid GrayText;border-radius:4px}"
     "code,pre{font-family:ui-monospace,monospace;font-size:.9em}"
     "blockquote{margin-inline:0;padding-inline-start:1rem;border-inline-start:3px solid GrayText}"
-    "table{border-collapse:collapse;display:block;overflow:auto}td,th{border:1px solid GrayText;padding:.2rem .5rem}"
+    "table{border-collapse:collapse;display:block;overflow:auto}"
+    "td,th{border:1px solid GrayText;padding:.2rem .5rem;overflow-wrap:break-word}"
     ".link{text-decoration:underline dotted}.image{font-style:italic}"
 )
 """The style of the frame, in the colours of the browser's light or dark theme."""
@@ -53,7 +54,7 @@ def render_document(text: str, title: str, language: str = "") -> str:
     lang = f' lang="{escape(language)}"' if language else ""
     return (
         f"<!doctype html><html{lang}><head><meta charset=utf-8><title>{escape(title)}</title>"
-        f"<style>{STYLE}</style></head><body>{_markdown().render(text)}</body></html>"
+        f"<style>{STYLE}</style></head><body><main>{_markdown().render(text)}</main></body></html>"
     )
 
 
