@@ -140,6 +140,13 @@ def test_a_get_signs_nobody_in_or_out_and_a_token_in_the_address_is_ignored() ->
     assert "set-cookie" not in ask(gate, "/look/sign-out", "token-one").headers
 
 
+@pytest.mark.parametrize("path", ["/look/sign-in", "/look/sign-out", "/look"])
+def test_a_person_comes_from_the_form_to_the_first_page(path: str) -> None:
+    assert 'value="/look/"' in ask(make_gate(), path).text
+    assert ask(make_gate(), path, "token-one").headers["location"] == "/look/"
+    assert 'value="/look/"' in ask(make_gate(), "/look/actions/a", method="POST", headers=FORM).text
+
+
 def test_a_sign_out_removes_the_cookie() -> None:
     response = ask(make_gate(), "/look/sign-out", "token-one", "POST", headers=FORM)
     assert response.status_code == 303

@@ -227,6 +227,35 @@ def test_a_forged_cookie_shows_only_the_form(tmp_path: Path, cookie: str) -> Non
             assert '<input type="password"' in reply.body
 
 
+def test_no_spelling_of_a_path_avoids_the_sign_in(tmp_path: Path) -> None:
+    with start(tmp_path) as (server, site):
+        id = call(server, "one", "web_fetch", url=site.url("/a"))
+        for path in (
+            f"/look/static/../texts/{id}",
+            f"/look/static/%2e%2e/texts/{id}",
+            f"/look/static/..%2ftexts/{id}",
+            f"/look/static//../texts/{id}",
+            "/look/static/../../look/texts",
+            "/look/static/%2e%2e/%2e%2e/hosted/gate.py",
+            "/look/static/..%5c..%5cpage.py",
+            "/look/static/",
+            "/look/static",
+            f"/look/texts/{id}/",
+            f"//look/texts/{id}",
+            f"/look//texts/{id}",
+            f"/LOOK/texts/{id}",
+            f"/look;/texts/{id}",
+            f"/look%2ftexts%2f{id}",
+            f"/look/texts/{id}%00",
+            f"/mcp/../look/texts/{id}",
+            "/look/sign-in/",
+        ):
+            reply = request(server, path)
+            assert reply.status in {401, 404, 405}, path
+            assert SECRET_WORD not in reply.body, path
+            assert "import" not in reply.body, path
+
+
 def test_the_cookie_opens_the_pages_only_and_another_host_opens_nothing(tmp_path: Path) -> None:
     with start(tmp_path) as (server, _):
         cookie = f"{COOKIE}=token-one"

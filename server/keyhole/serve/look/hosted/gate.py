@@ -39,7 +39,7 @@ MAX_FORM_BYTES: Final = 64_000
 REQUESTS_PER_MINUTE: Final = 600
 """Requests of one tenant per minute: ten a second, enough for a few open tabs that are renewed after each call."""
 PAGES_AT_ONCE: Final = 4
-"""Pages of one tenant that are made at once: a page that ranks a large text computes for tenths of a second."""
+"""Pages of one tenant that are made at once: a page that ranks a large text occupies a processor meanwhile."""
 MAX_PAGES: Final = 16
 """Pages of all tenants that are made at once, so that most threads stay free."""
 STREAMS_AT_ONCE: Final = 20
@@ -117,8 +117,7 @@ class Gate:
             return redirect(FIRST) if is_post or path != FIRST else await self._operator.show()
         if tenant := await self._find_tenant(token):
             return await self._serve(tenant, scope, receive, send)
-        query = scope["query_string"].decode("latin-1")
-        return sign_in_page(own_path(f"{path}?{query}" if query else path), WRONG_TOKEN if token else "")
+        return sign_in_page(FIRST if is_post else _wanted_path(scope), WRONG_TOKEN if token else "")
 
     async def _sign_in(self, body: bytes) -> Response:
         form = read_sign_in(body)
@@ -135,7 +134,7 @@ class Gate:
         """Answer a tenant's request within its limits; return the response only if the pages have sent none."""
         if wait := self._rate.take(tenant, self._now()):
             return limited(limit_refusal("requests_per_minute", wait))
-        if scope["path"] == PAGES_PATH:
+        if scope["path"] in {PAGES_PATH, SIGN_IN, SIGN_OUT}:
             return redirect(FIRST)
         slots = self._streams if scope["path"] == LIVE else self._views
         if slots.is_full_for(tenant):
@@ -146,6 +145,14 @@ class Gate:
             async with self._open_look(tenant) as look:
                 await self._pages({**scope, LOOK: look}, receive, send)
         return None
+
+
+def _wanted_path(scope: Scope) -> str:
+    """Return the path to go to after a sign-in."""
+    if scope["path"] in {SIGN_IN, SIGN_OUT}:
+        return FIRST
+    query = scope["query_string"].decode("latin-1")
+    return own_path(f"{scope['path']}?{query}" if query else scope["path"])
 
 
 async def _read_form(receive: Receive) -> bytes | Refusal:

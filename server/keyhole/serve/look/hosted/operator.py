@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 DAYS: Final = 7
 """Days of calls that the view sums up."""
 MAX_TENANTS: Final = 1_000
-"""Tenants in the view. Reading one that called seldom takes milliseconds."""
+"""Tenants in the view, so that reading them ends."""
 FRESH_SECONDS: Final = 60.0
-"""Seconds for which a view is shown again: summing up the full log of one tenant takes up to a second."""
+"""Seconds for which a view is shown again: it reads the store and the log of every tenant."""
 
 
 class Operator:
