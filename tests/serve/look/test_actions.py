@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.serve.look.actions import ACTIONS, MAX_FORM_BYTES, own_path, parse_form
+from keyhole.serve.look.actions import ACTIONS, MAX_FORM_BYTES, own_path, parse_form, with_done
 from keyhole.serve.look.page import Look
+from keyhole.store.calls.record import ReadText
 from tests.store.calls import samples
 from tests.support.look import empty_look, page_client, words_of
 
@@ -21,7 +22,7 @@ def look_with_a_call() -> Look:
 def test_a_session_is_deleted_with_its_calls() -> None:
     look = look_with_a_call()
     answer = page_client(look).post("/actions/delete-session", data={"id": "s1"})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?done=delete-session")
     assert look.calls.session("s1") is None and look.calls.get("c1") is None
 
 
@@ -39,7 +40,43 @@ def test_a_text_is_pinned_unpinned_and_deleted() -> None:
     client.post("/actions/unpin-text", data={"id": id})
     assert not look.store.list(1)[0].pinned
     answer = client.post("/actions/delete-text", data={"id": id, "next": "/texts?words=a"})
-    assert (answer.headers["location"], look.store.list(1)) == ("/texts?words=a", ())
+    assert (answer.headers["location"], look.store.list(1)) == ("/texts?words=a&done=delete-text", ())
+
+
+def test_the_texts_of_a_session_are_pinned() -> None:
+    look = look_with_a_call()
+    look.store.put(samples.page(2), "words")
+    text = samples.read_text(samples.page(1), (0, 9))
+    look.calls.add(samples.call("c3", "s1", texts=[text, ReadText("", "https://h.example/", state="timed out")]))
+    assert page_client(look).post("/actions/pin-session", data={"id": "s1"}).status_code == 303
+    assert [each.id for each in look.store.list(9) if each.pinned] == [samples.page_id(1)]
+
+
+def test_a_session_without_stored_texts_has_none_to_pin() -> None:
+    assert page_client(look_with_a_call()).post("/actions/pin-session", data={"id": "s1"}).status_code == 404
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_the_page_after_an_action_says_what_was_done(name: str) -> None:
+    html = page_client(empty_look()).get(f"/?done={name}").text
+    assert 'role="status">The ' in html
+
+
+@pytest.mark.parametrize("name", ["", "explode", "<b>"])
+def test_a_page_says_nothing_of_other_actions(name: str) -> None:
+    assert 'id="done"' not in page_client(empty_look()).get("/", params={"done": name}).text
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("/", "/?done=x"),
+        ("/texts?words=%C3%A4+b&done=y", "/texts?words=%C3%A4+b&done=x"),
+        ("/calls/1#text", "/calls/1?done=x#text"),
+    ],
+)
+def test_the_address_after_an_action_names_it_once(path: str, address: str) -> None:
+    assert with_done(path, "x") == address
 
 
 @pytest.mark.parametrize("name", [*ACTIONS, "explode"])

@@ -19,6 +19,9 @@ from keyhole.store.calls.base import CallLog
 LOOK: Final = "keyhole.look"
 """The key in a request's scope of the `Look` of its tenant."""
 
+DONE: Final = "done"
+"""The field of an address that names the action after which the page is shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -58,8 +61,9 @@ def render(look: Look, template: str, **values: Any) -> str:
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Return the response with a template's HTML for the request's tenant."""
-    return html_response(render(look_of(request), template, **values), status)
+    """Return the response with a template's HTML for the request's tenant. `done` names an action that was done."""
+    done = request.query_params.get(DONE, "")
+    return html_response(render(look_of(request), template, done=done, **values), status)
 
 
 def html_response(html: str, status: int = 200, headers: Mapping[str, str] | None = None) -> HTMLResponse:

@@ -97,5 +97,11 @@ document.addEventListener("visibilitychange", () => {
 });
 addEventListener("pagehide", stop);
 addEventListener("pageshow", listen);
+// The note on an action that was done is not shown again when the page is loaded again.
+if (document.getElementById("done")) {
+  const address = new URL(location.href);
+  address.searchParams.delete("done");
+  history.replaceState(null, "", address);
+}
 prepare(document);
 listen();
