@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -34,7 +35,7 @@ def open_memory(folder: Path, clock: Clock, **bounds: int) -> CallLog:
     return MemoryCallLog(clock, 30 * DAY, **bounds)
 
 
-def open_sqlite(folder: Path, clock: Clock, **bounds: int) -> CallLog:
+def open_sqlite(folder: Path, clock: Clock, **bounds: Any) -> CallLog:
     return SqliteCallLog(folder, clock, 30 * DAY, **bounds)
 
 
@@ -145,6 +146,7 @@ def test_sessions_are_listed_by_their_latest_call_with_the_totals_of_all_their_c
     log.add(call("c", "one", started_at=START + 2, target="https://b.example/", texts=[text], result="x" * 40))
     first, second = log.sessions(9)
     assert (first.id, first.calls, first.first_at, first.last_at) == ("one", 2, START, START + 2)
+    assert (first.about, second.about) == ("https://b.example/", "https://docs.python.org/asyncio/0")
     assert (first.read_chars, first.shown_chars, first.result_bytes, first.tokens) == (2 * text.chars, 600, 80, 20)
     assert (second.id, second.calls, second.errors, second.misses) == ("two", 1, 1, 1)
     assert log.sessions(9, after=(first.last_at, first.id)) == (second,)

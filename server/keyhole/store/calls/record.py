@@ -112,6 +112,8 @@ class SessionSummary:
     result_bytes: int
     read_chars: int
     shown_chars: int
+    about: str = ""
+    """The query, or else the target, of the latest call that has one."""
 
 
 @dataclass(frozen=True, slots=True)

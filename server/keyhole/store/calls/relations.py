@@ -22,7 +22,8 @@ _WORD: Final = re.compile(r"\w+")
 _FIRST_UNSPACED: Final = "\u2e80"
 """The first character of the scripts of East Asia, which write no spaces between words."""
 _OUTPUTS: Final = frozenset({"hook", "pipe", "run", "proxy"})
-"""Origins of calls that bound an output. To run a command again is no sign that its output was insufficient."""
+"""Origins of calls that bound an output. To run a command again is no sign that its output was insufficient. Nor is
+reading on in a resource, which a person attaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def _follow(record: CallRecord, before: Sequence[Earlier]) -> tuple[Earlier | No
 def _miss(found: Earlier, relation: Relation, keys: frozenset[str]) -> Miss:
     """Return why the followed call did not suffice, "" if it did, or if its miss is known already."""
     call = found.summary
-    if call.miss or (call.origin in _OUTPUTS and relation == "same_call"):
+    if call.miss or call.origin == "resource" or (call.origin in _OUTPUTS and relation == "same_call"):
         return ""
     if call.tool == "search" and relation in {"same_call", "searched_again"}:
         return "searched_again"

@@ -32,11 +32,12 @@ def matches(record: CallRecord, filters: CallFilters) -> bool:
 
 def sum_session(calls: Sequence[CallSummary]) -> SessionSummary:
     """Return the session of one or more calls, the latest of which names its client."""
-    latest = max(calls, key=lambda call: (call.started_at, call.id))
+    in_order = sorted(calls, key=lambda call: (call.started_at, call.id))
+    latest = in_order[-1]
     return SessionSummary(
         id=latest.session,
         client=latest.client,
-        first_at=min(call.started_at for call in calls),
+        first_at=in_order[0].started_at,
         last_at=latest.started_at,
         calls=len(calls),
         errors=sum(call.outcome != OK for call in calls),
@@ -45,6 +46,7 @@ def sum_session(calls: Sequence[CallSummary]) -> SessionSummary:
         result_bytes=sum(call.result_bytes for call in calls),
         read_chars=sum(call.read_chars for call in calls),
         shown_chars=sum(call.shown_chars for call in calls),
+        about=next((about for call in in_order[::-1] if (about := call.query or call.target)), ""),
     )
 
 

@@ -34,6 +34,11 @@ from keyhole.store.postgres.database import Connection
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
 SESSIONS: Final = ", ".join(SESSION_COLUMNS)
+_ABOUT: Final = """coalesce((
+    SELECT CASE WHEN query <> '' THEN query ELSE target END FROM keyhole.calls c
+    WHERE c.tenant = s.tenant AND c.session = s.id AND (query <> '' OR target <> '')
+    ORDER BY c.started_at DESC, c.id DESC LIMIT 1
+), '') AS about"""
 _TEXTS: Final = f"""
 SELECT call, {", ".join(TEXT_COLUMNS)} FROM keyhole.call_texts
 WHERE tenant = %s AND call = ANY(%s) ORDER BY call, number
@@ -47,7 +52,7 @@ def decode_call(row: Mapping[str, Any]) -> CallSummary:
 
 def decode_session(row: Mapping[str, Any]) -> SessionSummary:
     """Return the session of a row."""
-    return session_of([row[name] for name in SESSION_COLUMNS])
+    return session_of([row[name] for name in (*SESSION_COLUMNS, "about")])
 
 
 def find_call(connection: Connection, tenant: UUID, id: str) -> CallRecord | None:
@@ -117,13 +122,13 @@ def list_sessions(
     if after is not None:
         where, values = f"{where} AND (last_at, id) < (%s, %s)", [*values, after[0], to_storable(after[1])]
     order = "ORDER BY last_at DESC, id DESC"
-    sql = f"SELECT {SESSIONS} FROM keyhole.call_sessions s WHERE tenant = %s{where} {order} LIMIT %s"
+    sql = f"SELECT {SESSIONS}, {_ABOUT} FROM keyhole.call_sessions s WHERE tenant = %s{where} {order} LIMIT %s"
     return tuple(map(decode_session, connection.execute(sql, [tenant, *values, limit])))
 
 
 def find_session(connection: Connection, tenant: UUID, id: str) -> SessionSummary | None:
     """Return a session, None if it is unknown."""
-    sql = f"SELECT {SESSIONS} FROM keyhole.call_sessions WHERE tenant = %s AND id = %s"
+    sql = f"SELECT {SESSIONS}, {_ABOUT} FROM keyhole.call_sessions s WHERE tenant = %s AND id = %s"
     row = connection.execute(sql, [tenant, to_storable(id)]).fetchone()
     return None if row is None else decode_session(row)
 

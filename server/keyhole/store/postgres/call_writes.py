@@ -7,7 +7,7 @@ the calls that its own calls may follow.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from keyhole.store.calls.rows import (
 )
 from keyhole.store.calls.search_terms import site_of, sites_of, words_of
 from keyhole.store.calls.totals import sum_session
-from keyhole.store.postgres.call_reads import CALLS, SESSIONS, decode_call, texts_of_calls
+from keyhole.store.postgres.call_reads import CALLS, decode_call, texts_of_calls
 from keyhole.store.postgres.database import Connection
 
 CALL_BYTES: Final = 1_200
@@ -48,8 +48,9 @@ VALUES ({", ".join(["%s"] * (len(TEXT_COLUMNS) + 4))})
 """
 _ADD_STAGES: Final = "INSERT INTO keyhole.call_stages (call, tenant, name, seconds) VALUES (%s, %s, %s, %s)"
 _SUMMED: Final = ("calls", "errors", "misses", "tokens", "result_bytes", "read_chars", "shown_chars")
+_SESSIONS: Final = ", ".join(SESSION_COLUMNS)
 _ADD_TO_SESSION: Final = f"""
-INSERT INTO keyhole.call_sessions AS s (tenant, {SESSIONS}) VALUES (%s, {", ".join(["%s"] * len(SESSION_COLUMNS))})
+INSERT INTO keyhole.call_sessions AS s (tenant, {_SESSIONS}) VALUES (%s, {", ".join(["%s"] * len(SESSION_COLUMNS))})
 ON CONFLICT (tenant, id) DO UPDATE SET
     client = CASE WHEN excluded.last_at >= s.last_at THEN excluded.client ELSE s.client END,
     first_at = least(s.first_at, excluded.first_at), last_at = greatest(s.last_at, excluded.last_at),
@@ -64,7 +65,7 @@ SELECT {CALLS}, request, key FROM keyhole.calls WHERE tenant = %s AND session = 
 ORDER BY started_at DESC, id DESC LIMIT %s
 """
 _SUM_SESSIONS: Final = f"""
-INSERT INTO keyhole.call_sessions (tenant, {SESSIONS})
+INSERT INTO keyhole.call_sessions (tenant, {_SESSIONS})
 SELECT tenant, session, (array_agg(client ORDER BY started_at DESC, id DESC))[1], min(started_at), max(started_at),
     count(*), count(*) FILTER (WHERE outcome <> 'ok'), count(*) FILTER (WHERE miss <> ''),
     sum(tokens), sum(result_bytes), sum(read_chars), sum(shown_chars)
@@ -134,7 +135,8 @@ def _add_to_session(connection: Connection, tenant: UUID, related: Related) -> N
         sql = "UPDATE keyhole.calls SET miss = %s WHERE tenant = %s AND id = %s"
         connection.execute(sql, [related.miss, tenant, to_storable(call.follows)])
         total = replace(total, misses=total.misses + 1)
-    values = [to_storable(value) if isinstance(value, str) else value for value in astuple(total)]
+    values = [getattr(total, name) for name in SESSION_COLUMNS]
+    values = [to_storable(value) if isinstance(value, str) else value for value in values]
     connection.execute(_ADD_TO_SESSION, [tenant, *values])
 
 
