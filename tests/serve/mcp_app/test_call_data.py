@@ -48,13 +48,17 @@ def log_of(*records: CallRecord) -> MemoryCallLog:
 
 
 def shown(log: MemoryCallLog | None, result: str = RESULT, *, stored: bool = True) -> dict[str, Any]:
+    return asked({"result": result}, log, stored=stored)
+
+
+def asked(arguments: dict[str, Any], log: MemoryCallLog | None = None, *, stored: bool = True) -> dict[str, Any]:
     store = MemoryStore(Clock())
     if stored:
         store.put(artifact(PAGE.id, TEXT), "")
     product = replace(retrieval(store=store), recording=Recording(log, CallQueue(), Visits(str)) if log else None)
 
     async def run() -> str:
-        return await call_data.show_call(product, Caller(), {"result": result})
+        return await call_data.show_call(product, Caller(), arguments)
 
     data: dict[str, Any] = json.loads(anyio.run(run))
     return data
@@ -126,6 +130,23 @@ def test_a_source_that_was_not_read_is_shown_with_its_reason() -> None:
     texts = shown(log_of(record(texts=(left_out, PAGE))))["texts"]
     assert (texts[0]["state"], texts[0]["passages"]) == ("timeout", [])
     assert len(texts[1]["passages"]) == 2
+
+
+def test_a_part_that_was_left_out_is_shown_verbatim() -> None:
+    assert asked({"id": PAGE.id, "start": 23, "end": 300}) == {"text": TEXT[23:300]}
+    assert asked({"id": PAGE.id, "start": 23, "end": 10**9}) == {"text": TEXT[23:]}
+
+
+def test_a_long_part_begins_with_as_much_as_has_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_data, "MAX_BUDGET", 1_500)
+    text = asked({"id": PAGE.id, "start": 0, "end": len(TEXT)})["text"]
+    assert TEXT.startswith(text) and 300 < len(text) < 1_000
+
+
+def test_a_part_of_a_text_that_is_gone_is_an_error_with_a_code() -> None:
+    with pytest.raises(KeyholeError) as caught:
+        asked({"id": PAGE.id, "start": 0, "end": 5}, stored=False)
+    assert caught.value.code is Code.UNKNOWN_ARTIFACT
 
 
 def test_a_failing_log_is_an_error_with_a_code() -> None:

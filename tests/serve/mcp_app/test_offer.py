@@ -51,6 +51,10 @@ def ask(method: str, *arguments: Any, extensions: Any = (), era: str = "auto") -
     return anyio.run(run)
 
 
+PARTLY: list[dict[str, Any]] = [
+    {}, {"result": ""}, {"result": 5}, {"result": "text", "id": "x"}, {"id": "x"}, {"id": "x", "start": 5, "end": 5},
+    {"id": "x", "start": -1, "end": 5}, {"id": "x", "start": 0, "end": "5"},
+]  # fmt: skip
 FETCH = ("call_tool", "web_fetch", {"url": URL, "query": "oil", "max_chars": 900})
 
 
@@ -102,8 +106,14 @@ def test_the_view_is_told_that_calls_are_not_recorded() -> None:
     assert "structuredContent" not in result
 
 
-@pytest.mark.parametrize("arguments", [{}, {"result": ""}, {"result": 5}, {"result": "text", "id": "x"}])
-def test_the_tool_of_the_view_names_its_argument(arguments: dict[str, Any]) -> None:
+@pytest.mark.parametrize("arguments", PARTLY)
+def test_the_tool_of_the_view_names_its_arguments(arguments: dict[str, Any]) -> None:
     error = ask("call_tool", TOOL, arguments, extensions=APP)["error"]
     assert error["data"]["code"] == "invalid_argument"
-    assert "show_call takes one argument: result" in error["message"]
+    assert "show_call takes result" in error["message"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_part_of_an_unknown_text_is_an_error_with_a_code(era: str) -> None:
+    part = {"id": "aaaaaaaaaaaaaaaa", "start": 0, "end": 5}
+    assert ask("call_tool", TOOL, part, extensions=APP, era=era)["error"]["data"]["code"] == "unknown_artifact"

@@ -27,7 +27,7 @@ view.srcdoc = VIEW;
 </script>"""
 """A host in one page. It keeps the messages of the view and answers its requests."""
 
-RESULT = {
+RESULT: dict[str, Any] = {
     "content": [
         {
             "type": "text",
@@ -38,7 +38,7 @@ RESULT = {
 }
 NEXT = 'read_artifact(id="aaaaaaaaaaaaaaaa", offset=430)'
 PASSAGES = ["Fish swim.", "<img src=x onerror=alert(1)><b>bold</b> https://example.org/x"]
-RECORD = {
+RECORD: dict[str, Any] = {
     "recorded": True, "tool": "web_fetch", "query": "fish", "target": "https://example.org/", "outcome": "ok",
     "seconds": 0.25, "budget": 9_000, "bytes": 120, "tokens": 40, "read": 10_000, "shown": 71, "texts_left_out": 0,
     "texts": [
@@ -104,6 +104,10 @@ class View:
         """Send a message from the host."""
         self._page.evaluate(f"post({json.dumps({'method': method, 'params': params, **more})})")
 
+    def answer(self, method: str, answer: dict[str, Any]) -> None:
+        """Let the host answer a method with this from now on."""
+        self._page.evaluate(f"answers[{json.dumps(method)}] = {json.dumps(answer)}")
+
     def seen(self, method: str = "") -> list[dict[str, Any]]:
         """Return the messages that the view has sent, of one method or all."""
         sent: list[dict[str, Any]] = self._page.evaluate("seen")
@@ -142,12 +146,12 @@ def test_a_recorded_call_is_shown_with_its_question_sizes_passages_gaps_and_next
         asked = view.seen("tools/call")[0]["params"]
         assert asked == {"name": "show_call", "arguments": {"result": RESULT["content"][0]["text"]}}
         assert view.text("#asked") == "url: https://example.org/ · query: fish"
-        assert "71 of 10,000 characters (1 %)" in view.text("#figures")
-        assert "120 of 9,000 bytes" in view.text("#figures")
-        assert "about 40 (estimated)" in view.text("#figures")
+        assert "71 of 10,000 characters, 1 %, counted" in view.text("#figures")
+        assert "120 of 9,000 bytes, counted" in view.text("#figures")
+        assert "40, estimated" in view.text("#figures")
         offsets = view.evaluate("[...document.querySelectorAll('.offsets')].map(each => each.textContent)")
         assert offsets == ["0:10", "400:461"]
-        assert view.text(".gap") == "[…10:400] 390 characters left out"
+        assert view.text(".gap span") == "[…10:400] 390 characters left out"
         assert view.evaluate("document.querySelector('.strip').getAttribute('aria-label')") == (
             "71 of 10,000 characters shown, in 2 passages"
         )
@@ -209,6 +213,28 @@ def test_without_a_record_the_view_says_so_and_shows_the_result(
         assert "the places of the passages in the whole text are unknown" in view.text("#notice")
         assert view.text("#result") == RESULT["content"][0]["text"]
         assert view.text("#call") == NEXT
+
+
+def test_a_gap_opens_step_by_step_and_shows_what_was_left_out(browser: Chromium) -> None:
+    with hosted(browser, called(RECORD)) as view:
+        view.show_call()
+        for part, words in (("a🐟" + "b" * 198, "[…210:400] 190 characters left out"), ("c" * 190, "[…461:10000] ")):
+            view.answer("tools/call", called({"text": part}))
+            view.evaluate("document.querySelector('.gap button').click()")
+            view.wait_until(lambda words=words: view.text(".gap span").startswith(words))
+        asked = [each["params"]["arguments"] for each in view.seen("tools/call")[1:]]
+        page = RECORD["texts"][0]["id"]
+        assert asked == [{"id": page, "start": 10, "end": 400}, {"id": page, "start": 210, "end": 400}]
+        opened = view.evaluate("[...document.querySelectorAll('.unseen')].map(each => each.innerText.slice(0, 24))")
+        assert [each.split("\n")[0] for each in opened] == ["10:210 (left out)", "210:400 (left out)"]
+
+
+def test_a_gap_of_a_text_that_is_gone_says_why(browser: Chromium) -> None:
+    with hosted(browser, called(RECORD)) as view:
+        view.show_call()
+        view.answer("tools/call", {"error": {"code": -32602, "message": "expired_artifact: it was dropped"}})
+        view.evaluate("document.querySelector('.gap button').click()")
+        view.wait_until(lambda: view.text(".gap span") == "expired_artifact: it was dropped")
 
 
 def test_what_was_asked_is_read_from_the_record_where_the_host_does_not_tell_it(browser: Chromium) -> None:

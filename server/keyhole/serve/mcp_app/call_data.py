@@ -1,4 +1,7 @@
-"""Find the record of a call by its result, and return what the view shows of it, within the client's limit."""
+"""Find the record of a call by its result, and return what the view shows of it, within the client's limit.
+
+Nothing of this is recorded itself: a person looks, and no agent reads.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,8 @@ DELAYS: Final = (0.0, 0.1, 0.4, 1.5)
 """Seconds before each look at the log. A call is recorded after its answer, and a view may ask at once."""
 MAX_ASKED: Final = 2_000
 """Characters of a question or address: the longest question that a tool accepts."""
+MAX_PART: Final = 8_000
+"""Characters of a part that a call left out: about as many as a result shows by default."""
 OVERHEAD: Final = 500
 """Bytes of a result around the data, including the server's name and the data's own braces."""
 
@@ -33,24 +38,42 @@ UNKNOWN: Final = "unknown"
 
 
 async def show_call(retrieval: Retrieval, caller: Caller, arguments: Mapping[str, Any]) -> str:
-    """Return the data of a call as JSON. Raises KeyholeError (invalid_argument) without a result's text."""
-    result = arguments.get("result")
-    if not isinstance(result, str) or not result or set(arguments) != {"result"}:
-        raise KeyholeError(Code.INVALID_ARGUMENT, "show_call takes one argument: result, the text of a call's result")
+    """Return as JSON the data of the call with a result, or a part of a stored text that the call left out.
+
+    Raises KeyholeError: invalid_argument; for a part, also those of `Store.part`.
+    """
+    # The view's data are no result for a model, so they may take what the client can receive.
+    space = client_budget(retrieval.config, caller.limits, MAX_BUDGET).size - OVERHEAD
+    match arguments:
+        case {"result": str(result), **rest} if result and not rest:
+            return await _find_data(retrieval, result, space)
+        case {"id": str(id), "start": int(start), "end": int(end), **rest} if 0 <= start < end and not rest:
+            return await asyncio.to_thread(_part, retrieval.store, id, start, min(end, start + MAX_PART), space)
+    raise KeyholeError(
+        Code.INVALID_ARGUMENT, "show_call takes result, the text of a call's result, or else id, start and end"
+    )
+
+
+async def _find_data(retrieval: Retrieval, result: str, space: int) -> str:
     if retrieval.calls is None:
         return _json({"recorded": False, "reason": OFF})
     for delay in DELAYS:
         await asyncio.sleep(delay)
         if record := await asyncio.to_thread(find_call, retrieval.calls, result):
-            # The view's data are no result for a model, so they may take what the client can receive.
-            space = client_budget(retrieval.config, caller.limits, MAX_BUDGET).size
             return await asyncio.to_thread(_data, retrieval.store, record, space)
     return _json({"recorded": False, "reason": UNKNOWN})
 
 
+def _part(store: Store, id: str, start: int, end: int, space: int) -> str:
+    text = store.part(id, start, end).artifact.text
+    while _size(text) > space:
+        text = text[: len(text) // 2]
+    return _json({"text": text})
+
+
 def find_call(log: CallLog, result: str) -> CallRecord | None:
     """Return the newest call with exactly this result, None if it is not among the newest calls."""
-    size, after = len(result.encode("utf-8", "surrogatepass")), None
+    size, after = len(result.encode("utf-8", "replace")), None
     for _ in range(MAX_SEARCHED // PAGE):
         calls = log.calls(PAGE, after=after)
         for call in calls:
@@ -63,7 +86,7 @@ def find_call(log: CallLog, result: str) -> CallRecord | None:
 
 
 def _data(store: Store, record: CallRecord, space: int) -> str:
-    return _json(call_data(record, _passages(store, record.texts), space - OVERHEAD))
+    return _json(call_data(record, _passages(store, record.texts), space))
 
 
 def call_data(record: CallRecord, passages: Iterable[tuple[int, str]], space: int) -> dict[str, Any]:

@@ -38,17 +38,17 @@ def with_app(tools: Sequence[types.Tool]) -> list[types.Tool]:
 
 def _show_call() -> types.Tool:
     """Return the tool of the view. `visibility` hides it from the model."""
-    result = {"type": "string", "description": "The text of the call's result, exactly as it was sent."}
+    properties = {
+        "result": {"type": "string", "description": "The text of a call's result, exactly as it was sent."},
+        "id": {"type": "string", "description": "Instead of result: the id of a stored text."},
+        "start": {"type": "integer", "minimum": 0, "description": "The first character of a part of that text."},
+        "end": {"type": "integer", "minimum": 1, "description": "The character after the part."},
+    }
     return types.Tool(
         name=TOOL,
         title="Show a call",
-        description="For Keyhole's view of a call: returns as JSON what was asked, what was read and what was shown.",
-        input_schema={
-            "type": "object",
-            "properties": {"result": result},
-            "required": ["result"],
-            "additionalProperties": False,
-        },
+        description="For Keyhole's view of a call: returns as JSON what was asked, read and shown, or a part left out.",
+        input_schema={"type": "object", "properties": properties, "additionalProperties": False},
         annotations=types.ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
