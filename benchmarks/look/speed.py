@@ -101,6 +101,7 @@ def list_pages(calls: int, text: str, call: str, long: int) -> dict[str, str]:
         "figures of 7 days": "/figures",
         "figures of 30 days": "/figures?days=30",
         "texts": "/texts",
+        "texts, filtered by a kind that no text has": "/texts?kind=outputs",
         "texts that contain words": "/texts?words=retry+limit",
         "the long text, its beginning": f"/texts/{text}",
         "the long text, its middle with the passages of a call": f"/texts/{text}?start={long // 2}&call={call}",

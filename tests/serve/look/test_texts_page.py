@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from keyhole.records import Artifact
+from keyhole.serve.look import texts_page
 from keyhole.serve.look.page import Look
 from keyhole.serve.look.texts_page import PER_PAGE
 from tests.support.look import NOW, empty_look, page_client, words_of
@@ -52,6 +55,36 @@ def test_a_search_finds_texts_by_their_words_and_kind() -> None:
     assert "Page 1" in both and "Page 3" in both and "Page 2" not in both
     assert "Page 1" not in outputs and "Page 3 test run, exit 1" in outputs
     assert "No stored text contains these words." in client.get("/texts?words=absent").text
+
+
+def test_the_list_is_filtered_by_site_and_kind_and_its_links_keep_the_filter() -> None:
+    look = empty_look()
+    for number in range(PER_PAGE + 4):
+        store(look, number, url="output:test" if number < 2 else "")
+    client = page_client(look)
+    outputs = words_of(client.get("/texts?kind=outputs").text)
+    assert "Page 0 test run" in outputs and "Page 1 test run" in outputs and "Page 2" not in outputs
+    assert "No stored text passes the filter." in client.get("/texts?site=other.example").text
+    first = client.get("/texts?site=site.example").text
+    older = first.partition('rel="next" href="')[2].partition('"')[0].replace("&amp;", "&")
+    assert "site=site.example" in older
+    rest = client.get(older).text
+    assert [rest.count(f'href="/texts/id{number:04}"') for number in range(5)] == [0, 0, 1, 1, 0]
+    assert 'rel="next"' not in rest
+
+
+def test_a_filter_that_finds_little_stops_and_continues_on_the_next_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts_page, "BATCH", 4)
+    monkeypatch.setattr(texts_page, "BATCHES", 2)
+    look = empty_look()
+    for number in range(20):
+        store(look, number, url="output:log" if number == 3 else "")
+    client, path, found = page_client(look), "/texts?kind=outputs", []
+    for _ in range(3):
+        html = client.get(path).text
+        found.append("/texts/id0003" in html)
+        path = html.partition('rel="next" href="')[2].partition('"')[0].replace("&amp;", "&")
+    assert (found, path) == ([False, False, True], "")
 
 
 def test_a_text_is_pinned_and_deleted_by_forms_that_return_to_the_list() -> None:

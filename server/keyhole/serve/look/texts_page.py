@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,15 +11,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from keyhole.passages.stems import query_words
-from keyhole.records import Artifact, ArtifactSummary
+from keyhole.records import Artifact, ArtifactSummary, Place
 from keyhole.serve.look.page import look_of, page
 from keyhole.serve.look.sessions_page import MAX_FILTER, read_place, write_place
 from keyhole.store.base import Store
-from keyhole.store.filters import ArtifactKind, Filters
+from keyhole.store.filters import ArtifactKind, Filters, has_kind
 from keyhole.text.output_facts import EXIT_STATUS, is_output, kind_name
+from keyhole.text.sites import is_allowed_by_sites
 
 PER_PAGE: Final = 50
 """Texts on one page of the list."""
+BATCH: Final = 500
+"""Texts that a filtered list reads at once."""
+BATCHES: Final = 10
+"""Batches that one page of a filtered list reads: 50 ms. The next page continues after them."""
 FOUND: Final = 20
 """Texts that a search shows. The store reads the whole text of each."""
 KINDS: Final[tuple[ArtifactKind, ...]] = ("pages", "outputs")
@@ -44,9 +49,9 @@ class TextsView:
     """One page of the list."""
 
     rows: tuple[TextRow, ...]
-    words: str
-    kind: str
-    older: str
+    fields: Mapping[str, str]
+    """The words, site and kind of the request as fields of an address, without empty ones."""
+    older: str = ""
     """The place after which the list continues, "" on the last page and for a search."""
 
 
@@ -76,30 +81,41 @@ def _source(url: str, notes: dict[str, str]) -> str:
     return f"{kind_name(url)}, exit {status}" if status else kind_name(url)
 
 
-def list_view(rows: Iterable[ArtifactSummary]) -> TextsView:
-    """Return a page of the listing. `rows`: one more than a page has, if there are more."""
-    summaries = tuple(rows)
-    older = write_place(summaries[PER_PAGE - 1].place) if len(summaries) > PER_PAGE else ""
-    return TextsView(tuple(map(row_of, summaries[:PER_PAGE])), "", "", older)
+def list_texts(store: Store, filters: Filters, after: Place | None) -> tuple[list[ArtifactSummary], Place | None]:
+    """Return a page of the artifacts that pass the filters, newest first, and the place after which to continue.
+
+    The place is None at the end of the list. A page can be short or empty before that, because its reads are bounded.
+    """
+    found: list[ArtifactSummary] = []
+    size = BATCH if filters else PER_PAGE + 1
+    for _ in range(BATCHES):
+        rows = store.list(size, after)
+        for row in rows:
+            if len(found) == PER_PAGE:
+                return found, after
+            after = row.place
+            if has_kind(row.url, filters.kind) and (not filters.sites or is_allowed_by_sites(row.url, filters)):
+                found.append(row)
+        if len(rows) < size:
+            return found, None
+    return found, after
 
 
-def search_view(store: Store, words: str, kind: str) -> TextsView:
-    """Return the stored texts that contain some words, those with the most and rarest words first."""
-    stems = tuple(dict.fromkeys(query_words(words)))
-    filters = Filters(kind=next((each for each in KINDS if each == kind), None))
-    found = store.search(stems, FOUND, filters) if stems else ()
-    return TextsView(tuple(map(found_row, found)), words, kind, "")
+def read_view(store: Store, query: Mapping[str, str]) -> TextsView:
+    """Return the stored texts that a request asks for: the best matches for its words, or the newest without words."""
+    given = {name: query.get(name, "").strip()[:MAX_FILTER] for name in ("words", "site", "kind")}
+    fields = {name: value for name, value in given.items() if value}
+    kind = next((each for each in KINDS if each == given["kind"]), None)
+    filters = Filters(sites=(given["site"],) if given["site"] else (), kind=kind)
+    if stems := tuple(dict.fromkeys(query_words(given["words"]))):
+        return TextsView(tuple(map(found_row, store.search(stems, FOUND, filters))), fields)
+    rows, after = list_texts(store, filters, read_place(query.get("after", "")))
+    return TextsView(tuple(map(row_of, rows)), fields, write_place(after) if after else "")
 
 
 def show_texts(request: Request) -> Response:
     """Answer with the list of stored texts, or with the texts that contain the words of the query."""
-    store, query = look_of(request).store, request.query_params
-    words = query.get("words", "").strip()[:MAX_FILTER]
-    view = (
-        search_view(store, words, query.get("kind", ""))
-        if words
-        else list_view(store.list(PER_PAGE + 1, read_place(query.get("after", ""))))
-    )
+    view = read_view(look_of(request).store, request.query_params)
     return page(request, "texts.html", view=view, kinds=KINDS, back=request.url.path)
 
 
