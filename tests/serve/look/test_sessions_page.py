@@ -117,3 +117,7 @@ def test_a_malformed_place_is_the_beginning(text: str) -> None:
 @pytest.mark.parametrize("query", ["after=nan~x", "after=inf~x", "after=1", "words=" + "x" * 9_999, "site=%00", "x=1"])
 def test_no_address_makes_the_list_fail(query: str) -> None:
     assert page_client(look_with("s1")).get(f"/?{query}").status_code == 200
+
+
+def test_a_session_says_what_it_asked_last() -> None:
+    assert "zebra crossing" in words_of(page_client(look_with("s1", query="zebra crossing")).get("/").text)
