@@ -146,7 +146,7 @@ def places(text: str, query: str, start: int = 0, end: int | None = None) -> lis
     """Return the words at the places of the first term."""
     index = Index(text)
     parsed = parse_query(query, *index.sample)
-    found = find_places(index, parsed.terms[0], parsed, start, len(text) if end is None else end)
+    found = find_places(index, parsed.terms[0], parsed, [(start, len(text) if end is None else end)])
     return [text[begin:after] for begin, after in found]
 
 
@@ -167,7 +167,6 @@ def test_a_text_in_two_ranges_has_the_places_of_all_hits(text: str, query: str, 
     index, cut = Index(text), min(cut, len(text))
     parsed = parse_query(query, *index.sample)
     for term in parsed.terms:
-        ranges = ((0, cut), (cut, len(text)))
-        found = [place for start, end in ranges for place in find_places(index, term, parsed, start, end)]
+        found = list(find_places(index, term, parsed, ((0, cut), (cut, len(text)))))
         assert len(found) == find_hits(index, term, parsed.language, parsed.folded).count
         assert all(0 <= start < end <= len(text) for start, end in found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -163,19 +163,24 @@ Occurrence = tuple[int, float]
 """Offset and weight of a hit."""
 
 
-def find_places(index: Index, term: Term, query: Query, start: int, end: int) -> Iterator[Span]:
-    """Yield the places `[start, end)` of the words between two offsets that `find_hits` counts as hits of a term."""
+def find_places(index: Index, term: Term, query: Query, ranges: Iterable[Span]) -> Iterator[Span]:
+    """Yield the places `[start, end)` of the words within ranges of the text that `find_hits` counts as hits of a term.
+
+    A word that ends after its range is yielded as far as the range reaches.
+    """
     text = index.searchable_text(query.folded)
-    first = max(0, start - 1)  # the character before a word decides whether it is the word's beginning
-    piece = text[first : end + MAX_PLACE_CHARS]
-    occurrences = _find_occurrences(piece, term, query.language)
-    if term.match is Match.STEM and next(_find_occurrences(text, term, query.language), None) is None:
-        occurrences = _misspelt_hits(piece, fold(term.surface))
-    for place, _ in occurrences:
-        tail = _TAIL.match(piece, place) if term.match is Match.STEM else None
-        begin, after = first + place, first + (tail.end() if tail else place + len(term.needle))
-        if start <= begin < end:
-            yield begin, min(after, end)
+    is_misspelt = term.match is Match.STEM and next(_find_occurrences(text, term, query.language), None) is None
+    for start, end in ranges:
+        first = max(0, start - 1)  # the character before a word decides whether it is the word's beginning
+        piece = text[first : end + MAX_PLACE_CHARS]
+        found = (
+            _misspelt_hits(piece, fold(term.surface)) if is_misspelt else _find_occurrences(piece, term, query.language)
+        )
+        for place, _ in found:
+            tail = _TAIL.match(piece, place) if term.match is Match.STEM else None
+            begin, after = first + place, first + (tail.end() if tail else place + len(term.needle))
+            if start <= begin < end:
+                yield begin, min(after, end)
 
 
 def _collect(index: Index, term: Term, text: str, occurrences: Iterator[Occurrence]) -> Hits:

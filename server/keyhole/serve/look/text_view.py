@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 from keyhole.records import Artifact
@@ -146,8 +149,9 @@ def _view(
     artifact, is_ranked = text.artifact, text.total <= MAX_RANKED_CHARS
     index = index_text(artifact.text, artifact.main_end)
     ranked, scored = rank_text(artifact, query if is_ranked else "")
+    words = _find_words(index, scored, list(compress(segments, readable)))
     marked = [
-        mark(each, text.read(each.start, each.end), _find_words(index, scored, each)) if is_readable else each
+        mark(each, text.read(each.start, each.end), words.get(each.start, ())) if is_readable else each
         for each, is_readable in zip(segments, readable, strict=True)
     ]
     found = scored if scored and scored.stages else None  # None if no word of the query is in the text
@@ -166,16 +170,21 @@ def _view(
     )
 
 
-def _find_words(index: Index, scored: WindowScores | None, segment: Segment) -> list[Span]:
-    """Return the places of the query's words in a segment, without the single characters of unspaced scripts."""
+def _find_words(index: Index, scored: WindowScores | None, segments: Sequence[Segment]) -> Mapping[int, list[Span]]:
+    """Return the places of the query's words in segments, by the start of the segment.
+
+    Single characters of unspaced scripts are left out: they are in half of all words.
+    """
     from keyhole.passages.find import find_places
     from keyhole.passages.query import Match
 
-    if scored is None:
-        return []
-    single = {hits.term for hits in scored.hits if hits.term.match is Match.GRAM and len(hits.term.surface) < 2}
-    terms = [hits.term for hits in scored.hits if hits.count and hits.term not in single]
-    return [place for term in terms for place in find_places(index, term, scored.query, segment.start, segment.end)]
+    starts = [segment.start for segment in segments]
+    places: dict[int, list[Span]] = defaultdict(list)
+    for hits in scored.hits if scored else ():
+        if hits.count and scored and not (hits.term.match is Match.GRAM and len(hits.term.surface) == 1):
+            for place in find_places(index, hits.term, scored.query, [(each.start, each.end) for each in segments]):
+                places[starts[bisect_right(starts, place[0]) - 1]].append(place)
+    return places
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
