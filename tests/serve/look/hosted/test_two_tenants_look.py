@@ -141,10 +141,14 @@ def test_a_tenant_sees_its_own_calls_and_texts_and_nothing_of_another(served: tu
         assert SECRET_WORD not in body, path
         assert site.endpoint not in body, path
         assert not [id for id in ids if id in body], path
+    unchanged = server.tenants.stores.calls_for("two").latest()
     assert_ids_are_useless(server, own, others, ids)
     assert_forms_change_nothing(server, ids)
     assert_other_sites_change_nothing(server, ids)
     assert crawl(server, "one").keys() == own.keys()
+    call(server, "one", "read_artifact", id="a" * 16)
+    wait_for(lambda: len(server.tenants.stores.calls_for("one").calls(10)) == 4)
+    assert server.tenants.stores.calls_for("two").latest() == unchanged  # what its live pages are told
     assert_the_operator_sees_figures_only(server, site, ids)
 
 
@@ -196,7 +200,7 @@ def assert_the_operator_sees_figures_only(server: ThreadServer, site: Site, ids:
         *(f"/look/texts/{id}" for id in ids),
     ):
         assert request(server, path, Cookie=f"{COOKIE}={OPERATOR}").headers["location"] == "/look/"
-    assert re.search(r'data-label="Calls" class="num">3<', reply.body)
+    assert re.search(r'data-label="Calls" class="num">4<', reply.body)
 
 
 def test_a_tenants_own_forms_delete_what_they_name(tmp_path: Path) -> None:
