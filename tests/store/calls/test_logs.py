@@ -119,6 +119,8 @@ def test_calls_are_listed_newest_first_in_pages_that_neither_repeat_nor_omit_any
         (CallFilters(outcome="timeout"), "d"),
         (CallFilters(outcome="ok"), "abc"),
         (CallFilters(misses_only=True), "d"),
+        (CallFilters(miss="error"), "d"),
+        (CallFilters(miss="same_page"), ""),
         (CallFilters(site="python.org"), "a"),
         (CallFilters(site="thon.org"), ""),
         (CallFilters(site="https://WWW.sqlite.org/wal.html"), "b"),
@@ -252,6 +254,7 @@ FILTERS = st.builds(
     outcome=st.sampled_from(["", "ok", "error", "timeout"]),
     words=st.sampled_from(["", "", "task", "url http", "tests"]),
     misses_only=st.booleans(),
+    miss=st.sampled_from(["", "", "error", "same_page"]),
 )
 
 

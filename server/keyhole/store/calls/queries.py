@@ -79,12 +79,12 @@ def _conditions(filters: CallFilters) -> tuple[list[str], list[Any]]:
     """Return the conditions that filters set for a call, and their values."""
     conditions: list[str] = []
     values: list[Any] = []
-    equal = {"session": filters.session, "client": filters.client, "tool": filters.tool, "outcome": filters.outcome}
+    equal = {name: getattr(filters, name) for name in ("session", "client", "tool", "outcome", "miss")}
     if filters.outcome == "error":
         # Each failed call is a miss, and the index of misses is in the order of the list.
         equal["outcome"] = ""
         conditions.append(f"calls.miss != '' AND calls.outcome != '{OK}'")
-    elif filters.misses_only:
+    elif filters.misses_only or filters.miss:
         conditions.append("calls.miss != ''")
     for name, value in equal.items():
         if value:
@@ -162,11 +162,13 @@ def sum_figures(connection: sqlite3.Connection, since: float) -> Figures:
     """Return the figures of the calls since a time."""
     hours = tuple(Hour(*row) for row in connection.execute(_HOURS, [since]))
     asked, sufficed = connection.execute(_ASKED, [since]).fetchone()
-    outcomes, tools, clients = (_count_by(connection, name, since) for name in ("outcome", "tool", "client"))
+    outcomes, tools, clients, misses = (
+        _count_by(connection, name, since) for name in ("outcome", "tool", "client", "miss")
+    )
     stages = tuple(connection.execute(_STAGES, [since]))
     sources = tuple(connection.execute(_SOURCES, [since, MAX_SOURCES]))
     total = sum(hour.calls for hour in hours)
-    return Figures(since, total, asked, sufficed, hours, outcomes, stages, sources, tools, clients)
+    return Figures(since, total, asked, sufficed, hours, outcomes, stages, sources, tools, clients, misses)
 
 
 def _count_by(connection: sqlite3.Connection, name: str, since: float) -> tuple[tuple[str, int], ...]:

@@ -130,6 +130,8 @@ class CallFilters:
     words: str = ""
     """Words that the arguments, titles or URLs of a call contain, in any order and without regard to case."""
     misses_only: bool = False
+    miss: Miss = ""
+    """The kind of miss."""
 
 
 NO_CALL_FILTERS: Final = CallFilters()
@@ -170,3 +172,5 @@ class Figures:
     """`(site, characters read, calls)` of the sites with the most characters."""
     tools: tuple[tuple[str, int], ...]
     clients: tuple[tuple[str, int], ...]
+    misses: tuple[tuple[str, int], ...] = ()
+    """Calls by kind of miss, most first; "" for the calls without one."""

@@ -25,6 +25,7 @@ def matches(record: CallRecord, filters: CallFilters) -> bool:
         and filters.tool in {"", call.tool}
         and (filters.outcome in {"", call.outcome} or (filters.outcome == "error" and call.outcome != OK))
         and (not filters.misses_only or call.miss != "")
+        and filters.miss in {"", call.miss}
         and wanted_site(filters) in sites_of(record)
         and all(word in words_of(record) for word in wanted_words(filters))
     )
@@ -69,6 +70,7 @@ def sum_figures(records: Iterable[CallRecord], since: float) -> Figures:
         _sum_sources(records),
         _count(call.tool for call in calls),
         _count(call.client for call in calls),
+        _count(call.miss for call in calls),
     )
 
 

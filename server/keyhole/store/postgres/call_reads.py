@@ -92,12 +92,12 @@ def _conditions(filters: CallFilters) -> tuple[list[str], list[Any]]:
     """Return the conditions that filters set for a call, and their values."""
     conditions: list[str] = []
     values: list[Any] = []
-    equal = {"session": filters.session, "client": filters.client, "tool": filters.tool, "outcome": filters.outcome}
+    equal = {name: getattr(filters, name) for name in ("session", "client", "tool", "outcome", "miss")}
     if filters.outcome == "error":
         # Each failed call is a miss, and the index of misses is in the order of the list.
         equal["outcome"] = ""
         conditions.append(f"miss <> '' AND outcome <> '{OK}'")
-    elif filters.misses_only:
+    elif filters.misses_only or filters.miss:
         conditions.append("miss <> ''")
     for name, value in equal.items():
         if value:
@@ -197,7 +197,9 @@ def sum_figures(connection: Connection, tenant: UUID, since: float) -> Figures:
     """Return the figures of the calls since a time."""
     hours = tuple(Hour(**row) for row in connection.execute(_HOURS, [tenant, since]))
     asked = connection.execute(_ASKED, [tenant, since, sorted(ASKING)]).fetchone() or {"asked": 0, "sufficed": 0}
-    outcomes, tools, clients = (_count_by(connection, tenant, name, since) for name in ("outcome", "tool", "client"))
+    outcomes, tools, clients, misses = (
+        _count_by(connection, tenant, name, since) for name in ("outcome", "tool", "client", "miss")
+    )
     stages = connection.execute(_STAGES, [tenant, since])
     sources = connection.execute(_SOURCES, [tenant, since, MAX_SOURCES])
     return Figures(
@@ -211,6 +213,7 @@ def sum_figures(connection: Connection, tenant: UUID, since: float) -> Figures:
         tuple((row["site"], row["chars"], row["calls"]) for row in sources),
         tools,
         clients,
+        misses,
     )
 
 
