@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 from dataclasses import replace
+from typing import Final
 
 from keyhole.records import Artifact
+from keyhole.retrieval.call_record import Recording
+from keyhole.retrieval.dispatch import dispatch
+from keyhole.retrieval.progress import no_progress
+from keyhole.retrieval.session import Visits
 from keyhole.serve.look.call_page import format_request, list_arguments, view_of
 from keyhole.serve.look.page import Look
+from keyhole.serve.look.text_page import quote_of
+from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import CallRecord, ReadText
 from tests.store.calls.samples import call, page, read_text
 from tests.support.fakes import artifact
+from tests.support.fakes import page as web_page
 from tests.support.look import NOW, empty_look, page_client, words_of
+from tests.support.product import retrieval
+
+URL: Final = "https://docs.example/pumps"
 
 
 def look_with(record: CallRecord, *artifacts: Artifact) -> Look:
@@ -64,6 +76,14 @@ def test_a_long_gap_links_to_its_text_and_an_export_can_leave_out_more() -> None
     assert [bool(segment.pieces) for segment in view.texts[0].view.segments] == [True, True, False]
 
 
+def test_the_texts_of_a_call_share_the_room_for_gaps() -> None:
+    stored = [page(number, 9_000) for number in range(3)]
+    look = look_with(call(texts=[read_text(each, (100, 300)) for each in stored]), *stored)
+    view = view_of(look, "call", room=3 * 8_000)
+    assert view is not None
+    assert [bool(text.view and text.view.segments[-1].pieces) for text in view.texts] == [False] * 3
+
+
 def test_a_search_names_engines_sources_and_why_a_source_was_left_out() -> None:
     stored = page(0, 3_000)
     texts = [
@@ -104,6 +124,39 @@ def test_the_calls_before_and_after_are_linked() -> None:
 def test_a_text_that_is_no_longer_stored_says_so() -> None:
     record = call(texts=[ReadText("b" * 16, "https://gone.example/", "Gone", 900, ((0, 90),))])
     assert "not in the store" in words_of(show(look_with(record)))
+
+
+def test_a_quote_that_was_looked_for_is_marked() -> None:
+    stored = page(0, 3_000)
+    record = call(
+        tool="read_artifact", target=stored.id, find=stored.text[140:180], texts=[read_text(stored, (50, 300))]
+    )
+    view = view_of(look_with(record, stored), "call")
+    assert view is not None and view.texts[0].view is not None
+    marked = [piece.text for segment in view.texts[0].view.segments for piece in segment.pieces if piece.marked]
+    assert marked == [stored.text[140:180]]
+    assert quote_of(replace(record, arguments="{cut")) == quote_of(replace(record, arguments="[]")) == ""
+
+
+def test_the_passages_of_a_real_call_stand_in_its_result() -> None:
+    body = "<main><h1>Pumps</h1>" + "".join(f"<p>Paragraph {n} about valves and seals.</p>" for n in range(900))
+    product, look, queue = (
+        retrieval({URL: web_page(URL, f"{body}</main><footer>Imprint</footer>")}),
+        empty_look(),
+        CallQueue(),
+    )
+    look = replace(look, store=product.store)
+    product = replace(product, recording=Recording(look.calls, queue, Visits(lambda: "visit")))
+    asyncio.run(dispatch(product, "web_fetch", {"url": URL, "query": "Paragraph 417 zebra"}, no_progress))
+    queue.wait(9)
+    view = view_of(look, look.calls.calls(1)[0].id)
+    assert view is not None
+    (text,) = view.texts
+    assert text.view is not None and text.view.shown == text.read.shown == view.summary.shown_chars > 0
+    assert all(each.text in view.record.result for each in text.view.segments if each.shown)
+    assert "".join(each.text for each in text.view.segments) == product.store.get(text.read.id).text
+    assert text.view.scores.absent == ("zebra",)
+    assert {"417"} <= {piece.text for each in text.view.segments if each.shown for piece in each.pieces if piece.marked}
 
 
 def test_an_unknown_call_is_not_found() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyhole.serve.look.heat import LEVELS, Cell, heat
@@ -10,6 +10,7 @@ from keyhole.serve.look.heat import LEVELS, Cell, heat
 WEIGHTS = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300), st.floats(-1, 9, allow_nan=False)), max_size=8)
 
 
+@example(0, [(0, 1, 1.0)], 10)
 @given(st.integers(0, 300), WEIGHTS, st.integers(1, 40))
 def test_the_cells_cover_the_text_in_order(total: int, weights: list[tuple[int, int, float]], cells: int) -> None:
     strip = heat(total, weights, cells)

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from keyhole.errors import KeyholeError
 from keyhole.serve.look.page import Look, look_of, page
+from keyhole.serve.look.text_page import quote_of
 from keyhole.serve.look.text_view import TextView, read_text, view_whole
 from keyhole.store.calls.record import CallRecord, CallSummary, ReadText
 
@@ -96,15 +97,14 @@ def _parse(arguments: str) -> object:
 def _view_texts(look: Look, record: CallRecord, room: int) -> tuple[CallText, ...]:
     """Return the texts of a call, each shown text with its passages marked."""
     shown = [text for text in record.texts if text.id and text.spans]
-    room //= max(1, len(shown))
-    return tuple(
-        _view_text(look, text, record.summary.query, room) if text in shown else CallText(text) for text in record.texts
-    )
+    share = room // max(1, len(shown))
+    return tuple(_view_text(look, text, record, share) if text in shown else CallText(text) for text in record.texts)
 
 
-def _view_text(look: Look, text: ReadText, query: str, room: int) -> CallText:
+def _view_text(look: Look, text: ReadText, record: CallRecord, room: int) -> CallText:
     try:
-        return CallText(text, view_whole(read_text(look.store, text.id), text.spans, query, room))
+        stored = read_text(look.store, text.id)
+        return CallText(text, view_whole(stored, text.spans, record.summary.query, room, quote_of(record)))
     except KeyholeError as error:
         return CallText(text, problem=error.message)
 

@@ -29,6 +29,8 @@ def heat(total: int, weights: Iterable[Weight], cells: int = CELLS) -> tuple[Cel
 
     A cell has the level of the greatest score that reaches into it. A score of 0 or less has no heat.
     """
+    if not total:
+        return ()
     count = min(cells, total)
     best = [0.0] * count
     for start, end, score in weights:

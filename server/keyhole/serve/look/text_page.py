@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -30,6 +31,16 @@ def passages_of(record: CallRecord | None, id: str) -> tuple[Span, ...]:
     return tuple(span for text in record.texts if text.id == id for span in text.spans) if record else ()
 
 
+def quote_of(record: CallRecord | None) -> str:
+    """Return the quote that a call looked for, "" if it looked for none."""
+    try:
+        arguments = json.loads(record.arguments) if record else {}
+    except ValueError:  # the arguments were too long to be kept whole
+        return ""
+    quote = arguments.get("find") if isinstance(arguments, dict) else None
+    return quote if isinstance(quote, str) else ""
+
+
 def find_newer(look: Look, artifact: Artifact) -> str:
     """Return the id of the newest stored text of the same page, "" if this is the newest."""
     newest = look.store.recent(artifact.requested_url, artifact.fetched_at)
@@ -49,7 +60,8 @@ def _text(request: Request) -> Response:
     record = look.calls.get(asked["call"]) if asked.get("call") else None
     query = asked.get("query", "") or (record.summary.query if record else "")
     start = read_number(asked.get("start", ""))
-    view = view_window(read_text(look.store, id), passages_of(record, id), query, start, WINDOW_CHARS)
+    text = read_text(look.store, id)
+    view = view_window(text, passages_of(record, id), query, start, WINDOW_CHARS, quote_of(record))
     return page(
         request,
         "text.html",

@@ -120,16 +120,21 @@ def read_text(store: Store, id: str) -> StoredText:
     return StoredText(artifact, len(artifact.text), lambda start, end: artifact.text[start:end])
 
 
-def view_whole(text: StoredText, spans: Sequence[Span], query: str, room: int) -> TextView:
-    """Return the view of a whole text, with gaps folded. Gaps for which `room` characters do not suffice are empty."""
+def view_whole(text: StoredText, spans: Sequence[Span], query: str, room: int, quote: str = "") -> TextView:
+    """Return the view of a whole text, with gaps folded. Gaps for which `room` characters do not suffice are empty.
+
+    `query`, `quote`: what was looked for in the text, "" for nothing; both are marked.
+    """
     segments = divide(0, text.total, spans, text.artifact.main_end)
-    return _view(text, spans, query, segments, choose_readable(segments, room))
+    return _view(text, spans, (query, quote), segments, choose_readable(segments, room))
 
 
-def view_window(text: StoredText, spans: Sequence[Span], query: str, start: int, chars: int) -> TextView:
+def view_window(
+    text: StoredText, spans: Sequence[Span], query: str, start: int, chars: int, quote: str = ""
+) -> TextView:
     """Return the view of `chars` characters of a text from `start` on; it ends after a line where possible."""
     segments = divide(*cut_window(text, start, chars), spans, text.artifact.main_end)
-    return _view(text, spans, query, segments, (True,) * len(segments))
+    return _view(text, spans, (query, quote), segments, (True,) * len(segments))
 
 
 def cut_window(text: StoredText, start: int, chars: int) -> Span:
@@ -142,16 +147,22 @@ def cut_window(text: StoredText, start: int, chars: int) -> Span:
 
 
 def _view(
-    text: StoredText, spans: Sequence[Span], query: str, segments: Sequence[Segment], readable: Sequence[bool]
+    text: StoredText,
+    spans: Sequence[Span],
+    sought: tuple[str, str],
+    segments: Sequence[Segment],
+    readable: Sequence[bool],
 ) -> TextView:
     from keyhole.passages import index_text
 
+    query, quote = sought
     artifact, is_ranked = text.artifact, text.total <= MAX_RANKED_CHARS
     index = index_text(artifact.text, artifact.main_end)
     ranked, scored = rank_text(artifact, query if is_ranked else "")
     words = _find_words(index, scored, list(compress(segments, readable)))
+    quotes = _find_quotes(artifact.text, quote)
     marked = [
-        mark(each, text.read(each.start, each.end), words.get(each.start, ())) if is_readable else each
+        mark(each, text.read(each.start, each.end), [*words.get(each.start, ()), *quotes]) if is_readable else each
         for each, is_readable in zip(segments, readable, strict=True)
     ]
     found = scored if scored and scored.stages else None  # None if no word of the query is in the text
@@ -185,6 +196,14 @@ def _find_words(index: Index, scored: WindowScores | None, segments: Sequence[Se
             for place in find_places(index, hits.term, scored.query, [(each.start, each.end) for each in segments]):
                 places[starts[bisect_right(starts, place[0]) - 1]].append(place)
     return places
+
+
+def _find_quotes(text: str, quote: str) -> tuple[Span, ...]:
+    """Return the first places of a quote in a text."""
+    from keyhole.passages.quotes import find_quote
+
+    found = find_quote(text, quote) if quote else None
+    return found.places if found else ()
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
