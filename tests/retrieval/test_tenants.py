@@ -13,6 +13,8 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.retrieval.dispatch import dispatch
+from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.tenants import MAX_OPEN, Tenants
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.calls.base import CallLog
@@ -150,3 +152,17 @@ def test_the_sizes_of_stores_are_added_up(tmp_path: Path) -> None:
     assert artifacts == 2
     assert size > 0
     asyncio.run(product.aclose())
+
+
+def test_the_setting_record_off_writes_no_log(tmp_path: Path) -> None:
+    for setting, files in (("off", 0), ("on", 1)):
+        config = Config(home=tmp_path, record=setting)
+        network = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")})
+        product = Tenants(config, network, LocalStores(config), Panel(()), Clock(), InProcessExtractor())
+
+        async def call(product: Tenants = product) -> None:
+            await dispatch(product.of(LOCAL), "web_fetch", {"url": URL}, no_progress)
+            await product.aclose()
+
+        asyncio.run(call())
+        assert len(list(tmp_path.glob("calls.*"))) == files
