@@ -19,6 +19,7 @@ FIGURES = Figures(
     sources=(("docs.example", 80_000, 6), ("a.example", 10_000, 1)),
     tools=(("web_fetch", 10), ("search", 2)),
     clients=(("claude-code 2.1", 11), ("", 1)),
+    misses=(("", 9), ("read_on", 2), ("error", 1)),
 )
 
 
@@ -32,6 +33,12 @@ def test_the_totals_name_what_is_counted_and_what_is_estimated() -> None:
 def test_errors_leave_out_the_calls_that_did_not_fail() -> None:
     charts = {chart.title: chart for chart in view_of(FIGURES, STATS, 2_000, 7, NOW).bars}
     assert [(row.label, row.value) for row in charts["Errors by code"].rows] == [("timeout", 1)]
+
+
+def test_misses_are_counted_by_kind_without_the_calls_that_sufficed() -> None:
+    charts = {chart.title: chart for chart in view_of(FIGURES, STATS, 2_000, 7, NOW).bars}
+    kinds = [(row.label, row.value, row.share) for row in charts["Misses by kind"].rows]
+    assert kinds == [("read on right after", 2, 100), ("failed", 1, 50)]
 
 
 def test_stages_are_ordered_by_their_time() -> None:

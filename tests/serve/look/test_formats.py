@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from keyhole.serve.look.formats import (
@@ -9,11 +11,13 @@ from keyhole.serve.look.formats import (
     format_duration,
     format_exact_time,
     format_iso_time,
+    format_miss,
     format_number,
     format_percent,
     format_size,
 )
 from keyhole.serve.look.page import environment
+from keyhole.store.calls.record import Miss
 
 
 def test_numbers_have_thousands_separators() -> None:
@@ -51,6 +55,12 @@ def test_a_damaged_time_does_not_fail(seconds: float) -> None:
 
 def test_shares_are_whole_percents() -> None:
     assert [format_percent(*each) for each in ((1, 3), (0, 3), (1, 1_000), (0, 0))] == ["33 %", "0 %", "under 1 %", "–"]
+
+
+def test_every_kind_of_miss_has_words() -> None:
+    words = [format_miss(kind) for kind in get_args(Miss)]
+    assert words[0] == ""
+    assert all(" " in each or each == "failed" for each in words[1:])
 
 
 def test_the_macro_of_a_time_gives_the_exact_time_as_its_title() -> None:

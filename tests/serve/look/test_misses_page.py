@@ -60,6 +60,18 @@ def test_a_filter_stays_in_the_form_and_in_the_links() -> None:
     assert "No miss matches." in client.get("/misses?words=absent").text
 
 
+def test_misses_are_filtered_by_their_kind() -> None:
+    look = empty_look()
+    for call in (replace(CALL, miss=""), NEXT, replace(CALL, id="call3", session="session2", outcome="timeout")):
+        look.calls.add(CallRecord(call, f'{{"query": "{call.query}"}}', "the result", (TEXT,)))
+    client = page_client(look)
+    pages = {kind: client.get(f"/misses?miss={kind}").text for kind in ("same_page", "error", "read_on", "nonsense")}
+    assert {kind: html.count("its session") for kind, html in pages.items()} == {
+        "same_page": 1, "error": 1, "read_on": 0, "nonsense": 2,
+    }  # fmt: skip
+    assert '<option value="error" selected>' in pages["error"]
+
+
 def test_the_newest_misses_are_updated_live_and_older_pages_stay() -> None:
     look = empty_look()
     client = page_client(look)

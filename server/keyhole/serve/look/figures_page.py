@@ -20,7 +20,7 @@ from keyhole.serve.look.charts import (
     group_hours,
     period_seconds,
 )
-from keyhole.serve.look.formats import format_duration, format_number, format_percent
+from keyhole.serve.look.formats import format_duration, format_miss, format_number, format_percent
 from keyhole.serve.look.page import look_of, page
 from keyhole.store.base import EXPIRY_DAYS, StoreStats
 from keyhole.store.calls.record import OK, Figures
@@ -128,6 +128,7 @@ def _columns(figures: Figures, days: int, now: float) -> tuple[ColumnChart, ...]
 
 
 def _bars(figures: Figures) -> tuple[BarChart, ...]:
+    misses = [(format_miss(kind), count, "") for kind, count in figures.misses if kind]
     errors = [(code, count, "") for code, count in figures.outcomes if code != OK]
     stages = [
         (name, seconds, f"{format_duration(seconds / calls)} a call, {format_number(calls)} calls")
@@ -137,6 +138,7 @@ def _bars(figures: Figures) -> tuple[BarChart, ...]:
     sources = [(site, chars, _count("call", calls)) for site, chars, calls in figures.sources]
     return (
         BarChart("Time by stage", "Stage", "time", bar_rows(stages), is_duration=True, remark="Stages may overlap."),
+        BarChart("Misses by kind", "Kind", "calls", bar_rows(misses)),
         BarChart("Errors by code", "Code", "calls", bar_rows(errors)),
         BarChart("Largest sources", "Site", "characters read", bar_rows(sources)),
         BarChart("Calls by tool", "Tool", "calls", bar_rows(_plain(figures.tools))),

@@ -9,6 +9,15 @@ from typing import Final
 _SIZES: Final = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _AGES: Final = ((365 * 86_400, "year"), (30 * 86_400, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 
+_MISSES: Final = MappingProxyType(
+    {
+        "same_page": "page asked again",
+        "read_on": "read on right after",
+        "searched_again": "searched again",
+        "error": "failed",
+    }
+)
+
 
 def format_number(count: float) -> str:
     """Return a number as an integer with thousands separators."""
@@ -78,6 +87,11 @@ def _format(seconds: float, pattern: str) -> str:
         return "?"
 
 
+def format_miss(kind: str) -> str:
+    """Return in words why a call did not suffice, "" if it did."""
+    return _MISSES.get(kind, kind)
+
+
 FILTERS: Final = MappingProxyType(
     {
         "number": format_number,
@@ -87,5 +101,6 @@ FILTERS: Final = MappingProxyType(
         "iso_time": format_iso_time,
         "ago": format_ago,
         "percent": format_percent,
+        "miss": format_miss,
     }
 )

@@ -79,7 +79,8 @@ def show_misses(request: Request) -> Response:
     """Answer with the list of misses, newest first."""
     log = look_of(request).calls
     latest = log.latest()  # first, so that a change during the reads is announced to the page
-    filters = replace(read_filters(request.query_params), misses_only=True)
+    kind: Miss = next((each for each in ADVICE if each == request.query_params.get("miss")), "")
+    filters = replace(read_filters(request.query_params), misses_only=True, miss=kind)
     after = read_place(request.query_params.get("after", ""))
     calls = log.calls(PER_PAGE + 1, filters, after)
     following = {call.id: log.following(call.id) for call in calls[:PER_PAGE]}
