@@ -20,6 +20,7 @@ from keyhole.serve.look import (
     actions,
     call_page,
     compare,
+    download,
     figures_page,
     live,
     misses_page,
@@ -33,6 +34,7 @@ from keyhole.serve.look.page import LOOK, environment, page
 PAGES: Final = (
     sessions_page,
     call_page,
+    download,
     text_page,
     rendered,
     compare,

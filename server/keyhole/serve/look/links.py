@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 
 class Links(Protocol):
@@ -85,4 +85,5 @@ class ServedLinks:
 
     def _address(self, path: str, **query: str) -> str:
         given = {name: value for name, value in query.items() if value}
-        return f"{self.base}{path}" + (f"?{urlencode(given)}" if given else "")
+        fields = urlencode(given, errors="replace")  # lone surrogates, which a client can send, have no encoding
+        return self.base + quote(path, errors="replace") + (f"?{fields}" if fields else "")
