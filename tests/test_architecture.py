@@ -33,8 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 IO_FILES = {
     "cli": (
         "bound_command build call child_process compact_command config_command demo demo_site log_format look_command "
-        "main proxy_command "
-        "run_command text_io tokens_command"
+        "main output_log proxy_command run_command text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": (
@@ -53,7 +52,7 @@ IO_FILES = {
     ),
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",
-    "serve/mcp_app": "call_data offer",
+    "serve/mcp_app": "offer show_call",
     "serve/look": "live server",
     "serve/look/hosted": "gate operator pages",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",

@@ -51,7 +51,7 @@ class BoundCall:
     budget: int
     started_at: float
     seconds: float
-    """How long bounding took."""
+    """How long bounding took, and the command if Keyhole ran it."""
     result: str
     outputs: Sequence[KeptOutput]
     query: str = ""

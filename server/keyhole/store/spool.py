@@ -63,7 +63,8 @@ def write(
 
 
 def write_call(folder: str, facts: Mapping[str, Any]) -> None:
-    """Write the record of a call with its `id`, for the log of calls. The folder must exist. Raises OSError."""
+    """Write the record of a call with its `id`, for the log of calls. Raises OSError."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
     _write_file(os.path.join(folder, facts["id"]), CALL, json.dumps(facts).encode())
 
 
