@@ -68,6 +68,20 @@ def test_the_stored_text_stands_beside_the_result_with_passages_marked_and_gaps_
     assert "Not in the text: zebra" in words
 
 
+def test_a_call_is_titled_by_its_query_or_its_text_or_its_target() -> None:
+    stored = page(0, 3_000)
+    read = [read_text(stored, (0, 200))]
+    records = (
+        call(query="asyncio", texts=read),
+        call(tool="read_artifact", target=stored.id, texts=read),
+        call(target="https://gone.example/"),
+        call(tool="search", outcome="no_results"),
+    )
+    views = [view_of(look_with(record, stored), "call") for record in records]
+    assert [view and view.subject for view in views] == ["asyncio", stored.title, "https://gone.example/", ""]
+    assert f"read_artifact : {stored.title} " in words_of(show(look_with(records[1], stored)))
+
+
 def test_a_long_gap_links_to_its_text_and_an_export_can_leave_out_more() -> None:
     stored = page(0, 9_000)
     look = look_with(call(texts=[read_text(stored, (100, 300))]), stored)
@@ -106,6 +120,7 @@ def test_an_output_names_its_command_and_exit_status() -> None:
         texts=[read_text(output, (0, 9))], notes=[("command", "pytest tests"), ("exit", "1")],
     )  # fmt: skip
     words = words_of(show(look_with(record, output)))
+    assert " live pytest tests Client " in words
     assert "command pytest tests exit status 1" in words
     assert "Shown: 0 to 9" in words
 

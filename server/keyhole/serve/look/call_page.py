@@ -51,6 +51,13 @@ class CallView:
         """Return the summary of the call."""
         return self.record.summary
 
+    @property
+    def subject(self) -> str:
+        """Return what the call was about: its query, the title of the stored text it asked for, or its target."""
+        summary = self.record.summary
+        titles = (text.read.title for text in self.texts if text.read.id == summary.target)
+        return summary.query or next(titles, "") or summary.target
+
 
 def view_of(look: Look, id: str, room: int = FOLDED_CHARS) -> CallView | None:
     """Return the view of a call with at most `room` characters of long gaps, None if the call is unknown."""
