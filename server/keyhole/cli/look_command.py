@@ -32,7 +32,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     stores, tenant = open_stores(config), arguments.tenant or LOCAL
     try:
         store, _ = stores.for_tenant(tenant)
-        look = Look(stores.calls_for(tenant), store, time.time, ServedLinks())
+        look = Look(stores.calls_for(tenant), store, time.time, ServedLinks(), ttl=config.ttl_days * 86_400)
         if arguments.export:
             _export(look, Path(arguments.export), arguments.session, arguments.call)
         else:
@@ -60,7 +60,12 @@ def _serve(look: Look, port: int, *, open_browser: bool) -> None:
         print(link, flush=True)
         print("keyhole: the pages are served at this link until Ctrl-C", file=sys.stderr, flush=True)
         if open_browser:  # in a thread, because a browser in the terminal returns only when it ends
-            Thread(target=webbrowser.open, args=(link_for_browser,), daemon=True).start()
+            Thread(target=_open_browser, args=(link_for_browser,), daemon=True).start()
 
     with suppress(KeyboardInterrupt):  # Ctrl-C is how the command ends
         serve(look, port, announce)
+
+
+def _open_browser(link: str) -> None:
+    if not webbrowser.open(link):
+        print("keyhole: found no browser; open the link in yours", file=sys.stderr, flush=True)

@@ -56,7 +56,11 @@ def check_host(value: str, port: int) -> Refusal | None:
     """
     host = parse_authority(value)
     if host is None or host.host not in LOOPBACK_HOSTS or (host.port or WEB_PORTS["http"]) != port:
-        return Refusal(421, "host_not_allowed", "the Host is not this server's")
+        return Refusal(
+            421,
+            "host_not_allowed",
+            "the Host is not 127.0.0.1 with this server's port; a forwarded port must have the same number",
+        )
     return None
 
 

@@ -33,6 +33,8 @@ class Look:
     links: Links
     person: str = ""
     """The name of the tenant that a person signed in as; "" on the person's own machine."""
+    ttl: float = 0.0
+    """Seconds without a read after which a text expires; 0 if it is unknown."""
 
 
 def look_of(request: Request) -> Look:
