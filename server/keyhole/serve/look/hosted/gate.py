@@ -42,9 +42,10 @@ PAGES_AT_ONCE: Final = 4
 """Pages of one tenant that are made at once: a page that ranks a large text occupies a processor meanwhile."""
 MAX_PAGES: Final = 16
 """Pages of all tenants that are made at once, so that most threads stay free."""
-STREAMS_AT_ONCE: Final = 20
+STREAMS_AT_ONCE: Final = 10
 """Open streams of one tenant: each of its open tabs has one."""
-MAX_STREAMS: Final = 200
+MAX_STREAMS: Final = 100
+"""Open streams of all tenants. Each asks the tenant's log once a second whether it has changed."""
 OpenLook = Callable[[str], AbstractAsyncContextManager[Look]]
 """Opens what a tenant may look at. Its store and its log stay open until the block ends."""
 _SLOW: Final = Refusal(408, "request_timeout", f"the form did not arrive within {BODY_SECONDS:.0f} seconds")

@@ -31,16 +31,17 @@ def hosted_pages(config: Config, product: Product, tenants: GetTenants) -> Calla
 
     def build(verifier: Verifier) -> App:
         operator = Operator(config, find_stores)
-        return add_headers(Gate(build_pages(), verifier, _opener(product, tenants), operator, config.oauth_scopes))
+        open_look = _opener(product, tenants, config.ttl_days * 86_400)
+        return add_headers(Gate(build_pages(), verifier, open_look, operator, config.oauth_scopes))
 
     return build
 
 
-def _opener(product: Product, tenants: GetTenants) -> OpenLook:
+def _opener(product: Product, tenants: GetTenants, ttl: float) -> OpenLook:
     @asynccontextmanager
     async def open_look(tenant: str) -> AsyncIterator[Look]:
         retrieval = await product(tenant)  # kept until the block ends, because its store is closed after it
         calls = await asyncio.to_thread((await tenants()).stores.calls_for, tenant)
-        yield Look(calls, retrieval.store, retrieval.clock, LINKS, tenant)
+        yield Look(calls, retrieval.store, retrieval.clock, LINKS, tenant, ttl)
 
     return open_look
