@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from keyhole.records import Artifact
@@ -99,6 +101,15 @@ def test_a_text_is_pinned_and_deleted_by_forms_that_return_to_the_list() -> None
         )
     look.store.pin(id, True)
     assert 'action="/actions/unpin-text"' in page_client(look).get("/texts").text
+
+
+def test_a_text_that_is_not_pinned_names_the_time_when_it_expires() -> None:
+    look = empty_look()
+    id = store(look, 1)
+    assert "expires in 7 days" in words_of(page_client(replace(look, ttl=7 * 86_400)).get("/texts").text)
+    assert "expires" not in words_of(page_client(look).get("/texts").text)
+    look.store.pin(id, True)
+    assert "expires" not in words_of(page_client(replace(look, ttl=7 * 86_400)).get("/texts").text)
 
 
 def test_a_malformed_place_shows_the_beginning_of_the_list() -> None:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from keyhole.passages.stems import query_words
 from keyhole.records import Artifact, ArtifactSummary, Place
-from keyhole.serve.look.page import look_of, page
+from keyhole.serve.look.page import Look, look_of, page
 from keyhole.serve.look.sessions_page import MAX_FILTER, read_place, write_place
 from keyhole.store.base import Store
 from keyhole.store.filters import ArtifactKind, Filters, has_kind
@@ -32,7 +32,7 @@ KINDS: Final[tuple[ArtifactKind, ...]] = ("pages", "outputs")
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """One stored text. `is_pinned` and `last_access` are None in the result of a search, which does not tell them."""
+    """One stored text. The last three are None in the result of a search, which does not tell them."""
 
     id: str
     title: str
@@ -41,6 +41,8 @@ class TextRow:
     chars: int
     fetched_at: float
     last_access: float | None = None
+    expires_at: float | None = None
+    """When the text expires unless it is read before; None also for a pinned text, or if the time is unknown."""
     is_pinned: bool | None = None
 
 
@@ -55,8 +57,8 @@ class TextsView:
     """The place after which the list continues, "" on the last page and for a search."""
 
 
-def row_of(summary: ArtifactSummary) -> TextRow:
-    """Return the row of an entry of the store's listing."""
+def row_of(summary: ArtifactSummary, ttl: float) -> TextRow:
+    """Return the row of an entry of the store's listing. `ttl`: that of the `Look`."""
     return TextRow(
         summary.id,
         summary.title,
@@ -64,6 +66,7 @@ def row_of(summary: ArtifactSummary) -> TextRow:
         summary.chars,
         summary.fetched_at,
         summary.last_access,
+        summary.last_access + ttl if ttl and not summary.pinned else None,
         summary.pinned,
     )
 
@@ -101,21 +104,21 @@ def list_texts(store: Store, filters: Filters, after: Place | None) -> tuple[lis
     return found, after
 
 
-def read_view(store: Store, query: Mapping[str, str]) -> TextsView:
+def read_view(look: Look, query: Mapping[str, str]) -> TextsView:
     """Return the stored texts that a request asks for: the best matches for its words, or the newest without words."""
     given = {name: query.get(name, "").strip()[:MAX_FILTER] for name in ("words", "site", "kind")}
     fields = {name: value for name, value in given.items() if value}
     kind = next((each for each in KINDS if each == given["kind"]), None)
     filters = Filters(sites=(given["site"],) if given["site"] else (), kind=kind)
     if stems := tuple(dict.fromkeys(query_words(given["words"]))):
-        return TextsView(tuple(map(found_row, store.search(stems, FOUND, filters))), fields)
-    rows, after = list_texts(store, filters, read_place(query.get("after", "")))
-    return TextsView(tuple(map(row_of, rows)), fields, write_place(after) if after else "")
+        return TextsView(tuple(map(found_row, look.store.search(stems, FOUND, filters))), fields)
+    rows, after = list_texts(look.store, filters, read_place(query.get("after", "")))
+    return TextsView(tuple(row_of(row, look.ttl) for row in rows), fields, write_place(after) if after else "")
 
 
 def show_texts(request: Request) -> Response:
     """Answer with the list of stored texts, or with the texts that contain the words of the query."""
-    view = read_view(look_of(request).store, request.query_params)
+    view = read_view(look_of(request), request.query_params)
     return page(request, "texts.html", view=view, kinds=KINDS, back=request.url.path)
 
 
