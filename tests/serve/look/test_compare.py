@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.serve.look.compare import compare
-from keyhole.serve.look.text_view import StoredText, TextView
+from keyhole.serve.text_view.view import StoredText, TextView
 from tests.support.fakes import artifact
 from tests.support.look import NOW, empty_look, page_client, words_of
 

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from keyhole.errors import KeyholeError
 from keyhole.serve.look.page import Look, look_of, page
 from keyhole.serve.look.text_page import quote_of
-from keyhole.serve.look.text_view import TextView, read_text, view_whole
+from keyhole.serve.text_view.view import TextView, read_text, view_whole
 from keyhole.store.calls.record import CallRecord, CallSummary, ReadText
 
 FOLDED_CHARS: Final = 200_000

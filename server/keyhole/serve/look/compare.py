@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.look.page import look_of, page
-from keyhole.serve.look.text_view import MAX_RANKED_CHARS, StoredText, TextView, read_text, view_whole
+from keyhole.serve.text_view.view import MAX_RANKED_CHARS, StoredText, TextView, read_text, view_whole
 from keyhole.text.diff import find_new_ranges
 
 UNCHANGED_CHARS: Final = 50_000

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from keyhole.serve.look.page import html_response, look_of
 from keyhole.serve.look.text_page import WINDOW_CHARS, read_number
-from keyhole.serve.look.text_view import cut_window, read_text
+from keyhole.serve.text_view.view import cut_window, read_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

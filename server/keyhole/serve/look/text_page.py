@@ -12,7 +12,8 @@ from starlette.routing import Route
 
 from keyhole.records import Artifact
 from keyhole.serve.look.page import Look, look_of, page
-from keyhole.serve.look.text_view import read_text, view_window
+from keyhole.serve.look.texts_page import TextRow, row_of
+from keyhole.serve.text_view.view import read_text, view_window
 from keyhole.store.calls.record import CallRecord, Span
 
 WINDOW_CHARS: Final = 50_000
@@ -47,11 +48,11 @@ def find_newer(look: Look, artifact: Artifact) -> str:
     return newest.id if newest and newest.id != artifact.id else ""
 
 
-def is_pinned(look: Look, artifact: Artifact) -> bool:
-    """Return whether a stored text is kept from expiry."""
+def find_row(look: Look, artifact: Artifact) -> TextRow | None:
+    """Return the row of a stored text in the list of texts, None if it was deleted in the meantime."""
     # A listing starts after a place. A place with a shorter id is just before the artifact.
     rows = look.store.list(1, (artifact.fetched_at, artifact.id[:-1]))
-    return any(row.pinned for row in rows if row.id == artifact.id)
+    return next((row_of(row, look.ttl) for row in rows if row.id == artifact.id), None)
 
 
 def _text(request: Request) -> Response:
@@ -69,7 +70,7 @@ def _text(request: Request) -> Response:
         record=record,
         question=asked.get("query", ""),
         window=WINDOW_CHARS,
-        pinned=is_pinned(look, view.artifact),
+        row=find_row(look, view.artifact),
         newer="" if view.is_output else find_newer(look, view.artifact),
         calls=look.calls.on_text(id, MAX_CALLS),
     )

@@ -20,8 +20,8 @@ from keyhole.retrieval.answer_view import (
     measure_sections,
     rank_text,
 )
-from keyhole.serve.look.heat import Cell, heat
-from keyhole.serve.look.marks import Segment, Span, choose_readable, divide, mark
+from keyhole.serve.text_view.heat import Cell, heat
+from keyhole.serve.text_view.marks import Segment, Span, choose_readable, divide, mark
 from keyhole.store.base import Store
 from keyhole.text.output_facts import is_output
 

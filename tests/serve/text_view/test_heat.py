@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keyhole.serve.look.heat import LEVELS, Cell, heat
+from keyhole.serve.text_view.heat import LEVELS, Cell, heat
 
 WEIGHTS = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300), st.floats(-1, 9, allow_nan=False)), max_size=8)
 

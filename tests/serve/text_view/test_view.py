@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.passages import select
-from keyhole.serve.look import text_view
-from keyhole.serve.look.marks import SHORT_GAP
-from keyhole.serve.look.text_view import StoredText, cut_window, read_text, view_whole, view_window
+from keyhole.serve.text_view import view as text_view
+from keyhole.serve.text_view.marks import SHORT_GAP
+from keyhole.serve.text_view.view import StoredText, cut_window, read_text, view_whole, view_window
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
 
