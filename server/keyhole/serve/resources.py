@@ -275,13 +275,13 @@ def _contains_all(text: str, words: Iterable[str]) -> bool:
 
 
 async def _list_artifacts(retrieval: Retrieval, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
-    async with _deadline(retrieval.config.timeout):
+    async with deadline(retrieval.config.timeout):
         with stage("store"):
             return await asyncio.to_thread(retrieval.store.list, limit, after)
 
 
 @asynccontextmanager
-async def _deadline(seconds: float) -> AsyncIterator[None]:
+async def deadline(seconds: float) -> AsyncIterator[None]:
     """End the block after `seconds` with KeyholeError (timeout)."""
     try:
         async with asyncio.timeout(seconds):

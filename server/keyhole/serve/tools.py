@@ -34,7 +34,7 @@ from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session, Sessions
 from keyhole.serve.handlers import resource_handlers
 from keyhole.serve.mcp_app import offer
-from keyhole.serve.mcp_app.call_data import show_call
+from keyhole.serve.mcp_app.show_call import show_call
 from keyhole.serve.resources import protocol_error
 from keyhole.sharing.owner import owned_by
 from keyhole.store.base import LOCAL

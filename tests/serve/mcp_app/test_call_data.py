@@ -1,188 +1,60 @@
-"""The data of a call for the view: found by the result, verbatim, within the space."""
+"""The data of a call for the view: within the space, with the first passages where not all have space."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import Any
 
-import anyio
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.errors import Code, KeyholeError
-from keyhole.retrieval.call import Caller
-from keyhole.retrieval.call_record import Recording
-from keyhole.retrieval.session import Visits
-from keyhole.serve.mcp_app import call_data
-from keyhole.store.calls.memory import MemoryCallLog
-from keyhole.store.calls.queue import CallQueue
-from keyhole.store.calls.record import OK, CallRecord, CallSummary, ReadText
-from keyhole.store.memory import MemoryStore
-from tests.support.fakes import Clock, artifact
-from tests.support.product import retrieval
+from keyhole.serve.mcp_app.call_data import SeenText, alternate, call_data, describe_text, to_json
+from keyhole.serve.text_view.heat import Cell
+from keyhole.serve.text_view.marks import Piece, Segment
+from keyhole.store.calls.record import OK, CallSummary, ReadText
 
-TEXT = "First line of the page.\nA “passage” with \\ and 🐟.\n" * 40
-RESULT = "https://example.org/page\n…\n[end]"
-PAGE = ReadText("aaaaaaaaaaaaaaaa", "https://example.org/page", "A page", len(TEXT), ((0, 23), (300, 420)))
+CALL = CallSummary(
+    id="call", session="s", client="tests 1", origin="tool", tool="search", query="fish", target="", started_at=1.0,
+    seconds=0.25, outcome=OK, budget=9_000, result_bytes=700, tokens=12, read_chars=5_000, shown_chars=143,
+)  # fmt: skip
 
 
-def record(
-    result: str = RESULT, id: str = "call", texts: tuple[ReadText, ...] = (PAGE,), at: float = 1.0
-) -> CallRecord:
-    size = len(result.encode("utf-8", "surrogatepass"))
-    summary = CallSummary(
-        id=id, session="s", client="tests 1", origin="tool", tool="web_fetch", query="fish", target=PAGE.url,
-        started_at=at, seconds=0.25, outcome=OK, budget=9_000, result_bytes=size, tokens=12,
-        read_chars=len(TEXT), shown_chars=143,
-    )  # fmt: skip
-    return CallRecord(summary, "{}", result, texts)
+def test_pieces_alternate_and_begin_with_text() -> None:
+    fish, swim = Piece("fish", marked=True), Piece(" swim")
+    assert alternate(Segment(0, 9, shown=True, pieces=(fish, swim))) == ["", "fish", " swim"]
+    assert alternate(Segment(0, 9, shown=True, pieces=(swim, fish, fish, swim))) == [" swim", "fishfish", " swim"]
+    assert alternate(Segment(0, 9, shown=True)) == []
 
 
-def log_of(*records: CallRecord) -> MemoryCallLog:
-    log = MemoryCallLog(Clock(100.0), ttl=1e9, max_calls=10_000)
-    for each in records:
-        log.add(each)
-    return log
+def test_parts_without_heat_are_left_out() -> None:
+    seen = SeenText(ReadText("", "https://example.org/"), (), ("whale",), (Cell(0, 5, 0), Cell(5, 9, 3)))
+    described = describe_text(seen)
+    assert (described["heat"], described["absent"]) == ([(5, 9, 3)], ("whale",))
 
 
-def shown(log: MemoryCallLog | None, result: str = RESULT, *, stored: bool = True) -> dict[str, Any]:
-    return asked({"result": result}, log, stored=stored)
-
-
-def asked(arguments: dict[str, Any], log: MemoryCallLog | None = None, *, stored: bool = True) -> dict[str, Any]:
-    store = MemoryStore(Clock())
-    if stored:
-        store.put(artifact(PAGE.id, TEXT), "")
-    product = replace(retrieval(store=store), recording=Recording(log, CallQueue(), Visits(str)) if log else None)
-
-    async def run() -> str:
-        return await call_data.show_call(product, Caller(), arguments)
-
-    data: dict[str, Any] = json.loads(anyio.run(run))
-    return data
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_data, "DELAYS", (0.0, 0.0))
-
-
-def test_a_recorded_call_is_shown_with_its_passages_verbatim() -> None:
-    data = shown(log_of(record()))
-    assert data["recorded"] is True
-    assert (data["tool"], data["query"], data["bytes"], data["budget"]) == (
-        "web_fetch",
-        "fish",
-        len(RESULT.encode()),
-        9_000,
-    )
-    [text] = data["texts"]
-    assert text["spans"] == [[0, 23], [300, 420]]
-    assert text["passages"] == [TEXT[0:23], TEXT[300:420]]
-    assert (text["chars"], text["url"], data["texts_left_out"]) == (len(TEXT), PAGE.url, 0)
-
-
-def test_the_newest_of_several_calls_with_the_same_result_is_shown() -> None:
-    newer = record(id="newer", at=2.0)
-    newer = replace(newer, summary=replace(newer.summary, query="newer"))
-    assert shown(log_of(record(), newer))["query"] == "newer"
-
-
-def test_a_result_of_the_same_length_is_not_taken_for_another() -> None:
-    others = [record(RESULT[:-2] + f"{n}]", id=str(n)) for n in range(9)]
-    assert shown(log_of(*others)) == {"recorded": False, "reason": "unknown"}
-
-
-def test_a_call_is_found_behind_more_calls_than_one_page_lists() -> None:
-    later = [record(f"{RESULT} {n}", id=f"later-{n}", at=10.0 + n) for n in range(call_data.PAGE + 20)]
-    assert shown(log_of(record(), *later))["recorded"] is True
-
-
-def test_a_call_is_found_that_is_recorded_after_the_view_asked() -> None:
-    log = log_of()
-
-    class Late(MemoryCallLog):
-        def calls(self, *args: Any, **named: Any) -> tuple[CallSummary, ...]:
-            found = log.calls(*args, **named)
-            log.add(record())
-            return found
-
-        def get(self, id: str) -> CallRecord | None:
-            return log.get(id)
-
-    assert shown(Late(Clock(), 1.0))["recorded"] is True
-
-
-def test_no_record_is_searched_where_none_are_kept() -> None:
-    assert shown(None) == {"recorded": False, "reason": "off"}
-
-
-def test_a_call_whose_text_is_no_longer_stored_keeps_its_offsets() -> None:
-    [text] = shown(log_of(record()), stored=False)["texts"]
-    assert text["spans"] == [[0, 23], [300, 420]]
-    assert text["passages"] == []
-
-
-def test_a_source_that_was_not_read_is_shown_with_its_reason() -> None:
-    left_out = ReadText("", "https://slow.example/", "Slow", state="timeout")
-    texts = shown(log_of(record(texts=(left_out, PAGE))))["texts"]
-    assert (texts[0]["state"], texts[0]["passages"]) == ("timeout", [])
-    assert len(texts[1]["passages"]) == 2
-
-
-def test_a_part_that_was_left_out_is_shown_verbatim() -> None:
-    assert asked({"id": PAGE.id, "start": 23, "end": 300}) == {"text": TEXT[23:300]}
-    assert asked({"id": PAGE.id, "start": 23, "end": 10**9}) == {"text": TEXT[23:]}
-
-
-def test_a_long_part_begins_with_as_much_as_has_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_data, "MAX_BUDGET", 1_500)
-    text = asked({"id": PAGE.id, "start": 0, "end": len(TEXT)})["text"]
-    assert TEXT.startswith(text) and 300 < len(text) < 1_000
-
-
-def test_a_part_of_a_text_that_is_gone_is_an_error_with_a_code() -> None:
-    with pytest.raises(KeyholeError) as caught:
-        asked({"id": PAGE.id, "start": 0, "end": 5}, stored=False)
-    assert caught.value.code is Code.UNKNOWN_ARTIFACT
-
-
-def test_a_failing_log_is_an_error_with_a_code() -> None:
-    class Failing(MemoryCallLog):
-        def calls(self, *args: Any, **named: Any) -> tuple[CallSummary, ...]:
-            raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
-
-    with pytest.raises(KeyholeError, match="the disk is full"):
-        shown(Failing(Clock(), 1.0))
-
-
+pieces = st.lists(st.builds(Piece, st.text(max_size=80), st.booleans()), min_size=1, max_size=4).map(tuple)
+segments = st.builds(Segment, st.integers(0, 99), st.integers(100, 999), st.just(True), st.booleans(), pieces)
 texts_of_any_kind = st.lists(
     st.builds(
-        ReadText,
-        st.just(PAGE.id),
-        st.text(max_size=30),
-        st.text(max_size=30),
-        st.just(1_000),
-        st.lists(st.tuples(st.integers(0, 99), st.integers(100, 999)), max_size=4).map(tuple),
+        SeenText,
+        st.builds(ReadText, st.just("aaaaaaaaaaaaaaaa"), st.text(max_size=30), st.text(max_size=30)),
+        st.lists(segments, max_size=4).map(tuple),
+        st.lists(st.text(max_size=9), max_size=3).map(tuple),
+        st.just((Cell(0, 5, 9),)),
     ),
     max_size=5,
 )
 
 
-@given(texts_of_any_kind, st.text(max_size=200), st.integers(0, 5_000))
-def test_the_data_never_exceed_their_space_and_keep_the_order_of_the_passages(
-    texts: list[ReadText], words: str, more: int
+@given(texts_of_any_kind, st.integers(0, 5_000))
+def test_the_data_never_exceed_their_space_and_the_first_passages_have_their_words(
+    texts: list[SeenText], more: int
 ) -> None:
-    call = record(texts=tuple(texts))
-    passages = [(number, words) for number, text in enumerate(texts) for _ in text.spans]
-    least = len(json.dumps(json.dumps(call_data.call_data(record(texts=()), (), 0))))
-    data = call_data.call_data(call, passages, least + more)
-    sent = json.dumps(json.dumps(data, ensure_ascii=False, separators=(",", ":")), ensure_ascii=False)
-    assert len(sent.encode("utf-8", "surrogatepass")) <= least + more
-    shown_texts = data["texts"]
-    assert len(shown_texts) + data["texts_left_out"] == len(texts)
-    counts = [len(text["passages"]) for text in shown_texts]
-    first_cut = next((n for n, text in enumerate(shown_texts) if counts[n] < len(text["spans"])), len(counts))
-    assert not any(counts[first_cut + 1 :])
+    space = len(json.dumps(to_json(call_data(CALL, (), 0)))) + more
+    data = call_data(CALL, texts, space)
+    assert len(json.dumps(to_json(data), ensure_ascii=False).encode("utf-8", "surrogatepass")) <= space
+    assert len(data["texts"]) + data["texts_left_out"] == len(texts)
+    shown = [passage["pieces"] for text in data["texts"] for passage in text["passages"]]
+    whole = [alternate(segment) for seen in texts[: len(shown) and len(data["texts"])] for segment in seen.passages]
+    complete = next((n for n, words in enumerate(shown) if not words), len(shown))
+    assert shown[:complete] == whole[:complete]
+    assert not any(shown[complete:])

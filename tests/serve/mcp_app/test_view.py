@@ -44,10 +44,14 @@ RECORD: dict[str, Any] = {
     "texts": [
         {
             "id": "aaaaaaaaaaaaaaaa", "url": "https://example.org/", "title": "Fish", "chars": 10_000, "state": "",
-            "stored": False, "spans": [[0, 10], [400, 461]], "passages": PASSAGES,
+            "absent": ["whale"], "heat": [[0, 10, 9], [5_000, 6_000, 2]],
+            "passages": [
+                {"start": 0, "end": 10, "rest": False, "pieces": ["", "Fish", " swim."]},
+                {"start": 400, "end": 461, "rest": True, "pieces": [PASSAGES[1]]},
+            ],
         },
-        {"id": "", "url": "javascript:alert(1)", "title": "Slow", "chars": 0, "state": "timeout", "stored": False,
-         "spans": [], "passages": []},
+        {"id": "", "url": "javascript:alert(1)", "title": "Slow", "chars": 0, "state": "timeout", "absent": [],
+         "heat": [], "passages": []},
     ],
 }  # fmt: skip
 CONTEXT = {"theme": "dark", "toolInfo": {"tool": {"name": "web_fetch"}}, "locale": "en"}
@@ -150,7 +154,10 @@ def test_a_recorded_call_is_shown_with_its_question_sizes_passages_gaps_and_next
         assert "120 of 9,000 bytes, counted" in view.text("#figures")
         assert "40, estimated" in view.text("#figures")
         offsets = view.evaluate("[...document.querySelectorAll('.offsets')].map(each => each.textContent)")
-        assert offsets == ["0:10", "400:461"]
+        assert offsets == ["0:10", "400:461 in the rest of the page"]
+        assert view.evaluate("[...document.querySelectorAll('mark')].map(each => each.textContent)") == ["Fish"]
+        assert "Not in this text: whale" in view.text("#texts")
+        assert view.evaluate("document.querySelectorAll('.strip .heat').length") == 2
         assert view.text(".gap span") == "[…10:400] 390 characters left out"
         assert view.evaluate("document.querySelector('.strip').getAttribute('aria-label')") == (
             "71 of 10,000 characters shown, in 2 passages"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 import mcp_types as types
@@ -76,4 +76,4 @@ def find_page(ctx: ServerRequestContext[Any], uri: str) -> types.ReadResourceRes
 @cache
 def html() -> str:
     """Return the HTML of the view: one file with its style and script."""
-    return (files(__package__) / "call.html").read_text("utf-8")
+    return Path(__file__).with_name("call.html").read_text("utf-8")
