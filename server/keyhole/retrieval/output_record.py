@@ -6,11 +6,10 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
-from keyhole.budget.tokens import estimate
-from keyhole.retrieval.call_record import command_session
 from keyhole.store.calls.record import OK, CallRecord, CallSummary, Origin, ReadText, Span
 from keyhole.text.output_facts import output_notes, output_title, output_url
 from keyhole.text.secrets import mask_secrets
@@ -57,6 +56,10 @@ class BoundCall:
     query: str = ""
     exit_status: int | None = None
     folder: str = ""
+    tool: str = ""
+    """The name of the tool whose result it is, "" for the program of the command."""
+    arguments: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """The arguments of the tool."""
 
 
 def read_call(facts: Mapping[str, Any]) -> BoundCall:
@@ -65,7 +68,10 @@ def read_call(facts: Mapping[str, Any]) -> BoundCall:
         KeptOutput(str(id), str(kind), int(total), [(int(start), int(end)) for start, end in omitted])
         for id, kind, total, omitted in facts["outputs"]
     ]
-    texts = {name: str(facts.get(name) or "") for name in ("session", "client", "command", "name", "query", "folder")}
+
+    def text(name: str) -> str:
+        return str(facts.get(name) or "")
+
     status = facts.get("exit_status")
     if facts["origin"] not in _ORIGINS:
         raise ValueError("an output has no such origin")
@@ -78,12 +84,19 @@ def read_call(facts: Mapping[str, Any]) -> BoundCall:
         result=str(facts["result"]),
         outputs=outputs,
         exit_status=None if status is None else int(status),
-        **texts,
+        session=text("session"),
+        client=text("client"),
+        command=text("command"),
+        name=text("name"),
+        query=text("query"),
+        folder=text("folder"),
     )
 
 
 def make_output_record(call: BoundCall) -> CallRecord:
     """Return the record of a bounded output. Secrets in its command and its query are masked."""
+    from keyhole.budget.tokens import estimate  # imported late: it loads a vocabulary
+
     title, query = output_title(call.command, call.name), mask_secrets(call.query)
     texts = tuple(
         ReadText(each.id, output_url(each.kind), title, each.total, _shown(each), is_stored=False)
@@ -91,12 +104,14 @@ def make_output_record(call: BoundCall) -> CallRecord:
     )
     notes = output_notes(call.command, call.exit_status, call.folder)
     arguments = {"command": dict(notes).get("command"), "file": call.name, "query": query, "budget": call.budget}
+    if call.tool:
+        arguments = _masked(call.arguments)
     summary = CallSummary(
         id=call.id,
         session=_session(call),
         client=call.client,
         origin=call.origin,
-        tool=_program(title),
+        tool=call.tool or _program(title),
         query=query,
         target=title,
         started_at=call.started_at,
@@ -108,7 +123,7 @@ def make_output_record(call: BoundCall) -> CallRecord:
         read_chars=sum(text.chars for text in texts),
         shown_chars=sum(text.shown for text in texts),
     )
-    given = {name: value for name, value in arguments.items() if value}
+    given = {name: value for name, value in arguments.items() if value not in (None, "")}
     kinds = ", ".join(dict.fromkeys(each.kind for each in call.outputs))
     return CallRecord(summary, json.dumps(given, ensure_ascii=False), call.result, texts, notes=(*notes, (KIND, kinds)))
 
@@ -119,9 +134,20 @@ def _shown(output: KeptOutput) -> tuple[Span, ...]:
     return tuple((start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end)
 
 
+def _masked(value: Any) -> Any:
+    """Return a value of JSON in which secrets are masked, and each text is at most as long as a stored command."""
+    if isinstance(value, Mapping):
+        return {str(name): _masked(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_masked(each) for each in value]
+    return output_title(value, "") if isinstance(value, str) else value
+
+
 def _session(call: BoundCall) -> str:
     """Return the id of a call's session, which is safe in an address."""
     if not call.session:
+        from keyhole.retrieval.call_record import command_session
+
         return command_session(call.started_at)
     if _SAFE_SESSION.fullmatch(call.session):
         return call.session
