@@ -109,6 +109,7 @@ def test_a_search_names_engines_sources_and_why_a_source_was_left_out() -> None:
     record = replace(record, engines=(("brave", "HTTP 500"), ("wikipedia", "")))
     words = words_of(show(look_with(record, stored)))
     assert "brave HTTP 500 wikipedia answered" in words
+    assert "Sources (3 found, 2 read, 1 shown)" in words
     assert "not read: timeout" in words
     assert "dropped: a copy of another source" in words
 

@@ -69,11 +69,13 @@ def test_two_fetches_of_a_page_link_to_their_comparison() -> None:
     assert link in older and f'href="/texts/{new.id}"' in older
 
 
-def test_a_pinned_text_can_be_unpinned() -> None:
-    look = look_at_long()
-    assert 'action="/actions/pin-text"' in page_client(look).get(f"/texts/{LONG.id}").text
+def test_the_page_says_when_a_text_expires_and_a_pinned_text_can_be_unpinned() -> None:
+    look = replace(look_at_long(), ttl=2 * 86_400)
+    before = page_client(look).get(f"/texts/{LONG.id}").text
+    assert 'action="/actions/pin-text"' in before and "Expires in 2 days unless it is read" in words_of(before)
     look.store.pin(LONG.id, True)
-    assert 'action="/actions/unpin-text"' in page_client(look).get(f"/texts/{LONG.id}").text
+    after = page_client(look).get(f"/texts/{LONG.id}").text
+    assert 'action="/actions/unpin-text"' in after and "Expires never, it is pinned" in words_of(after)
 
 
 def test_an_unknown_text_is_not_found_and_odd_arguments_are_harmless() -> None:
