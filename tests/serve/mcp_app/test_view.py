@@ -100,6 +100,10 @@ class View:
         """Return the value of an expression within the view."""
         return self._frame.evaluate(expression)
 
+    def resize(self, width: int) -> None:
+        """Give the view a width in CSS pixels."""
+        self._page.evaluate(f"view.style.width = '{width}px'")
+
     def text(self, selector: str = "body") -> str:
         """Return the visible text of an element."""
         return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
@@ -177,6 +181,21 @@ def test_words_of_a_page_are_only_ever_text(browser: Chromium) -> None:
             False,
             True,
         ]
+
+
+def test_words_of_any_length_direction_and_script_stay_within_a_narrow_view(browser: Chromium) -> None:
+    words = ["W" * 3_000, "שלום עולם " * 40, "🐟" * 900, "\u202eright to left\u202c", "\x00\x1b[31m"]
+    passages = [
+        {"start": 10 * n, "end": 10 * n + 5, "rest": False, "pieces": [each, each]} for n, each in enumerate(words)
+    ]
+    page = {**RECORD["texts"][0], "title": words[0], "url": f"https://example.org/{words[0]}", "passages": passages}
+    record = {**RECORD, "query": words[0], "target": words[0], "texts": [page] * 3}
+    with hosted(browser, called(record)) as view:
+        view.resize(320)
+        view.show_call()
+        assert view.evaluate("document.documentElement.scrollWidth") <= 320
+        shown = view.evaluate("[...document.querySelectorAll('.words')].map(each => each.textContent)")
+        assert shown == [each + each for each in words] * 3
 
 
 def test_the_original_page_is_opened_by_the_host_and_only_on_request(browser: Chromium) -> None:
