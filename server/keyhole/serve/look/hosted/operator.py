@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 DAYS: Final = 7
 """Days of calls that the view sums up."""
-MAX_TENANTS: Final = 1_000
+MAX_TENANTS: Final = 500
 """Tenants in the view, so that reading them ends."""
 FRESH_SECONDS: Final = 60.0
 """Seconds for which a view is shown again: it reads the store and the log of every tenant."""
