@@ -62,6 +62,7 @@ def test_a_session_is_exported_with_all_its_calls_and_the_exact_results(look: Lo
         assert f"call-{call.id}" in elements.ids
         assert f"#call-{call.id}" in elements.links
     assert export(look) == html  # the newest session
+    assert f">{len(calls)}. <" in html  # the calls are numbered, the oldest first
 
 
 def test_the_file_loads_nothing_and_runs_nothing(look: Look) -> None:
