@@ -12,7 +12,7 @@ import secrets
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,16 @@ from urllib.parse import urlencode
 
 from tests.support.chromium import Chromium, Page, find_chromium
 
+from .npm import install_from_npm
 from .setup import ANSWER, HOST, QUESTION, Setup, free_port, serve_http, wait_until_open
 from .steps import Steps, end_group, run_program
 
 PACKAGES = ("@modelcontextprotocol/inspector", "node")
 NO_APP = 2
 """The exit code of the Inspector's command line for a tool without a view."""
-OpenView = Callable[[Chromium, str], str]
-"""Calls web_fetch of the server at a URL, and returns the words of the view."""
+OpenView = Callable[[Chromium, str], AbstractContextManager[Page]]
+"""Calls web_fetch of the server at a URL, and shows the view until the block ends."""
+_FAULTS = "axe.run().then(({violations}) => violations.map(({id, impact, nodes}) => [id, impact, nodes[0].html]))"
 PATIENCE = 90.0
 """Seconds until the view is shown: the Inspector loads its own page, lists everything, and calls the tool before."""
 
@@ -46,9 +48,8 @@ def check(steps: Steps, setup: Setup, programs: Path) -> None:
             return
         with _inspector(setup, programs) as open_view, Chromium(PATIENCE, reaches_loopback=True) as browser:
             steps.run("apps: the view shows the passages of a call", lambda: _check_record(open_view(browser, url)))
-            steps.run(
-                "apps: the view says that calls are not recorded", lambda: _check_result(open_view(browser, silent))
-            )
+            steps.run("apps: axe-core finds no fault in it", lambda: _check_access(open_view(browser, url)))
+            steps.run("apps: it says that calls are not recorded", lambda: _check_result(open_view(browser, silent)))
 
 
 def _find(setup: Setup, programs: Path, url: str) -> None:
@@ -71,13 +72,29 @@ def _app_info(setup: Setup, programs: Path, url: str, *options: str) -> tuple[in
     return done.returncode, found
 
 
-def _check_record(words: str) -> None:
+def _words(view: Page) -> str:
+    return str(view.evaluate("document.body.innerText"))
+
+
+def _check_access(opened: AbstractContextManager[Page]) -> None:
+    axe = install_from_npm(("axe-core",)).parent / "axe-core" / "axe.min.js"
+    with opened as view:
+        view.evaluate(f"{axe.read_text('utf-8')};0")
+        found = view.command("Runtime.evaluate", expression=_FAULTS, awaitPromise=True, returnByValue=True)
+    assert found["result"]["value"] == [], found
+
+
+def _check_record(opened: AbstractContextManager[Page]) -> None:
+    with opened as view:
+        words = _words(view)
     assert ANSWER in words, words
     assert "characters left out" in words and "estimated" in words, words
     assert "Next call" in words and "read_artifact(" in words and QUESTION in words, words
 
 
-def _check_result(words: str) -> None:
+def _check_result(opened: AbstractContextManager[Page]) -> None:
+    with opened as view:
+        words = _words(view)
     assert "Keyhole is set to record no calls" in words, words
     assert ANSWER in words and "Next call" in words, words
 
@@ -96,12 +113,14 @@ def _inspector(setup: Setup, programs: Path) -> Iterator[OpenView]:
         "appArgs": base64.urlsafe_b64encode(arguments).decode().rstrip("="),
     }  # fmt: skip
 
-    def open_view(browser: Chromium, url: str) -> str:
+    @contextmanager
+    def open_view(browser: Chromium, url: str) -> Iterator[Page]:
         address = f"http://{HOST}:{port}/?{urlencode({**link, 'serverUrl': url})}"
         target = browser.command("Target.createTarget", {"url": address})
-        words = _words_of_view(browser)
-        browser.command("Target.closeTarget", target)
-        return words
+        try:
+            yield _find_view(browser)
+        finally:
+            browser.command("Target.closeTarget", target)
 
     log = setup.scratch / f"inspector-{port}.log"
     command = [str(programs / "mcp-inspector"), "--web"]
@@ -115,8 +134,8 @@ def _inspector(setup: Setup, programs: Path) -> Iterator[OpenView]:
             end_group(process)
 
 
-def _words_of_view(browser: Chromium) -> str:
-    """Return the words of the view when it shows the sizes of the call."""
+def _find_view(browser: Chromium) -> Page:
+    """Return the frame of the view when it shows the sizes of the call."""
     end = time.monotonic() + PATIENCE
     words = ""
     while time.monotonic() < end:
@@ -124,8 +143,8 @@ def _words_of_view(browser: Chromium) -> str:
         for target in browser.command("Target.getTargets")["targetInfos"]:
             if target["type"] == "iframe":  # the view runs in a process of its own
                 found = {"targetId": target["targetId"], "flatten": True}
-                frame = Page(browser, browser.command("Target.attachToTarget", found)["sessionId"])
-                words = str(frame.evaluate("document.body.innerText"))
+                view = Page(browser, browser.command("Target.attachToTarget", found)["sessionId"])
+                words = _words(view)
                 if "bytes" in words:
-                    return words
+                    return view
     raise AssertionError(f"the view shows no call: {words!r}")
