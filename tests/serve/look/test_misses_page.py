@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from keyhole.serve.look.misses_page import ADVICE, PER_PAGE, view_of
 from keyhole.store.calls.record import NO_CALL_FILTERS, CallRecord, CallSummary, ReadText
 from tests.support.look import NOW, empty_look, page_client, words_of
@@ -86,6 +88,15 @@ def test_what_an_agent_wrote_is_only_text() -> None:
     html = page_client(look).get("/misses").text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert html.count("<script") == 1
+
+
+@pytest.mark.parametrize("target", ["http://[::1", "not a URL", "", "http://a.example:port/\ud800"])
+def test_a_miss_of_a_malformed_address_is_shown(target: str) -> None:
+    look = empty_look()
+    look.calls.add(CallRecord(replace(CALL, outcome="invalid_argument", query="", target=target), "{}", ""))
+    response = page_client(look).get("/misses")
+    assert response.status_code == 200
+    assert "invalid_argument" in words_of(response.text)
 
 
 def test_every_kind_of_miss_has_advice() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,14 +14,15 @@ from starlette.routing import Route
 from keyhole.serve.look.page import look_of, page
 from keyhole.serve.look.sessions_page import read_filters, read_place, write_filters, write_place
 from keyhole.store.calls.record import CallFilters, CallSummary, Miss
+from keyhole.store.calls.search_terms import site_of
 
 PER_PAGE: Final = 50
 """Misses on one page."""
 ADVICE: Final[Mapping[Miss, str]] = MappingProxyType(
     {
-        "same_page": "The passages did not contain the answer: compare the words of both questions on the call's page.",
+        "same_page": "The passages may lack the answer: compare the words of both questions on the call's page.",
         "read_on": "The budget ended before the answer, or the ranking chose other passages: a larger budget may help.",
-        "searched_again": "The results did not contain the answer: look at the engines and at the sources left out.",
+        "searched_again": "The results may lack the answer: look at the engines and at the sources left out.",
         "error": "Look at the code: it says whether the page, the address or the arguments were at fault.",
     }
 )
@@ -72,7 +72,7 @@ def view_of(
 
 
 def _row(call: CallSummary, following: Sequence[CallSummary]) -> MissRow:
-    return MissRow(call, urlsplit(call.target).hostname or "", next(iter(following), None))
+    return MissRow(call, site_of(call.target), next(iter(following), None))
 
 
 def show_misses(request: Request) -> Response:
