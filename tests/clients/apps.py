@@ -47,9 +47,11 @@ def check(steps: Steps, setup: Setup, programs: Path) -> None:
             steps.skip("apps in the browser", "Chromium is not installed")
             return
         with _inspector(setup, programs) as open_view, Chromium(PATIENCE, reaches_loopback=True) as browser:
-            steps.run("apps: the view shows the passages of a call", lambda: _check_record(open_view(browser, url)))
-            steps.run("apps: axe-core finds no fault in it", lambda: _check_access(open_view(browser, url)))
-            steps.run("apps: it says that calls are not recorded", lambda: _check_result(open_view(browser, silent)))
+            with open_view(browser, url) as view:
+                steps.run("apps: the view shows the passages of a call", partial(_check_record, view))
+                steps.run("apps: axe-core finds no fault in it", partial(_check_access, view))
+            with open_view(browser, silent) as view:
+                steps.run("apps: it says that calls are not recorded", partial(_check_result, view))
 
 
 def _find(setup: Setup, programs: Path, url: str) -> None:
@@ -76,25 +78,22 @@ def _words(view: Page) -> str:
     return str(view.evaluate("document.body.innerText"))
 
 
-def _check_access(opened: AbstractContextManager[Page]) -> None:
+def _check_access(view: Page) -> None:
     axe = install_from_npm(("axe-core",)).parent / "axe-core" / "axe.min.js"
-    with opened as view:
-        view.evaluate(f"{axe.read_text('utf-8')};0")
-        found = view.command("Runtime.evaluate", expression=_FAULTS, awaitPromise=True, returnByValue=True)
+    view.evaluate(f"{axe.read_text('utf-8')};0")
+    found = view.command("Runtime.evaluate", expression=_FAULTS, awaitPromise=True, returnByValue=True)
     assert found["result"]["value"] == [], found
 
 
-def _check_record(opened: AbstractContextManager[Page]) -> None:
-    with opened as view:
-        words = _words(view)
+def _check_record(view: Page) -> None:
+    words = _words(view)
     assert ANSWER in words, words
     assert "characters left out" in words and "estimated" in words, words
     assert "Next call" in words and "read_artifact(" in words and QUESTION in words, words
 
 
-def _check_result(opened: AbstractContextManager[Page]) -> None:
-    with opened as view:
-        words = _words(view)
+def _check_result(view: Page) -> None:
+    words = _words(view)
     assert "Keyhole is set to record no calls" in words, words
     assert ANSWER in words and "Next call" in words, words
 
