@@ -97,7 +97,7 @@ def _totals(figures: Figures) -> tuple[Figure, ...]:
             "Answered by the first call",
             format_percent(figures.sufficed, figures.asked),
             "counted",
-            f"no miss followed on {format_number(figures.sufficed)} of {format_number(figures.asked)} pages and searches",
+            f"no miss followed {format_number(figures.sufficed)} of {format_number(figures.asked)} pages and searches",
             share=figures.sufficed / figures.asked if figures.asked else None,
         ),
         Figure("Characters read", format_number(read), "counted", "of pages and outputs"),
