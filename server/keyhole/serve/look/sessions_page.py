@@ -26,9 +26,18 @@ MAX_FILTER: Final = 200
 
 def read_filters(query: Mapping[str, str]) -> CallFilters:
     """Return the filters of an address; unknown fields are ignored."""
-    texts = ("client", "tool", "site", "outcome", "words")
-    given = {name: query.get(name, "").strip()[:MAX_FILTER] for name in texts}
-    return CallFilters(**given, misses_only=query.get("misses_only") == "1")
+
+    def given(name: str) -> str:
+        return query.get(name, "").strip()[:MAX_FILTER]
+
+    return CallFilters(
+        client=given("client"),
+        tool=given("tool"),
+        site=given("site"),
+        outcome=given("outcome"),
+        words=given("words"),
+        misses_only=given("misses_only") == "1",
+    )
 
 
 def write_filters(filters: CallFilters) -> dict[str, str]:
