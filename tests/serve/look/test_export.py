@@ -7,6 +7,8 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.look import export as module
@@ -106,6 +108,37 @@ def test_what_a_page_wrote_stays_text(look: Look) -> None:
     assert not Elements(html).names & {"script", "img"}
     assert html.count("<style>") == 1
     assert "alert(1)" in words_of(html)
+
+
+HOSTILE = st.text() | st.sampled_from(
+    [
+        "</style><script>x",
+        "<svg onload=x>",
+        '" onclick="x',
+        "javascript:x",
+        "http://[",
+        "\ud800",
+        "\u202e",
+        "<!--",
+        "{{ 1 }}",
+    ]
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(texts=st.lists(HOSTILE, min_size=6, max_size=6))
+def test_no_text_becomes_an_element_or_an_attribute(texts: list[str]) -> None:
+    look = empty_look(samples.START + 60)
+    query, target, result, title, url, note = texts
+    page = replace(samples.page(0, 900), text=result * 3 + "the end", title=title, url=url)
+    look.store.put(page, "words")
+    read = replace(samples.read_text(page, (0, 5)), url=url, title=title)
+    record = samples.call(target=target, query=query, result=result, texts=[read], notes=[("command", note)])
+    look.calls.add(record)
+    elements = Elements(export(look).encode("utf-8", "replace").decode())
+    assert not elements.names & {"script", "img", "iframe", "form", "object", "embed", "link", "base"}
+    assert not elements.attributes & LOADING
+    assert all(link.startswith(("#", "http://", "https://")) for link in elements.links)
 
 
 def test_the_oldest_calls_of_a_long_session_are_counted_and_left_out(
