@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 MAX_EDITS: Final = 400
-"""Words removed and added together. Texts that differ more are not compared: few of their marks would mean anything. The
-places reached before each edit are kept, which takes memory that grows with the square of the edits."""
+"""Words removed and added together. Texts that differ more are not compared: few of their marks would mean anything.
+The places reached before each edit are kept, in memory that grows with the square of the edits."""
 MAX_WORDS: Final = 20_000
 """Words of a text that are compared: about 100,000 characters of changed lines."""
 
