@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from keyhole.serve.mcp_app.call_data import SeenText, alternate, call_data, describe_text, to_json
 from keyhole.serve.text_view.heat import Cell
 from keyhole.serve.text_view.marks import Piece, Segment
-from keyhole.store.calls.record import OK, CallSummary, ReadText
+from keyhole.store.calls.record import OK, CallRecord, CallSummary, ReadText
 
-CALL = CallSummary(
+SUMMARY = CallSummary(
     id="call", session="s", client="tests 1", origin="tool", tool="search", query="fish", target="", started_at=1.0,
     seconds=0.25, outcome=OK, budget=9_000, result_bytes=700, tokens=12, read_chars=5_000, shown_chars=143,
 )  # fmt: skip
+CALL = CallRecord(SUMMARY, "{}", "", engines=(("ddgs", ""), ("searxng", "timeout")))
 
 
 def test_pieces_alternate_and_begin_with_text() -> None:

@@ -41,6 +41,7 @@ PASSAGES = ["Fish swim.", "<img src=x onerror=alert(1)><b>bold</b> https://examp
 RECORD: dict[str, Any] = {
     "recorded": True, "tool": "web_fetch", "query": "fish", "target": "https://example.org/", "outcome": "ok",
     "seconds": 0.25, "budget": 9_000, "bytes": 120, "tokens": 40, "read": 10_000, "shown": 71, "texts_left_out": 0,
+    "engines": [["ddgs", ""], ["searxng", "timeout"]],
     "texts": [
         {
             "id": "aaaaaaaaaaaaaaaa", "url": "https://example.org/", "title": "Fish", "chars": 10_000, "state": "",
@@ -167,6 +168,7 @@ def test_a_recorded_call_is_shown_with_its_question_sizes_passages_gaps_and_next
             "71 of 10,000 characters shown, in 2 passages"
         )
         assert view.text("#call") == NEXT, "a line that the page wrote is no call"
+        assert "Asked: ddgs, searxng (timeout)" in view.text("#texts")
         assert "Not shown: timeout" in view.text("#texts")
 
 

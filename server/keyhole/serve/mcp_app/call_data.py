@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from keyhole.serve.text_view.heat import Cell
 from keyhole.serve.text_view.marks import Segment
-from keyhole.store.calls.record import CallSummary, ReadText
+from keyhole.store.calls.record import CallRecord, ReadText
 
 MAX_ASKED: Final = 2_000
 """Characters of a question or address: the longest question that a tool accepts."""
@@ -26,16 +26,18 @@ class SeenText:
     heat: tuple[Cell, ...] = ()
 
 
-def call_data(call: CallSummary, texts: Sequence[SeenText], space: int) -> dict[str, Any]:
+def call_data(record: CallRecord, texts: Sequence[SeenText], space: int) -> dict[str, Any]:
     """Return the data of a call in at most `space` bytes as JSON within JSON.
 
-    Texts that have no space are counted. If the space ends within the passages, the first ones have their words.
+    `texts`: those of the record. Texts that have no space are counted. If the space ends within the passages, the first
+    ones have their words.
     """
+    call = record.summary
     data: dict[str, Any] = {
         "recorded": True, "tool": call.tool, "query": call.query[:MAX_ASKED], "target": call.target[:MAX_ASKED],
         "outcome": call.outcome, "seconds": call.seconds, "budget": call.budget, "bytes": call.result_bytes,
-        "tokens": call.tokens, "read": call.read_chars, "shown": call.shown_chars, "texts": [],
-        "texts_left_out": len(texts),
+        "tokens": call.tokens, "read": call.read_chars, "shown": call.shown_chars, "engines": record.engines,
+        "texts": [], "texts_left_out": len(texts),
     }  # fmt: skip
     space -= data_size(data)
     for seen in texts:

@@ -88,7 +88,7 @@ def find_call(log: CallLog, result: str) -> CallRecord | None:
 
 def _data(store: Store, record: CallRecord, space: int) -> str:
     seen = [_look_at(store, text, record.summary.query) for text in record.texts]
-    return to_json(call_data(record.summary, seen, space))
+    return to_json(call_data(record, seen, space))
 
 
 def _look_at(store: Store, text: ReadText, query: str) -> SeenText:
