@@ -113,3 +113,15 @@ def test_the_newest_session_is_exported_to_a_file(home: Path, capsys: Captured) 
 def test_each_tenant_has_calls_of_its_own(home: Path, capsys: Captured) -> None:
     assert main(["look", "--tenant", "other", "--export", str(home / "other.html")]) == 2
     assert "the log has no calls yet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "words"),
+    [("KEYHOLE_RECORD", "off", "new calls are not shown"), ("KEYHOLE_STORE", "memory", "none are shown")],
+)
+def test_settings_that_record_nothing_are_named(
+    home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, setting: str, value: str, words: str
+) -> None:
+    monkeypatch.setenv(setting, value)
+    main(["look", "--export", str(home / "x.html")])
+    assert setting in (errors := capsys.readouterr().err) and words in errors

@@ -27,8 +27,8 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.serve.look.links import ServedLinks
     from keyhole.serve.look.page import Look
 
-    if config.store == "memory":
-        print("keyhole: with KEYHOLE_STORE=memory each process keeps its own calls: none to show", file=sys.stderr)
+    if warning := _warning(config):
+        print(f"keyhole: {warning}", file=sys.stderr)
     stores, tenant = open_stores(config), arguments.tenant or LOCAL
     try:
         store, _ = stores.for_tenant(tenant)
@@ -40,6 +40,13 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     finally:
         stores.close()
     return 0
+
+
+def _warning(config: Config) -> str:
+    """Return why the pages may show no calls, or ""."""
+    if config.store == "memory":
+        return "with KEYHOLE_STORE=memory each process keeps its own calls, so none are shown"
+    return "KEYHOLE_RECORD is off, so new calls are not shown" if config.record == "off" else ""
 
 
 def _export(look: Look, path: Path, session: str, call: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 import keyhole.serve.look.app as app
 from keyhole.errors import Code, KeyholeError
@@ -41,6 +42,17 @@ def test_a_failing_log_is_a_page_with_the_code_and_the_next_step() -> None:
     answer = page_client(failing_look()).get("/")
     assert answer.status_code == 503
     assert "store_unavailable" in answer.text and "the disk &lt;b&gt;fails&lt;/b&gt;" in answer.text
+
+
+def test_a_fault_of_the_program_is_a_page_without_its_details() -> None:
+    class FaultyLog(MemoryCallLog):
+        def latest(self) -> int:
+            raise RuntimeError("a secret of the program")
+
+    look = replace(empty_look(), calls=FaultyLog(lambda: 0.0, 1.0))
+    answer = TestClient(page_client(look).app, raise_server_exceptions=False).get("/")
+    assert answer.status_code == 500
+    assert "internal_error" in answer.text and "secret" not in answer.text
 
 
 @pytest.mark.parametrize(("name", "kind"), [("look.css", "text/css"), ("look.js", "javascript")])

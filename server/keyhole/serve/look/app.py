@@ -66,7 +66,7 @@ def build_pages() -> Starlette:
     static = StaticFiles(packages=[("keyhole.serve.look", "static")])
     return Starlette(
         routes=[*routes, Mount("/static", static)],
-        exception_handlers={HTTPException: _show_http_error, KeyholeError: _show_error},
+        exception_handlers={HTTPException: _show_http_error, KeyholeError: _show_error, Exception: _show_fault},
     )
 
 
@@ -82,3 +82,8 @@ def _show_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, KeyholeError)  # noqa: S101 - for the type checker
     values = {"code": error.code, "message": error.message, "next_step": error.rule.next_step}
     return page(request, "error.html", STATUSES.get(error.code, 500), **values)
+
+
+def _show_fault(request: Request, _: Exception) -> Response:
+    """Return the page for an error of the program itself. The server logs its types and source lines."""
+    return _show_error(request, KeyholeError(Code.INTERNAL_ERROR, "the page could not be made"))
