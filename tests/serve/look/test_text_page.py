@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from keyhole.serve.look.page import Look
-from keyhole.serve.look.text_page import WINDOW_CHARS, read_number
+from keyhole.serve.look.text_page import MAX_STOPS, WINDOW_CHARS, list_stops, read_number
 from tests.store.calls.samples import call, page, read_text
 from tests.support.look import NOW, empty_look, page_client, words_of
 
@@ -43,10 +43,20 @@ def test_the_passages_of_a_call_are_marked_and_linked_in_other_windows() -> None
     assert "<mark>timeout</mark>" in shown
 
 
+def test_a_long_text_has_links_to_places_along_it() -> None:
+    assert list_stops(2 * WINDOW_CHARS) == ()
+    assert list_stops(len(LONG.text)) == (0, WINDOW_CHARS, 2 * WINDOW_CHARS)
+    for total in (10_000_000, 10_000_001, 52_888_896):
+        stops = list_stops(total)
+        assert 6 < len(stops) <= MAX_STOPS and stops[-1] < total
+    shown = page_client(look_at_long()).get(f"/texts/{LONG.id}?start=60000").text
+    assert f'<a href="/texts/{LONG.id}?start=50000" aria-current="true">50,000</a>' in shown
+
+
 def test_words_can_be_marked_without_a_call() -> None:
     words = words_of(page_client(look_at_long()).get(f"/texts/{LONG.id}?query=cancel+zebra").text)
     assert "Not in the text: zebra" in words
-    assert "Best matches:" in words
+    assert "Best matches" in words
     assert "no passage" not in words and "Shown:" not in words
 
 
