@@ -99,6 +99,8 @@ def test_a_text_is_pinned_and_deleted_by_forms_that_return_to_the_list() -> None
             f'<input type="hidden" name="next" value="/texts"><button type="submit" aria-label="{label}: Page 1">'
             in html
         )
+    filtered = page_client(look).get(f"/texts?kind=pages&after={NOW}~x&other=1").text
+    assert f'name="next" value="/texts?after={NOW}~x&amp;kind=pages"' in filtered
     look.store.pin(id, True)
     assert 'action="/actions/unpin-text"' in page_client(look).get("/texts").text
 

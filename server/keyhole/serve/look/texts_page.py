@@ -118,8 +118,11 @@ def read_view(look: Look, query: Mapping[str, str]) -> TextsView:
 
 def show_texts(request: Request) -> Response:
     """Answer with the list of stored texts, or with the texts that contain the words of the query."""
-    view = read_view(look_of(request), request.query_params)
-    return page(request, "texts.html", view=view, kinds=KINDS, back=request.url.path)
+    look = look_of(request)
+    view = read_view(look, request.query_params)
+    place = read_place(request.query_params.get("after", ""))
+    back = look.links.page("texts", after=write_place(place) if place else "", **view.fields)
+    return page(request, "texts.html", view=view, kinds=KINDS, back=back)
 
 
 routes: Final = [Route("/texts", show_texts)]
