@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keyhole.serve.look.hosted.sign_in import (
     COOKIE,
     MAX_TOKEN_CHARS,
+    checked_token,
     clear_cookie,
     keep_cookie,
     own_path,
@@ -103,6 +106,9 @@ def test_a_form_without_a_valid_token_has_none(body: bytes) -> None:
         "https://evil.example/look/",
         "/look/\r\nSet-Cookie: a=b",
         "/look/\\evil.example",
+        "/look/../mcp",
+        "/look/%2e%2E/mcp",
+        "/look/%",
         "/look/#a",
         "/look/é",
         "/look/" + "a" * 2_000,
@@ -111,3 +117,33 @@ def test_a_form_without_a_valid_token_has_none(body: bytes) -> None:
 )
 def test_a_sign_in_leads_to_no_other_place(path: str) -> None:
     assert own_path(path) == "/look/"
+
+
+@given(st.text() | st.text("/look\\:?#@.\r\n%2e ").map("/look/".__add__))
+def test_whatever_a_form_names_the_browser_stays_on_the_pages(path: str) -> None:
+    kept = own_path(path)
+    target = urlsplit(urljoin("https://mcp.example/look/sign-in", kept))
+    assert (target.scheme, target.netloc) == ("https", "mcp.example")
+    assert target.path.startswith("/look/")
+    assert kept.isascii()
+    assert kept.isprintable()
+
+
+@given(
+    st.from_regex(r"[A-Za-z0-9._~+/-]{1,200}={0,2}", fullmatch=True),
+    st.lists(st.sampled_from(["a=b", "", "c", " d=e"])),
+)
+def test_a_kept_token_is_read_again_among_other_cookies(token: str, others: list[str]) -> None:
+    cookie = keep_cookie(token).partition(";")[0]
+    assert read(("cookie", "; ".join([*others, cookie, *others]))) == token
+
+
+@given(st.binary(), st.binary())
+def test_headers_of_any_bytes_have_a_valid_token_or_none(cookie: bytes, authorization: bytes) -> None:
+    for headers in (
+        [(b"cookie", cookie)],
+        [(b"cookie", COOKIE.encode() + b"=" + cookie)],
+        [(b"authorization", authorization)],
+    ):
+        assert checked_token(read_token(headers)) == read_token(headers)
+    read_sign_in(cookie)
