@@ -139,7 +139,9 @@ def test_the_calls_before_and_after_are_linked() -> None:
 
 def test_a_text_that_is_no_longer_stored_says_so() -> None:
     record = call(texts=[ReadText("b" * 16, "https://gone.example/", "Gone", 900, ((0, 90),))])
-    assert "not in the store" in words_of(show(look_with(record)))
+    words = words_of(show(look_with(record)))
+    assert "not in the store" in words
+    assert "Shown were 0 to 90 of 900 characters." in words
 
 
 def test_a_quote_that_was_looked_for_is_marked() -> None:
