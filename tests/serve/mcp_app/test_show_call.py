@@ -92,9 +92,10 @@ def test_the_words_of_the_question_are_marked_and_those_that_the_text_lacks_are_
 
 
 def test_passages_are_in_the_order_of_the_text_and_shown_once() -> None:
-    mixed = replace(PAGE, spans=((300, 420), (0, 23), (310, 500)))
+    mixed = replace(PAGE, chars=500, spans=((300, 420), (0, 23), (310, 500)))
     [text] = shown(log_of(record(texts=(mixed,))))["texts"]
     assert [(each["start"], each["end"]) for each in text["passages"]] == [(0, 23), (300, 420), (420, 500)]
+    assert text["chars"] == len(TEXT), "the whole text, however little of it the call read"
 
 
 def test_the_newest_of_several_calls_with_the_same_result_is_shown() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from keyhole.budget.budget import client_budget
@@ -101,4 +102,5 @@ def _look_at(store: Store, text: ReadText, query: str) -> SeenText:
         view = view_whole(read_text(store, text.id), text.spans, query, room=0)
     except KeyholeError:
         return SeenText(text, tuple(each for each in divide(0, text.chars, text.spans) if each.shown))
-    return SeenText(text, tuple(each for each in view.segments if each.shown), view.scores.absent, view.scores.cells)
+    whole = replace(text, chars=view.total)
+    return SeenText(whole, tuple(each for each in view.segments if each.shown), view.scores.absent, view.scores.cells)
