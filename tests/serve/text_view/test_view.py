@@ -36,6 +36,25 @@ def test_the_windows_of_a_text_joined_are_the_text(text: str, chars: int, query:
     assert joined == text
 
 
+SPANS = st.lists(
+    st.tuples(st.integers(0, 9_000), st.integers(1, 900)).map(lambda span: (span[0], sum(span))), max_size=4
+)
+
+
+@given(st.text("ab\n# ", max_size=30), SPANS, st.integers(0, 9_000), st.none() | st.integers(1, 9_000))
+def test_the_passages_and_gaps_of_a_text_follow_each_other_and_are_its_characters(
+    part: str, spans: list[tuple[int, int]], room: int, main_end: int | None
+) -> None:
+    text = part * 300
+    view = view_whole(stored(text, main_end and min(main_end, len(text))), spans, "ab", room)
+    assert [segment.start for segment in view.segments] == [0, *(segment.end for segment in view.segments)][:-1]
+    assert view.end == len(text)
+    for segment in view.segments:
+        is_left_out = not segment.pieces
+        assert segment.text == ("" if is_left_out else text[segment.start : segment.end])
+        assert not is_left_out or (not segment.shown and segment.chars > SHORT_GAP)
+
+
 def test_a_window_ends_after_a_line_and_starts_within_the_text() -> None:
     assert cut_window(stored("one two\nthree four\n"), 0, 10) == (0, 8)
     assert cut_window(stored("one two\nthree four\n"), 8, 100) == (8, 19)
