@@ -34,7 +34,7 @@ def _add_server(look: Parser) -> None:
 
 def _add_export(look: Parser) -> None:
     look.add_argument(
-        "--export", metavar="FILE.html", help="write one session or call to a file that needs no server, and end"
+        "--export", metavar="FILE", help="write one session or call to an HTML file that needs no server, and end"
     )
     exported = look.add_mutually_exclusive_group()
     exported.add_argument("--session", default="", metavar="ID", help="session to export, default the newest")
