@@ -6,9 +6,12 @@ import asyncio
 import json
 import threading
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Hit
@@ -192,6 +195,34 @@ def test_the_same_calls_return_the_same_bytes_whether_they_are_recorded_or_not()
     for tool, arguments in calls:
         answer, _ = recorded.call(tool, **arguments)
         assert asyncio.run(dispatch(plain, tool, arguments, no_progress, Caller("tests", "1"))) == answer
+
+
+@cache
+def product_with_page() -> tuple[Product, str]:
+    """Return a product, and the id of the page that it has fetched."""
+    product = Product()
+    return product, str(product.call("web_fetch", url=URL)[0].facts["artifact_id"])
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    arguments=st.one_of(
+        st.fixed_dictionaries({"offset": st.integers(0, 20_000)}, optional={"limit": st.integers(1, 20_000)}),
+        st.fixed_dictionaries({"query": st.sampled_from(["Paragraph 17", "valves", "absent", "Pumps seals 250"])}),
+    ),
+    max_chars=st.none() | st.integers(1_000, 20_000),
+)
+def test_a_record_has_the_result_and_exactly_the_ranges_that_it_shows(
+    arguments: dict[str, Any], max_chars: int | None
+) -> None:
+    product, id = product_with_page()
+    answer, record = product.call("read_artifact", id=id, max_chars=max_chars, **arguments)
+    stored = product.retrieval.store.get(id).text
+    spans = [span for text in record.texts for span in text.spans]
+    assert record.result == answer.text
+    assert record.summary.outcome == ("ok" if not answer.is_error else record.result.partition(":")[0])
+    assert sum(end - start for start, end in spans) == record.summary.shown_chars
+    assert all(0 <= start <= end <= len(stored) and stored[start:end].strip() in answer.text for start, end in spans)
 
 
 class FailingLog(MemoryCallLog):

@@ -114,6 +114,17 @@ def test_logs_in_several_processes_lose_no_call(tmp_path: Path) -> None:
         log.close()
 
 
+def test_a_deleted_session_is_overwritten_in_the_file(log: SqliteCallLog, tmp_path: Path) -> None:
+    log.add(call("kept", "other"))
+    for number in range(20):
+        log.add(call(str(number), "private", started_at=START + number, query=f"confidential{number}"))
+    assert log.remove_session("private") == 20
+    log.close()
+    content = (tmp_path / FILE_NAME).read_bytes()
+    assert b"confidential" not in content
+    assert b"docs.python.org" in content
+
+
 def test_dropped_calls_give_their_space_back(log: SqliteCallLog, tmp_path: Path) -> None:
     for number in range(60):
         log.add(replace(call(str(number), started_at=START + number), result="".join(map(str, range(6_000)))))

@@ -102,6 +102,8 @@ def open_log(path: Path, now: float) -> sqlite3.Connection:
         undo.callback(connection.close)
         version = _read_version(connection)
         connection.execute("PRAGMA cell_size_check = ON")
+        # A deleted call is overwritten: a person who deletes a session does not want to find it in the file.
+        connection.execute("PRAGMA secure_delete = ON")
         if version == 0:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         # Unlike the store, the log may lose its last calls in a power cut, and a damaged log begins anew. So its
