@@ -93,9 +93,6 @@ def make_record(call: FinishedCall) -> CallRecord:
     answer = call.answer or Answer("", {})
     texts = _texts(call, answer)
     query = arguments.get("query") or next(iter(arguments.get("queries") or ()), "")
-    shown = sum(text.shown for text in texts)
-    # A range is all that is read of a stored text, unless passages are looked for in it.
-    is_range = call.tool == "read_artifact" and not (query or arguments.get("find"))
     summary = CallSummary(
         call.id,
         call.session,
@@ -110,8 +107,8 @@ def make_record(call: FinishedCall) -> CallRecord:
         call.trace.size,
         len(answer.text.encode("utf-8", "replace")),
         estimate(answer.text) if answer.text else 0,
-        shown if is_range else sum(text.chars for text in texts if text.id),
-        shown,
+        sum(text.chars for text in texts if text.id),
+        sum(text.shown for text in texts),
     )
     engines = tuple((each.name, mask_secrets(each.fault or each.note)) for each in call.trace.reports)
     notes = (("found", "yes" if answer.details["found"] else "no"),) if "found" in answer.details else ()

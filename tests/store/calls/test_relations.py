@@ -61,6 +61,13 @@ def test_the_latest_of_several_calls_on_the_same_text_is_followed() -> None:
     assert related(later(offset=1_000), window, FETCH) == ("window", "read_on", "")
 
 
+def test_a_call_that_showed_some_of_the_text_is_followed_rather_than_a_later_one_that_only_read_it() -> None:
+    found = call("found", tool="search", query="unlike", started_at=START + 5, texts=[read_text(PAGE)])
+    again = later("web_fetch", PAGE.url, query="signal to abort")
+    assert related(again, found, FETCH) == ("fetch", "same_page", "same_page")
+    assert related(again, found) == ("found", "same_page", "")
+
+
 def test_calls_made_at_the_same_time_do_not_follow_each_other() -> None:
     running = call("running", target=PAGE.url, texts=[SHOWN], started_at=START + 9, seconds=4)
     assert related(later(), running) == ("", "", "")

@@ -69,7 +69,7 @@ class CallSummary:
     tokens: int
     """Tokens of the result: estimated."""
     read_chars: int
-    """Characters of all texts that were read: counted."""
+    """Characters of all texts that were read, also of those of which only a range was read: counted."""
     shown_chars: int
     """Characters of stored texts in the result: counted."""
     follows: str = ""

@@ -85,13 +85,15 @@ def relate(record: CallRecord, earlier: Sequence[Earlier]) -> Related:
 
 
 def _follow(record: CallRecord, before: Sequence[Earlier]) -> tuple[Earlier | None, Relation]:
-    """Return the latest earlier call that a call follows, and how it relates to it."""
+    """Return the latest earlier call that a call follows, however many lie between, and how it relates to it."""
     call, request, keys = record.summary, request_of(record), earlier_of(record).keys
     same = next((each for each in before if each.request == request), None)
     if call.origin in _OUTPUTS:
         return same, "same_call" if same else ""
     arguments = _arguments(record)
-    on_text = next((each for each in before if each.keys & keys), None)
+    # A call that shows something of the text before one that only read it, such as a search that found it.
+    on_text = next((each for each in before if each.shown_keys & keys), None)
+    on_text = on_text or next((each for each in before if each.keys & keys), None)
     if "find" in arguments:
         return on_text, _quote_relation(record) if on_text else ""
     if same:
