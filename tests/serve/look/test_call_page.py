@@ -13,7 +13,7 @@ from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.session import Visits
-from keyhole.serve.look.call_page import format_request, list_arguments, view_of
+from keyhole.serve.look.call_page import find_neighbours, format_request, list_arguments, view_of
 from keyhole.serve.look.page import Look
 from keyhole.serve.look.text_page import quote_of
 from keyhole.store.calls.queue import CallQueue
@@ -135,6 +135,19 @@ def test_the_calls_before_and_after_are_linked() -> None:
     assert "What followed" in words_of(show(look, "first"))
     assert '<a href="/calls/second">' in show(look, "first")
     assert 'Follows on <a href="/calls/first">' in show(look, "second")
+
+
+def test_the_calls_of_a_session_link_to_each_other_in_order() -> None:
+    look = look_with(call("first"))
+    for number, (id, session) in enumerate(
+        (("second", "session"), ("other", "elsewhere"), ("third", "session")), start=1
+    ):
+        look.calls.add(call(id, session, started_at=NOW + number))
+    shown = show(look, "second")
+    assert '<a rel="prev" href="/calls/first">' in shown and '<a rel="next" href="/calls/third">' in shown
+    assert 'rel="prev"' not in show(look, "first") and 'rel="next"' not in show(look, "third")
+    assert "Calls of the session" not in show(look, "other")
+    assert find_neighbours((), "call") == (None, None)
 
 
 def test_a_text_that_is_no_longer_stored_says_so() -> None:

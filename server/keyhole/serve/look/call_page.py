@@ -16,11 +16,14 @@ from keyhole.errors import KeyholeError
 from keyhole.serve.look.page import Look, look_of, page
 from keyhole.serve.look.text_page import quote_of
 from keyhole.serve.text_view.view import TextView, read_text, view_whole
-from keyhole.store.calls.record import CallRecord, CallSummary, ReadText
+from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
 
 FOLDED_CHARS: Final = 200_000
 """Characters of long gaps that the page of a call contains, for all its texts together: the page takes up to 1 MB then.
 Longer gaps link to their text."""
+
+MAX_NEIGHBOURS: Final = 500
+"""The newest calls of a session that link to each other. Few sessions have more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,9 @@ class CallView:
     texts: tuple[CallText, ...]
     follows: CallSummary | None
     following: tuple[CallSummary, ...]
+    earlier: CallSummary | None
+    later: CallSummary | None
+    """The calls of the session just before and after this one."""
 
     @property
     def summary(self) -> CallSummary:
@@ -64,15 +70,25 @@ def view_of(look: Look, id: str, room: int = FOLDED_CHARS) -> CallView | None:
     record = look.calls.get(id)
     if record is None:
         return None
-    earlier = look.calls.get(record.summary.follows) if record.summary.follows else None
+    followed = look.calls.get(record.summary.follows) if record.summary.follows else None
+    session = look.calls.calls(MAX_NEIGHBOURS, CallFilters(session=record.summary.session))
     return CallView(
         record,
         format_request(record),
         list_arguments(record.arguments),
         _view_texts(look, record, room),
-        earlier.summary if earlier else None,
+        followed.summary if followed else None,
         look.calls.following(id),
+        *find_neighbours(session, id),
     )
+
+
+def find_neighbours(calls: Sequence[CallSummary], id: str) -> tuple[CallSummary | None, CallSummary | None]:
+    """Return the calls just before and just after a call, None where there is none. `calls`: the newest first."""
+    around = (None, *calls, None)
+    places = (place for place, call in enumerate(around) if call and call.id == id)
+    place = next(places, 0)
+    return (around[place + 1], around[place - 1]) if place else (None, None)
 
 
 def format_request(record: CallRecord) -> str:
