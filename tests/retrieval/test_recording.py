@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Hit
 from keyhole.retrieval.call import Caller
-from keyhole.retrieval.call_record import LEFT_OUT, LISTED, NO_MATCH, Recording
+from keyhole.retrieval.call_record import LEFT_OUT, NO_MATCH, SAME_TEXT, Recording
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.session import Session, Visits
@@ -30,6 +30,7 @@ from tests.support.product import retrieval
 URL = "https://docs.example/pumps"
 BODY = "<main><h1>Pumps</h1>" + "".join(f"<p>Paragraph {n} about valves and seals.</p>" for n in range(300)) + "</main>"
 OTHER = "https://other.example/page"
+COPY = "https://mirror.example/pumps"
 FOREIGN = "https://third.example/page"
 
 
@@ -40,8 +41,8 @@ class Product:
         self.clock = Clock()
         self.log = log or MemoryCallLog(self.clock, 86_400.0)
         self.queue = CallQueue()
-        engine = FakeEngine([Hit(url, "Pumps", "", "engine") for url in (URL, OTHER, FOREIGN)], "engine")
-        pages = {URL: page(URL, BODY), OTHER: page(OTHER, "<p>Nothing of interest.</p>")}
+        engine = FakeEngine([Hit(url, "Pumps", "", "engine") for url in (URL, OTHER, COPY, FOREIGN)], "engine")
+        pages = {URL: page(URL, BODY), COPY: page(COPY, BODY), OTHER: page(OTHER, "<p>Nothing of interest.</p>")}
         product = retrieval(pages, engines=[engine], clock=self.clock)
         ids = iter(f"visit{number}" for number in range(99))
         self.retrieval = replace(product, recording=Recording(self.log, self.queue, Visits(lambda: next(ids))))
@@ -116,9 +117,19 @@ def test_a_search_is_recorded_with_its_engines_and_why_sources_are_not_shown() -
     assert texts[URL].spans
     assert texts[URL].state == ""
     assert (texts[FOREIGN].id, texts[FOREIGN].state != "") == ("", True)
-    assert texts[OTHER].state in {LISTED, NO_MATCH, LEFT_OUT}
+    assert texts[OTHER].state == NO_MATCH
+    assert texts[COPY].state == f"{SAME_TEXT} {URL}"
     assert next(iter(record.texts)).url == URL
     assert record.summary.shown_chars == sum(end - start for _, start, end in answer.shown)
+
+
+def test_sources_beyond_the_requested_number_are_recorded_as_left_out() -> None:
+    _, record = Product().call("search", query="valves seals", max_results=1)
+    assert [(text.url, text.state) for text in record.texts if text.id] == [
+        (URL, ""),
+        (OTHER, LEFT_OUT),
+        (COPY, f"{SAME_TEXT} {URL}"),
+    ]
 
 
 def test_an_error_is_recorded_with_its_code() -> None:

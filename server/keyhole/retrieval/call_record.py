@@ -19,7 +19,9 @@ from keyhole.text.secrets import mask_secrets
 LISTED: Final = "listed without passages"
 """The state of a source of which the budget left no space for a passage, or whose passages were shown before."""
 LEFT_OUT: Final = "not among the best sources"
-"""The state of a source that was read and is not in the result: better sources, or the same text, are in its place."""
+"""The state of a source that was read and is not in the result, because better sources are in its place."""
+SAME_TEXT: Final = "the same text as"
+"""The state of a source whose text is nearly that of a source in the result, the address of which follows."""
 NO_MATCH: Final = "no passage matched"
 """The state of a source in which no passage answers the query."""
 
@@ -156,9 +158,10 @@ def _read_text(artifact: Artifact, total: int, spans: Sequence[Span], call: Fini
 
 def _state(source: Source, number: int, call: FinishedCall, answer: Answer) -> str:
     """Return why a source that is read shows no passage."""
-    rows = answer.details.get("sources")
-    listed = {row.get("url") for row in rows} if isinstance(rows, list) else set()
-    if source.url not in listed:
+    details: Any = answer.details.get("sources", [])
+    if original := next((row["url"] for row in details if source.url in row.get("copies", ())), ""):
+        return f"{SAME_TEXT} {mask_secrets(original)}"
+    if source.url not in {row.get("url") for row in details}:
         return LEFT_OUT if call.outcome == OK else ""
     ranked = call.trace.ranked
     return NO_MATCH if ranked is not None and not ranked[number] else LISTED
