@@ -170,6 +170,21 @@ def test_the_calls_that_follow_and_those_on_a_text_are_found(log: CallLog) -> No
     ]
 
 
+def test_reading_on_in_an_output_that_another_session_kept_is_a_miss_of_that_session(log: CallLog) -> None:
+    output = replace(read_text(page(7), (0, 90)), url="output:test")
+    log.add(call("hook", "client's", origin="hook", tool="make", target="make test", texts=[output]))
+    read = call("read", "server's", tool="read_artifact", target=output.id, texts=[output], started_at=START + 9)
+    log.add(read)
+    log.add(replace(call("page", "server's", target=page(7).url, started_at=START + 20), texts=read.texts))
+    assert [(each.id, each.follows, each.relation, each.miss) for each in log.calls(9)][1:] == [
+        ("read", "hook", "read_on", ""),
+        ("hook", "", "", "read_on"),
+    ]
+    sessions = {each.id: each.misses for each in log.sessions(9)}
+    assert sessions == {"client's": 1, "server's": 0}
+    assert [each.id for each in log.following("hook")] == ["read"]
+
+
 def test_choices_are_the_clients_the_tools_and_the_error_codes_that_occur(log: CallLog) -> None:
     assert log.choices() == ((), (), ())
     log.add(call("a", client="b 1"))

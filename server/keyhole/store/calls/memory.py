@@ -20,7 +20,7 @@ from keyhole.store.calls.record import (
     Figures,
     SessionSummary,
 )
-from keyhole.store.calls.relations import EARLIER_CALLS, earlier_of, relate
+from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, earlier_of, output_read_by, relate
 from keyhole.store.calls.totals import matches, sum_figures, sum_session
 
 MEMORY_CALLS: Final = 1_000
@@ -47,10 +47,7 @@ class MemoryCallLog:
         with self._lock:
             if record.summary.id in self._records:
                 return
-            session = [each for each in self._records.values() if each.summary.session == record.summary.session]
-            session.sort(key=lambda each: (each.summary.started_at, each.summary.id), reverse=True)
-            earlier = [earlier_of(each) for each in session[:EARLIER_CALLS]]
-            related = relate(record, earlier)
+            related = relate(record, [earlier_of(each) for each in self._earlier(record)])
             self._records[record.summary.id] = related.record
             self._bytes += _size(record)
             if related.miss:
@@ -60,6 +57,21 @@ class MemoryCallLog:
                 )
             self._changes += 1
             self._collect()
+
+    def _earlier(self, record: CallRecord) -> list[CallRecord]:
+        """Return the calls that a call may follow, in the order that `relate` expects."""
+        session, id = record.summary.session, output_read_by(record)
+        records = sorted(
+            self._records.values(), key=lambda each: (each.summary.started_at, each.summary.id), reverse=True
+        )
+        own = [each for each in records if each.summary.session == session]
+        kept = [
+            each
+            for each in records
+            if id and each.summary.session != session and each.summary.origin in OUTPUTS
+            if any(text.id == id for text in each.texts)
+        ]
+        return own[:EARLIER_CALLS] + kept[:1]
 
     def get(self, id: str) -> CallRecord | None:
         with self._lock:

@@ -21,7 +21,7 @@ MIN_WORD: Final = 3
 _WORD: Final = re.compile(r"\w+")
 _FIRST_UNSPACED: Final = "\u2e80"
 """The first character of the scripts of East Asia, which write no spaces between words."""
-_OUTPUTS: Final = frozenset({"hook", "pipe", "run", "proxy"})
+OUTPUTS: Final = ("hook", "pipe", "proxy", "run")
 """Origins of calls that bound an output. To run a command again is no sign that its output was insufficient. Nor is
 reading on in a resource, which a person attaches."""
 
@@ -66,8 +66,19 @@ def earlier_of(record: CallRecord) -> Earlier:
     return Earlier(record.summary, request_of(record), record.texts)
 
 
+def output_read_by(record: CallRecord) -> str:
+    """Return the id of the stored text that a call reads, "" if it reads none.
+
+    A hook or a command records the output that it keeps in another session than that of the server. So after the calls of
+    the session, the log gives `relate` the latest other call that read this text and has one of the origins OUTPUTS.
+    """
+    return record.summary.target if record.summary.tool == "read_artifact" else ""
+
+
 def relate(record: CallRecord, earlier: Sequence[Earlier]) -> Related:
-    """Return the record with its relation and its own miss. `earlier`: calls of its session, the latest first.
+    """Return the record with its relation and its own miss.
+
+    `earlier`: calls of its session, the latest first, then perhaps one that kept the output which it reads.
 
     A call follows only a call that had ended when it started: of calls made at the same time none knew the other.
     """
@@ -88,7 +99,7 @@ def _follow(record: CallRecord, before: Sequence[Earlier]) -> tuple[Earlier | No
     """Return the latest earlier call that a call follows, however many lie between, and how it relates to it."""
     call, request, keys = record.summary, request_of(record), earlier_of(record).keys
     same = next((each for each in before if each.request == request), None)
-    if call.origin in _OUTPUTS:
+    if call.origin in OUTPUTS:
         return same, "same_call" if same else ""
     arguments = _arguments(record)
     # A call that shows something of the text before one that only read it, such as a search that found it.
@@ -111,7 +122,7 @@ def _follow(record: CallRecord, before: Sequence[Earlier]) -> tuple[Earlier | No
 def _miss(found: Earlier, relation: Relation, keys: frozenset[str]) -> Miss:
     """Return why the followed call did not suffice, "" if it did, or if its miss is known already."""
     call = found.summary
-    if call.miss or call.origin == "resource" or (call.origin in _OUTPUTS and relation == "same_call"):
+    if call.miss or call.origin == "resource" or (call.origin in OUTPUTS and relation == "same_call"):
         return ""
     if call.tool == "search" and relation in {"same_call", "searched_again"}:
         return "searched_again"

@@ -22,6 +22,7 @@ from keyhole.store.calls.record import (
     Figures,
     SessionSummary,
 )
+from keyhole.store.calls.relations import output_read_by
 from keyhole.store.calls.schema import open_log
 from keyhole.store.sqlite.file import LosableFile
 
@@ -60,6 +61,9 @@ class SqliteCallLog:
 
     def add(self, record: CallRecord) -> None:
         self._collect_if_due()
+        if self._adopt and output_read_by(record):
+            with suppress(KeyholeError):  # the call itself may still be recorded
+                self._adopt(self)
         self._file.run(lambda connection: writes.add(connection, record), write=True)
         self._added += 1
 

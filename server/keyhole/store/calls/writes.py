@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from keyhole.store.calls.queries import CALLS, texts_of_calls
 from keyhole.store.calls.record import CallRecord
-from keyhole.store.calls.relations import EARLIER_CALLS, Earlier, relate, request_of
+from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, Earlier, output_read_by, relate, request_of
 from keyhole.store.calls.rows import (
     CALL_COLUMNS,
     SESSION_COLUMNS,
@@ -35,6 +35,7 @@ ON CONFLICT (id) DO UPDATE SET
     first_at = min(first_at, excluded.first_at),
     last_at = max(last_at, excluded.last_at),
     {", ".join(f"{name} = {name} + excluded.{name}" for name in _SUMMED)}"""  # noqa: S608 - constants
+_ADD_MISS: Final = "UPDATE sessions SET misses = misses + 1 WHERE id = (SELECT session FROM calls WHERE id = ?)"
 _ADD_CALL: Final = (
     f"INSERT INTO calls ({', '.join(CALL_COLUMNS)}, request) VALUES ({', '.join('?' * (len(CALL_COLUMNS) + 1))})"  # noqa: S608
 )
@@ -52,7 +53,7 @@ def add(connection: sqlite3.Connection, record: CallRecord) -> None:
     """Add a call, unless it is known, and determine what it follows."""
     if connection.execute("SELECT 1 FROM calls WHERE id = ?", [to_storable(record.summary.id)]).fetchone():
         return
-    related = relate(record, _earlier(connection, record.summary.session))
+    related = relate(record, _earlier(connection, record))
     call = related.record.summary
     key = connection.execute(_ADD_CALL, [*summary_values(call), request_of(record)]).lastrowid
     connection.execute("INSERT INTO bodies VALUES (?, ?)", [key, pack_body(record)])
@@ -68,21 +69,27 @@ def add(connection: sqlite3.Connection, record: CallRecord) -> None:
     stages = [(key, name, seconds) for name, seconds in dict(record.stages).items()]
     connection.executemany("INSERT INTO stages VALUES (?, ?, ?)", stages)
     total = sum_session([call])
-    if related.miss:
-        connection.execute("UPDATE calls SET miss = ? WHERE id = ?", [related.miss, call.follows])
-        total = replace(total, misses=total.misses + 1)
     values = (getattr(total, name) for name in SESSION_COLUMNS)
     connection.execute(_ADD_TO_SESSION, [to_storable(each) if isinstance(each, str) else each for each in values])
+    if related.miss:
+        connection.execute("UPDATE calls SET miss = ? WHERE id = ?", [related.miss, call.follows])
+        connection.execute(_ADD_MISS, [call.follows])
     connection.execute("UPDATE state SET changes = changes + 1, calls = calls + 1")
 
 
-def _earlier(connection: sqlite3.Connection, session: str) -> list[Earlier]:
-    """Return the latest calls of a session, the latest first."""
-    sql = (
-        f"SELECT {CALLS}, request, key FROM calls INDEXED BY calls_by_session WHERE session = ? "  # noqa: S608
-        "ORDER BY started_at DESC, id DESC LIMIT ?"
-    )
-    rows = connection.execute(sql, [to_storable(session), EARLIER_CALLS]).fetchall()
+_OF_SESSION: Final = f"""SELECT {CALLS}, request, key FROM calls INDEXED BY calls_by_session WHERE session = ?
+ORDER BY started_at DESC, id DESC LIMIT ?"""  # noqa: S608 - constants
+_OF_OUTPUT: Final = f"""SELECT {CALLS}, request, key FROM calls
+WHERE key IN (SELECT key FROM texts WHERE text_id = ?) AND session != ? AND origin IN {OUTPUTS}
+ORDER BY started_at DESC, id DESC LIMIT 1"""  # noqa: S608 - constants
+
+
+def _earlier(connection: sqlite3.Connection, record: CallRecord) -> list[Earlier]:
+    """Return the calls that a call may follow, in the order that `relate` expects."""
+    session = to_storable(record.summary.session)
+    rows = connection.execute(_OF_SESSION, [session, EARLIER_CALLS]).fetchall()
+    if id := output_read_by(record):
+        rows += connection.execute(_OF_OUTPUT, [to_storable(id), session])
     texts = texts_of_calls(connection, [row[-1] for row in rows])
     return [Earlier(summary_of(row[:-2]), row[-2], texts[row[-1]]) for row in rows]
 
