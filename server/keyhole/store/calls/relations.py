@@ -69,8 +69,8 @@ def earlier_of(record: CallRecord) -> Earlier:
 def output_read_by(record: CallRecord) -> str:
     """Return the id of the stored text that a call reads, "" if it reads none.
 
-    A hook or a command records the output that it keeps in another session than that of the server. So after the calls of
-    the session, the log gives `relate` the latest other call that read this text and has one of the origins OUTPUTS.
+    A hook or a command records the output that it keeps in another session than that of the server. So after the calls
+    of the session, the log gives `relate` the latest other call that read this text and has one of the origins OUTPUTS.
     """
     return record.summary.target if record.summary.tool == "read_artifact" else ""
 
