@@ -246,7 +246,7 @@ class Config:
         one_of("on", "off"),
     )
     record: str = setting(
-        "on", "on or off", "whether calls are recorded beside the artifacts; see docs/storage/calls.md", one_of("on", "off")
+        "on", "on or off", "whether calls are recorded; see docs/storage/calls.md", one_of("on", "off")
     )
     ttl_days: float = setting(
         30.0, "days", "time that an artifact is kept after it was last read", between(0.001, 36_500, float)
