@@ -76,3 +76,8 @@ def test_the_frame_has_its_own_policy_and_shows_one_window() -> None:
 
 def test_deeply_nested_markdown_is_rendered() -> None:
     assert render_document(">" * 5_000 + "- " * 2_000 + "[" * 2_000, "T")
+
+
+def test_a_document_names_the_language_of_its_text_even_if_it_is_unknown() -> None:
+    assert '<html lang="de">' in render_document("Text", "Title", "de")
+    assert '<html lang="und">' in render_document("Text", "Title")

@@ -48,13 +48,15 @@ POLICY: Final = (
     + "'; sandbox; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 """The frame's content security policy."""
+UNKNOWN_LANGUAGE: Final = "und"
+"""The BCP 47 tag of a language that is not known: WCAG 3.1.1 asks for a tag in every document."""
 
 
 def render_document(text: str, title: str, language: str = "") -> str:
     """Return an HTML document with a Markdown text. `language`: the BCP 47 tag of the text, "" if it is unknown."""
-    lang = f' lang="{escape(language)}"' if language else ""
     return (
-        f"<!doctype html><html{lang}><head><meta charset=utf-8><title>{escape(title)}</title>"
+        f'<!doctype html><html lang="{escape(language or UNKNOWN_LANGUAGE)}"><head>'
+        f"<meta charset=utf-8><title>{escape(title)}</title>"
         f"<style>{STYLE}</style></head><body><main>{_markdown().render(text)}</main></body></html>"
     )
 
