@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, sync_playwright
 
@@ -16,6 +17,8 @@ WIDTHS: Final = (320, 768, 1280)
 HEIGHT: Final = 900
 PATIENCE: Final = 20_000
 """Milliseconds until an element is there or a page is loaded; far more than either takes."""
+_LINKS: Final = "a[href]:not([href$='/export']), iframe[src]"
+"""Links to pages, without downloads."""
 Scheme = Literal["light", "dark"]
 
 
@@ -74,10 +77,34 @@ def visit(browser: Browser, link: str, *, scheme: Scheme = "light", scripts: boo
     try:
         page.goto(link)
         page.locator("main").wait_for()  # a link with a token leads on to a page
+        page.wait_for_load_state()
         yield visit
     finally:
         context.close()
-    assert visit.faults == []
+    assert visit.faults == [], visit.faults
+
+
+def open_every_page(window: Visit) -> Iterator[str]:
+    """Open every page of the server that the others link to, and yield the path of each."""
+    seen, left = {"/"}, ["/"]
+    while left:
+        path = left.pop()
+        window.open(path)
+        yield path
+        for link in map(
+            urlsplit, window.page.locator(_LINKS).evaluate_all("all => all.map(one => one.href || one.src)")
+        ):
+            address = link.path + (f"?{link.query}" if link.path == "/compare" else "")
+            is_window = "query" in link.query or "start" in link.query
+            if f"{link.scheme}://{link.netloc}" == window.origin and not is_window and address not in seen:
+                seen.add(address)
+                left.append(address)
+
+
+def kind_of_page(path: str) -> str:
+    """Return what a page shows: its first folder, or its last if it has three."""
+    parts = urlsplit(path).path.strip("/").split("/")
+    return parts[-1] if len(parts) == 3 else parts[0]
 
 
 def _watch(visit: Visit) -> None:

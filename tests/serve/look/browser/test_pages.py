@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, expect
 
 from tests.serve.look.browser.conftest import Looked
 from tests.support.agents_at_work import HOSTILE_NAME
-from tests.support.visits import Visit, visit
+from tests.support.visits import Visit, kind_of_page, open_every_page, visit
 
 KINDS = {"", "sessions", "calls", "texts", "rendered", "compare", "misses", "figures"}
 """The kinds of pages."""
-LINKS = "a[href]:not([href$='/export']), iframe[src]"
-"""Links to pages, without downloads."""
 TURNED = """() => {
   const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   const found = [];
@@ -28,31 +25,6 @@ TURNED = """() => {
 """The texts with an override of the direction, and whether each has an element that ends it."""
 
 
-def visit_every_page(window: Visit) -> set[str]:
-    """Open every page that the others link to, check that it fits into each window, and return the paths."""
-    seen: set[str] = set()
-    left = ["/"]
-    while left:
-        path = left.pop()
-        window.open(path)
-        assert window.overflows() == [], path
-        seen.add(path)
-        for link in map(
-            urlsplit, window.page.locator(LINKS).evaluate_all("all => all.map(one => one.href || one.src)")
-        ):
-            address = link.path + (f"?{link.query}" if link.path == "/compare" else "")
-            is_window = "query" in link.query or "start" in link.query
-            if f"{link.scheme}://{link.netloc}" == window.origin and not is_window and address not in {*seen, *left}:
-                left.append(address)
-    return seen
-
-
-def kind(path: str) -> str:
-    """Return what a page shows: its first folder, or its last if it has three."""
-    parts = urlsplit(path).path.strip("/").split("/")
-    return parts[-1] if len(parts) == 3 else parts[0]
-
-
 def open_hostile_call(window: Visit) -> None:
     """Follow the links to the call that read the hostile Markdown page."""
     window.page.get_by_role("link", name=HOSTILE_NAME).click()
@@ -61,8 +33,12 @@ def open_hostile_call(window: Visit) -> None:
 
 
 def test_every_page_opens_and_fits_into_narrow_and_wide_windows(browser: Browser, looked: Looked) -> None:
+    found = set()
     with visit(browser, looked.link) as window:
-        assert {kind(path) for path in visit_every_page(window)} == KINDS
+        for path in open_every_page(window):
+            found.add(kind_of_page(path))
+            assert window.overflows() == [], path
+    assert found == KINDS
     assert not [call.path for call in looked.workplace.site.calls if call.path.startswith("/leak")]
 
 
