@@ -1,9 +1,11 @@
 """Measure the log of calls: adding, lists, figures, bytes for each call, and what recording costs a call.
 
-    python -m benchmarks.look.call_log [--calls 50000]
+    python -m benchmarks.look.call_log [--calls 50000] [--postgresql]
 
-Times are CPU time, so that other programs matter less. A call is a `web_fetch` of a page that is stored already, within
-one process. Its answer does not wait for its record, which a thread makes and writes.
+Times are CPU time, so that other programs matter less. With `--postgresql` they are the time that passes, because a
+temporary server does the work, and the bytes of its tables are beside those that the log counts. A call is a
+`web_fetch` of a page that is stored already, within one process. Its answer does not wait for its record, which a
+thread makes and writes.
 """
 
 from __future__ import annotations
@@ -18,17 +20,25 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Visits
+from keyhole.store.calls.base import CallLog
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import CallFilters
 from keyhole.store.calls.sqlite import SqliteCallLog
+from keyhole.store.postgres.call_tables import CALL_TABLES
+from keyhole.store.postgres.calls import PostgresCallLog
+from keyhole.store.postgres.database import Database
+from keyhole.store.postgres.schema import prepare
+from keyhole.store.postgres.sweep import Limits
 from tests.store.calls.samples import START, calls
 from tests.support.fakes import Clock, page
+from tests.support.postgresql import find_binaries, run_cluster
 from tests.support.product import retrieval
 
 TTL: Final = 1e9
@@ -40,13 +50,22 @@ RECORDED: Final = 300
 URL: Final = "https://a.example/"
 BODY: Final = "".join(f"<h2>Pump {n}</h2><p>{'Valves and seals of pumps leak. ' * 12}" for n in range(100))
 ABSENT: Final = "absentword"
+Timer = Callable[[], float]
+_TABLE_BYTES: Final = """
+SELECT sum(pg_total_relation_size(('keyhole.' || name)::regclass))::bigint AS bytes FROM unnest(%s::text[]) AS name
+"""
 
 
 def main() -> int:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.look.call_log", description=__doc__)
     parser.add_argument("--calls", type=int, default=50_000)
-    size = parser.parse_args().calls
+    parser.add_argument("--postgresql", action="store_true", help="measure the log in a temporary PostgreSQL")
+    arguments = parser.parse_args()
+    size = arguments.calls
+    if arguments.postgresql:
+        measure_postgresql(size)
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         log = SqliteCallLog(Path(folder), lambda: START, TTL)
         print(f"add a call, mean of {size:,}: {add_all(log, size):.2f} ms; {log.size_bytes() / size:,.0f} bytes each")
@@ -58,17 +77,37 @@ def main() -> int:
     return 0
 
 
-def add_all(log: SqliteCallLog, size: int) -> float:
+def measure_postgresql(size: int) -> None:
+    """Measure the log in PostgreSQL and print the table."""
+    programs = find_binaries()
+    if programs is None:
+        raise SystemExit("no PostgreSQL found")
+    with run_cluster(programs) as cluster:
+        database = Database(cluster.database(), 2, prepare)
+        tenant = uuid4()
+        log = PostgresCallLog(database, tenant, lambda: START, Limits(TTL, 1))
+        spent = add_all(log, size, time.perf_counter)
+        with database.transaction(tenant) as connection:
+            row = connection.execute(_TABLE_BYTES, [list(CALL_TABLES)]).fetchone() or {}
+            connection.execute("ANALYZE keyhole.calls, keyhole.call_texts, keyhole.call_stages")
+        sizes = f"{log.size_bytes() / size:,.0f} bytes counted for each, {row['bytes'] / size:,.0f} in the tables"
+        print(f"add a call, mean of {size:,}: {spent:.2f} ms; {sizes}")
+        for name, read in reads(log).items():
+            print(f"{name}: {median_ms(read, time.perf_counter):.1f} ms")
+        database.close()
+
+
+def add_all(log: CallLog, size: int, timer: Timer = time.process_time) -> float:
     """Add the sample calls; return the mean milliseconds of one."""
     spent = 0.0
     for record in calls(size):
-        start = time.process_time()
+        start = timer()
         log.add(record)
-        spent += time.process_time() - start
+        spent += timer() - start
     return 1_000 * spent / size
 
 
-def reads(log: SqliteCallLog) -> dict[str, Callable[[], object]]:
+def reads(log: CallLog) -> dict[str, Callable[[], object]]:
     """Return what is measured of a full log, by its name in the table."""
     newest = log.calls(1)[0]
     return {
@@ -84,13 +123,13 @@ def reads(log: SqliteCallLog) -> dict[str, Callable[[], object]]:
     }
 
 
-def median_ms(work: Callable[[], object]) -> float:
-    """Return the median milliseconds of CPU time of some work."""
+def median_ms(work: Callable[[], object], timer: Timer = time.process_time) -> float:
+    """Return the median milliseconds of some work."""
     times = []
     for _ in range(REPEATS):
-        start = time.process_time()
+        start = timer()
         work()
-        times.append(1_000 * (time.process_time() - start))
+        times.append(1_000 * (timer() - start))
     return statistics.median(times)
 
 

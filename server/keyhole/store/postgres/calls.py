@@ -33,7 +33,7 @@ COLLECT_SECONDS: Final = 3_600.0
 COLLECT_CALLS: Final = 64
 """Added calls after which the bounds are applied again."""
 FIGURE_SECONDS: Final = 10.0
-"""Time limit of figures, which read all calls since a time: a hundred thousand take a second."""
+"""Time limit of figures, which read all calls since a time."""
 
 
 class PostgresCallLog:
