@@ -150,6 +150,8 @@ class ArtifactSummary:
     last_access: float
     size: int = 0  # bytes of the text in UTF-8
     notes: tuple[tuple[str, str], ...] = ()
+    pinned: bool = False
+    """True if the artifact neither expires nor is dropped for space."""
 
     @property
     def place(self) -> Place:

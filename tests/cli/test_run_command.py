@@ -58,7 +58,7 @@ class Keyhole:
         return self.run("run", *options, "--", sys.executable, "-c", code, **environment)
 
     def spooled(self) -> list[Path]:
-        return sorted((self.home / "spool").iterdir())
+        return sorted(path for path in (self.home / "spool").iterdir() if path.suffix != ".call")
 
 
 def test_a_small_output_and_the_exit_status_pass_unchanged(keyhole: Keyhole) -> None:

@@ -18,7 +18,7 @@ INSTALL_TIMEOUT = 300.0
 """Seconds for an installation; the largest client is half a gigabyte."""
 
 
-class InstallError(Exception):
+class InstallError(OSError):
     """A client could not be installed. The message is the reason."""
 
 

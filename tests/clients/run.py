@@ -16,6 +16,7 @@ from pathlib import Path
 
 from . import (
     agent_turns,
+    apps,
     claude,
     codex,
     conformance,
@@ -23,6 +24,7 @@ from . import (
     hook_trust,
     inspector,
     install_command,
+    look,
     output_hooks,
     proxied_clients,
     proxied_servers,
@@ -43,6 +45,8 @@ PROXIED = [agent for agent in AGENTS if agent.name in ("codex exec gpt-5", "clau
 CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
     "conformance": (conformance.PACKAGES, conformance.check),
     "inspector": (inspector.PACKAGES, inspector.check),
+    "apps": (apps.PACKAGES, apps.check),
+    "look": (look.PACKAGES, look.check),
     "codex": (codex.PACKAGES, codex.check),
     "claude": (claude.PACKAGES, claude.check),
     **{agent.name: (agent.packages, partial(agent_turns.check, agent)) for agent in AGENTS},

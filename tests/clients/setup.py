@@ -74,7 +74,7 @@ def open_setup(scratch: Path) -> Iterator[Setup]:
 @contextmanager
 def serve_http(setup: Setup, program: Sequence[str] = ()) -> Iterator[str]:
     """Run Keyhole over HTTP, or another program that accepts --port, until the block ends; yield its URL."""
-    port = _free_port()
+    port = free_port()
     env = {**setup.client_env(Path()), **setup.settings}
     command = program or (*setup.command, "--http")
     log = setup.scratch / f"http-{port}.log"
@@ -82,7 +82,7 @@ def serve_http(setup: Setup, program: Sequence[str] = ()) -> Iterator[str]:
         [*command, "--port", str(port)], env=env, cwd=TOP, stderr=errors, text=True, start_new_session=True
     ) as process:  # fmt: skip
         try:
-            _wait_until_open(port, process, log)
+            wait_until_open(port, process, log)
             yield f"http://{HOST}:{port}/mcp"
         finally:
             end_group(process)
@@ -122,18 +122,20 @@ class _Page(BaseHTTPRequestHandler):
         """Log nothing, because the output is one line per step."""
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of loopback that no program listens on."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def _wait_until_open(port: int, process: subprocess.Popen[str], log: Path) -> None:
+def wait_until_open(port: int, process: subprocess.Popen[str], log: Path) -> None:
+    """Wait until a program has opened a port of loopback. Raises OSError with its last lines if it does not."""
     end = time.monotonic() + 20
     while time.monotonic() < end and process.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex((HOST, port)) == 0:
                 return
         time.sleep(0.05)
-    raise OSError(f"keyhole serve --http did not open port {port}: {log.read_text('utf-8')[-500:]}")
+    raise OSError(f"the program did not open port {port}: {log.read_text('utf-8')[-500:]}")

@@ -247,6 +247,16 @@ def test_a_key_is_shown_neither_in_its_error_nor_in_the_repr(name: str) -> None:
     assert "s3cret" not in repr(parse_config({PREFIX + name: "s3cret"}))
 
 
+@pytest.mark.parametrize(
+    "token", ["short", "a b c d e f g h i j", "a" * 15, "käse" * 5, "a" * 1_001, '"' + "a" * 20 + '"']
+)
+def test_the_operators_token_is_long_and_fits_into_a_cookie(token: str) -> None:
+    message = refusal({PREFIX + "OPERATOR_TOKEN": token})
+    assert "at least 16" in message
+    assert token not in message
+    assert parse_config({PREFIX + "OPERATOR_TOKEN": "a-._~+/9" * 2}).operator_token == "a-._~+/9" * 2
+
+
 def test_the_repr_of_a_config_hides_exactly_the_secret_settings() -> None:
     hidden = {field.name for field in dataclasses.fields(Config) if not field.repr}
     assert {setting.field for setting in SETTINGS if setting.secret} == hidden - {"origins"}

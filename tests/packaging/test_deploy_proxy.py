@@ -85,10 +85,11 @@ def test_only_public_paths_are_forwarded_with_the_host_and_the_address_of_the_cl
         headers = {"Host": "mcp.example.com", "X-Forwarded-For": "10.0.0.1", "Authorization": "Bearer x"}
         assert request(port, "POST", "/mcp", b"{}", **headers) == (200, b"ok")
         assert request(port, "GET", "/.well-known/oauth-protected-resource/mcp") == (200, b"ok")
+        assert request(port, "GET", "/look/calls/a") == (200, b"ok")
         assert [request(port, "GET", path)[0] for path in ("/", "/metrics", "/healthz", "/readyz", "/mcp/x")] == [
             404
         ] * 5
-    assert len(heads) == 2
+    assert len(heads) == 3
     lines = heads[0].decode().lower().split("\r\n")
     assert "host: mcp.example.com" in lines
     assert "x-forwarded-for: 127.0.0.1" in lines

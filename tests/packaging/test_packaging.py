@@ -68,7 +68,12 @@ def test_the_wheel_contains_the_package_its_licence_and_the_demo_pages(wheel: Pa
         "keyhole/cli/install/opencode_plugin.js", "keyhole/fetch/browser/quiet.js",
         "keyhole/fetch/browser/visible.js",
     }  # fmt: skip
-    assert names == modules | demo_pages | metadata | data
+    pages = {  # the page that shows what agents read, and the view of a call
+        path.relative_to(ROOT / "server").as_posix()
+        for path in (ROOT / "server" / "keyhole" / "serve").rglob("*")
+        if path.suffix in {".html", ".css", ".js", ".svg"}
+    }
+    assert names == modules | demo_pages | metadata | data | pages
     assert {name.split("/")[2] for name in demo_pages} == {
         "inlined-images", "release-notes", "routine-vacuuming", "rust-ownership", "sqlite-wal",
     }  # fmt: skip

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from keyhole.passages.find import MAX_HITS, Hits, Index, find_hits, is_one_edit_apart
+from keyhole.passages.find import MAX_HITS, Hits, Index, find_hits, find_places, is_one_edit_apart
 from keyhole.passages.query import parse_query
 
 GERMAN = "Der Statthalter der Stadt war in der Halle und es ist nicht bekannt, dass die anderen auch da waren. "
@@ -138,3 +140,33 @@ def test_windows_with_a_word_are_listed_once_and_cached() -> None:
     assert index.windows_with("governor", True) == list(range(index.size))
     assert index.windows_with("overnor", True) == []
     assert index.windows_with("governor", True) is index.windows_with("governor", True)
+
+
+def places(text: str, query: str, start: int = 0, end: int | None = None) -> list[str]:
+    """Return the words at the places of the first term."""
+    index = Index(text)
+    parsed = parse_query(query, *index.sample)
+    found = find_places(index, parsed.terms[0], parsed, [(start, len(text) if end is None else end)])
+    return [text[begin:after] for begin, after in found]
+
+
+def test_the_places_of_a_term_are_whole_words_and_grams() -> None:
+    assert places(ENGLISH + "They surrendered.", "surrender") == ["surrendered"]
+    assert places(GERMAN + "Das Haustürschloss klemmt.", "Schloss") == ["schloss"]
+    assert places(ENGLISH + "The governer left.", "govenor") == ["governor"]
+    assert places("蒙特利尔投降了", "投降") == ["投降"]
+
+
+def test_a_word_near_a_term_is_no_place_if_the_term_itself_is_elsewhere_in_the_text() -> None:
+    text = ENGLISH + "A governer left."
+    assert places(text, "governor", len(ENGLISH)) == []
+
+
+@given(st.text("abé 中İ", max_size=60), st.text("abé 中", min_size=1, max_size=6), st.integers(0, 60))
+def test_a_text_in_two_ranges_has_the_places_of_all_hits(text: str, query: str, cut: int) -> None:
+    index, cut = Index(text), min(cut, len(text))
+    parsed = parse_query(query, *index.sample)
+    for term in parsed.terms:
+        found = list(find_places(index, term, parsed, ((0, cut), (cut, len(text)))))
+        assert len(found) == find_hits(index, term, parsed.language, parsed.folded).count
+        assert all(0 <= start < end <= len(text) for start, end in found)

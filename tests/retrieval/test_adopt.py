@@ -58,6 +58,13 @@ def test_an_open_store_lists_counts_and_removes_an_output(store: Store, tmp_path
     assert store.list(5) == ()
 
 
+def test_an_output_that_was_just_written_can_be_pinned(store: Store, tmp_path: Path) -> None:
+    keep(tmp_path)
+    assert store.pin(ID, True)
+    assert [row.pinned for row in store.list(5)] == [True]
+    assert not store.pin("never", True)
+
+
 def test_an_output_that_was_removed_and_written_again_is_read(store: Store, tmp_path: Path) -> None:
     keep(tmp_path)
     store.list(5)

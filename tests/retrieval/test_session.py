@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from keyhole.retrieval.session import HORIZON, MAX_CALLS, MAX_SESSIONS, Session, Sessions, Shown
+from keyhole.retrieval.session import HORIZON, MAX_CALLS, MAX_SESSIONS, Session, Sessions, Shown, Visits
 
 
 def test_a_call_sees_the_ranges_shown_by_earlier_calls_latest_first() -> None:
@@ -85,3 +85,12 @@ def test_each_session_has_its_own_history_and_the_least_recently_used_is_dropped
         ledgers.get(number, None)
     assert ledgers.get("first", None) is first
     assert ledgers.get("second", None) is not second
+
+
+def test_a_visit_ends_after_half_an_hour_without_a_call_and_few_visits_are_remembered() -> None:
+    numbers = iter(range(9_999))
+    visits = Visits(lambda: str(next(numbers)))
+    assert [visits.id_at("a", now) for now in (0.0, 1_800.0, 3_600.0, 5_401.0)] == ["0", "0", "0", "1"]
+    for number in range(MAX_SESSIONS):
+        visits.id_at(number, 5_402.0)
+    assert visits.id_at("a", 5_403.0) == str(MAX_SESSIONS + 2)

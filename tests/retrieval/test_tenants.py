@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -12,8 +13,12 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.retrieval.dispatch import dispatch
+from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.tenants import MAX_OPEN, Tenants
 from keyhole.store.base import LOCAL, Store
+from keyhole.store.calls.base import CallLog
+from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import LocalStores
 from keyhole.websearch.panel import Panel
@@ -75,6 +80,12 @@ class ObservableStores:
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         return self.opened.setdefault(tenant, ObservableStore()), tenant.encode()
+
+    def calls_for(self, tenant: str) -> CallLog:
+        return MemoryCallLog(Clock(), 86_400.0)
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        return iter(())
 
     def warning(self) -> str:
         return ""
@@ -141,3 +152,17 @@ def test_the_sizes_of_stores_are_added_up(tmp_path: Path) -> None:
     assert artifacts == 2
     assert size > 0
     asyncio.run(product.aclose())
+
+
+def test_the_setting_record_off_writes_no_log(tmp_path: Path) -> None:
+    for setting, files in (("off", 0), ("on", 1)):
+        config = Config(home=tmp_path, record=setting)
+        network = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")})
+        product = Tenants(config, network, LocalStores(config), Panel(()), Clock(), InProcessExtractor())
+
+        async def call(product: Tenants = product) -> None:
+            await dispatch(product.of(LOCAL), "web_fetch", {"url": URL}, no_progress)
+            await product.aclose()
+
+        asyncio.run(call())
+        assert len(list(tmp_path.glob("calls.*"))) == files

@@ -174,6 +174,35 @@ def test_artifacts_move_from_memory_to_a_working_disk_in_batches(
     assert store.get("id3") == artifact("id3")
 
 
+def test_a_pin_moves_to_the_disk_with_its_artifact(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+    disk.fails = CALLS
+    for id in numbered(3):
+        store.put(artifact(id), "x")
+    assert store.pin("id0", True)
+    assert store.pin("id1", True)
+    disk.fails = NO_CALLS
+    clock.advance(FIRST_PAUSE)
+    store.put(artifact("id1"), "x")
+    store.close()
+    assert {row.id for row in disk.list(5) if row.pinned} == {"id0", "id1"}
+    assert store.pin("id0", False)
+    assert {row.id for row in disk.list(5) if row.pinned} == {"id1"}
+
+
+def test_a_pin_is_lost_if_too_much_is_pinned_on_the_disk(
+    disk: Disk, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk._max_artifacts = 1
+    store = FallbackStore(disk, MemoryStore(clock), clock, GB)
+    disk.fails = CALLS
+    store.put(artifact(), "x")
+    store.pin(artifact().id, True)
+    disk.fails = NO_CALLS
+    store.close()
+    assert [(row.id, row.pinned) for row in disk.list(5)] == [(artifact().id, False)]
+    assert "no longer pinned" in caplog.text
+
+
 def test_the_first_successful_write_ends_the_outage(store: FallbackStore, disk: Disk, clock: Clock) -> None:
     disk.fails = WRITES
     store.put(artifact("one"), "x")

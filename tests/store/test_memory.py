@@ -28,6 +28,19 @@ def test_the_least_recently_read_artifact_is_dropped_beyond_the_maximum() -> Non
     assert code_of(store, "two") is Code.EXPIRED_ARTIFACT
 
 
+def test_a_pinned_artifact_is_not_dropped_and_pins_take_at_most_half_of_the_store() -> None:
+    store = MemoryStore(Clock(), max_artifacts=3)
+    store.put(artifact("one"), "x")
+    store.put(artifact("two"), "x")
+    assert store.pin("one", True)
+    with pytest.raises(KeyholeError) as caught:
+        store.pin("two", True)
+    assert caught.value.code is Code.INVALID_ARGUMENT
+    for name in ("three", "four", "five"):
+        store.put(artifact(name), "x")
+    assert {row.id for row in store.list(10)} == {"one", "four", "five"}
+
+
 def test_an_artifact_expires_an_hour_after_its_last_read_by_default() -> None:
     clock = Clock()
     store = MemoryStore(clock)

@@ -31,7 +31,7 @@ _FLAGS: Final = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--no-first-run",
     "--no-default-browser-check", "--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-US",
-    "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe", f"--window-size={WIDTH},{HEIGHT}",
+    "--remote-debugging-pipe", f"--window-size={WIDTH},{HEIGHT}",
 )  # fmt: skip
 
 
@@ -48,12 +48,13 @@ class Chromium:
     """A browser process for many pages, one page at a time. Use it in a `with` statement.
 
     `timeout` limits the start, each load and each evaluation, in seconds; a TimeoutError is raised after it.
+    `reaches_loopback`: targets that are created with a command may load from 127.0.0.1.
     """
 
-    def __init__(self, timeout: float = 30) -> None:
+    def __init__(self, timeout: float = 30, *, reaches_loopback: bool = False) -> None:
         self._timeout = timeout
         self._folder = TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
-        self._process, self._socket = _start(self._folder.name)
+        self._process, self._socket = _start(self._folder.name, reaches_loopback)
         self._received = bytearray()
         self._ids = itertools.count(1)
         self._events: list[dict[str, Any]] = []
@@ -191,7 +192,7 @@ class Page:
         return self.browser.command(method, parameters, self.session)
 
 
-def _start(folder: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
+def _start(folder: str, reaches_loopback: bool) -> tuple[subprocess.Popen[bytes], socket.socket]:
     """Start Chromium with an empty profile in `folder`; return the process and the connection to it."""
     program = find_chromium()
     if program is None:
@@ -208,6 +209,7 @@ def _start(folder: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
                 "bash",
                 program,
                 *_FLAGS,
+                f"--host-resolver-rules=MAP * ~NOTFOUND{', EXCLUDE 127.0.0.1' if reaches_loopback else ''}",
                 f"--user-data-dir={folder}",
             ],
             stdin=subprocess.DEVNULL,

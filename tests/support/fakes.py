@@ -208,6 +208,9 @@ class BrokenStore:
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
         self._fail("list")
 
+    def pin(self, id: str, pinned: bool) -> bool:
+        self._fail("pin")
+
     def remove(self, id: str) -> bool:
         self._fail("remove")
 

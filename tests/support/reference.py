@@ -27,7 +27,7 @@ GROUPS: Final = {
     "ttl_days": "Store",
     "allowed_hosts": "Authentication over HTTP",
     "stateless": "HTTP server",
-    "metrics_token": "Metrics and logs",
+    "metrics_token": "Metrics, pages and logs",
 }
 """The title of each group of settings, by the first setting of the group in SETTINGS."""
 

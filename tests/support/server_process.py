@@ -28,6 +28,7 @@ from keyhole.serve.http.app import AppDependencies, build_app
 from keyhole.serve.http.auth.authenticate import Verifier
 from keyhole.serve.http.drain import DrainState
 from keyhole.serve.http.probes import check_stores
+from keyhole.serve.look.hosted.pages import hosted_pages
 from keyhole.serve.tools import build_server
 from tests.support.loopback import PATIENCE
 from tests.support.waiting import wait_for
@@ -206,7 +207,11 @@ async def _serve(
     async def check_store() -> str:
         return await asyncio.to_thread(check_stores, tenants.stores, False)
 
-    dependencies = AppDependencies(DrainState(), check_store, tenants.sizes, None, verifier)
+    async def get_tenants() -> Tenants:
+        return tenants
+
+    pages = hosted_pages(config, product, get_tenants) if config.look else None
+    dependencies = AppDependencies(DrainState(), check_store, tenants.sizes, None, verifier, pages=pages)
     app = build_app(config, build_server(product), dependencies)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
     uvicorn_servers.append(server)

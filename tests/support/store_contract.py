@@ -228,6 +228,18 @@ class StoreContract(ABC):
         assert (stats.oldest_fetch, stats.newest_fetch) == (clock.now - 1, clock.now + 6)
         assert stats.stored_bytes >= 0
 
+    def test_stats_count_what_expires_within_a_day_a_week_and_a_month(self, store: Store, clock: Clock) -> None:
+        assert (store.stats().pinned, store.stats().expiring) == (0, (0, 0, 0))
+        store.put(artifact("soon"), "x")
+        clock.advance(20 * DAY)
+        store.put(artifact("later"), "x")
+        store.put(artifact("pinned"), "x")
+        store.pin("pinned", True)
+        clock.advance(9.5 * DAY)
+        assert (store.stats().pinned, store.stats().expiring) == (1, (1, 1, 2))
+        store.get("soon")
+        assert store.stats().expiring[:2] == (0, 0)
+
     def test_verify_checks_every_text(self, store: Store) -> None:
         assert (store.verify().checked, store.verify().damaged) == (0, ())
         for n in range(150):
@@ -264,6 +276,52 @@ class StoreContract(ABC):
         for _ in range(5):
             clock.advance(TTL - DAY)
             assert store.get(artifact().id) == artifact()
+
+    # Pins.
+
+    def test_a_pinned_artifact_does_not_expire_until_it_is_unpinned(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "word")
+        store.put(artifact("other"), "word")
+        assert store.pin(artifact().id, True)
+        clock.advance(TTL + 1)
+        assert store.collect() == 1
+        assert store.get(artifact().id) == artifact()
+        clock.advance(TTL + 1)
+        assert [(row.id, row.pinned) for row in store.list(10)] == [(artifact().id, True)]
+        assert store.search(("word",), 10) == (artifact(),)
+        assert store.recent(artifact().requested_url, 0) == artifact()
+        assert store.renew(artifact().id, artifact().fetched_at)
+        clock.advance(TTL + 1)
+        assert store.pin(artifact().id, False)
+        assert not store.list(1)[0].pinned
+        clock.advance(TTL + 1)
+        assert store.list(10) == ()
+        assert code_of(store, artifact().id) is Code.EXPIRED_ARTIFACT
+
+    def test_a_pinned_artifact_stays_pinned_when_it_is_put_again_and_not_when_it_was_removed(
+        self, store: Store, clock: Clock
+    ) -> None:
+        store.put(artifact(), "word")
+        assert not store.list(1)[0].pinned
+        store.pin(artifact().id, True)
+        store.put(artifact(title="New"), "word")
+        assert [(row.title, row.pinned) for row in store.list(1)] == [("New", True)]
+        assert store.remove(artifact().id)
+        store.put(artifact(), "word")
+        assert not store.list(1)[0].pinned
+
+    def test_only_a_stored_artifact_can_be_pinned(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "word")
+        clock.advance(TTL + 1)
+        for id in (artifact().id, "never", "\ud800\x00"):
+            assert not store.pin(id, True)
+            assert not store.pin(id, False)
+
+    def test_an_artifact_can_be_pinned_and_unpinned_twice(self, store: Store) -> None:
+        store.put(artifact(), "word")
+        for pinned in (True, True, False, False):
+            assert store.pin(artifact().id, pinned)
+            assert store.list(1)[0].pinned is pinned
 
     def test_an_expired_artifact_can_be_put_again(self, store: Store, clock: Clock) -> None:
         store.put(artifact(), "x")

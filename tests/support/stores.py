@@ -38,11 +38,11 @@ def noise(chars: int, seed: int = 0) -> str:
 def write_older(folder: Path, version: int, *, with_keys: bool = False, count: int = 1) -> None:
     """Write a file of an older schema version with `count` artifacts; the first is `artifact()`.
 
-    `with_keys`: True to add the tables of URL keys and vectors, which a file of version 4 always has.
+    `with_keys`: True to add the tables of URL keys and vectors, which a file since version 4 always has.
     """
-    if version == 4:
+    if version >= 4:
         write_older(folder, 3, with_keys=with_keys, count=count)
-        _undo_added_columns(folder)
+        _undo_added_columns(folder, version)
         return
     first = artifact()
     text = first.text.encode()
@@ -67,13 +67,16 @@ def write_older(folder: Path, version: int, *, with_keys: bool = False, count: i
             old.execute("INSERT INTO vectors (key, vector) VALUES (x'6b6579', x'76')")
 
 
-def _undo_added_columns(folder: Path) -> None:
-    """Migrate a file to the current version, and from there back to version 4."""
+def _undo_added_columns(folder: Path, version: int) -> None:
+    """Migrate a file to the current version, and from there back to version 4 or 5."""
     store = SqliteStore(folder, Clock(), 1e9, 10**9)
     store.list(1)
     store.close()
     with closing(sqlite3.connect(folder / "artifacts.db")) as file:
-        file.executescript("ALTER TABLE entries DROP COLUMN main_end; PRAGMA user_version = 4;")
+        file.executescript("DROP INDEX entries_pinned; ALTER TABLE entries DROP COLUMN pinned")
+        if version == 4:
+            file.execute("ALTER TABLE entries DROP COLUMN main_end")
+        file.execute(f"PRAGMA user_version = {version}")
 
 
 OLDEST_COLUMNS = (

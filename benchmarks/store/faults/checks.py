@@ -14,8 +14,9 @@ from typing import Final
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.records import Artifact
-from keyhole.store.base import LOCAL, Store, Stores
+from keyhole.store.base import LOCAL, Store
 from keyhole.store.open import open_stores
+from keyhole.store.stores import Stores
 
 WORDS: Final = ("pump", "valve", "seal", "rotor", "Dichtung", "größe", "数据", "насос", "bearing", "shaft", "head")
 FETCHED: Final = 1_700_000_000.0

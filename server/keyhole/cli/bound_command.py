@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from keyhole.cli.output_log import record_output
 from keyhole.cli.table import print_json
 from keyhole.cli.text_io import STDIN, print_bytes, print_text, read_blocks
 from keyhole.config.config import Config
@@ -23,22 +24,21 @@ MAX_CHAR_BYTES: Final = 4
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Print the bounded output, or the same bytes if they fit, and return 0."""
-    is_piped = arguments.file == STDIN
-    bounded, begun = bound_output(
-        config,
-        read_blocks(arguments.file),
-        query=arguments.query,
-        budget=arguments.budget,
-        kind=arguments.kind,
-        command=arguments.of,
-        name="" if is_piped else Path(arguments.file).name,
-        exit_status=arguments.exit,
-        folder=str(Path.cwd()) if is_piped else "",
-    )
+    is_piped, started_at = arguments.file == STDIN, time.time()
+    facts: dict[str, Any] = {
+        "query": arguments.query,
+        "budget": arguments.budget,
+        "command": arguments.of,
+        "name": "" if is_piped else Path(arguments.file).name,
+        "exit_status": arguments.exit,
+        "folder": str(Path.cwd()) if is_piped else "",
+    }
+    bounded, begun = bound_output(config, read_blocks(arguments.file), kind=arguments.kind, **facts)
     if arguments.json:
         print_json(bounded._asdict())
     else:
         print_bounded(bounded, begun)
+    record_output(config, "pipe", bounded, bounded.text, started_at, facts)
     return 0
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from keyhole.fetch.base import Renderer
     from keyhole.fetch.client import HttpFetcher
     from keyhole.retrieval.tenants import Tenants
-    from keyhole.store.base import Stores
+    from keyhole.store.stores import Stores
 
 log = logging.getLogger(__name__)
 
@@ -82,13 +82,14 @@ def _make_renderer(config: Config, fetcher: HttpFetcher) -> Renderer | None:
 def open_stores(config: Config, *, long_running: bool = False) -> Stores:
     """Return the stores that the settings choose.
 
-    The local store adopts the outputs that hooks and ended commands left in the spool folder.
+    The local store and its log of calls adopt what hooks and ended commands left in the spool folder.
     """
+    from keyhole.retrieval.adopt import adopt_calls
     from keyhole.retrieval.adopt_running import adopt_all
     from keyhole.store.open import open_stores as open_chosen
 
     import_store(config)
-    return open_chosen(config, long_running=long_running, adopt=adopt_all)
+    return open_chosen(config, long_running=long_running, adopt=adopt_all, adopt_calls=adopt_calls)
 
 
 def import_store(config: Config) -> None:

@@ -20,8 +20,8 @@ from keyhole.records import Answer, Artifact, Document, EngineReport, Page, Rank
 from keyhole.store.base import LOCAL
 
 if TYPE_CHECKING:
-    from keyhole.cli.explain.view import PageView, SearchView
     from keyhole.extract.workers.base import Extractor
+    from keyhole.retrieval.answer_view import PageView, SearchView
     from keyhole.retrieval.progress import Progress
     from keyhole.retrieval.retrieve import Retrieval
     from keyhole.retrieval.tenants import Tenants
@@ -59,9 +59,13 @@ class ExplainRecorder:
     removed: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     """Counts of removed parts by kind, for each page's URL."""
 
-    def page(self, artifact: Artifact) -> None:
-        """Record the page of a fetch or a read."""
-        self.artifact = artifact
+    def budget(self, size: int) -> None:
+        """Ignore the budget."""
+
+    def page(self, artifact: Artifact, total: int) -> None:
+        """Record the page of a fetch or a read, unless it is only a part of a text."""
+        if len(artifact.text) == total:
+            self.artifact = artifact
 
     def sources(self, sources: Sequence[Source], reports: Sequence[EngineReport], ranked: Ranked | None) -> None:
         """Record the sources of a search."""
@@ -105,7 +109,7 @@ async def call_tool(
     try:
         product = tenants.of(LOCAL)
         with progress_bar(tool) as progress:
-            answer = await dispatch(replace(product, recorder=recorder), tool, arguments, progress)
+            answer = await dispatch(replace(product, recorder=recorder), tool, arguments, progress, origin="command")
         if not explain or answer.is_error:
             return CallResult(answer)
         return CallResult(answer, await asyncio.to_thread(_explain, product, recorder, tool, arguments, answer))
@@ -143,7 +147,7 @@ def _explain(
     product: Retrieval, recorder: ExplainRecorder, tool: str, arguments: Mapping[str, Any], answer: Answer
 ) -> PageView | SearchView | None:
     """Return the explanation of an answer, or None if its page is no longer stored."""
-    from keyhole.cli.explain.view import build_page_view
+    from keyhole.retrieval.answer_view import build_page_view
 
     if tool == "search":
         return _explain_search(recorder, str(arguments["query"]), answer)
@@ -156,7 +160,7 @@ def _explain(
 
 
 def _explain_search(recorder: ExplainRecorder, query: str, answer: Answer) -> SearchView:
-    from keyhole.cli.explain.view import build_search_view
+    from keyhole.retrieval.answer_view import build_search_view
 
     spans = [_shown_spans(answer, each.artifact) if each.artifact else None for each in recorder.found]
     rows: Any = answer.details["sources"]
@@ -199,7 +203,7 @@ def print_plot(view: PageView | SearchView, last_line: str = "") -> None:
     from rich.text import Text
 
     from keyhole.cli.explain.plot import draw_page, draw_search
-    from keyhole.cli.explain.view import SearchView
+    from keyhole.retrieval.answer_view import SearchView
 
     style = stdout_style()
     lines = draw_search(view, style) if isinstance(view, SearchView) else draw_page(view, style)

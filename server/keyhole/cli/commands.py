@@ -10,6 +10,7 @@ from keyhole.cli.artifacts.arguments import add_artifacts
 from keyhole.cli.compact_arguments import add_compact
 from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
+from keyhole.cli.look_arguments import add_look
 from keyhole.cli.output_arguments import add_bound, add_run
 from keyhole.cli.parser import Parser
 from keyhole.text.sites import AGES
@@ -25,7 +26,7 @@ GROUPS: Final = MappingProxyType(
     {
         "for agents": ("serve", "proxy", "install", "hook"),
         "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run", "compact"),
-        "the store": ("artifacts",),
+        "the store": ("artifacts", "look"),
         "the server": ("tokens",),
         "setting up": ("config", "doctor", "completion", "demo"),
     }
@@ -62,6 +63,7 @@ def build_parser() -> Parser:
     add_run(commands)
     add_compact(commands)
     add_artifacts(commands)
+    add_look(commands)
     _add_tokens(commands)
     _add_config(commands)
     add_install(commands)
@@ -294,11 +296,7 @@ def _add_config(commands: Any) -> None:
     )
     mode = config.add_mutually_exclusive_group()
     mode.add_argument("--changed", action="store_true", help="show only settings that differ from their default")
-    mode.add_argument(
-        "--check",
-        action="store_true",
-        help="list every error in the settings; exit with 2 if there is one",
-    )
+    mode.add_argument("--check", action="store_true", help="list every error in the settings; exit with 2 if any")
     mode.add_argument("--init", action="store_true", help="write a settings file with every setting commented out")
 
 

@@ -18,7 +18,7 @@ from keyhole.passages import select
 from keyhole.records import Artifact, Document, Selection
 
 if TYPE_CHECKING:
-    from keyhole.cli.explain.view import PageView
+    from keyhole.retrieval.answer_view import PageView
 
 MEDIA_TYPES: Final = {
     ".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml", ".md": "text/markdown",
@@ -75,7 +75,7 @@ def _extract_file(config: Config, arguments: argparse.Namespace) -> Document:
 def _make_view(
     document: Document, arguments: argparse.Namespace, query: str | None, spans: Sequence[tuple[int, int]]
 ) -> PageView:
-    from keyhole.cli.explain.view import build_page_view
+    from keyhole.retrieval.answer_view import build_page_view
 
     url = arguments.url or ("" if arguments.file == STDIN else arguments.file)
     notes = (("notice", document.notice),) if document.notice else ()

@@ -34,6 +34,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "compact": "keyhole.cli.compact_command",
         "hook": "keyhole.cli.hook.program",
         "artifacts": "keyhole.cli.artifacts.commands",
+        "look": "keyhole.cli.look_command",
         "tokens": "keyhole.cli.tokens_command",
         "install": "keyhole.cli.install.commands",
         "doctor": "keyhole.cli.doctor.commands",

@@ -9,10 +9,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from keyhole.cli.bound_command import bound_output, print_bounded
 from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Ended, run_child
+from keyhole.cli.output_log import record_output
 from keyhole.cli.table import print_json
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -33,9 +34,9 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     if os.name != "posix":
         raise KeyholeError(Code.INVALID_ARGUMENT, "run needs the signals and process groups of a POSIX system")
     check_options(arguments.kind, arguments.budget)
-    command, folder = command_line(words), str(Path.cwd())
+    command, folder, started_at = command_line(words), str(Path.cwd()), time.time()
     is_kept = config.keep_outputs != "off"
-    facts = {"command": mask_secrets(command), "folder": mask_secrets(folder), "time": str(time.time())}
+    facts = {"command": mask_secrets(command), "folder": mask_secrets(folder), "time": str(started_at)}
     spool = spool_folder(home_folder(config.home)) if is_kept else ""
     output = RunningOutput(spool, facts, config.store_max_bytes)
     try:
@@ -43,7 +44,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     except OSError as error:
         output.remove()
         return _report_unrunnable(words[0], error)
-    _print_result(config, arguments, output, ended, command, folder)
+    _print_result(config, arguments, output, ended, started_at, command, folder)
     output.remove()
     return ended.status
 
@@ -63,24 +64,29 @@ def _report_unrunnable(name: str, error: OSError) -> int:
 
 
 def _print_result(
-    config: Config, arguments: argparse.Namespace, output: RunningOutput, ended: Ended, command: str, folder: str
+    config: Config,
+    arguments: argparse.Namespace,
+    output: RunningOutput,
+    ended: Ended,
+    started_at: float,
+    command: str,
+    folder: str,
 ) -> None:
     notice = _notice(arguments.timeout, output.dropped, ended)
-    bounded, begun = bound_output(
-        config,
-        output.blocks(),
-        query=arguments.query,
-        budget=max(arguments.budget - len(notice), MIN_BUDGET),
-        kind=arguments.kind,
-        command=command,
-        exit_status=ended.status,
-        folder=folder,
-    )
+    facts: dict[str, Any] = {
+        "query": arguments.query,
+        "budget": max(arguments.budget - len(notice), MIN_BUDGET),
+        "command": command,
+        "exit_status": ended.status,
+        "folder": folder,
+    }
+    bounded, begun = bound_output(config, output.blocks(), kind=arguments.kind, **facts)
     if arguments.json:
         print_json({**bounded._asdict(), "exit_status": ended.status, "timed_out": ended.timed_out})
     else:
         print(notice, end="", flush=True)
         print_bounded(bounded, begun)
+    record_output(config, "run", bounded, notice + bounded.text, started_at, facts)
 
 
 def _notice(timeout: float | None, dropped: int, ended: Ended) -> str:

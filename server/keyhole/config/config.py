@@ -245,6 +245,9 @@ class Config:
         "whether outputs that `keyhole bound`, `keyhole run` and hooks shorten are stored",
         one_of("on", "off"),
     )
+    record: str = setting(
+        "on", "on or off", "whether calls are recorded; see docs/storage/calls.md", one_of("on", "off")
+    )
     ttl_days: float = setting(
         30.0, "days", "time that an artifact is kept after it was last read", between(0.001, 36_500, float)
     )
@@ -318,6 +321,12 @@ class Config:
         "bearer token required for /metrics; without it /metrics is only available on loopback",
         parsers.key,
         secret=True,
+    )
+    look: bool = setting(
+        False, "on or off", "`on`: an HTTP server shows each tenant its calls and stored texts at /look", parsers.switch
+    )
+    operator_token: str = setting(
+        "", "text", "token of the operator's view at /look, which has figures and no texts", parsers.token, secret=True
     )
     log_format: str = setting("text", "text or json", "format of the log on stderr", one_of("text", "json"))
     log_level: str = setting(

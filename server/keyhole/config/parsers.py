@@ -18,6 +18,10 @@ MIN_KEY: Final = 8
 """Minimum characters of a key. Real keys have about 30. Keys are removed from responses, and a shorter key may equal a
 word."""
 
+MIN_TOKEN: Final = 16
+"""Minimum characters of a token that an operator chooses. Sixteen random ones cannot be guessed."""
+
+_TOKEN = re.compile(rf"[A-Za-z0-9._~+/-]{{{MIN_TOKEN},1000}}")
 _DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
 _NUMERIC_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
@@ -57,6 +61,13 @@ def key(raw: str) -> str:
     """Parse an API key, which must be valid in an HTTP header."""
     if len(raw) < MIN_KEY or not (raw.isascii() and raw.isprintable() and " " not in raw):
         raise ValueError(f"must be at least {MIN_KEY} printable ASCII characters without spaces")
+    return raw
+
+
+def token(raw: str) -> str:
+    """Parse a token that a browser may keep in a cookie."""
+    if not _TOKEN.fullmatch(raw):
+        raise ValueError(f"must be at least {MIN_TOKEN} letters, digits and characters of -._~+/")
     return raw
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Final
 
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
-from keyhole.passages.query import Match, Term, stem_word
+from keyhole.passages.query import Match, Query, Term, stem_word
 from keyhole.passages.split import Layout, find_blocks, split
 from keyhole.passages.words import WORD, WORD_TAIL, fold, lower
 from keyhole.text.rest import RestLine, blank_rest_lines, find_rest_lines
@@ -48,8 +48,13 @@ distinguishes little. This bounds the cost of a repeated word by the number of w
 MAX_FORMS: Final = 500
 """Different words that are stemmed for one term. After them, only the length of a word is compared."""
 
+MAX_PLACE_CHARS: Final = 100
+"""Characters read beyond a range to find the words that begin at its end. Longer words are rare, and not natural."""
+
 CACHED_WORDS: Final = 200
 """Words whose windows an index caches: the feedback of about five queries."""
+
+_TAIL: Final = re.compile(WORD_TAIL)
 
 
 class Index:
@@ -156,6 +161,26 @@ def find_hits(index: Index, term: Term, language: str, folded: bool) -> Hits:
 
 Occurrence = tuple[int, float]
 """Offset and weight of a hit."""
+
+
+def find_places(index: Index, term: Term, query: Query, ranges: Iterable[Span]) -> Iterator[Span]:
+    """Yield the places `[start, end)` of the words within ranges of the text that `find_hits` counts as hits of a term.
+
+    A word that ends after its range is yielded as far as the range reaches.
+    """
+    text = index.searchable_text(query.folded)
+    is_misspelt = term.match is Match.STEM and next(_find_occurrences(text, term, query.language), None) is None
+    for start, end in ranges:
+        first = max(0, start - 1)  # the character before a word decides whether it is the word's beginning
+        piece = text[first : end + MAX_PLACE_CHARS]
+        found = (
+            _misspelt_hits(piece, fold(term.surface)) if is_misspelt else _find_occurrences(piece, term, query.language)
+        )
+        for place, _ in found:
+            tail = _TAIL.match(piece, place) if term.match is Match.STEM else None
+            begin, after = first + place, first + (tail.end() if tail else place + len(term.needle))
+            if start <= begin < end:
+                yield begin, min(after, end)
 
 
 def _collect(index: Index, term: Term, text: str, occurrences: Iterator[Occurrence]) -> Hits:

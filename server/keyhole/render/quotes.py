@@ -1,12 +1,15 @@
-"""Render where a quote stands in a text, or what differs in the nearest passage.
+"""Find a quote and render where it stands in a text, or what differs in the nearest passage.
 
 The words of a quote come from the caller. Words of the page stand only inside the boundary.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, Window
 from keyhole.render.rest import describe_place
 from keyhole.text.escape import quote_line
@@ -19,6 +22,21 @@ MAX_MISSING: Final = 8
 """Words of a quote that are listed as missing."""
 MAX_WORD: Final = 40
 """Bytes of a word that are shown."""
+
+
+def locate_quote(artifact: Artifact, text: str) -> tuple[tuple[int, int], dict[str, object], Callable[..., str]]:
+    """Return the span of a quote or of the passage nearest to it, its facts, and what renders its status line.
+
+    Raises KeyholeError: quote_not_found.
+    """
+    from keyhole.passages.near_quotes import find_near_quote
+    from keyhole.passages.quotes import find_quote
+
+    if quote := find_quote(artifact.text, text):
+        return (quote.start, quote.end), quote_details(quote), partial(quote_status, artifact, quote)
+    if near := find_near_quote(artifact.text, text):
+        return (near.start, near.end), near_quote_details(near), partial(near_quote_status, artifact, near)
+    raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text contains neither this quote nor most of its words")
 
 
 def quote_status(artifact: Artifact, quote: Quote, window: Window, *, brief: bool) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from keyhole.store import spool
 from keyhole.store.spool import MAX_ADOPTED, adopt, write
 from keyhole.text.output_facts import output_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from keyhole.records import Artifact
     from keyhole.store.adopting import AdoptingStore
     from keyhole.store.base import Store
+    from keyhole.store.calls.base import CallLog
 
 INDEXED_CHARS: Final = 100_000
 """Characters of the beginning and of the end of an output that are indexed, with the lines that every reader looks
@@ -29,6 +32,17 @@ def adopt_outputs(folder: str, store: Store, id: str = "", most: int = MAX_ADOPT
         store.put(artifact, artifact_words(artifact))
 
     return adopt(folder, put, id, most)
+
+
+def adopt_calls(folder: str, log: CallLog) -> int:
+    """Move the records of calls of a spool folder into a log, and return their number."""
+
+    def add(facts: Mapping[str, Any]) -> None:
+        from keyhole.retrieval.output_record import make_output_record, read_call
+
+        log.add(make_output_record(read_call(facts)))
+
+    return spool.adopt_calls(folder, add)
 
 
 class SpooledOutputs:

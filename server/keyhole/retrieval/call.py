@@ -14,6 +14,7 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Window
 from keyhole.render.answer import error_answer
+from keyhole.retrieval.explain import CallRecorder
 from keyhole.retrieval.session import NO_HISTORY, History, Session, Shown
 
 
@@ -30,6 +31,8 @@ class Caller:
     version: str = ""
     session: Session | None = None
     """The session that the call belongs to, None without one."""
+    session_id: str = ""
+    """The id of the session under which the call is recorded, "" without one."""
     is_gone: Callable[[], bool] = _is_waiting
     """Returns True if nobody waits for the answer any more. Its passages then do not count as shown."""
 
@@ -121,11 +124,14 @@ def begin_call(
     )
 
 
-async def answer_call(call: Call, work: Coroutine[Any, Any, Answer], warning: Callable[[], str]) -> Answer:
+async def answer_call(
+    call: Call, work: Coroutine[Any, Any, Answer], warning: Callable[[], str], recorder: CallRecorder
+) -> Answer:
     """Return the answer of `work`, or the answer for its error or timeout. Record the passages shown in the session.
 
     `warning` returns the store's warning code, which an error's text names too.
     """
+    recorder.budget(call.budget.size)
     try:
         async with asyncio.timeout_at(call.deadline):
             answer = await work

@@ -1,4 +1,4 @@
-"""Check the arguments of a tool call, call the tool, and publish the schemas of the arguments.
+"""Check the arguments of a tool call, call the tool and record the call, and publish the schemas of the arguments.
 
 This module imports no protocol types, because the command line uses it too: loading those types takes as long as
 loading everything else that a command needs.
@@ -21,7 +21,9 @@ from keyhole.records import Answer
 from keyhole.render.answer import error_answer
 from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.progress import Progress
+from keyhole.retrieval.recording import Request, record_call
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.calls.record import Origin
 from keyhole.text.sites import to_ascii
 
 MAX_NUMBER: Final = 2**63 - 1
@@ -222,9 +224,27 @@ def _simplify(prop: dict[str, Any]) -> dict[str, Any]:
 
 
 async def dispatch(
-    retrieval: Retrieval, tool: str, arguments: Mapping[str, Any], progress: Progress, caller: Caller = UNKNOWN_CALLER
+    retrieval: Retrieval,
+    tool: str,
+    arguments: Mapping[str, Any],
+    progress: Progress,
+    caller: Caller = UNKNOWN_CALLER,
+    origin: Origin = "tool",
 ) -> Answer:
-    """Check the arguments, call the tool, and return its answer. A KeyholeError becomes an answer within the budget."""
+    """Check the arguments, call the tool, record the call, and return its answer.
+
+    A KeyholeError becomes an answer within the budget.
+    """
+
+    async def run(retrieval: Retrieval) -> Answer:
+        return await _call(retrieval, tool, arguments, progress, caller)
+
+    return await record_call(retrieval, Request(origin, tool, arguments, caller), run)
+
+
+async def _call(
+    retrieval: Retrieval, tool: str, arguments: Mapping[str, Any], progress: Progress, caller: Caller
+) -> Answer:
     try:
         parsed = parse_arguments(tool, arguments)
         if tool == "web_fetch":

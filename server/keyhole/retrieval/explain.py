@@ -1,4 +1,4 @@
-"""The port that records the pages and passages of a call for `--explain`."""
+"""The port that records the pages and passages of a call, for `--explain` and for the log of calls."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from keyhole.records import Artifact, EngineReport, Ranked, Source
 class CallRecorder(Protocol):
     """Receives the pages and ranked passages of a call before they are cut to the budget."""
 
-    def page(self, artifact: Artifact) -> None:
-        """Record the requested page."""
+    def budget(self, size: int) -> None:
+        """Record the budget of the call, in bytes."""
+        ...
+
+    def page(self, artifact: Artifact, total: int) -> None:
+        """Record the text that a call reads. It may be a part of the stored text, which has `total` characters."""
         ...
 
     def sources(self, sources: Sequence[Source], reports: Sequence[EngineReport], ranked: Ranked | None) -> None:
@@ -21,7 +25,10 @@ class CallRecorder(Protocol):
 
 
 class _NoRecorder:
-    def page(self, artifact: Artifact) -> None:
+    def budget(self, size: int) -> None:
+        """Record nothing."""
+
+    def page(self, artifact: Artifact, total: int) -> None:
         """Record nothing."""
 
     def sources(self, sources: Sequence[Source], reports: Sequence[EngineReport], ranked: Ranked | None) -> None:

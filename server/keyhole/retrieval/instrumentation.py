@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
@@ -50,7 +51,17 @@ class Observer(Protocol):
         ...
 
 
+class StageObserver(Protocol):
+    """Receives the stages of one call."""
+
+    def stage(self, name: str) -> AbstractContextManager[object]:
+        """Return a context for one stage, or for one of its parts that run at the same time."""
+        ...
+
+
 _observers: tuple[Observer, ...] = ()
+_stage_observer: ContextVar[StageObserver | None] = ContextVar("stage_observer", default=None)
+"""The observer of the running call. Threads and tasks that the call starts with asyncio have it too."""
 _NO_CONTEXT: Final = nullcontext()
 
 
@@ -76,7 +87,20 @@ def observe_call(tool: str, tenant: str) -> Iterator[ObservedCall]:
 
 def stage(name: Stage) -> AbstractContextManager[object]:
     """Return a context that reports its block as one stage of a call."""
-    return _combine([observer.stage(name) for observer in _observers]) if _observers else _NO_CONTEXT
+    contexts = [observer.stage(name) for observer in _observers]
+    if own := _stage_observer.get():
+        contexts.append(own.stage(name))
+    return _combine(contexts) if contexts else _NO_CONTEXT
+
+
+@contextmanager
+def stages_observed_by(observer: StageObserver) -> Iterator[None]:
+    """Report the stages of the running call to this observer too."""
+    token = _stage_observer.set(observer)
+    try:
+        yield
+    finally:
+        _stage_observer.reset(token)
 
 
 def add_amount(what: Amount, amount: int) -> None:

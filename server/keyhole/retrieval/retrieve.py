@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.budget.fit import fit
 from keyhole.config.config import Config
-from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, Form, Style, page_answer, quote_answer, rerank_note, window_answer
-from keyhole.render.quotes import near_quote_details, near_quote_status, quote_details, quote_status
+from keyhole.render.quotes import locate_quote
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call
+from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.explain import NO_RECORDER, CallRecorder
 from keyhole.retrieval.instrumentation import add_amount, stage
 from keyhole.retrieval.next_call import arguments_after, arguments_after_window, reading_end
@@ -32,6 +32,7 @@ from keyhole.retrieval.session import repeats_of
 from keyhole.retrieval.sources import FoundSources, Question, SourceFinder
 from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Clock, Store
+from keyhole.store.calls.base import CallLog
 from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ class Retrieval:
     reranker: PassageReranker | None = None
     recorder: CallRecorder = NO_RECORDER
     renderer: Renderer | None = None
+    recording: Recording | None = None  # None if calls are not recorded
+
+    @property
+    def calls(self) -> CallLog | None:
+        """Return the log of the calls, None if they are not recorded."""
+        return self.recording.log if self.recording else None
 
     async def web_fetch(
         self,
@@ -86,11 +93,11 @@ class Retrieval:
         async def work() -> Answer:
             allowed_url = await check_url_policy(url, self.config, self.store)
             artifact, stored = await self._pages().get(allowed_url, refresh, FetchOptions(call.deadline))
-            self.recorder.page(artifact)
+            self.recorder.page(artifact, len(artifact.text))
             preferred, note = await self._rerank_page(call, artifact, query)
             return await asyncio.to_thread(self._page_answer, call, artifact, stored, query, skip, preferred, note)
 
-        return await answer_call(call, work(), self.store.warning)
+        return await answer_call(call, work(), self.store.warning, self.recorder)
 
     async def read_artifact(
         self,
@@ -126,18 +133,20 @@ class Retrieval:
             from keyhole.retrieval.read_large import find_large, large_answer, large_part
 
             if large := await asyncio.to_thread(large_part, self.store, id):
+                self.recorder.page(large.artifact, large.total)
                 if find:
                     place = await asyncio.to_thread(find_large, self.store, call, large, find, QUOTE_CONTEXT)
                     return await asyncio.to_thread(self._window_answer, call, id, *place)
                 return await asyncio.to_thread(large_answer, self.store, self.secret, call, large, query or "")
             with stage("store"):
                 artifact = await asyncio.to_thread(self.store.get, id)
+            self.recorder.page(artifact, len(artifact.text))
             if find:
                 return await asyncio.to_thread(self._quote_answer, call, artifact, find)
             preferred, note = await self._rerank_page(call, artifact, query)
             return await asyncio.to_thread(self._page_answer, call, artifact, True, query, skip, preferred, note)
 
-        return await answer_call(call, work(), self.store.warning)
+        return await answer_call(call, work(), self.store.warning, self.recorder)
 
     async def search(
         self,
@@ -179,7 +188,7 @@ class Retrieval:
             self.recorder.sources(found.sources, found.reports, ranked)
             return await asyncio.to_thread(self._sources_answer, call, found, ranked, max_results, scope, note)
 
-        return await answer_call(call, work(), self.store.warning)
+        return await answer_call(call, work(), self.store.warning, self.recorder)
 
     def _pages(self) -> Pages:
         return Pages(self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock, self.renderer)
@@ -264,6 +273,7 @@ class Retrieval:
         end = offset + max_window_chars(limit, most) + max_window_chars(None, call.next_budget.window_size)
         with stage("store"):
             part = self.store.part(id, offset, end)
+        self.recorder.page(part.artifact, part.total)
         base, total = part.start, reading_end(part.artifact, offset, part.total)
         text = part.artifact.text[: total - base]
         warning = self.store.warning()
@@ -283,7 +293,7 @@ class Retrieval:
         from keyhole.passages.reading import quote_window
 
         with stage("rank"):
-            span, details, status = _find_quote(artifact, text)
+            span, details, status = locate_quote(artifact, text)
         budget, warning = call.budget, self.store.warning()
 
         def render(form: Form, space: int) -> Answer:
@@ -319,21 +329,6 @@ class Retrieval:
                 warning=self.store.warning(),
             )
         return _count_saved(answer, *(source.artifact for source in found.sources if source.artifact))
-
-
-def _find_quote(artifact: Artifact, text: str) -> tuple[tuple[int, int], dict[str, object], Callable[..., str]]:
-    """Return the span of a quote or of the passage nearest to it, its facts, and what renders its status line.
-
-    Raises KeyholeError: quote_not_found.
-    """
-    from keyhole.passages.near_quotes import find_near_quote
-    from keyhole.passages.quotes import find_quote
-
-    if quote := find_quote(artifact.text, text):
-        return (quote.start, quote.end), quote_details(quote), partial(quote_status, artifact, quote)
-    if near := find_near_quote(artifact.text, text):
-        return (near.start, near.end), near_quote_details(near), partial(near_quote_status, artifact, near)
-    raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text contains neither this quote nor most of its words")
 
 
 def _forms(render: Callable[[Form, int], Answer]) -> list[Callable[[int], Answer]]:

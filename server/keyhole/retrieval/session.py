@@ -7,7 +7,7 @@ returns the same bytes, whatever was shown in between. Agents repeat a call if i
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -82,7 +82,9 @@ class Session:
     The tuple of entries is replaced and never changed, so that other threads can read it.
     """
 
-    def __init__(self, horizon: int = HORIZON) -> None:
+    def __init__(self, horizon: int = HORIZON, id: str = "") -> None:
+        self.id = id
+        """A random name, under which the session's calls are recorded."""
         self._horizon = horizon
         self._calls = 0
         self._spent = 0
@@ -137,18 +139,44 @@ then shown passages again, which costs space but hides nothing."""
 
 
 class Sessions:
-    """The sessions of a server. A key is any hashable value."""
+    """The sessions of a server. A key is any hashable value. `new_id` returns a random id."""
 
-    def __init__(self) -> None:
+    def __init__(self, new_id: Callable[[], str] = str) -> None:
+        self._new_id = new_id
         self._sessions: OrderedDict[Hashable, Session] = OrderedDict()
 
     def get(self, key: Hashable, horizon: int | None) -> Session:
         """Return the session of `key`; create it if necessary. `horizon`: tokens, None for the default."""
-        session = self._sessions.setdefault(key, Session(horizon or HORIZON))
+        session = self._sessions.setdefault(key, Session(horizon or HORIZON, self._new_id()))
         self._sessions.move_to_end(key)
         while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
         return session
+
+
+VISIT_SECONDS: Final = 1_800.0
+"""Seconds without a call after which a caller without sessions begins a new visit, as in web analytics."""
+
+
+class Visits:
+    """The recorded sessions of callers that have none, such as those of the later protocol: calls without long pauses.
+
+    `new_id` returns a random id.
+    """
+
+    def __init__(self, new_id: Callable[[], str]) -> None:
+        self._new_id = new_id
+        self._visits: OrderedDict[Hashable, tuple[str, float]] = OrderedDict()
+        """The visit's id and its latest call, by the caller."""
+
+    def id_at(self, caller: Hashable, now: float) -> str:
+        """Return the id of the visit to which a call of the caller belongs at this time."""
+        id, latest = self._visits.pop(caller, ("", now))
+        id = id if id and now - latest <= VISIT_SECONDS else self._new_id()
+        self._visits[caller] = (id, now)
+        while len(self._visits) > MAX_SESSIONS:
+            self._visits.popitem(last=False)
+        return id
 
 
 def repeats_of(spans: Sequence[Span], shown: Sequence[Shown]) -> tuple[Repeat, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import weakref
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final, Protocol
@@ -12,8 +14,13 @@ from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Api, Fetcher, Renderer
+from keyhole.retrieval.call_record import Recording
+from keyhole.retrieval.recording import new_id
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.base import Clock, Store, Stores
+from keyhole.retrieval.session import Visits
+from keyhole.store.base import Clock, Store
+from keyhole.store.calls.queue import CallQueue
+from keyhole.store.stores import Stores
 from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
@@ -26,6 +33,10 @@ the default of KEYHOLE_MAX_CALLS. An open store takes a few files and up to 2 MB
 
 class Network(Fetcher, Api, Protocol):
     """One client for the web and for the APIs that the settings name."""
+
+
+RECORD_SECONDS: Final = 2.0
+"""Seconds at the end for which the last calls' records are awaited. Writing one takes a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,7 @@ class Tenants:
     _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
     """The recent products and those in use. A product in use is never closed, and never created a second time."""
     _lock: Lock = field(default_factory=Lock)
+    _queue: CallQueue = field(default_factory=CallQueue)
 
     def of(self, tenant: str) -> Retrieval:
         """Return the product of one tenant. Its store stays open as long as a caller uses the product."""
@@ -83,10 +95,16 @@ class Tenants:
         reranker = _make_reranker(self.config, self.network, store)
         product = Retrieval(
             self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker,
-            renderer=self.renderer,
+            renderer=self.renderer, recording=self._recording(tenant),
         )  # fmt: skip
-        weakref.finalize(product, _close_in_thread, store).atexit = False  # at exit, aclose closes all stores
+        close = (store.close, *([product.calls.close] if product.calls else []))
+        weakref.finalize(product, _close_in_thread, close).atexit = False  # at exit, aclose closes all stores
         return product
+
+    def _recording(self, tenant: str) -> Recording | None:
+        if self.config.record == "off":
+            return None
+        return Recording(self.stores.calls_for(tenant), self._queue, Visits(new_id))
 
     async def aclose(self) -> None:
         """Close the extractor, the browsers, the network client and the stores."""
@@ -94,12 +112,13 @@ class Tenants:
         if self.renderer:
             await self.renderer.aclose()
         await self.network.aclose()
+        await asyncio.to_thread(self._queue.wait, RECORD_SECONDS)
         self.stores.close()
 
 
-def _close_in_thread(store: Store) -> None:
-    """Close a store in a new thread, because garbage collection may run in a thread that waits for this store."""
-    Thread(target=store.close, daemon=True).start()
+def _close_in_thread(close: Sequence[Callable[[], None]]) -> None:
+    """Close stores in a new thread, because garbage collection may run in a thread that waits for one of them."""
+    Thread(target=lambda: [each() for each in close], daemon=True).start()
 
 
 def _make_reranker(config: Config, api: Api, store: Store) -> PassageReranker | None:

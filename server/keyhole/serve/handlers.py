@@ -13,6 +13,7 @@ from keyhole.render.answer import error_answer
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve import prompts, resources
+from keyhole.serve.mcp_app import offer
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any]
@@ -41,8 +42,9 @@ def resource_handlers(ask: Ask) -> dict[str, Any]:
 
     async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = params.uri
-        answer = await ask(ctx, "resources/read", lambda product, caller: resources.read(product, caller, uri))
-        return resources.contents(uri, answer)
+        return offer.find_page(ctx, uri) or resources.contents(
+            uri, await ask(ctx, "resources/read", lambda product, caller: resources.read(product, caller, uri))
+        )
 
     async def list_prompts(_ctx: Context, _params: object) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=prompts.prompt_list())

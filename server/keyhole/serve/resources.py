@@ -24,6 +24,7 @@ from keyhole.render.header import quote_title
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import parse_arguments
 from keyhole.retrieval.instrumentation import stage
+from keyhole.retrieval.recording import Request, record_call
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.text.escape import plain_line
 from keyhole.text.escape_url import MAX_URL, escape_url, shorten_url
@@ -105,9 +106,14 @@ async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
     Raises KeyholeError (unknown_artifact) if no resource has the URI.
     """
     arguments = parse_uri(uri)
+    overhead = envelope_overhead(uri)
     # A person attaches a resource and expects all of it, so the session's history does not apply.
-    caller = replace(caller, session=None)
-    return await retrieval.read_artifact(**arguments, repeat=True, caller=caller, overhead=envelope_overhead(uri))
+    reader = replace(caller, session=None)
+    return await record_call(
+        retrieval,
+        Request("resource", "read_artifact", arguments, caller),
+        lambda product: product.read_artifact(**arguments, repeat=True, caller=reader, overhead=overhead),
+    )
 
 
 def envelope_overhead(uri: str) -> int:
@@ -269,13 +275,13 @@ def _contains_all(text: str, words: Iterable[str]) -> bool:
 
 
 async def _list_artifacts(retrieval: Retrieval, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
-    async with _deadline(retrieval.config.timeout):
+    async with deadline(retrieval.config.timeout):
         with stage("store"):
             return await asyncio.to_thread(retrieval.store.list, limit, after)
 
 
 @asynccontextmanager
-async def _deadline(seconds: float) -> AsyncIterator[None]:
+async def deadline(seconds: float) -> AsyncIterator[None]:
     """End the block after `seconds` with KeyholeError (timeout)."""
     try:
         async with asyncio.timeout(seconds):

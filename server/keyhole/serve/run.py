@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -24,6 +24,10 @@ from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
 from keyhole.serve.stdio_stream import StdioMessages
 from keyhole.serve.tools import build_server
+
+if TYPE_CHECKING:
+    from keyhole.serve.http.asgi import App
+    from keyhole.serve.http.auth.authenticate import Verifier
 
 log = logging.getLogger(__name__)
 
@@ -110,7 +114,8 @@ async def _serve_on(listener: socket.socket, config: Config, tenants: _TenantsLo
     observers += [metrics] if metrics else []
     observers += [tracing.observer] if tracing else []
     outer = [TracingMiddleware] if tracing else []
-    dependencies = AppDependencies(DrainState(), check_store, tenants.store_sizes, metrics, outer=outer)
+    pages = _load_pages(config, tenants) if config.look else None
+    dependencies = AppDependencies(DrainState(), check_store, tenants.store_sizes, metrics, outer=outer, pages=pages)
     try:
         with instrumentation.observed_by(*observers):
             app = build_app(config, build_server(tenants.get_retrieval), dependencies)
@@ -120,6 +125,12 @@ async def _serve_on(listener: socket.socket, config: Config, tenants: _TenantsLo
         check_thread.shutdown(wait=False, cancel_futures=True)
         if tracing:
             await asyncio.to_thread(tracing.shutdown)
+
+
+def _load_pages(config: Config, tenants: _TenantsLoader) -> Callable[[Verifier], App]:
+    from keyhole.serve.look.hosted.pages import hosted_pages
+
+    return hosted_pages(config, tenants.get_retrieval, tenants.get)
 
 
 def _announce(url: str, config: Config) -> None:

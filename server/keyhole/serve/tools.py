@@ -29,9 +29,12 @@ from keyhole.retrieval import instrumentation
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import ARGUMENTS, argument_schema, dispatch
 from keyhole.retrieval.progress import Progress
+from keyhole.retrieval.recording import new_id
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session, Sessions
 from keyhole.serve.handlers import resource_handlers
+from keyhole.serve.mcp_app import offer
+from keyhole.serve.mcp_app.show_call import show_call
 from keyhole.serve.resources import protocol_error
 from keyhole.sharing.owner import owned_by
 from keyhole.store.base import LOCAL
@@ -117,13 +120,18 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
     `product` is first called by the first request that needs it, so that listing the tools does not wait for a database
     or a network client. `on_listed` is called when a client lists the tools, so that the product can be created early.
     """
-    sessions = Sessions()
+    sessions = Sessions(new_id)
 
-    async def list_tools(_ctx: ServerRequestContext[Any], _params: object) -> types.ListToolsResult:
+    async def list_tools(ctx: ServerRequestContext[Any], _params: object) -> types.ListToolsResult:
         on_listed()
-        return types.ListToolsResult(tools=tool_list())
+        tools = tool_list()
+        return types.ListToolsResult(tools=offer.with_app(tools) if offer.is_declared(ctx) else tools)
 
     async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name == offer.TOOL and offer.is_declared(ctx):
+            asked = params.arguments or {}
+            data = await ask(ctx, offer.TOOL, lambda product, caller: show_call(product, caller, asked))
+            return types.CallToolResult(content=[types.TextContent(text=data)])
         if params.name not in ARGUMENTS:
             known = ", ".join(ARGUMENTS)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:64]!r}. The tools are {known}.")
@@ -145,7 +153,8 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         tenant = tenant_of(_scope(ctx))
 
         async def work() -> T:
-            return await handle(await product(tenant), _caller(ctx, None))
+            retrieval = await product(tenant)
+            return await handle(retrieval, _caller(ctx, _session(ctx, sessions, tenant, retrieval.config)))
 
         with owned_by(_owner(ctx)), _slot(ctx), instrumentation.observe_call(name, tenant) as call:
             try:
@@ -220,7 +229,7 @@ def _caller(ctx: ServerRequestContext[Any], session: Session | None) -> Caller:
     name, version = (client.client_info.name, client.client_info.version) if client else ("", "")
     slot = _scope(ctx).get(SLOT)
     # Evaluated when the call ends: if the connection is lost by then, nobody receives the answer.
-    return Caller(name, version, session, lambda: slot is not None and slot.is_detached)
+    return Caller(name, version, session, session.id if session else "", lambda: slot is not None and slot.is_detached)
 
 
 def _session(ctx: ServerRequestContext[Any], sessions: Sessions, tenant: str, config: Config) -> Session | None:

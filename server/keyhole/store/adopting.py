@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.base import Store, StoreStats, Verification, Word
+from keyhole.store.calls.base import CallLog
 from keyhole.store.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 Adopt = Callable[[str, Store, bytes, str], int]
 """Moves the outputs of a folder into a store with a secret, or only the output with an id if it is not "", and returns
 their number."""
+
+AdoptCalls = Callable[[str, CallLog], int]
+"""Moves the records of calls of a folder into a log, and returns their number."""
 
 _T = TypeVar("_T")
 
@@ -57,6 +61,10 @@ class AdoptingStore:
     def remove(self, id: str) -> bool:
         self._adopt(id)
         return self._store.remove(id)
+
+    def pin(self, id: str, pinned: bool) -> bool:
+        self._adopt(id)
+        return self._store.pin(id, pinned)
 
     def collect(self) -> int:
         self._adopt("")

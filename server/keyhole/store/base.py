@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
@@ -30,7 +30,14 @@ MAX_SEARCHED_CHARS: Final = 1_000_000
 """Characters of an output that a search returns. An output can be larger than memory, and ranking a million characters
 takes half a second."""
 
+PINNED_SHARE: Final = 0.5
+"""Greatest share of a store's size limit that pinned artifacts may take, so that new artifacts still have space."""
+
+EXPIRY_DAYS: Final = (1, 7, 30)
+"""Days for which a store counts the artifacts that expire within them."""
+
 TOO_LARGE: Final = "the text is larger than the size limit of the store, KEYHOLE_STORE_MAX_BYTES"
+TOO_MUCH_PINNED: Final = "id: pinned artifacts may take half of the store; unpin another one first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,21 @@ class StoreStats:
     """Artifacts marked as damaged because their text no longer matches its checksum."""
     oldest_fetch: float | None
     newest_fetch: float | None
+    pinned: int = 0
+    expiring: tuple[int, ...] = (0,) * len(EXPIRY_DAYS)
+    """Artifacts that expire within each of EXPIRY_DAYS unless they are read before. Pinned ones do not expire."""
+
+
+def add_stats(disk: StoreStats, memory: StoreStats) -> StoreStats:
+    """Return the statistics of artifacts on disk and in memory. The sizes on the medium are those of the disk."""
+    names = ("artifacts", "contents", "text_bytes", "tombstones", "pinned")
+    return replace(
+        disk,
+        **{name: getattr(disk, name) + getattr(memory, name) for name in names},
+        oldest_fetch=min((each.oldest_fetch for each in (disk, memory) if each.oldest_fetch is not None), default=None),
+        newest_fetch=max((each.newest_fetch for each in (disk, memory) if each.newest_fetch is not None), default=None),
+        expiring=tuple(map(sum, zip(disk.expiring, memory.expiring, strict=True))),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +125,14 @@ class Store(Protocol):
 
     def renew(self, id: str, fetched_at: float) -> bool:
         """Record that the site still served this text at `fetched_at`; return False for an unknown artifact."""
+        ...
+
+    def pin(self, id: str, pinned: bool) -> bool:
+        """Keep an artifact from expiry and eviction, or stop doing so; return False for an unknown id.
+
+        Updates its last access, so an artifact that is no longer pinned does not expire at once.
+        Raises KeyholeError (invalid_argument) if pinned artifacts would take more than `PINNED_SHARE` of the store.
+        """
         ...
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
@@ -161,21 +191,10 @@ class Store(Protocol):
         ...
 
 
+def expiry_times(now: float, ttl: float) -> tuple[float, ...]:
+    """Return for each of EXPIRY_DAYS a time: an artifact last read before it expires within these days."""
+    return tuple(now + days * 86_400 - ttl for days in EXPIRY_DAYS)
+
+
 LOCAL: Final = ""
 """The name of the only tenant of a server without authentication."""
-
-
-class Stores(Protocol):
-    """The stores of all tenants of a server. Authentication determines the tenant of a call."""
-
-    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
-        """Return a tenant's store and the secret of its ids. The store is opened by its first use."""
-        ...
-
-    def warning(self) -> str:
-        """Return the code of the current problem of any store, or ""."""
-        ...
-
-    def close(self) -> None:
-        """Close all open stores."""
-        ...

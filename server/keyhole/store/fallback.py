@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Verification, Word
+from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Verification, Word, add_stats
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.memory import MemoryStore
 
@@ -32,9 +32,6 @@ KEYS_PER_MOVE: Final = 1_000
 """URL keys that one call moves to the disk: some 50 ms."""
 MAX_PENDING_KEYS: Final = 20_000
 """URL keys waiting for the disk, 3 MB: the links of 200 pages. The least recently seen are dropped first."""
-
-_SUMMED: Final = ("artifacts", "contents", "text_bytes", "tombstones")
-"""Statistics that are added for disk and memory. Other sizes are those of the disk."""
 
 _T = TypeVar("_T")
 
@@ -102,6 +99,7 @@ class FallbackStore:
         def put_on_disk() -> bool:
             try:
                 self._disk.put(artifact, words, url_keys, packed)
+                self._move_pin(artifact.id)
             except KeyholeError as error:
                 if error.message != TOO_LARGE:
                     raise
@@ -142,6 +140,9 @@ class FallbackStore:
     def remove(self, id: str) -> bool:
         was_in_memory = self._memory.remove(id)
         return self._call_disk(lambda: self._disk.remove(id), self._writes) or was_in_memory
+
+    def pin(self, id: str, pinned: bool) -> bool:
+        return self._memory.pin(id, pinned) or self._call_disk(lambda: self._disk.pin(id, pinned), self._writes)
 
     def collect(self) -> int:
         return self._memory.collect() + self._call_disk(self._disk.collect, self._writes)
@@ -189,13 +190,7 @@ class FallbackStore:
 
     def stats(self) -> StoreStats:
         memory, disk = self._memory.stats(), self._try_disk(self._reads, self._disk.stats, None)
-        if disk is None:
-            return memory
-        combined = {name: getattr(disk, name) + getattr(memory, name) for name in _SUMMED}
-        oldest, newest = (disk.oldest_fetch, memory.oldest_fetch), (disk.newest_fetch, memory.newest_fetch)
-        combined["oldest_fetch"] = min((time for time in oldest if time is not None), default=None)
-        combined["newest_fetch"] = max((time for time in newest if time is not None), default=None)
-        return replace(disk, **combined)
+        return add_stats(disk, memory) if disk else memory
 
     def verify(self) -> Verification:
         result = self._call_disk(self._disk.verify)
@@ -239,6 +234,7 @@ class FallbackStore:
             for artifact, words in self._next_batch():
                 self._rejected_ids.add(artifact.id)
                 self._disk.put(artifact, words)
+                self._move_pin(artifact.id)
                 self._rejected_ids.discard(artifact.id)
                 self._memory.discard(artifact)
             with self._lock:
@@ -252,6 +248,16 @@ class FallbackStore:
 
         # If memory is empty, this writes nothing, and the next artifact shows whether the disk works.
         return self._attempt(self._writes, move, False)
+
+    def _move_pin(self, id: str) -> None:
+        """Pin an artifact on the disk if it is pinned in memory, unless too much is pinned there."""
+        if self._memory.is_pinned(id):
+            try:
+                self._disk.pin(id, True)
+            except KeyholeError as error:
+                if error.code is not Code.INVALID_ARGUMENT:
+                    raise
+                log.warning("artifact %s is no longer pinned: too much is pinned already", id)
 
     def _next_batch(self) -> tuple[tuple[Artifact, str], ...]:
         """Return the artifacts to move next. Artifacts that the disk rejected come last: they may be too large."""

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import TOPIC, Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, StoreStats, Verification, Word
+from keyhole.store.base import (
+    MAX_KNOWN_URLS,
+    MAX_VECTORS,
+    PINNED_SHARE,
+    TOO_MUCH_PINNED,
+    Clock,
+    StoreStats,
+    Verification,
+    Word,
+    expiry_times,
+)
 from keyhole.store.filters import NO_FILTERS, Facets, Filters, passes
 from keyhole.store.term_lookup import list_forms, plan_lists
 
@@ -42,6 +52,8 @@ class MemoryStore:
         self._bytes = 0
         self._artifacts: OrderedDict[str, tuple[Artifact, frozenset[str], float]] = OrderedDict()
         """By id: the artifact, its search terms and its last access, least recently read first."""
+        self._pinned: set[str] = set()
+        """Ids of pinned artifacts."""
         self._tombstones: OrderedDict[str, str] = OrderedDict()
         self._url_keys: OrderedDict[bytes, None] = OrderedDict()
         self._vectors: OrderedDict[bytes, bytes] = OrderedDict()
@@ -104,6 +116,28 @@ class MemoryStore:
             self._artifacts.move_to_end(id)
             return True
 
+    def pin(self, id: str, pinned: bool) -> bool:
+        self.collect()
+        with self._lock:
+            if id not in self._artifacts:
+                return False
+            artifact, terms, _ = self._artifacts[id]
+            self._artifacts[id] = (artifact, terms, self._clock())
+            self._artifacts.move_to_end(id)
+            if not pinned:
+                self._pinned.discard(id)
+                return True
+            sizes = [_memory_size(*self._artifacts[each][:2]) for each in self._pinned | {id}]
+            is_too_much = len(sizes) > self._max_artifacts * PINNED_SHARE or sum(sizes) > self._max_bytes * PINNED_SHARE
+            if is_too_much and id not in self._pinned:
+                raise KeyholeError(Code.INVALID_ARGUMENT, TOO_MUCH_PINNED)
+            self._pinned.add(id)
+            return True
+
+    def is_pinned(self, id: str) -> bool:
+        """Return whether an artifact is in memory and pinned."""
+        return id in self._pinned
+
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self.collect()
         with self._lock:
@@ -132,12 +166,23 @@ class MemoryStore:
             rows = [(-a.fetched_at, a.id, a, last_access) for a, _, last_access in self._artifacts.values()]
         rows = [row for row in rows if after is None or row[:2] > (-after[0], after[1])]
         return tuple(
-            ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, last_access, _utf8_size(a.text), a.notes)
+            ArtifactSummary(
+                a.id,
+                a.url,
+                a.title,
+                len(a.text),
+                a.fetched_at,
+                last_access,
+                _utf8_size(a.text),
+                a.notes,
+                a.id in self._pinned,
+            )
             for *_, a, last_access in sorted(rows, key=lambda row: row[:2])[:limit]
         )
 
     def remove(self, id: str) -> bool:
         with self._lock:
+            self._pinned.discard(id)
             return self._pop(id) is not None
 
     def has_artifacts(self) -> bool:
@@ -156,15 +201,18 @@ class MemoryStore:
         """Remove an artifact, unless it was put again since `oldest` returned it."""
         with self._lock:
             if artifact.id in self._artifacts and self._artifacts[artifact.id][0] is artifact:
+                self._pinned.discard(artifact.id)
                 self._pop(artifact.id)
 
     def collect(self) -> int:
         with self._lock:
             now, count = self._clock(), len(self._artifacts)
-            for id in [id for id, (*_, last_access) in self._artifacts.items() if last_access + self._ttl < now]:
-                self._drop(id)
-            while len(self._artifacts) > self._max_artifacts or self._bytes > self._max_bytes:
-                self._drop(next(iter(self._artifacts)))
+            unpinned = {id: row[-1] for id, row in self._artifacts.items() if id not in self._pinned}
+            expired = [id for id, last_access in unpinned.items() if last_access + self._ttl < now]
+            for id in (*expired, *unpinned):
+                is_full = len(self._artifacts) > self._max_artifacts or self._bytes > self._max_bytes
+                if is_full or unpinned[id] + self._ttl < now:
+                    self._drop(id)
             while len(self._tombstones) > self._max_artifacts:
                 self._tombstones.popitem(last=False)
             return count - len(self._artifacts)
@@ -186,12 +234,14 @@ class MemoryStore:
         with self._lock:
             texts = [artifact.text.encode("utf-8", "surrogatepass") for artifact, *_ in self._artifacts.values()]
             fetched = [artifact.fetched_at for artifact, *_ in self._artifacts.values()]
-            tombstones, used = len(self._tombstones), self._bytes
+            tombstones, used, pinned = len(self._tombstones), self._bytes, len(self._pinned)
+            reads = [row[-1] for id, row in self._artifacts.items() if id not in self._pinned]
         size = sum(map(len, texts))
         oldest, newest = (min(fetched), max(fetched)) if fetched else (None, None)
         return StoreStats(
-            "memory", len(texts), len(set(texts)), size, used, self._max_bytes, tombstones, 0, oldest, newest
-        )
+            "memory", len(texts), len(set(texts)), size, used, self._max_bytes, tombstones, 0, oldest, newest,
+            pinned, tuple(sum(read < time for read in reads) for time in expiry_times(self._clock(), self._ttl)),
+        )  # fmt: skip
 
     def verify(self) -> Verification:
         self.collect()

@@ -7,7 +7,8 @@ import hmac
 import logging
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -16,34 +17,43 @@ from weakref import WeakValueDictionary
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.adopting import Adopt, AdoptingStore
-from keyhole.store.base import LOCAL, Clock, Store, Stores
+from keyhole.store.adopting import Adopt, AdoptCalls, AdoptingStore
+from keyhole.store.base import LOCAL, Clock, Store
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 from keyhole.store.spool import spool_folder
+from keyhole.store.stores import Stores
 
 if TYPE_CHECKING:
+    from keyhole.store.calls.base import CallLog
+    from keyhole.store.calls.memory import MemoryCallLog
     from keyhole.store.memory import MemoryStore
     from keyhole.store.postgres.database import Database
 
 log = logging.getLogger(__name__)
 
+DAY: Final = 86_400.0
 TENANT_MEMORY_BYTES: Final = 8 * 1024**2
 """Memory of each authenticated tenant while the disk fails, or without a disk. With 64 open tenants
 (retrieval/tenants.py) the total is at most half a gigabyte."""
+NAME_CHARS: Final = 12
+"""Characters of the hash that stands for the unknown name of a tenant, as many as the log has."""
 TENANTS_FOLDER: Final = "tenants"
 """The folder in the home folder that contains one folder for each tenant."""
 
 
-def open_stores(config: Config, *, long_running: bool = False, adopt: Adopt | None = None) -> Stores:
+def open_stores(
+    config: Config, *, long_running: bool = False, adopt: Adopt | None = None, adopt_calls: AdoptCalls | None = None
+) -> Stores:
     """Return the stores that KEYHOLE_STORE chooses. `long_running`: True to use memory while the disk fails.
 
-    `adopt`: moves outputs from the spool folder into the local store; without it they stay there.
+    `adopt`, `adopt_calls`: move outputs and the records of their calls from the spool folder into the local store and
+    its log of calls; without them they stay there.
     """
     if config.store.startswith("postgres"):
         return SharedStores(config)
     if config.store == "memory":
-        return MemoryStores()
-    return LocalStores(config, long_running=long_running, adopt=adopt)
+        return MemoryStores(ttl=config.ttl_days * DAY)
+    return LocalStores(config, long_running=long_running, adopt=adopt, adopt_calls=adopt_calls)
 
 
 def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:
@@ -66,14 +76,17 @@ class LocalStores:
         long_running: bool = False,
         clock: Clock = time.time,
         adopt: Adopt | None = None,
+        adopt_calls: AdoptCalls | None = None,
     ) -> None:
         self._config = config
         self._adopt = adopt
+        self._adopt_calls = adopt_calls
         self._clock = clock
         self._long_running = long_running
         self._folder = home_folder(config.home)
         self._secret = b""
         self._open: dict[str, tuple[Store, bytes]] = {}
+        self._logs: dict[str, CallLog] = {}
         self._lock = Lock()
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
@@ -88,6 +101,34 @@ class LocalStores:
                 self._open[tenant] = store, secret
             return self._open[tenant]
 
+    def calls_for(self, tenant: str) -> CallLog:
+        from keyhole.store.calls.sqlite import SqliteCallLog
+
+        folder = self._folder_of(tenant)
+        with suppress(KeyholeError):  # every use of the log reports it again
+            _make_folder(folder)
+        adopt = None
+        if tenant == LOCAL and self._adopt_calls:
+            adopt = partial(self._adopt_calls, spool_folder(self._folder))
+        with self._lock:
+            return self._logs.setdefault(tenant, SqliteCallLog(folder, self._clock, self._ttl, adopt=adopt))
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        from keyhole.store.calls.sqlite import SqliteCallLog
+        from keyhole.store.sqlite.store import SqliteStore
+
+        try:
+            folders = sorted(path for path in (self._folder / TENANTS_FOLDER).glob("*") if path.is_dir())
+        except OSError as error:
+            raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {error.strerror}") from error
+        known = {tenant_folder_name(name): name for name in names}
+        for folder in folders:
+            with (
+                closing(SqliteStore(folder, self._clock, self._ttl, self._config.store_max_bytes)) as store,
+                closing(SqliteCallLog(folder, self._clock, self._ttl)) as calls,
+            ):
+                yield known.get(folder.name, folder.name[:NAME_CHARS]), store, calls
+
     def warning(self) -> str:
         return next((warning for store, _ in list(self._open.values()) if (warning := store.warning())), "")
 
@@ -95,18 +136,18 @@ class LocalStores:
         with self._lock:
             for store, _ in self._open.values():
                 store.close()
+            for log_of_calls in self._logs.values():
+                log_of_calls.close()
             self._open.clear()
+            self._logs.clear()
 
     def _open_store(self, tenant: str) -> tuple[Store, bytes]:
         from keyhole.store.fallback import FallbackStore
         from keyhole.store.sqlite.store import SqliteStore
 
-        folder, secret = self._folder, self._secret
-        if tenant != LOCAL:
-            secret = derive_tenant_secret(self._secret, tenant)
-            folder = self._folder / TENANTS_FOLDER / tenant_folder_name(tenant)
-        ttl = self._config.ttl_days * 86_400
-        disk = SqliteStore(folder, self._clock, ttl, self._config.store_max_bytes)
+        folder = self._folder_of(tenant)
+        secret = self._secret if tenant == LOCAL else derive_tenant_secret(self._secret, tenant)
+        disk = SqliteStore(folder, self._clock, self._ttl, self._config.store_max_bytes)
         prepare = partial(_make_folder, folder)
         if self._long_running:
             memory = open_memory_store(tenant, self._clock)
@@ -114,6 +155,13 @@ class LocalStores:
         with suppress(KeyholeError):  # every call reports it again
             prepare()
         return disk, secret
+
+    def _folder_of(self, tenant: str) -> Path:
+        return self._folder if tenant == LOCAL else self._folder / TENANTS_FOLDER / tenant_folder_name(tenant)
+
+    @property
+    def _ttl(self) -> float:
+        return self._config.ttl_days * DAY
 
     def _read_secret(self) -> bytes:
         try:
@@ -136,16 +184,31 @@ class MemoryStores:
     A store exists as long as it is referenced; retrieval/tenants.py bounds the number of open tenants.
     """
 
-    def __init__(self, clock: Clock = time.time) -> None:
+    def __init__(self, clock: Clock = time.time, ttl: float = 30 * DAY) -> None:
         self._clock = clock
+        self._ttl = ttl
         self._secret = os.urandom(SECRET_BYTES)
         self._stores: WeakValueDictionary[str, MemoryStore] = WeakValueDictionary()
+        self._logs: WeakValueDictionary[str, MemoryCallLog] = WeakValueDictionary()
         self._lock = Lock()
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         with self._lock:
             store = self._stores.setdefault(tenant, open_memory_store(tenant, self._clock))
         return store, derive_tenant_secret(self._secret, tenant)
+
+    def calls_for(self, tenant: str) -> CallLog:
+        from keyhole.store.calls.memory import MemoryCallLog
+
+        with self._lock:
+            return self._logs.setdefault(tenant, MemoryCallLog(self._clock, self._ttl))
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        names = frozenset(names)
+        with self._lock:
+            stores = [(tenant, store) for tenant, store in self._stores.items() if tenant != LOCAL]
+        for tenant, store in stores:
+            yield tenant if tenant in names else tenant_folder_name(tenant)[:NAME_CHARS], store, self.calls_for(tenant)
 
     def warning(self) -> str:
         return ""
@@ -164,7 +227,7 @@ class SharedStores:
     def __init__(self, config: Config) -> None:
         from keyhole.store.postgres.sweep import Limits
 
-        self._limits = Limits(config.ttl_days * 86_400, config.store_max_bytes)
+        self._limits = Limits(config.ttl_days * DAY, config.store_max_bytes)
         self._database = open_database(config)
         self._secret = b""
 
@@ -175,6 +238,26 @@ class SharedStores:
         self._secret = self._secret or self._read_secret()
         secret = self._secret if tenant == LOCAL else derive_tenant_secret(self._secret, tenant)
         return PostgresStore(self._database, hash_tenant(tenant), time.time, self._limits), secret
+
+    def calls_for(self, tenant: str) -> CallLog:
+        from keyhole.store.postgres.calls import PostgresCallLog
+        from keyhole.store.postgres.rows import hash_tenant
+
+        return PostgresCallLog(self._database, hash_tenant(tenant), time.time, self._limits)
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        from keyhole.store.postgres.calls import PostgresCallLog
+        from keyhole.store.postgres.database import NO_TENANT
+        from keyhole.store.postgres.rows import hash_tenant
+        from keyhole.store.postgres.store import PostgresStore
+
+        known = {hash_tenant(name): name for name in names}
+        with self._database.transaction(NO_TENANT) as connection:
+            rows = connection.execute("SELECT tenant FROM keyhole.tenants ORDER BY tenant").fetchall()
+        for tenant in (row["tenant"] for row in rows):
+            store = PostgresStore(self._database, tenant, time.time, self._limits)
+            name = known.get(tenant, tenant.hex[:NAME_CHARS])
+            yield name, store, PostgresCallLog(self._database, tenant, time.time, self._limits)
 
     def warning(self) -> str:
         return ""

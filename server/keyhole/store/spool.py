@@ -1,4 +1,4 @@
-"""Keep outputs in a folder until a process with an open store adopts them.
+"""Keep outputs and the records of their calls in a folder until a process with an open store adopts them.
 
 A hook runs at each tool call of a client and has a few milliseconds, in which no database can be opened. It writes an
 output into this folder, and the next process that reads or lists artifacts moves it into the store. Importing this
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from keyhole.records import Artifact
 
@@ -23,8 +24,10 @@ FOLDER: Final = "spool"
 """The name of the folder in the home folder."""
 COMPLETE: Final = ".output"
 """The suffix of a complete output, whose name is its id."""
+CALL: Final = ".call"
+"""The suffix of the record of a call, whose name is its id."""
 DAMAGED: Final = ".damaged"
-"""The suffix of a damaged output, which is not read again."""
+"""The suffix of a damaged file, which is not read again."""
 PARTIAL: Final = ".partial"
 """The suffix of an output that is being written."""
 PARTIAL_SECONDS: Final = 3_600.0
@@ -55,22 +58,32 @@ def write(
         return False
     os.makedirs(folder, mode=0o700, exist_ok=True)
     make_room(folder, max_bytes - len(data))
-    path = os.path.join(folder, id)
+    _write_file(os.path.join(folder, id), COMPLETE, data)
+    return True
+
+
+def write_call(folder: str, facts: Mapping[str, Any]) -> None:
+    """Write the record of a call with its `id`, for the log of calls. Raises OSError."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    _write_file(os.path.join(folder, facts["id"]), CALL, json.dumps(facts).encode())
+
+
+def _write_file(path: str, suffix: str, data: bytes) -> None:
+    """Write a file that appears under its name when it is complete."""
     partial = f"{path}.{os.getpid()}.{get_ident()}{PARTIAL}"
     handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with open(handle, "wb") as file:
             file.write(data)
-        os.replace(partial, path + COMPLETE)
+        os.replace(partial, path + suffix)
     except OSError:
         with suppress(OSError):
             os.unlink(partial)
         raise
-    return True
 
 
 def make_room(folder: str, max_bytes: int) -> None:
-    """Remove the oldest outputs until all files together have at most `max_bytes`."""
+    """Remove the oldest outputs and calls until all files together have at most `max_bytes`."""
     files = []
     for entry in os.scandir(folder):
         with suppress(FileNotFoundError):
@@ -80,7 +93,7 @@ def make_room(folder: str, max_bytes: int) -> None:
     for _, size, path in sorted(files):
         if total <= max_bytes:
             return
-        if path.endswith((COMPLETE, DAMAGED)):
+        if path.endswith((COMPLETE, CALL, DAMAGED)):
             with suppress(FileNotFoundError):
                 os.unlink(path)
             total -= size
@@ -94,54 +107,66 @@ def adopt(folder: str, put: Callable[[Artifact], None], id: str = "", most: int 
     Several processes may adopt at the same time: an output that two of them put is the same artifact. An output that
     the store cannot take now stays in the folder, and a damaged one is renamed and logged.
     """
-    names = _complete_names(folder, id)
-    return sum(_adopt_file(os.path.join(folder, name), put) for name in names[:most])
+    names = _complete_names(folder, COMPLETE, id)
+    return sum(_adopt_file(folder, name, lambda data, id: put(_parse(data, id))) for name in names[:most])
 
 
-def _complete_names(folder: str, id: str) -> list[str]:
-    """Return the names of the complete outputs, oldest first, and remove the partial files of ended processes."""
+def adopt_calls(folder: str, add: Callable[[Mapping[str, Any]], None], most: int = MAX_ADOPTED) -> int:
+    """Add the calls of the folder to a log, at most `most`, oldest first, and return their number.
+
+    Several processes may add a call at the same time: a log keeps it once. A call that the log cannot take now stays.
+    """
+    names = _complete_names(folder, CALL, "")
+    return sum(_adopt_file(folder, name, lambda data, _: add(json.loads(data))) for name in names[:most])
+
+
+def _complete_names(folder: str, suffix: str, id: str) -> list[str]:
+    """Return the names of the complete files with a suffix, oldest first.
+
+    Partial files of ended processes are removed.
+    """
     found = []
     try:
         entries = list(os.scandir(folder))
     except OSError:  # nothing was ever written, or nothing can be
         return []
     for entry in entries:
-        if not entry.name.endswith((COMPLETE, PARTIAL)) or (id and entry.name != id + COMPLETE):
+        if not entry.name.endswith((suffix, PARTIAL)) or (id and entry.name != id + suffix):
             continue
         with suppress(OSError):
             changed = entry.stat().st_mtime
-            if entry.name.endswith(COMPLETE):
+            if entry.name.endswith(suffix):
                 found.append((changed, entry.name))
             elif time.time() - changed > PARTIAL_SECONDS:
                 os.unlink(entry.path)
     return [name for _, name in sorted(found)]
 
 
-def _adopt_file(path: str, put: Callable[[Artifact], None]) -> bool:
-    """Put one output into the store and remove its file. Return False if it stays or is damaged."""
+def _adopt_file(folder: str, name: str, take: Callable[[bytes, str], None]) -> bool:
+    """Give one file and its id to `take`, and remove it. Return False if it stays or is damaged."""
     import logging
 
     from keyhole.errors import KeyholeError
     from keyhole.store.base import TOO_LARGE
 
     log = logging.getLogger(__name__)
-    name = os.path.basename(path)
+    path, (id, suffix) = os.path.join(folder, name), os.path.splitext(name)
+    kind = "output" if suffix == COMPLETE else "call"
     try:
         with open(path, "rb") as file:
-            artifact = _parse(file.read(), name.removesuffix(COMPLETE))
-        put(artifact)
+            take(file.read(), id)
     except FileNotFoundError:
         return False  # another process has adopted it
     except OSError as error:
-        log.warning("cannot read the output %s: %s", name, error.strerror)
+        log.warning("cannot read the %s %s: %s", kind, name, error.strerror)
         return False
     except (ValueError, LookupError, TypeError) as error:
-        log.warning("the output %s is damaged and was set aside: %s", name, type(error).__name__)
+        log.warning("the %s %s is damaged and was set aside: %s", kind, name, type(error).__name__)
         with suppress(OSError):
-            os.replace(path, path.removesuffix(COMPLETE) + DAMAGED)
+            os.replace(path, os.path.join(folder, id + DAMAGED))
         return False
     except KeyholeError as error:
-        log.warning("cannot store the output %s: %s", name, error.message)
+        log.warning("cannot store the %s %s: %s", kind, name, error.message)
         if error.message != TOO_LARGE:
             return False
     with suppress(OSError):

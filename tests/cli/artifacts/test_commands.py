@@ -146,6 +146,20 @@ def test_rm_older_than_removes_the_artifacts_that_were_not_read_for_that_time(in
     assert installation.ids() == [new.id]
 
 
+def test_pinned_artifacts_are_listed_as_such_and_stay(installation: Installation) -> None:
+    old, other = installation.keep("old", fetched_at=1e9), installation.keep("other", fetched_at=2e9)
+    assert installation.run("pin", old.id) == (0, f"{old.id}  pinned\n", "")
+    with sqlite3.connect(installation.home / "artifacts.db") as file:
+        file.execute("UPDATE entries SET last_access = 5")
+    file.close()
+    assert [(row["id"], row["pinned"]) for row in installation.facts("list")] == [(old.id, True)]
+    assert installation.run("list")[1].endswith("  pinned\n")
+    assert installation.facts("gc")["dropped"] == 1
+    assert installation.facts("rm", "--older-than", "1d") == {}
+    assert installation.run("unpin", old.id, other.id, "--json")[0] == 1
+    assert installation.facts("list")[0]["pinned"] is False
+
+
 def test_gc_reports_what_it_deleted_and_freed(installation: Installation) -> None:
     stored = installation.keep("x" * 5_000)
     with sqlite3.connect(installation.home / "artifacts.db") as file:

@@ -11,9 +11,9 @@ from rich.cells import cell_len
 
 from keyhole.cli.colours import PlotStyle
 from keyhole.cli.explain.plot import ASCII, BLOCKS, describe_removed, draw_bar, draw_heat, draw_page, draw_search
-from keyhole.cli.explain.view import build_page_view, build_search_view
 from keyhole.passages import select
 from keyhole.records import EngineReport, Passage, Source
+from keyhole.retrieval.answer_view import build_page_view, build_search_view
 from tests.support.fakes import artifact
 
 PLAIN = PlotStyle(colours=False, plain=True, width=72)

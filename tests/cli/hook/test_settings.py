@@ -33,10 +33,17 @@ def test_outputs_are_kept_unless_a_variable_says_otherwise() -> None:
         load_settings({"KEYHOLE_KEEP_OUTPUTS": "perhaps"})
 
 
+def test_calls_are_recorded_unless_a_variable_says_otherwise() -> None:
+    assert load_settings({"KEYHOLE_RECORD": "on"}).records
+    assert load_settings({"KEYHOLE_RECORD": "Off"}) == (load_settings({}).home, True, False)
+    with pytest.raises(KeyholeError):
+        load_settings({"KEYHOLE_RECORD": "perhaps"})
+
+
 def test_the_settings_file_counts(tmp_path: Path) -> None:
     file = tmp_path / "named.toml"
     file.write_text('keep_outputs = "off"\nhome = "/elsewhere"\n')
-    assert load_settings({"KEYHOLE_CONFIG": str(file)}) == ("/elsewhere", False)
+    assert load_settings({"KEYHOLE_CONFIG": str(file)}) == ("/elsewhere", False, True)
     assert load_settings({"KEYHOLE_CONFIG": "off"}).keeps_outputs
 
 

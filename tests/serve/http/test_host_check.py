@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.serve.http.asgi import Message, Receive, Scope, Send
-from keyhole.serve.http.host_check import RequestHead, add_host_check, check_head, read_rules
+from keyhole.serve.http.host_check import HeadRules, RequestHead, add_host_check, check_head, read_rules
 
 PORT = 8765
 GOOD = {"host": f"127.0.0.1:{PORT}", "content-type": "application/json"}
@@ -169,3 +170,18 @@ def test_the_middleware_checks_every_request_and_sends_the_refusal() -> None:
 def test_lifespan_passes_and_websockets_are_closed() -> None:
     assert through({"type": "lifespan"}) == [{"type": "reached"}]
     assert through({"type": "websocket"}) == [{"type": "websocket.close", "code": 1008}]
+
+
+@pytest.mark.parametrize("path", ["/look", "/look/", "/look/calls/a"])
+def test_the_pages_check_origin_and_method_themselves_but_not_the_host(path: str) -> None:
+    rules = replace(read_rules(Config()), has_pages=True)
+    foreign = (b"origin", b"https://evil.example")
+
+    def refusal(path: str, host: bytes, rules: HeadRules) -> int:
+        wrong = check_head(RequestHead("PUT", path, [(b"host", host), foreign], PORT), rules)
+        return wrong.status if wrong else 200
+
+    assert refusal(path, b"127.0.0.1", rules) == 200
+    assert refusal(path, b"evil.example", rules) == 421
+    assert refusal(path, b"127.0.0.1", read_rules(Config())) == 403
+    assert refusal("/lookout", b"127.0.0.1", rules) == 403

@@ -103,6 +103,8 @@ def test_allowed_hosts_and_authentication_suffice(config: Config) -> None:
         (Config(oauth_issuer="http://auth.example", public_url=PUBLIC), "must be https"),
         (Config(oauth_issuer=ISSUER, oauth_jwks_url="http://10.0.0.1/keys", public_url=PUBLIC), "must be https"),
         (Config(allowed_hosts=("*",)), "KEYHOLE_ALLOWED_HOSTS"),
+        (Config(look=True), "KEYHOLE_LOOK=on needs KEYHOLE_TOKENS_FILE or KEYHOLE_OAUTH_ISSUER"),
+        (Config(operator_token="o" * 16, tokens_file=TOKENS), "without KEYHOLE_LOOK=on"),
     ],
 )
 def test_contradictory_settings_are_refused_on_loopback_too(config: Config, message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from keyhole.serve.http.asgi import Message, Receive, Scope, Send
 from keyhole.serve.http.drain import DrainState
 from keyhole.serve.http.probes import ProbesMiddleware, check_stores
 from keyhole.store.base import Store
+from keyhole.store.calls.base import CallLog
+from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
 from tests.support.server_process import ServerProcess, get, server_process
@@ -29,6 +32,12 @@ class OneStore:
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         return self._store, b""
+
+    def calls_for(self, tenant: str) -> CallLog:
+        return MemoryCallLog(Clock(), 86_400.0)
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        return iter(())
 
     def warning(self) -> str:
         return self._warning

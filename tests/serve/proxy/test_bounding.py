@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.retrieval.output_record import BoundCall, make_output_record
 from keyhole.serve.proxy.bounding import Bounder
 from keyhole.serve.proxy.messages import Message, build, response
 from keyhole.serve.proxy.rewrite import READER, Intent, Policy
@@ -60,6 +62,36 @@ def test_a_long_text_fits_its_budget_shows_what_the_call_asks_for_and_can_be_rea
     (entry,) = store.list(10)
     assert f'{READER}(id="{entry.id}"' in text
     assert store.get(entry.id).text == TEXT
+
+
+def test_a_bounded_result_is_recorded_with_the_ranges_that_it_shows() -> None:
+    store, calls = MemoryStore(Clock()), list[BoundCall]()
+    bounder = Bounder(Config(), Policy(), lambda: (store, b"secret"), Clock(), calls.append)
+    request = build({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"arguments": {"tank": 3}}})
+    wanted = Pending(request, Client("codex", "1"), ["one"], Intent("log", "zebra valve", "log 3"))
+    second = {"type": "resource", "resource": {"uri": "file:///b", "text": "b\n" * 20_000}}
+    message = response(1, {"content": [{"type": "text", "text": TEXT}, second]})
+    content = json.loads(bounder.bound(message, wanted, READER))["result"]["content"]
+    (call,) = calls
+    assert call.result == f"{content[0]['text']}\n{content[1]['resource']['text']}"
+    record = make_output_record(replace(call, id="call", session="conversation"))
+    assert (record.summary.origin, record.summary.tool, record.summary.query) == ("proxy", "log", "zebra valve")
+    assert (record.summary.client, record.arguments) == ("codex 1", '{"tank": 3}')
+    assert record.summary.budget == Config().max_chars
+    for text in record.texts:
+        stored = store.get(text.id).text
+        assert len(stored) == text.chars > text.shown > 0
+        assert all(stored[start:end].strip("\n") in call.result for start, end in text.spans)
+    assert len(record.texts) == 2
+
+
+@pytest.mark.parametrize("config", [Config(keep_outputs="off"), None])
+def test_a_result_of_which_nothing_is_stored_is_not_recorded(config: Config | None) -> None:
+    calls: list[BoundCall] = []
+    bounder = Bounder(config or Config(), Policy(), lambda: (MemoryStore(Clock()), b""), Clock(), calls.append)
+    message = text_result() if config else text_result("short")
+    bounder.bound(message, pending(), READER)
+    assert calls == []
 
 
 def test_a_result_within_the_budget_is_left_alone() -> None:

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from keyhole.cli.build import open_stores
+from keyhole.config.config import Config
+from keyhole.store.base import LOCAL
 from tests.serve.proxy.client import PipeClient, proxy
 from tests.serve.proxy.scripted_server import log_lines
 from tests.support.waiting import wait_for
@@ -41,6 +44,32 @@ def test_what_a_result_leaves_out_is_read_with_the_call_that_it_names(client: Pi
     found = client.call("q", "read_artifact", id=id, query="002999 the step")
     assert "002999 the step" in shown(found)
     assert client.call("e", "read_artifact", id="nosuchid")["result"]["isError"]
+
+
+def test_the_results_and_reads_of_a_conversation_are_recorded_as_one_session(tmp_path: Path) -> None:
+    with proxy(tmp_path) as client:
+        client.greet(name="codex-mcp-client", version="0.170")
+        text = shown(client.call(1, "big", lines=3_000, about="step"))
+        client.call(2, "read_artifact", id=text.rpartition('id="')[2][:16], offset=0, limit=500)
+    stores = open_stores(Config(home=tmp_path))
+    read, bounded = stores.calls_for(LOCAL).calls(9)
+    assert (bounded.origin, bounded.tool, bounded.client) == ("proxy", "big", "codex-mcp-client 0.170")
+    assert (read.tool, read.follows, read.relation, bounded.miss) == ("read_artifact", bounded.id, "read_on", "read_on")
+    assert read.session == bounded.session
+    record = stores.calls_for(LOCAL).get(bounded.id)
+    assert record is not None
+    assert record.result == text
+    stores.close()
+
+
+@pytest.mark.parametrize("variable", ["KEYHOLE_RECORD", "KEYHOLE_KEEP_OUTPUTS"])
+def test_results_are_not_recorded_if_the_settings_say_so(tmp_path: Path, variable: str) -> None:
+    with proxy(tmp_path, **{variable: "off"}) as client:
+        client.greet()
+        client.call(1, "big", lines=3_000)
+    stores = open_stores(Config(home=tmp_path))
+    assert stores.calls_for(LOCAL).calls(9) == ()
+    stores.close()
 
 
 def test_a_result_is_within_the_budget_of_its_client(tmp_path: Path) -> None:

@@ -108,7 +108,11 @@ def test_tables_of_the_first_version_are_migrated_with_their_contents(postgresql
     first = PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9))
     first.put(artifact(), "x")
     with psycopg.connect(url) as connection:
-        connection.execute("ALTER TABLE keyhole.artifacts DROP COLUMN main_end")
+        connection.execute("ALTER TABLE keyhole.artifacts DROP COLUMN main_end, DROP COLUMN pinned")
+        connection.execute(
+            "DROP TABLE keyhole.call_logs, keyhole.call_texts, keyhole.call_stages, keyhole.call_sessions"
+        )
+        connection.execute("DROP TABLE keyhole.calls")
         connection.execute("UPDATE keyhole.installation SET version = 1")
     store = PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9))
     assert store.get(artifact().id) == artifact()

@@ -21,7 +21,8 @@ from keyhole.store.postgres.texts import CHUNK_CHARS
 from keyhole.store.postgres.totals import read_totals
 from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import Cluster
-from tests.support.store_contract import TTL, code_of
+from tests.support.store_contract import DAY, TTL, code_of
+from tests.support.stores import noise
 
 Open = Callable[..., PostgresStore]
 
@@ -97,6 +98,7 @@ def test_data_of_one_tenant_is_invisible_to_another(open_store: Open) -> None:
     assert code_of(two, artifact().id) is Code.UNKNOWN_ARTIFACT
     assert failure(lambda: two.part(artifact().id, 0, 1)).args == failure(lambda: two.part("b" * 16, 0, 1)).args
     assert not two.renew(artifact().id, 1.0)
+    assert not two.pin(artifact().id, True)
     assert not two.remove(artifact().id)
     assert (two.search(("fish",), 10), two.list(10)) == ((), ())
     assert two.contains_words(("fish",)) == (False,)
@@ -217,6 +219,22 @@ def test_the_least_recently_read_are_evicted_beyond_the_limit(
     assert store.get("seven").text == "seven\n" * 9
     assert recount(database, tenant)[2] <= 6_000
     assert store.stats().tombstones == 7 - store.stats().artifacts > 0
+
+
+def test_a_pinned_artifact_is_not_evicted_and_pins_take_at_most_half_of_the_store(
+    open_store: Open, clock: Clock
+) -> None:
+    store = open_store(max_bytes=5 * 110_000)
+    for n in range(8):
+        store.put(artifact(f"page{n}", noise(100_000, n), fetched_at=clock.now), "x")
+        clock.advance(DAY)
+        if n < 2:
+            assert store.pin(f"page{n}", True)
+    ids = {row.id for row in store.list(10)}
+    assert {"page0", "page1", "page7"} <= ids
+    assert "page2" not in ids
+    error = failure(lambda: store.pin("page7", True))
+    assert (error.code, "unpin another one" in error.message) == (Code.INVALID_ARGUMENT, True)
 
 
 def test_a_text_larger_than_the_store_drops_nothing(open_store: Open) -> None:

@@ -197,10 +197,13 @@ def test_readable_artifacts_of_a_damaged_file_are_salvaged(full: SqliteStore, fo
     path = folder / "artifacts.db"
     with closing(sqlite3.connect(path)) as file:
         (page,) = next(file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entries_by_request'"))
+    pinned = full.list(1)[0].id
+    full.pin(pinned, True)
     data = bytearray(path.read_bytes())
     overwrite((page - 1) * 4_096, page * 4_096)(data)
     path.write_bytes(data)
     assert full.recent("https://example.org/5", 0.0) is not None
+    assert [row.id for row in full.list(100) if row.pinned] == [pinned]
     assert full.warning() == "store_replaced"
     assert len(full.list(100)) == 30
     assert full.search(("w7",), 10)[0].text == noise(12_000, 7)

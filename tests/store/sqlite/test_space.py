@@ -86,6 +86,27 @@ def test_vectors_and_url_keys_leave_space_for_artifacts(open_store: Open, clock:
     assert set(store.vectors([bytes([19, n]) for n in range(50)])) == {bytes([19, n]) for n in range(50)}
 
 
+def test_a_pinned_artifact_is_not_evicted(open_store: Open, clock: Clock) -> None:
+    store = open_store(max_bytes=BARE + 4 * PAGE)
+    put_pages(store, clock, 3)
+    store.pin("page0", True)
+    put_pages(store, clock, 3, start=3)
+    assert {"page0", "page4", "page5"} <= stored_ids(store) <= {"page0", "page3", "page4", "page5"}
+    assert store.stats().stored_bytes <= store.stats().max_bytes
+
+
+def test_pinned_artifacts_take_at_most_half_of_the_store(open_store: Open, clock: Clock) -> None:
+    store = open_store(max_bytes=BARE + 4 * PAGE)
+    put_pages(store, clock, 3)
+    assert store.pin("page0", True)
+    assert store.pin("page1", True)
+    error = failure(lambda: store.pin("page2", True))
+    assert (error.code, "unpin another one" in error.message) == (Code.INVALID_ARGUMENT, True)
+    assert store.pin("page1", True)
+    assert store.pin("page1", False)
+    assert store.pin("page2", True)
+
+
 def test_a_text_larger_than_the_whole_store_is_rejected(open_store: Open, clock: Clock) -> None:
     store = open_store(max_bytes=BARE + 2 * PAGE)
     put_pages(store, clock, 2)

@@ -7,7 +7,7 @@ import re
 from types import MappingProxyType
 from typing import Any, Final
 
-ACTIONS: Final = ("list", "show", "search", "rm", "gc", "stats", "export", "import", "verify")
+ACTIONS: Final = ("list", "show", "search", "pin", "unpin", "rm", "gc", "stats", "export", "import", "verify")
 """The actions, in the order of the usage line."""
 KINDS: Final = ("pages", "outputs")
 """The kinds of artifacts."""
@@ -30,7 +30,7 @@ _EXAMPLES: Final = (
 def add_artifacts(commands: Any) -> None:
     """Add the command `artifacts` with its actions."""
     parser = commands.add_parser(
-        "artifacts", help="manage the stored pages and outputs: list, show, search, rm, gc, stats, export, …",
+        "artifacts", help="manage the stored pages and outputs: list, show, search, pin, rm, gc, stats, export, …",
         description="Manage the stored pages and outputs: the text of every fetched page, and the outputs of commands, "
         "files and other tools that were too long to be shown whole. They are kept for a limited time.",
         examples=_EXAMPLES,
@@ -85,12 +85,19 @@ def _add_read_actions(add_action: Any) -> None:
 
 
 def _add_remove_actions(add_action: Any) -> None:
+    pin = add_action("pin", "keep artifacts from expiry and eviction")
+    pin.add_argument("ids", nargs="+", metavar="ID", help="ids of the artifacts to pin")
+    unpin = add_action("unpin", "let pinned artifacts expire again")
+    unpin.add_argument("ids", nargs="+", metavar="ID", help="ids of the artifacts to unpin")
     remove = add_action("rm", "delete artifacts and every record of them")
     remove.add_argument("ids", nargs="*", metavar="ID", help="ids of the artifacts to delete")
     remove.add_argument("--all", action="store_true", help="delete every artifact; needs --yes")
     remove.add_argument("--yes", action="store_true", help="confirm --all")
     remove.add_argument(
-        "--older-than", type=_age, metavar="AGE", help="delete artifacts that were not read for 90m, 12h, 30d or 8w"
+        "--older-than",
+        type=_age,
+        metavar="AGE",
+        help="delete artifacts that were not read for 90m, 12h, 30d or 8w; pinned ones stay",
     )
     add_action("gc", "delete expired artifacts, and the least recently read beyond the store's size limit")
 

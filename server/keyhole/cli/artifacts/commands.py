@@ -6,7 +6,7 @@ import argparse
 import heapq
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from types import MappingProxyType
 from typing import Final
@@ -83,14 +83,22 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([_row_facts(row) for row in rows])
     elif rows:
-        columns = (_ID, Column("fetched", unshortened=True), Column("characters", right=True, unshortened=True))
-        cells = [(row.id, _format_time(row.fetched_at), f"{row.chars:,}", row.title, _source(row)) for row in rows]
-        print_table((*columns, Column("title or command"), Column("address, or kind of output")), cells)
+        _print_rows(rows)
     elif stored:
         print("No artifacts from these sites." if arguments.site else f"No {arguments.only} are stored.")
     else:
         print(_describe_empty(store, arguments.tenant))
     return OK
+
+
+def _print_rows(rows: Sequence[ArtifactSummary]) -> None:
+    columns = [_ID, Column("fetched", unshortened=True), Column("characters", right=True, unshortened=True)]
+    columns += [Column("title or command"), Column("address, or kind of output")]
+    cells = [[row.id, _format_time(row.fetched_at), f"{row.chars:,}", row.title, _source(row)] for row in rows]
+    if any(row.pinned for row in rows):
+        columns.append(Column("pinned"))
+        cells = [[*cell, row.pinned * "pinned"] for cell, row in zip(cells, rows, strict=True)]
+    print_table(columns, cells)
 
 
 def _is_wanted(row: ArtifactSummary, filters: Filters) -> bool:
@@ -201,7 +209,7 @@ def _remove(store: Store, arguments: argparse.Namespace) -> int:
             message = f"rm --all deletes {len(stored):,} artifacts: add --yes to confirm"
             raise KeyholeError(Code.INVALID_ARGUMENT, message)
         before = time.time() - arguments.older_than if has_age else float("inf")
-        ids = [row.id for row in stored if row.last_access < before]
+        ids = [row.id for row in stored if row.last_access < before and not (has_age and row.pinned)]
     removed = {id: store.remove(id) for id in ids}
     if arguments.json:
         print_json(removed)
@@ -210,6 +218,17 @@ def _remove(store: Store, arguments: argparse.Namespace) -> int:
     else:
         print(f"{len(removed):,} removed")
     return OK if all(removed.values()) or not arguments.ids else FAILED
+
+
+def _pin(store: Store, arguments: argparse.Namespace) -> int:
+    is_pin = arguments.action == "pin"
+    done = {id: store.pin(id, is_pin) for id in arguments.ids}
+    if arguments.json:
+        print_json(done)
+    else:
+        state = "pinned" if is_pin else "unpinned"
+        print_table((_ID, Column("")), [(id, state if found else "not found") for id, found in done.items()])
+    return OK if all(done.values()) else FAILED
 
 
 def _collect(store: Store, arguments: argparse.Namespace) -> int:
@@ -279,6 +298,8 @@ _ACTIONS: Final = MappingProxyType(
         "list": _list,
         "show": _show,
         "search": _search,
+        "pin": _pin,
+        "unpin": _pin,
         "rm": _remove,
         "gc": _collect,
         "stats": _stats,

@@ -16,9 +16,9 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from keyhole.cli.colours import PlotStyle
-from keyhole.cli.explain.view import PageView, SearchView, Section, ShownPassage, SourceView, Span, Word
 from keyhole.cli.table import one_line
 from keyhole.render.answer import NOTICES
+from keyhole.retrieval.answer_view import PageView, SearchView, Section, ShownPassage, SourceView, Span, Word
 from keyhole.text.output_facts import is_output, kind_name
 
 LABEL_COLUMNS: Final = 7

@@ -48,6 +48,25 @@ class Result(NamedTuple):
     """A line of the client after the result, which stays as it is."""
 
 
+class Source(NamedTuple):
+    """The place from which an event comes."""
+
+    client: str
+    """The name of the client, as in the command `keyhole hook CLIENT`."""
+    session: str
+    """The client's id of its session, "" if the event has none."""
+    folder: str
+    """The folder in which the client works."""
+
+
+def read_source(event: Json, client: str) -> Source:
+    """Return where an event comes from."""
+    session = (
+        text_at(event, "session_id") or text_at(event, "sessionId") or text_at(table_at(event, "input"), "sessionID")
+    )
+    return Source(client, session, text_at(event, "cwd") or text_at(event, "directory"))
+
+
 def is_own_tool(name: str) -> bool:
     """Return whether a tool is one of Keyhole's, whose results are within a budget.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.hook.settings import load_settings
@@ -16,30 +18,55 @@ from keyhole.text.secrets import mask_secrets
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from keyhole.cli.hook.event import Result
+    from keyhole.cli.hook.event import Result, Source
+    from keyhole.retrieval.bound import Bounded
 
 SECRET_BYTES: Final = 32
+CALL_ID_BYTES: Final = 8
+NAMES: Final = {"claude": "claude-code"}
+"""The names of clients in the log of calls, where they differ from those of the command."""
 MIN_TOPIC_WORD: Final = 4
 """Characters of the shortest word of a description that ranks lines."""
 
 
-def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping[str, str], folder: str) -> str:
-    """Return the text that `keyhole.bound` returns for an output. Raise OSError if the output cannot be kept.
+def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping[str, str], source: Source) -> str:
+    """Return the text for the client: that of `keyhole.bound` for an output, between the lines of the result.
 
-    `folder`: where the client works.
+    Raises OSError if the output cannot be kept.
     """
-    settings = load_settings(environment)
-    text, read = read_whole(output, None, budget, None, found.command, found.name)
+    settings, started_at = load_settings(environment), time.time()
+    note = f"{found.note}\n" if found.note else ""
+    space = budget - len(note) - len(found.ending)
+    text, read = read_whole(output, None, space, None, found.command, found.name)
     id, title = "", output_title(found.command, found.name)
     secret = _read_secret(settings.home, creates=settings.keeps_outputs)
+    folder = spool.spool_folder(settings.home)
     if settings.keeps_outputs:
         url = output_url(read.kind)
-        id, notes = artifact_id(secret, url, text), dict(output_notes(found.command, found.exit_status, folder))
-        kept_in = spool.spool_folder(settings.home)
-        if not spool.write(kept_in, id, url, text, title=title, now=time.time(), notes=notes):
+        id, notes = artifact_id(secret, url, text), dict(output_notes(found.command, found.exit_status, source.folder))
+        if not spool.write(folder, id, url, text, title=title, now=started_at, notes=notes):
             raise OSError("the output is larger than the spool folder may be")
     words = " ".join([command_words(mask_secrets(found.command)), *_topic_words(found.about)])
-    return render_output(read, count_lines(text), None, budget, title, words, found.exit_status, id, secret).text
+    bounded = render_output(read, count_lines(text), None, space, title, words, found.exit_status, id, secret)
+    result = f"{note}{bounded.text}{found.ending}"
+    if settings.keeps_outputs and settings.records:
+        with suppress(OSError):  # the result is more important than its record
+            spool.write_call(folder, _call(found, bounded, result, budget, source, started_at))
+    return result
+
+
+def _call(
+    found: Result, bounded: Bounded, result: str, budget: int, source: Source, started_at: float
+) -> dict[str, object]:
+    """Return the record of a call, as `read_call` in retrieval/output_record.py reads it. Secrets are masked there too,
+    but must not be in the file."""
+    return {
+        "id": os.urandom(CALL_ID_BYTES).hex(), "origin": "hook", "session": source.session,
+        "client": NAMES.get(source.client, source.client), "command": mask_secrets(found.command), "name": found.name,
+        "folder": mask_secrets(source.folder), "exit_status": found.exit_status, "budget": budget,
+        "started_at": started_at, "seconds": time.time() - started_at, "result": result,
+        "outputs": [[bounded.id, bounded.kind, bounded.total, bounded.omitted]],
+    }  # fmt: skip
 
 
 def _topic_words(about: str) -> list[str]:

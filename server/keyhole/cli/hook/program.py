@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Final
 
-    from keyhole.cli.hook.event import Result
+    from keyhole.cli.hook.event import Result, Source
     from keyhole.config.config import Config
 
 CLIENTS: Final = ("claude", "codex", "copilot", "opencode")
@@ -94,19 +94,15 @@ def _replace(
     """Return the answer that bounds the result of an event, None to leave it alone."""
     from importlib import import_module
 
+    from keyhole.cli.hook.event import read_source
+
     dialect = import_module(f"keyhole.cli.hook.{client}")
     found = dialect.find(event, environment)
-    text = _bounded(found, budget, environment, _folder(event)) if found else ""
+    text = _bounded(found, budget, environment, read_source(event, client)) if found else ""
     return dialect.answer(event, text) if text else None
 
 
-def _folder(event: Mapping[str, Any]) -> str:
-    """Return the folder in which the client works."""
-    folder = event.get("cwd") or event.get("directory")
-    return folder if isinstance(folder, str) else ""
-
-
-def _bounded(found: Result, budget: int, environment: Mapping[str, str], folder: str) -> str:
+def _bounded(found: Result, budget: int, environment: Mapping[str, str], source: Source) -> str:
     """Return the bounded text of a result, "" to leave the result alone."""
     from keyhole.cli.hook.saved_file import whole_text
     from keyhole.cli.hook.transcript import complete
@@ -117,6 +113,4 @@ def _bounded(found: Result, budget: int, environment: Mapping[str, str], folder:
         return ""
     from keyhole.cli.hook.keep import bound_and_keep
 
-    note = f"{found.note}\n" if found.note else ""
-    space = budget - len(note) - len(found.ending)
-    return f"{note}{bound_and_keep(found, output, space, environment, folder)}{found.ending}"
+    return bound_and_keep(found, output, budget, environment, source)

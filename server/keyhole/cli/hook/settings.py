@@ -1,4 +1,4 @@
-"""Load the settings that a hook needs. Without a settings file, three variables tell them in a fraction of the time."""
+"""Load the settings that a hook needs. Without a settings file, four variables tell them in a fraction of the time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Final, NamedTuple
 FILE: Final = "KEYHOLE_CONFIG"
 HOME: Final = "KEYHOLE_HOME"
 KEEP_OUTPUTS: Final = "KEYHOLE_KEEP_OUTPUTS"
+RECORD: Final = "KEYHOLE_RECORD"
 
 
 class HookSettings(NamedTuple):
-    """The home folder, and whether outputs are stored there."""
+    """The home folder, whether outputs are stored there, and whether their calls are recorded."""
 
     home: str
     keeps_outputs: bool
+    records: bool
 
 
 def load_settings(environment: Mapping[str, str]) -> HookSettings:
@@ -24,12 +26,12 @@ def load_settings(environment: Mapping[str, str]) -> HookSettings:
 
     All settings are loaded if there is a settings file, or if the platform is not Linux, whose folders are known here.
     """
-    keep = environment.get(KEEP_OUTPUTS, "").strip().lower()
-    if sys.platform != "linux" or keep not in ("", "on", "off") or _has_file(environment):
+    keep, record = (environment.get(name, "").strip().lower() for name in (KEEP_OUTPUTS, RECORD))
+    if sys.platform != "linux" or not {keep, record} <= {"", "on", "off"} or _has_file(environment):
         return _load_all(environment)
     home = environment.get(HOME, "").strip()
     folder = os.path.expanduser(home) if home else _xdg_folder(environment, "XDG_DATA_HOME", "~/.local/share")
-    return HookSettings(folder, keep != "off")
+    return HookSettings(folder, keep != "off", record != "off")
 
 
 def _has_file(environment: Mapping[str, str]) -> bool:
@@ -50,4 +52,4 @@ def _load_all(environment: Mapping[str, str]) -> HookSettings:
     from keyhole.store.home import home_folder
 
     config = load_config(environment)
-    return HookSettings(str(home_folder(config.home)), config.keep_outputs == "on")
+    return HookSettings(str(home_folder(config.home)), config.keep_outputs == "on", config.record == "on")

@@ -9,6 +9,8 @@ From the outermost to the innermost:
 5. authentication (auth/authenticate.py)
 6. limits per tenant (limits/admission.py), which also reads the body (bodies.py), so only of authenticated requests
 7. the SDK
+
+The pages below /look have their own authentication and limits, in place of 5 to 7 (serve/look/hosted/gate.py).
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from keyhole.config.config import Config
-from keyhole.serve.http.asgi import App
+from keyhole.serve.http.asgi import App, Receive, Scope, Send
 from keyhole.serve.http.auth.authenticate import Verifier, add_authentication, create_verifier
 from keyhole.serve.http.drain import DrainMiddleware, DrainState
-from keyhole.serve.http.host_check import add_host_check
+from keyhole.serve.http.host_check import add_host_check, is_page
 from keyhole.serve.http.limits.admission import AdmissionMiddleware
 from keyhole.serve.http.limits.shared.calls import open_shared_calls
 from keyhole.serve.http.probes import ProbesMiddleware, StoreCheck
@@ -56,6 +58,8 @@ class AppDependencies:
     """Verifier to use instead of the one that the settings select."""
     outer: Sequence[Middleware] = ()
     """Additional middleware, such as tracing, around everything except the access log."""
+    pages: Callable[[Verifier], App] | None = None
+    """Returns the application of the pages below /look. Without authentication, the server has no pages."""
 
 
 def build_app(config: Config, server: Server[Any], dependencies: AppDependencies) -> App:
@@ -75,11 +79,23 @@ def build_app(config: Config, server: Server[Any], dependencies: AppDependencies
     starlette.router.redirect_slashes = False
     app: App = starlette
     app = AdmissionMiddleware(app, config, open_shared_calls(config))
-    app = add_authentication(app, config, dependencies.verifier or create_verifier(config))
-    app = add_host_check(app, config)
+    verifier = dependencies.verifier or create_verifier(config)
+    app = add_authentication(app, config, verifier)
+    pages = dependencies.pages(verifier) if dependencies.pages and verifier else None
+    app = add_host_check(_add_pages(app, pages) if pages else app, config, has_pages=pages is not None)
     app = DrainMiddleware(app, dependencies.drain_state)
     app = MetricsMiddleware(app, dependencies.metrics, config.metrics_token, dependencies.store_sizes)
     app = ProbesMiddleware(app, dependencies.drain_state, dependencies.check_store)
     for middleware in dependencies.outer:
         app = middleware(app)
     return AccessLogMiddleware(app)
+
+
+def _add_pages(app: App, pages: App) -> App:
+    """Return an application that hands requests for the pages to `pages`, and all others to `app`."""
+
+    async def middleware(scope: Scope, receive: Receive, send: Send) -> None:
+        is_for_pages = scope["type"] == "http" and is_page(scope["path"])
+        await (pages if is_for_pages else app)(scope, receive, send)
+
+    return middleware

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from keyhole.config.config import Config
@@ -34,6 +34,9 @@ METADATA_PREFIX: Final = "/.well-known/"
 TOKEN_PATH: Final = "/oauth/token"  # noqa: S105 - a path
 """Path of the OAuth token endpoint of the proxy, whose requests are forms. A page can post a form to any site, but
 without a code it gets no token."""
+
+PAGES_PATH: Final = "/look"
+"""Path of the pages that show a tenant's calls. They check Origin and method themselves (serve/look/same_origin.py)."""
 
 _SINGLE_HEADERS: Final = frozenset(
     {
@@ -59,6 +62,7 @@ class HeadRules:
     origins: tuple[OriginRule, ...]
     """If empty, loopback with the server's own port is allowed."""
     sessions: bool = True
+    has_pages: bool = False
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -105,9 +109,16 @@ def check_head(head: RequestHead, rules: HeadRules) -> Refusal | None:
     headers = {name.decode("latin-1"): value.decode("latin-1").strip() for name, value in head.headers}
     if "content-length" in headers and "transfer-encoding" in headers:
         return Refusal(400, "ambiguous_length", "Content-Length and Transfer-Encoding must not both be set")
-    return _check_host(headers.get("host", ""), head, rules) or (
-        _check_public_request(head) if head.path.startswith(METADATA_PREFIX) else _check_call(head, headers, rules)
-    )
+    if refusal := _check_host(headers.get("host", ""), head, rules):
+        return refusal
+    if rules.has_pages and is_page(head.path):
+        return None
+    return _check_public_request(head) if head.path.startswith(METADATA_PREFIX) else _check_call(head, headers, rules)
+
+
+def is_page(path: str) -> bool:
+    """Return whether a path is one of the pages."""
+    return path == PAGES_PATH or path.startswith(f"{PAGES_PATH}/")
 
 
 def _check_host(value: str, head: RequestHead, rules: HeadRules) -> Refusal | None:
@@ -166,9 +177,9 @@ def _is_json(content_type: str) -> bool:
     return bool(_JSON.fullmatch(content_type)) and charsets <= {"utf-8", "utf8"}
 
 
-def add_host_check(app: App, config: Config) -> App:
+def add_host_check(app: App, config: Config, *, has_pages: bool = False) -> App:
     """Return `app` behind `check_head`. Raises KeyholeError (invalid_argument) for invalid settings."""
-    rules = read_rules(config)
+    rules = replace(read_rules(config), has_pages=has_pages)
 
     async def middleware(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":

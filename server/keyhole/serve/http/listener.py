@@ -92,6 +92,12 @@ def _exposure_error(config: Config, address: str) -> str:
 def _auth_error(config: Config) -> str:
     if config.tokens_file is not None and config.oauth_issuer:
         return "KEYHOLE_TOKENS_FILE and KEYHOLE_OAUTH_ISSUER are both set; unset one"
+    if config.look and config.tokens_file is None and not config.oauth_issuer:
+        return (
+            "KEYHOLE_LOOK=on needs KEYHOLE_TOKENS_FILE or KEYHOLE_OAUTH_ISSUER; on your own machine, use `keyhole look`"
+        )
+    if config.operator_token and not config.look:
+        return "KEYHOLE_OPERATOR_TOKEN is set without KEYHOLE_LOOK=on, so nothing is shown"
     if not config.oauth_issuer:
         unused = [f"KEYHOLE_{name.upper()}" for name in _OAUTH_OPTIONS if getattr(config, name)]
         return f"{unused[0]} is set without KEYHOLE_OAUTH_ISSUER, so no token would be required" if unused else ""

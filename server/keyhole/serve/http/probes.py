@@ -14,7 +14,8 @@ from typing import Final
 from keyhole.errors import KeyholeError
 from keyhole.serve.http.asgi import App, Receive, Scope, Send, send_json
 from keyhole.serve.http.drain import DrainState
-from keyhole.store.base import LOCAL, Stores
+from keyhole.store.base import LOCAL
+from keyhole.store.stores import Stores
 
 log = logging.getLogger(__name__)
 

@@ -18,6 +18,7 @@ from keyhole.serve.http.asgi import Refusal, Send, refuse, send_json
 Reason = Literal[
     "calls_at_once",
     "calls_per_minute",
+    "pages_at_once",
     "server_full",
     "open_requests",
     "requests_per_minute",
@@ -35,6 +36,7 @@ _SENTENCES: Final = MappingProxyType(
     {
         "calls_at_once": "the user has as many calls running as allowed",
         "calls_per_minute": "the user has started as many calls this minute as allowed",
+        "pages_at_once": "the user has as many pages open as are made at once",
         "server_full": "the server has as many calls running as it allows",
         "open_requests": "too many requests are open at once",
         "requests_per_minute": "too many requests came in a minute",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from keyhole.budget.budget import client_budget
 from keyhole.budget.clients import ClientLimits, limits_of
@@ -13,6 +13,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact
 from keyhole.retrieval.adopt import SpooledOutputs
 from keyhole.retrieval.bound import Bounded, read_and_store
+from keyhole.retrieval.output_record import BoundCall, KeptOutput
 from keyhole.serve.proxy.messages import Message
 from keyhole.serve.proxy.results import (
     MEDIA_BYTES,
@@ -21,6 +22,7 @@ from keyhole.serve.proxy.results import (
     bound_call_result,
     bound_resource_result,
     is_within,
+    texts_of,
 )
 from keyhole.serve.proxy.rewrite import Intent, Policy
 from keyhole.serve.proxy.steps import Client, Pending
@@ -32,6 +34,8 @@ from keyhole.text.output_facts import output_title, output_url
 DATA_KIND: Final = "opaque"
 """The kind of output as which base64 data is stored."""
 
+Record = Callable[[BoundCall], None]
+"""Records a bounded result, without waiting for the log."""
 OpenStore = Callable[[], tuple[Store, bytes]]
 """Returns the store and the secret of its ids."""
 
@@ -39,11 +43,19 @@ OpenStore = Callable[[], tuple[Store, bytes]]
 class Bounder:
     """Bounds results for the client that asked for them."""
 
-    def __init__(self, config: Config, policy: Policy, open_store: OpenStore, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        policy: Policy,
+        open_store: OpenStore,
+        clock: Callable[[], float],
+        record: Record | None = None,
+    ) -> None:
         self._config = config
         self._policy = policy
         self._open_store = open_store
         self._clock = clock
+        self._record = record
 
     def fits(self, message: Message, pending: Pending) -> bool:
         """Return whether a response is within its limits as it is."""
@@ -54,11 +66,18 @@ class Bounder:
         result, intent = message.result, pending.intent
         if result is None or intent is None:
             return message.raw
-        how = Shortening(partial(self._shorten, intent), partial(self._keep, intent), reader)
+        started_at, outputs = self._clock(), dict[int, Bounded]()
+        how = Shortening(partial(self._shorten, intent, outputs), partial(self._keep, intent), reader)
         is_resource = pending.request.method == "resources/read"
         work = bound_resource_result if is_resource else bound_call_result
-        bounded = work(result, self._limits(message, pending), how)
-        return message.raw if bounded is None else message.with_data(result=bounded).raw
+        limits = self._limits(message, pending)
+        bounded = work(result, limits, how)
+        if bounded is None:
+            return message.raw
+        if self._record and any(each.id for each in outputs.values()):
+            seconds = self._clock() - started_at
+            self._record(_call(pending, intent, outputs, bounded, limits, started_at, seconds))
+        return message.with_data(result=bounded).raw
 
     def index_oldest(self) -> bool:
         """Index the oldest result that was stored without its search words. Return False if none is left."""
@@ -78,11 +97,20 @@ class Bounder:
         chosen = self._policy.tool_bytes.get(pending.intent.tool) if pending.intent else None
         return Limits(client_budget(self._config, limits, chosen), media)
 
-    def _shorten(self, intent: Intent, text: str, chars: int) -> Callable[[int], Bounded]:
-        """Return the function that shortens a text, to at most `chars`.
+    def _shorten(self, intent: Intent, outputs: dict[int, Bounded], text: str, chars: int) -> Callable[[int], Bounded]:
+        """Return the function that shortens a text, to at most `chars`, and puts what it last returned into `outputs`.
 
         The text is stored unless the settings keep none or the store fails; then no call reads on.
         """
+        shorten, place = self._store_and_shorten(intent, text, chars), len(outputs)
+
+        def remember(most: int) -> Bounded:
+            outputs[place] = shorten(most)
+            return outputs[place]
+
+        return remember
+
+    def _store_and_shorten(self, intent: Intent, text: str, chars: int) -> Callable[[int], Bounded]:
         work = partial(
             read_and_store, text, intent.query or None, chars, command=intent.command, name=intent.name,
             now=self._clock(),
@@ -115,6 +143,35 @@ class Bounder:
         except KeyholeError:
             return ""
         return id
+
+
+def _call(
+    pending: Pending,
+    intent: Intent,
+    outputs: Mapping[int, Bounded],
+    result: Mapping[str, Any],
+    limits: Limits,
+    started_at: float,
+    seconds: float,
+) -> BoundCall:
+    """Return the call of a bounded result, with what is stored of it. Who records it gives it its ids."""
+    arguments = pending.request.params.get("arguments")
+    return BoundCall(
+        id="",
+        origin="proxy",
+        session="",
+        client=f"{pending.client.name} {pending.client.version}".strip(),
+        command=intent.command,
+        name=intent.name,
+        budget=limits.budget.size,
+        started_at=started_at,
+        seconds=seconds,
+        result="\n".join(texts_of(result)),
+        outputs=[KeptOutput(each.id, each.kind, each.total, each.omitted) for each in outputs.values() if each.id],
+        query=intent.query,
+        tool=intent.tool,
+        arguments=arguments if isinstance(arguments, Mapping) else {},
+    )
 
 
 def _limits_of(client: Client) -> ClientLimits:

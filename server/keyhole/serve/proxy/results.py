@@ -106,6 +106,19 @@ def bound_resource_result(result: Mapping[str, Any], limits: Limits, how: Shorte
     return _fill(frame, limits, how)
 
 
+def texts_of(result: Mapping[str, Any]) -> list[str]:
+    """Return the texts of the result of a tool or a resource, in their order."""
+    blocks = result.get("content", result.get("contents"))
+    found = [
+        table.get("text")
+        for block in (blocks if isinstance(blocks, list) else [])
+        if isinstance(block, dict)
+        for table in (block, block.get("resource"))
+        if isinstance(table, dict)
+    ]
+    return [text for text in found if isinstance(text, str)]
+
+
 def _add_texts(frame: _Frame, out: list[Any], blocks: Sequence[Any], limits: Limits, how: Shortening) -> None:
     """Add blocks to the frame: text blocks as one text at the place of the first, the others at their places."""
     plain = [block for block in blocks if _is_text(block)]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.errors import KeyholeError
+from keyhole.retrieval.output_record import BoundCall, make_output_record
 from keyhole.serve.proxy.messages import Message, encode, response
 from keyhole.serve.proxy.rewrite import READER
 from keyhole.serve.proxy.steps import Client
@@ -20,6 +23,13 @@ if TYPE_CHECKING:
     from keyhole.retrieval.tenants import Tenants
 
 log = logging.getLogger(__name__)
+
+ID_BYTES: Final = 8
+
+
+def new_id() -> str:
+    """Return a random id of a conversation or a call."""
+    return os.urandom(ID_BYTES).hex()
 
 
 class StoredTexts:
@@ -41,11 +51,22 @@ class StoredTexts:
                 self._tenants = self._build()
             return self._tenants
 
-    async def read(self, request: Message, client: Client, reader: str, tenant: str = LOCAL) -> Message:
-        """Return the response to a call of `read_artifact`, within the limits of the client."""
+    def record(self, call: BoundCall, tenant: str = LOCAL, session: str = "") -> None:
+        """Record a bounded result, unless the settings record no calls. It does not wait for the log."""
+        if recording := self._retrieval(tenant).recording:
+            whole = replace(call, id=new_id(), session=session)
+            recording.queue.put(lambda: recording.log.add(make_output_record(whole)))
+
+    async def read(
+        self, request: Message, client: Client, reader: str, tenant: str = LOCAL, session: str = ""
+    ) -> Message:
+        """Return the response to a call of `read_artifact`, within the limits of the client.
+
+        `session`: the id of the conversation in the log of calls.
+        """
         retrieval = await asyncio.to_thread(self._retrieval, tenant)
         arguments = request.params.get("arguments")
-        answer = await _read(retrieval, arguments if isinstance(arguments, dict) else {}, client, reader)
+        answer = await _read(retrieval, arguments if isinstance(arguments, dict) else {}, client, reader, session)
         return response(request.data["id"], _result(answer, reader))
 
     async def aclose(self) -> None:
@@ -57,12 +78,12 @@ class StoredTexts:
         return self.load().of(tenant)
 
 
-async def _read(retrieval: Retrieval, arguments: dict[str, Any], client: Client, reader: str) -> Answer:
+async def _read(retrieval: Retrieval, arguments: dict[str, Any], client: Client, reader: str, session: str) -> Answer:
     from keyhole.retrieval.call import Caller
     from keyhole.retrieval.dispatch import dispatch, parse_arguments
     from keyhole.retrieval.progress import no_progress
 
-    caller = Caller(client.name, client.version)
+    caller = Caller(client.name, client.version, session_id=session)
     if reader != READER:
         try:
             parsed = parse_arguments(READER, arguments)

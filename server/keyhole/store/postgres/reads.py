@@ -20,7 +20,9 @@ VERIFY_SECONDS: Final = 60.0
 TOUCH_AFTER: Final = 3_600.0
 """Seconds between two recorded reads of an artifact, so that not every read is a write."""
 
-ROW_COLUMNS: Final = "a.key, a.id, a.content, a.chars, a.damaged, a.fetched_at, a.last_access, a.main_end, a.record"
+ROW_COLUMNS: Final = (
+    "a.key, a.id, a.content, a.chars, a.damaged, a.fetched_at, a.last_access, a.main_end, a.pinned, a.record"
+)
 TEXT_COLUMNS: Final = (
     f"{ROW_COLUMNS}, c.digest, ARRAY(SELECT data FROM keyhole.chunks p WHERE p.content = c.key AND p.tenant = c.tenant "
     "ORDER BY first) AS pieces"

@@ -59,7 +59,7 @@ def decode_summary(row: Mapping[str, Any]) -> ArtifactSummary:
     fields = dict(zip(_RECORD_FIELDS, json.loads(row["record"]), strict=True))
     numbers = (row[name] for name in ("chars", "fetched_at", "last_access", "text_size"))
     notes = tuple((name, value) for name, value in fields["notes"])
-    return ArtifactSummary(row["id"], fields["url"], fields["title"], *(*numbers, notes))
+    return ArtifactSummary(row["id"], fields["url"], fields["title"], *(*numbers, notes, row["pinned"]))
 
 
 def decode_url(record: str) -> str:
@@ -72,7 +72,7 @@ def access_error(id: str, row: Mapping[str, Any] | None, url: str, expired_befor
     """Return the error for an artifact that is unknown, expired or damaged, else None. `url`: its URL if known."""
     if row is None and not url:
         return KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
-    if row is None or row["last_access"] < expired_before:
+    if row is None or (row["last_access"] < expired_before and not row["pinned"]):
         return KeyholeError(Code.EXPIRED_ARTIFACT, f"artifact {id} was dropped", url=url)
     return damaged_error(id, url) if row["damaged"] else None
 

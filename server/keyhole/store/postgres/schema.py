@@ -13,6 +13,7 @@ from typing import Final, LiteralString
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.home import SECRET_BYTES
+from keyhole.store.postgres.call_tables import CALL_TABLES, CREATE_CALL_TABLES
 from keyhole.store.postgres.database import GRACE, TIMEOUT, Connection
 
 MIGRATION_SECONDS: Final = 600.0
@@ -20,7 +21,7 @@ MIGRATION_SECONDS: Final = 600.0
 MIGRATION_LOCK: Final = 0x6B657968_6F6C6501
 """Number of the advisory lock for migrations: "keyhole" and a one."""
 
-_GUARDED_TABLES: Final = ("totals", "contents", "chunks", "artifacts", "dropped", "known_urls", "vectors")
+_GUARDED_TABLES: Final = ("totals", "contents", "chunks", "artifacts", "dropped", "known_urls", "vectors", *CALL_TABLES)
 
 _MIGRATIONS: Final[tuple[LiteralString, ...]] = (
     """
@@ -79,6 +80,9 @@ ALTER TABLE keyhole.vectors ALTER vector SET STORAGE EXTERNAL;
 CREATE INDEX vectors_by_number ON keyhole.vectors (tenant, number);
 """,
     "ALTER TABLE keyhole.artifacts ADD COLUMN main_end integer",
+    "ALTER TABLE keyhole.artifacts ADD COLUMN pinned boolean NOT NULL DEFAULT false; "
+    "CREATE INDEX artifacts_pinned ON keyhole.artifacts (tenant) WHERE pinned",
+    CREATE_CALL_TABLES,
 )
 """Migrations from each version to the next; the first starts from an empty database. Released migrations never change.
 New columns need defaults, because servers of the previous version still write while others are updated."""

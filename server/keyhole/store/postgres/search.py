@@ -31,7 +31,7 @@ FROM unnest(%s::bigint[]) AS term
 """
 _FACETS: Final = """
 SELECT key, chars, url, published, fetched_at, language FROM keyhole.artifacts
-WHERE tenant = %s AND key = ANY(%s) AND last_access >= %s AND NOT damaged
+WHERE tenant = %s AND key = ANY(%s) AND (last_access >= %s OR pinned) AND NOT damaged
 """
 
 

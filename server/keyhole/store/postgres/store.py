@@ -13,7 +13,18 @@ from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, StoreStats, Verification, Word
+from keyhole.store.base import (
+    MAX_KNOWN_URLS,
+    MAX_VECTORS,
+    PINNED_SHARE,
+    TOO_LARGE,
+    TOO_MUCH_PINNED,
+    Clock,
+    StoreStats,
+    Verification,
+    Word,
+    expiry_times,
+)
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.postgres import keys as key_tables
@@ -55,6 +66,22 @@ WITH stored AS (
 ), restored AS (
     DELETE FROM keyhole.dropped WHERE tenant = %(tenant)s AND id = %(id)s
 ) SELECT key, content, is_new FROM stored
+"""
+
+LIVE: Final = "(last_access >= %s OR pinned) AND NOT damaged"
+"""The condition for artifacts that are neither expired nor damaged."""
+_PIN: Final = """
+WITH wanted AS (
+    SELECT a.key, a.pinned OR NOT %(pinned)s OR a.size + c.size + (
+        SELECT coalesce(sum(p.size + d.size), 0) FROM keyhole.artifacts p
+        JOIN keyhole.contents d ON d.key = p.content AND d.tenant = p.tenant WHERE p.tenant = %(tenant)s AND p.pinned
+    ) <= %(max)s AS fits
+    FROM keyhole.artifacts a JOIN keyhole.contents c ON c.key = a.content AND c.tenant = a.tenant
+    WHERE a.tenant = %(tenant)s AND id = %(id)s AND (last_access >= %(since)s OR pinned) FOR UPDATE OF a
+), changed AS (
+    UPDATE keyhole.artifacts SET pinned = %(pinned)s, last_access = %(now)s
+    WHERE tenant = %(tenant)s AND key = (SELECT key FROM wanted WHERE fits)
+) SELECT fits FROM wanted
 """
 
 
@@ -113,7 +140,7 @@ class PostgresStore:
     def recent(self, url: str, since: float) -> Artifact | None:
         sql = (
             "SELECT key FROM keyhole.artifacts WHERE tenant = %s AND request = %s AND fetched_at >= %s "
-            "AND last_access >= %s AND NOT damaged ORDER BY fetched_at DESC LIMIT 1"
+            f"AND {LIVE} ORDER BY fetched_at DESC LIMIT 1"
         )
         values = [self._tenant, hash_url(url), since, self._clock() - self._limits.ttl]
         with self._transaction() as connection:
@@ -122,13 +149,19 @@ class PostgresStore:
 
     def renew(self, id: str, fetched_at: float) -> bool:
         now = self._clock()
-        sql = (
-            "UPDATE keyhole.artifacts SET fetched_at = %s, last_access = %s "
-            "WHERE tenant = %s AND id = %s AND last_access >= %s AND NOT damaged"
-        )
+        sql = f"UPDATE keyhole.artifacts SET fetched_at = %s, last_access = %s WHERE tenant = %s AND id = %s AND {LIVE}"
         with self._transaction() as connection:
             values = [fetched_at, now, self._tenant, to_storable(id), now - self._limits.ttl]
             return bool(connection.execute(sql, values).rowcount)
+
+    def pin(self, id: str, pinned: bool) -> bool:
+        now, max_pinned = self._clock(), int(self._limits.max_bytes * PINNED_SHARE)
+        values = {"tenant": self._tenant, "id": to_storable(id), "pinned": pinned, "now": now, "max": max_pinned}
+        with self._transaction() as connection:
+            row = connection.execute(_PIN, values | {"since": now - self._limits.ttl}).fetchone()
+            if row is not None and not row["fits"]:
+                raise KeyholeError(Code.INVALID_ARGUMENT, TOO_MUCH_PINNED)
+            return row is not None
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         now = self._clock()
@@ -148,8 +181,7 @@ class PostgresStore:
         sql = (
             f"SELECT {ROW_COLUMNS}, "
             "(SELECT text_size FROM keyhole.contents c WHERE c.key = a.content AND c.tenant = a.tenant) "
-            "FROM keyhole.artifacts a WHERE tenant = %s AND last_access >= %s AND NOT damaged "
-            f"{after_sql}ORDER BY fetched_at DESC, id LIMIT %s"
+            f"FROM keyhole.artifacts a WHERE tenant = %s AND {LIVE} {after_sql}ORDER BY fetched_at DESC, id LIMIT %s"
         )
         after_values = [after[0], after[0], to_storable(after[1])] if after else []
         with self._transaction() as connection:
@@ -175,17 +207,23 @@ class PostgresStore:
 
     def stats(self) -> StoreStats:
         sql = (
-            "SELECT min(fetched_at) AS oldest, max(fetched_at) AS newest, "
+            "SELECT min(fetched_at) AS oldest, max(fetched_at) AS newest, count(*) FILTER (WHERE pinned) AS pinned, "
+            "(SELECT array_agg((SELECT count(*) FROM keyhole.artifacts WHERE tenant = %(t)s AND NOT pinned "
+            "AND NOT damaged AND last_access >= %(since)s AND last_access < before) ORDER BY before) "
+            "FROM unnest(%(times)s::float8[]) AS before) AS expiring, "
             "(SELECT count(*) FROM keyhole.artifacts WHERE tenant = %(t)s AND damaged) AS damaged, "
             "(SELECT count(*) FROM keyhole.dropped WHERE tenant = %(t)s) AS tombstones "
             "FROM keyhole.artifacts WHERE tenant = %(t)s"
         )
         with self._transaction() as connection:
             totals = read_totals(connection, self._tenant)
-            row = connection.execute(sql, {"t": self._tenant}).fetchone() or {}
+            now, ttl = self._clock(), self._limits.ttl
+            values = {"t": self._tenant, "since": now - ttl, "times": list(expiry_times(now, ttl))}
+            row = connection.execute(sql, values).fetchone() or {}
         return StoreStats(
             "postgresql", totals.artifacts, totals.contents, totals.text_bytes, totals.stored_bytes,
             self._limits.max_bytes, row["tombstones"], row["damaged"], row["oldest"], row["newest"],
+            row["pinned"], tuple(row["expiring"]),
         )  # fmt: skip
 
     def verify(self) -> Verification:

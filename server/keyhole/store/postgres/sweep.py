@@ -1,4 +1,4 @@
-"""Delete expired and excess artifacts from PostgreSQL in small batches.
+"""Delete expired and excess artifacts and calls from PostgreSQL in small batches.
 
 A batch skips the rows that another server has locked, so servers that sweep at the same time share the work.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from keyhole.store.postgres.call_writes import DROPPED_AT_ONCE, LOG_BOUNDS, QUICK_COMMIT, Bounds, drop_oldest
 from keyhole.store.postgres.database import NO_TENANT, Connection, Database
 from keyhole.store.postgres.rows import decode_url
 from keyhole.store.postgres.texts import delete_unused_texts
@@ -27,7 +28,7 @@ SWEEP_EVERY: Final = 3_600.0
 _OLDEST: Final = """
 SELECT a.key, a.size + c.size AS size, last_access FROM keyhole.artifacts a
 JOIN keyhole.contents c ON c.key = a.content AND c.tenant = a.tenant
-WHERE a.tenant = %s ORDER BY last_access, a.key LIMIT %s FOR UPDATE OF a, c SKIP LOCKED
+WHERE a.tenant = %s AND NOT pinned ORDER BY last_access, a.key LIMIT %s FOR UPDATE OF a, c SKIP LOCKED
 """
 _DROP: Final = """
 WITH deleted AS (
@@ -36,7 +37,7 @@ WITH deleted AS (
 SELECT deleted.*, c.text_size FROM deleted JOIN keyhole.contents c ON c.key = deleted.content AND c.tenant = %s
 """
 _IS_DUE: Final = """
-SELECT coalesce((SELECT min(last_access) FROM keyhole.artifacts WHERE tenant = %s) < %s, false)
+SELECT coalesce((SELECT min(last_access) FROM keyhole.artifacts WHERE tenant = %s AND NOT pinned) < %s, false)
     OR (SELECT coalesce(sum(stored_bytes), 0) FROM keyhole.totals WHERE tenant = %s) > %s
     OR NOT EXISTS (SELECT FROM keyhole.tenants WHERE tenant = %s)
     OR EXISTS (SELECT FROM keyhole.tenants WHERE swept_at < %s) AS due
@@ -67,7 +68,7 @@ def is_sweep_due(connection: Connection, tenant: UUID, now: float, limits: Limit
 def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
     """Drop a tenant's expired and excess artifacts; return the number dropped.
 
-    Also sweeps one other tenant that has not been swept for SWEEP_EVERY seconds.
+    Also sweeps the artifacts and calls of one other tenant that has not been swept for SWEEP_EVERY seconds.
     """
     dropped = _sweep_tenant(database, tenant, now, limits)
     with database.transaction(NO_TENANT) as connection:
@@ -79,6 +80,7 @@ def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
         other = connection.execute(_LONGEST_UNSWEPT, [now, now - SWEEP_EVERY, tenant]).fetchone()
     if other:
         _sweep_tenant(database, other["tenant"], now, limits)
+        sweep_calls(database, other["tenant"], now, limits.ttl, LOG_BOUNDS)
     return dropped
 
 
@@ -93,6 +95,18 @@ def _sweep_tenant(database: Database, tenant: UUID, now: float, limits: Limits) 
                 drop_artifacts(connection, tenant, keys, now)
         dropped += len(keys)
         if len(keys) < BATCH_SIZE:
+            break
+    return dropped
+
+
+def sweep_calls(database: Database, tenant: UUID, now: float, ttl: float, bounds: Bounds) -> int:
+    """Drop a tenant's calls that have expired or exceed the bounds of its log; return the number dropped."""
+    dropped = 0
+    for _ in range(MAX_BATCHES):
+        with database.transaction(tenant, settings=QUICK_COMMIT) as connection:
+            count = drop_oldest(connection, tenant, now, ttl, bounds)
+        dropped += count
+        if count < DROPPED_AT_ONCE:
             break
     return dropped
 

@@ -182,6 +182,7 @@ def _salvage_artifact(source: Database, table: str, key: int, db: Database, turn
         return 0
     stems = _read_stems(source, key)
     insert(db, make_entry(artifact, len(stems)), key, turn, float(row["last_access"]))
+    db.execute("UPDATE entries SET pinned = ? WHERE key = ?", [int(bool(row.get("pinned"))), key])
     db.execute("INSERT INTO words (rowid, stems) VALUES (?, ?)", [key, stems])
     return 1
 

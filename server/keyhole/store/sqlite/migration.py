@@ -42,8 +42,9 @@ def migrate(
         # Read again under the lock: another process may have migrated the file meanwhile.
         version = read_version(db.conn)
         if version > len(older):
-            for statement in added[version - len(older) - 1 :]:
-                db.execute(statement)
+            for script in added[version - len(older) - 1 :]:
+                for statement in script.split(";\n"):
+                    db.execute(statement)
         else:
             for script in older[version:] if version else ():
                 for statement in script.split(";\n"):

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import MAX_SEARCHED_CHARS
+from keyhole.store.base import MAX_SEARCHED_CHARS, PINNED_SHARE, TOO_MUCH_PINNED
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.sqlite import texts
 from keyhole.text.output_facts import is_output
@@ -23,6 +23,10 @@ ROW_BYTES: Final = 2_048
 """Approximate bytes of an artifact beside its text and words: its row, six index entries, half a page."""
 BYTES_PER_WORD_BYTE: Final = 1.3
 """Approximate bytes for a byte of search terms: the term, and its part of the index without positions."""
+
+LIVE: Final = "(last_access >= ? OR pinned) AND NOT damaged"
+"""The condition for artifacts that are neither expired nor damaged. Its value is the time before which a last access
+has expired."""
 
 _TEXT_COLUMNS: Final = tuple(
     each.name for each in fields(Artifact) if each.name not in {"id", "text", "fetched_at", "cut", "notes", "main_end"}
@@ -161,17 +165,17 @@ def list_summaries(db: Database, accessed_since: float, limit: int, after: Place
 
     Rows with values of other types, as in a damaged file, are skipped.
     """
-    types = (str, str, str, int, float, float, int, str)
-    names = ("id", "url", "title", "chars", "fetched_at", "last_access", "bytes", "notes")
+    types = (str, str, str, int, float, float, int, str, int)
+    names = ("id", "url", "title", "chars", "fetched_at", "last_access", "bytes", "notes", "pinned")
     after_sql = "AND fetched_at <= ? AND (fetched_at < ? OR id > ?)" if after else ""
     sql = (
-        f"SELECT {', '.join(names)} FROM entries WHERE last_access >= ? AND NOT damaged {after_sql} "  # noqa: S608 - constants
+        f"SELECT {', '.join(names)} FROM entries WHERE {LIVE} {after_sql} "  # noqa: S608 - constants
         "ORDER BY fetched_at DESC, id LIMIT ?"
     )
     after_values = [after[0], after[0], to_storable(after[1])] if after else []
     rows = ([row[name] for name in names] for row in db.query(sql, [accessed_since, *after_values, limit]))
     return tuple(
-        ArtifactSummary(*(*row[:-1], _decode_notes(row[-1])))
+        ArtifactSummary(*(*row[:-2], _decode_notes(row[-2]), bool(row[-1])))
         for row in rows
         if all(isinstance(value, expected) for value, expected in zip(row, types, strict=True))
     )
@@ -188,6 +192,26 @@ def _decode_notes(notes: str) -> tuple[tuple[str, str], ...]:
 def touch(db: Database, key: int, now: float) -> None:
     """Update the last access of an artifact."""
     db.execute("UPDATE entries SET last_access = ?, turn = ? WHERE key = ?", [now, next_turn(db), key])
+
+
+def pin(db: Database, id: str, pinned: bool, now: float, limits: tuple[float, int]) -> bool:
+    """Pin or unpin an artifact; return False for an unknown id. `limits`: seconds until it expires, and bytes."""
+    ttl, max_bytes = limits
+    row = find_row(db, id)
+    if row is None or is_expired(row, now - ttl):
+        return False
+    if pinned and not row["pinned"]:
+        ((size,),) = db.execute("SELECT coalesce(sum(size), 0) FROM entries WHERE pinned")
+        if size + row["size"] > max_bytes * PINNED_SHARE:
+            raise KeyholeError(Code.INVALID_ARGUMENT, TOO_MUCH_PINNED)
+    db.execute("UPDATE entries SET pinned = ? WHERE key = ?", [int(pinned), row["key"]])
+    touch(db, row["key"], now)
+    return True
+
+
+def is_expired(row: Mapping[str, Any], expired_before: float) -> bool:
+    """Return whether an artifact is not pinned and was last read before a time."""
+    return isinstance(row["last_access"], float) and row["last_access"] < expired_before and not row["pinned"]
 
 
 def mark_damaged(db: Database, key: int) -> None:

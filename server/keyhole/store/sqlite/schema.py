@@ -98,24 +98,30 @@ CURRENT_SCHEMA: Final = {
     replaces TEXT NOT NULL,
     notes TEXT NOT NULL,
     checksum BLOB NOT NULL
-, main_end INTEGER)""",
+, main_end INTEGER, pinned INTEGER NOT NULL DEFAULT 0)""",
     "entries_by_turn": "CREATE INDEX entries_by_turn ON entries (turn, last_access, size)",
     "entries_by_fetch": "CREATE INDEX entries_by_fetch ON entries (fetched_at)",
     "entries_by_request": "CREATE INDEX entries_by_request ON entries (requested_url, fetched_at)",
     "entries_by_content": "CREATE INDEX entries_by_content ON entries (content)",
+    "entries_pinned": "CREATE INDEX entries_pinned ON entries (size) WHERE pinned",
     "tombstones": "CREATE TABLE tombstones (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL)",
     "known_urls": "CREATE TABLE known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)",
     "vectors": "CREATE TABLE vectors (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)",
     "words": OLDER_MIGRATIONS[0].split(";\n")[-1],
 }
 """The current tables and indexes by name. store/sqlite/migration.py copies the contents of older tables."""
-ADDED_COLUMNS: Final = ("ALTER TABLE entries ADD COLUMN main_end INTEGER",)
-"""Migrations from version 4, which had these tables without the added columns, to each later version. A Keyhole of
-version 4 that has the file open can still use it: a column it does not know stays NULL."""
+ADDED_COLUMNS: Final = (
+    "ALTER TABLE entries ADD COLUMN main_end INTEGER",
+    "ALTER TABLE entries ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;\n" + CURRENT_SCHEMA["entries_pinned"],
+)
+"""Migrations from version 4, which had these tables without the added columns, to each later version. A Keyhole of an
+older version that has the file open can still use it: a column it does not know has its default."""
 SCHEMA_VERSION: Final = len(OLDER_MIGRATIONS) + 1 + len(ADDED_COLUMNS)
 MAX_VERSION: Final = 1 << 16
 """Upper bound of a plausible version; a larger number is damage rather than a newer Keyhole."""
 
+_ADDED_INDEXES: Final = frozenset({"entries_pinned"})
+"""Indexes that files of version 4 may lack."""
 _OLDER_TABLES: Final = frozenset({"artifacts", "dropped", "words"})
 
 
@@ -199,7 +205,7 @@ def _read_version(connection: sqlite3.Connection) -> int:
     if version == SCHEMA_VERSION:
         is_valid = all(tables.get(name) == sql for name, sql in CURRENT_SCHEMA.items())
     elif version > len(OLDER_MIGRATIONS):
-        is_valid = tables.keys() >= CURRENT_SCHEMA.keys()
+        is_valid = tables.keys() >= CURRENT_SCHEMA.keys() - _ADDED_INDEXES
     else:
         is_valid = tables.keys() >= _OLDER_TABLES if version else not tables
     if version < 0 or not is_valid:

@@ -60,7 +60,7 @@ def _filter_keys(db: sqlite3.Connection, keys: Sequence[int], scope: SearchScope
     site_sql = f" AND ({' OR '.join(['instr(lower(url), ?)'] * len(sites))})" if sites else ""
     sql = (
         "SELECT entries.key, chars, url, published, fetched_at, language FROM json_each(?) AS wanted "
-        "CROSS JOIN entries ON entries.key = wanted.value WHERE last_access >= ?"
+        "CROSS JOIN entries ON entries.key = wanted.value WHERE (last_access >= ? OR pinned)"
     )
     rows = db.execute(sql + site_sql, [json.dumps(keys), scope.accessed_since, *sites])
     return {key: chars for key, chars, *facets in rows if passes(Facets(*facets), scope.filters, scope.now)}

@@ -12,7 +12,8 @@ from typing import Final
 
 from sqlite_utils import Database
 
-from keyhole.store.sqlite.rows import drop
+from keyhole.store.base import StoreStats, expiry_times
+from keyhole.store.sqlite.rows import LIVE, drop
 
 EVICTED_PER_PUT: Final = 32
 """Maximum artifacts evicted by one put. A put adds one, so this suffices, and no put waits for a thousand evictions."""
@@ -70,8 +71,11 @@ def used_bytes(db: Database) -> int:
 
 
 def make_room(db: Database, limits: Limits, max_count: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
-    """Evict expired and excess artifacts among the `max_count` least recently read; return the number evicted."""
-    rows = db.execute("SELECT key, size, last_access FROM entries ORDER BY turn LIMIT ?", [max_count])
+    """Evict expired and excess artifacts among the `max_count` least recently read; return the number evicted.
+
+    Pinned artifacts stay.
+    """
+    rows = db.execute("SELECT key, size, last_access FROM entries WHERE NOT pinned ORDER BY turn LIMIT ?", [max_count])
     candidates = [Candidate(*row) for row in rows]
     excess = used_bytes(db) - limits.max_bytes
     keys = choose_evictions(candidates, excess, limits.expired_before, protected_key)
@@ -80,7 +84,7 @@ def make_room(db: Database, limits: Limits, max_count: int = EVICTED_PER_PUT, pr
 
 def drop_expired(db: Database, limits: Limits) -> int:
     """Drop expired artifacts even if they are not the least recently read, after a wrong clock; return their number."""
-    sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? LIMIT ?"
+    sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? AND NOT pinned LIMIT ?"
     keys = [key for (key,) in db.execute(sql, [limits.expired_before, EVICTED_PER_TRANSACTION]).fetchall()]
     return drop(db, keys, tombstones=True)
 
@@ -109,3 +113,21 @@ def vacuum_file(db: Database) -> None:
 
 def _read_pragma(db: Database, name: str) -> int:
     return int(next(db.execute(f"PRAGMA {name}"))[0])
+
+
+def read_stats(db: Database, max_bytes: int, now: float, ttl: float) -> StoreStats:
+    """Return the contents and size of the store."""
+    times = expiry_times(now, ttl)
+    expiring = ", ".join("coalesce(sum(last_access < ? AND NOT pinned), 0)" for _ in times)
+    sql = (
+        "SELECT count(*), count(DISTINCT content), coalesce(sum(bytes), 0), min(fetched_at), max(fetched_at), "  # noqa: S608 - constants
+        f"coalesce(sum(pinned), 0), {expiring} FROM entries WHERE {LIVE}"
+    )
+    artifacts, contents, size, oldest, newest, pinned, *counts = next(db.execute(sql, [*times, now - ttl]))
+    tombstones, damaged = next(
+        db.execute("SELECT (SELECT count(*) FROM tombstones), (SELECT count(*) FROM entries WHERE damaged)")
+    )
+    used = used_bytes(db)
+    return StoreStats(
+        "sqlite", artifacts, contents, size, used, max_bytes, tombstones, damaged, oldest, newest, pinned, tuple(counts)
+    )

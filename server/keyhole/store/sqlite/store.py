@@ -84,13 +84,17 @@ class SqliteStore:
 
         def renew_row(db: Database) -> bool:
             row = rows.find_row(db, id)
-            if row is None or row["damaged"] or self._is_expired(row, now):
+            if row is None or row["damaged"] or rows.is_expired(row, now - self._ttl):
                 return False
             rows.touch(db, row["key"], now)
             db.execute("UPDATE entries SET fetched_at = ? WHERE key = ?", [fetched_at, row["key"]])
             return True
 
         return self._run(renew_row, write=True)
+
+    def pin(self, id: str, pinned: bool) -> bool:
+        now, limits = self._clock(), (self._ttl, self._max_bytes)
+        return self._run(lambda db: rows.pin(db, id, pinned, now, limits), write=True)
 
     def remove(self, id: str) -> bool:
         def remove_row(db: Database) -> bool:
@@ -125,10 +129,10 @@ class SqliteStore:
 
     def recent(self, url: str, since: float) -> Artifact | None:
         sql = (
-            "SELECT key FROM entries WHERE requested_url = ? AND fetched_at >= ? AND last_access >= ? AND NOT damaged "
+            f"SELECT key FROM entries WHERE {rows.LIVE} AND requested_url = ? AND fetched_at >= ? "  # noqa: S608 - constant
             "ORDER BY fetched_at DESC LIMIT 1"
         )
-        values = [rows.to_storable(url), since, self._clock() - self._ttl]
+        values = [self._clock() - self._ttl, rows.to_storable(url), since]
         results = self._run(lambda db: rows.read_many(db, [key for (key,) in db.execute(sql, values)]))
         return next(iter(self._filter_damaged(results)), None)
 
@@ -148,22 +152,7 @@ class SqliteStore:
     # State.
 
     def stats(self) -> StoreStats:
-        sql = (
-            "SELECT count(*), count(DISTINCT content), coalesce(sum(bytes), 0), min(fetched_at), max(fetched_at) "
-            "FROM entries WHERE last_access >= ? AND NOT damaged"
-        )
-
-        def count(db: Database) -> StoreStats:
-            artifacts, contents, size, oldest, newest = next(db.execute(sql, [self._clock() - self._ttl]))
-            tombstones, damaged = next(
-                db.execute("SELECT (SELECT count(*) FROM tombstones), (SELECT count(*) FROM entries WHERE damaged)")
-            )
-            used = space.used_bytes(db)
-            return StoreStats(
-                "sqlite", artifacts, contents, size, used, self._max_bytes, tombstones, damaged, oldest, newest
-            )
-
-        return self._run(count)
+        return self._run(partial(space.read_stats, max_bytes=self._max_bytes, now=self._clock(), ttl=self._ttl))
 
     def verify(self) -> Verification:
         sql = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT ?"
@@ -213,7 +202,7 @@ class SqliteStore:
 
         def read_row(db: Database) -> rows.ReadResult:
             row = rows.find_row(db, id)
-            if row is not None and not self._is_expired(row, now):
+            if row is not None and not rows.is_expired(row, now - self._ttl):
                 return read(db, row)
             url = rows.find_tombstone(db, id) if row is None else str(row["url"])
             if url is None:
@@ -240,9 +229,6 @@ class SqliteStore:
                 with suppress(KeyholeError):
                     self._run(partial(rows.mark_damaged, key=each.row["key"]), write=True)
         return tuple(artifacts)
-
-    def _is_expired(self, row: Mapping[str, Any], now: float) -> bool:
-        return isinstance(row["last_access"], float) and row["last_access"] + self._ttl < now
 
     # Transactions and the file.
 

@@ -89,6 +89,12 @@ def test_a_change_of_the_file_applies_to_the_next_call(tmp_path: Path) -> None:
     assert tokens.find("one") is None
 
 
+def test_the_tenants_of_a_file_are_those_of_its_valid_lines(tmp_path: Path) -> None:
+    path = write(tmp_path / "tokens", grant("one"), grant("two", "bob"), grant("three", "bob"))
+    assert TokenFile(path).tenants() == {grant("one").tenant, "bob"}
+    assert TokenFile(tmp_path / "none").tenants() == frozenset()
+
+
 def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     path = write(tmp_path / "tokens", grant("one"))
     tokens = TokenFile(path, Clock())

@@ -14,6 +14,7 @@ import secrets
 import stat
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -164,6 +165,12 @@ class TokenFile:
             self._read_state, self._grants = (), {}
             raise KeyholeError(Code.STORE_UNAVAILABLE, message) from error
         return find_grant(self._grants, token, datetime.fromtimestamp(self._now(), UTC))
+
+    def tenants(self) -> frozenset[str]:
+        """Return the names of all tenants with a token; none if the file cannot be read."""
+        with suppress(OSError):
+            self._read()
+        return frozenset(grant.tenant for grant in self._grants.values())
 
     def _state(self) -> tuple[int, ...]:
         """Return facts that differ after each change of the file. Takes some microseconds, for one stat call."""

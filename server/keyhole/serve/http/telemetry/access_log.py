@@ -15,7 +15,7 @@ from keyhole.serve.http.asgi import App, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
 
-LOGGED_PATHS: Final = ("/mcp", "/healthz", "/readyz", "/metrics", "/.well-known/")
+LOGGED_PATHS: Final = ("/mcp", "/healthz", "/readyz", "/metrics", "/.well-known/", "/look")
 """Paths that are logged. Other paths are not, since people paste secrets into URLs."""
 HASH_CHARS: Final = 12
 """Digits of a tenant's hash, as in the name of its folder: enough to distinguish tenants, and to find one by name."""

@@ -1,4 +1,4 @@
-"""Views for `--explain`: the parts of a page or of search results that an answer shows, and their scores."""
+"""Views of answers: the parts of a page or of search results that an answer shows, and their scores."""
 
 from __future__ import annotations
 
@@ -104,6 +104,16 @@ class SearchView:
     weak: bool
 
 
+def rank_text(artifact: Artifact, query: str | None) -> tuple[Index, WindowScores | None]:
+    """Return the index of the part of a text that is ranked for `query`, and its scores; None without a question."""
+    from keyhole.passages import cut_to_ranked, index_text, score_text
+
+    text, main_end = artifact.text, artifact.main_end
+    if query:
+        text, main_end = cut_to_ranked(text, main_end, query)
+    return index_text(text, main_end), score_text(text, query, main_end) if query and query.strip() and text else None
+
+
 def build_page_view(
     artifact: Artifact, query: str | None, spans: Sequence[Span], removed: Sequence[tuple[str, int]] | None
 ) -> PageView:
@@ -111,24 +121,19 @@ def build_page_view(
 
     `removed`: numbers of removed parts by kind; None for a stored page, whose notes contain some of the numbers.
     """
-    from keyhole.passages import cut_to_ranked, index_text, score_text
     from keyhole.passages.strength import is_weak, measure_evidence
 
-    text, main_end = artifact.text, artifact.main_end
-    if query:
-        text, main_end = cut_to_ranked(text, main_end, query)
-    index = index_text(text, main_end)
-    scored = score_text(text, query, main_end) if query and query.strip() and text else None
+    index, scored = rank_text(artifact, query)
     scored_windows = scored if scored and scored.stages else None
     coverage = measure_evidence(scored_windows).covered if scored_windows else 0.0 if scored else None
     return PageView(
         title=artifact.title,
         url=artifact.url,
-        total=len(text),
+        total=len(index.text),
         spans=tuple(spans),
-        passages=tuple(_shown_passage(index, scored_windows, span) for span in spans),
+        passages=tuple(describe_passage(index, scored_windows, span) for span in spans),
         words=_count_words(index, scored) if scored else (),
-        sections=_measure_sections(index, spans),
+        sections=measure_sections(index, spans),
         removed=_noted_removals(artifact) if removed is None else tuple(removed),
         coverage=coverage,
         weak=scored is not None and is_weak(scored),
@@ -213,12 +218,13 @@ def _describe_engine(report: EngineReport) -> str:
     return "; ".join(each for each in (report.fault or "answered", report.note, unapplied) if each)
 
 
-def _shown_passage(index: Index, scored: WindowScores | None, span: Span) -> ShownPassage:
+def describe_passage(index: Index, scored: WindowScores | None, span: Span) -> ShownPassage:
+    """Return a range of a text that is shown, with its best score. `index`, `scored`: as `rank_text` returns them."""
     start, end = span
     first, last = index.window_at(start), index.window_at(max(start, end - 1))
     above = bisect_right(index.headings_at, start) - 1
     heading = _title(index.text, *index.layout.headings[above][3:5]) if above >= 0 else ""
-    if scored is None:
+    if scored is None or start >= len(index.text):  # a passage of the rest, from a call without a question
         return ShownPassage(start, end, 0.0, (), heading, index.text[start : min(end, start + OPENING)])
     best = max(range(first, last + 1), key=lambda window: (scored.scores[window], -window))
     parts = tuple((name, round(value, 3)) for name, value in scored.explain(best).items())
@@ -241,7 +247,8 @@ def _count_words(index: Index, scored: WindowScores) -> tuple[Word, ...]:
     )
 
 
-def _measure_sections(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
+def measure_sections(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
+    """Return the headings of a text, each with the number of characters below it that are within `spans`."""
     headings = index.layout.headings
     if not headings:
         return ()

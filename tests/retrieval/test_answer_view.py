@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.cli.explain.view import build_page_view, build_search_view
 from keyhole.passages import select
 from keyhole.records import EngineReport, Passage, Source
+from keyhole.retrieval.answer_view import build_page_view, build_search_view
 from tests.support.fakes import artifact
 
 TEXT = "# Pumps\n\nA pump moves water.\n\n## Speed\n\nThe rotor turns at 40 rpm.\n\n## Care\n\nOil it each year.\n"

@@ -1,0 +1,88 @@
+"""Record each call in the log after its answer. A log that fails or is slow neither fails nor delays a call."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from keyhole._version import __version__
+from keyhole.errors import Code
+from keyhole.records import Answer
+from keyhole.retrieval.call import Caller
+from keyhole.retrieval.call_record import CallTrace, FinishedCall, Recording, command_session, make_record
+from keyhole.retrieval.instrumentation import CANCELLED, OK, stages_observed_by
+from keyhole.retrieval.stage_times import StageTimes
+from keyhole.store.calls.record import Origin
+
+if TYPE_CHECKING:
+    from keyhole.retrieval.retrieve import Retrieval
+
+
+def new_id() -> str:
+    """Return a random id of a call or a session."""
+    return secrets.token_hex(8)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call as it was made, before its arguments are checked."""
+
+    origin: Origin
+    tool: str
+    arguments: Mapping[str, Any]
+    caller: Caller
+
+
+async def record_call(retrieval: Retrieval, request: Request, run: Callable[[Retrieval], Awaitable[Answer]]) -> Answer:
+    """Return the answer of `run`, which is called with a Retrieval that records what it reads."""
+    recording = retrieval.recording
+    if recording is None:
+        return await run(retrieval)
+    trace, times, answer = CallTrace(retrieval.recorder), StageTimes(), None
+    started_at, start = retrieval.clock(), time.perf_counter()
+    try:
+        with stages_observed_by(times):
+            answer = await run(replace(retrieval, recorder=trace))
+        return answer
+    finally:
+        finished = FinishedCall(
+            new_id(),
+            _session_of(request, recording, started_at),
+            _client_of(request),
+            request.origin,
+            request.tool,
+            dict(request.arguments),
+            started_at,
+            time.perf_counter() - start,
+            _outcome(answer),
+            answer,
+            trace,
+            times.measured(),
+        )
+        recording.queue.put(lambda: recording.log.add(make_record(finished)))
+
+
+def _session_of(request: Request, recording: Recording, now: float) -> str:
+    caller = request.caller
+    if request.origin == "command":
+        return command_session(now)
+    return caller.session_id or recording.visits.id_at((caller.client, caller.version), now)
+
+
+def _client_of(request: Request) -> str:
+    if request.origin == "command":
+        return f"keyhole {__version__}"
+    return f"{request.caller.client} {request.caller.version}".strip()
+
+
+def _outcome(answer: Answer | None) -> str:
+    """Return `ok` or an error code. Must be called while the exception of a call without answer is handled."""
+    if answer is None:
+        return CANCELLED if isinstance(sys.exception(), asyncio.CancelledError) else Code.INTERNAL_ERROR
+    # The code is read from the text, because the facts may have been dropped.
+    return answer.text.partition(":")[0] if answer.is_error else OK

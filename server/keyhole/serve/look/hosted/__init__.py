@@ -1,0 +1,1 @@
+"""The pages on a server for many users: sign-in, limits, and the operator's view."""

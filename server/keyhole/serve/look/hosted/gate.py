@@ -1,0 +1,166 @@
+"""Admit each person of a hosted server to the pages of its tenant: sign-in, the check of the token, and limits.
+
+The token is checked at every request, by the verifier of the MCP endpoint. A browser sends it in a cookie, a program
+in the Authorization header.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Final, Protocol
+
+from starlette.responses import Response
+
+from keyhole.errors import KeyholeError
+from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body
+from keyhole.serve.http.auth.authenticate import Verifier
+from keyhole.serve.http.bodies import BODY_SECONDS, replay
+from keyhole.serve.http.host_check import PAGES_PATH
+from keyhole.serve.http.limits.slots import Slots
+from keyhole.serve.http.limits.token_bucket import Rate, TokenBuckets
+from keyhole.serve.http.refusals import limit_refusal
+from keyhole.serve.look.hosted.responses import WRONG_TOKEN, limited, redirect, refused, sign_in_page, unavailable
+from keyhole.serve.look.hosted.sign_in import clear_cookie, keep_cookie, own_path, read_sign_in, read_token
+from keyhole.serve.look.page import LOOK, Look
+from keyhole.serve.look.same_origin import check_request
+from keyhole.store.base import LOCAL
+
+FIRST: Final = f"{PAGES_PATH}/"
+SIGN_IN: Final = f"{PAGES_PATH}/sign-in"
+SIGN_OUT: Final = f"{PAGES_PATH}/sign-out"
+STATIC: Final = f"{PAGES_PATH}/static/"
+LIVE: Final = f"{PAGES_PATH}/live"
+"""Path of the streams, which are open for minutes and compute nothing."""
+MAX_FORM_BYTES: Final = 64_000
+"""Maximum bytes of a form. Its longest field is a token or an address."""
+REQUESTS_PER_MINUTE: Final = 600
+"""Requests of one tenant per minute: ten a second, enough for a few open tabs that are renewed after each call."""
+PAGES_AT_ONCE: Final = 4
+"""Pages of one tenant that are made at once: a page that ranks a large text occupies a processor meanwhile."""
+MAX_PAGES: Final = 16
+"""Pages of all tenants that are made at once, so that most threads stay free."""
+STREAMS_AT_ONCE: Final = 10
+"""Open streams of one tenant: each of its open tabs has one."""
+MAX_STREAMS: Final = 100
+"""Open streams of all tenants. Each asks the tenant's log once a second whether it has changed."""
+OpenLook = Callable[[str], AbstractAsyncContextManager[Look]]
+"""Opens what a tenant may look at. Its store and its log stay open until the block ends."""
+_SLOW: Final = Refusal(408, "request_timeout", f"the form did not arrive within {BODY_SECONDS:.0f} seconds")
+_LARGE: Final = Refusal(413, "request_too_large", f"a form has at most {MAX_FORM_BYTES:,} bytes")
+
+
+class Operator(Protocol):
+    """The view of the operator, who has a token of its own."""
+
+    def admits(self, token: str) -> bool:
+        """Return whether a token is the operator's."""
+        ...
+
+    async def show(self) -> Response:
+        """Return the view. Raises KeyholeError if the stores cannot be read."""
+        ...
+
+
+class Gate:
+    """An application that signs people in and out, and hands the requests of each on with the `Look` of its tenant."""
+
+    def __init__(
+        self,
+        pages: App,
+        verifier: Verifier,
+        open_look: OpenLook,
+        operator: Operator,
+        scopes: Sequence[str] = (),
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`pages`: the application of the pages. `scopes`: those that a token must have."""
+        self._pages = pages
+        self._verifier = verifier
+        self._open_look = open_look
+        self._operator = operator
+        self._scopes = frozenset(scopes)
+        self._now = now
+        self._rate = TokenBuckets(Rate(REQUESTS_PER_MINUTE))
+        self._views = Slots(PAGES_AT_ONCE, MAX_PAGES)
+        self._streams = Slots(STREAMS_AT_ONCE, MAX_STREAMS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request for a path of the pages."""
+        try:
+            response = await self._answer({**scope, "root_path": PAGES_PATH}, receive, send)
+        except KeyholeError as error:  # of the verifier or the stores; the pages answer for their own
+            response = unavailable(error)
+        if response is not None:
+            await response(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> Response | None:
+        """Return the response to a request; None if the pages have sent one."""
+        path, is_post = scope["path"], scope["method"] == "POST"
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if refusal := check_request(scope["method"], headers):
+            return refused(refusal)
+        if is_post:
+            if isinstance(body := await _read_form(receive), Refusal):
+                return refused(body)
+            if path == SIGN_IN:
+                return await self._sign_in(body)
+            if path == SIGN_OUT:
+                return redirect(FIRST, clear_cookie())
+            receive = replay(body, receive)
+        elif path.startswith(STATIC):
+            await self._pages(scope, receive, send)
+            return None
+        token = read_token(scope["headers"])
+        if self._operator.admits(token):
+            return redirect(FIRST) if is_post or path != FIRST else await self._operator.show()
+        if tenant := await self._find_tenant(token):
+            return await self._serve(tenant, scope, receive, send)
+        return sign_in_page(FIRST if is_post else _wanted_path(scope), WRONG_TOKEN if token else "")
+
+    async def _sign_in(self, body: bytes) -> Response:
+        form = read_sign_in(body)
+        if self._operator.admits(form.token) or await self._find_tenant(form.token):
+            return redirect(form.path, keep_cookie(form.token))
+        return sign_in_page(form.path, WRONG_TOKEN)
+
+    async def _find_tenant(self, token: str) -> str:
+        """Return the tenant of a token, "" if it is invalid. Raises KeyholeError if it cannot be checked now."""
+        user = await self._verifier.verify_token(token) if token else None
+        return user.client_id if user is not None and self._scopes <= {*user.scopes} else LOCAL
+
+    async def _serve(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> Response | None:
+        """Answer a tenant's request within its limits; return the response only if the pages have sent none."""
+        if wait := self._rate.take(tenant, self._now()):
+            return limited(limit_refusal("requests_per_minute", wait))
+        if scope["path"] in {PAGES_PATH, SIGN_IN, SIGN_OUT}:
+            return redirect(FIRST)
+        slots = self._streams if scope["path"] == LIVE else self._views
+        if slots.is_full_for(tenant):
+            return limited(limit_refusal("open_streams" if slots is self._streams else "pages_at_once"))
+        if slots.is_full():
+            return limited(limit_refusal("server_full"))
+        with slots.slot(tenant):
+            async with self._open_look(tenant) as look:
+                await self._pages({**scope, LOOK: look}, receive, send)
+        return None
+
+
+def _wanted_path(scope: Scope) -> str:
+    """Return the path to go to after a sign-in."""
+    if scope["path"] in {SIGN_IN, SIGN_OUT}:
+        return FIRST
+    query = scope["query_string"].decode("latin-1")
+    return own_path(f"{scope['path']}?{query}" if query else scope["path"])
+
+
+async def _read_form(receive: Receive) -> bytes | Refusal:
+    """Return the body of a form, or why it is refused."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            body = await read_body(receive, MAX_FORM_BYTES)
+    except TimeoutError:
+        return _SLOW
+    return _LARGE if body is None else body

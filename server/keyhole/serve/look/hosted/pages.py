@@ -1,0 +1,47 @@
+"""Join the pages with sign-in, limits and the operator's view, for the HTTP server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from keyhole.config.config import Config
+from keyhole.retrieval.tenants import Tenants
+from keyhole.serve.http.asgi import App
+from keyhole.serve.http.auth.authenticate import Verifier
+from keyhole.serve.look.app import build_pages
+from keyhole.serve.look.headers import add_headers
+from keyhole.serve.look.hosted.gate import Gate, OpenLook
+from keyhole.serve.look.hosted.operator import Operator
+from keyhole.serve.look.hosted.responses import LINKS
+from keyhole.serve.look.page import Look
+from keyhole.serve.tools import Product
+from keyhole.store.stores import Stores
+
+GetTenants = Callable[[], Awaitable[Tenants]]
+"""Returns the tenants of the server once they are loaded."""
+
+
+def hosted_pages(config: Config, product: Product, tenants: GetTenants) -> Callable[[Verifier], App]:
+    """Return a function that builds the application of the pages around a verifier of tokens."""
+
+    async def find_stores() -> Stores:
+        return (await tenants()).stores
+
+    def build(verifier: Verifier) -> App:
+        operator = Operator(config, find_stores)
+        open_look = _opener(product, tenants, config.ttl_days * 86_400)
+        return add_headers(Gate(build_pages(), verifier, open_look, operator, config.oauth_scopes))
+
+    return build
+
+
+def _opener(product: Product, tenants: GetTenants, ttl: float) -> OpenLook:
+    @asynccontextmanager
+    async def open_look(tenant: str) -> AsyncIterator[Look]:
+        retrieval = await product(tenant)  # kept until the block ends, because its store is closed after it
+        calls = await asyncio.to_thread((await tenants()).stores.calls_for, tenant)
+        yield Look(calls, retrieval.store, retrieval.clock, LINKS, tenant, ttl)
+
+    return open_look

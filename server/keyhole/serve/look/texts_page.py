@@ -1,0 +1,128 @@
+"""The list of stored texts: newest first, or those that contain some words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from keyhole.passages.stems import query_words
+from keyhole.records import Artifact, ArtifactSummary, Place
+from keyhole.serve.look.page import Look, look_of, page
+from keyhole.serve.look.sessions_page import MAX_FILTER, read_place, write_place
+from keyhole.store.base import Store
+from keyhole.store.filters import ArtifactKind, Filters, has_kind
+from keyhole.text.output_facts import EXIT_STATUS, is_output, kind_name
+from keyhole.text.sites import is_allowed_by_sites
+
+PER_PAGE: Final = 50
+"""Texts on one page of the list."""
+BATCH: Final = 500
+"""Texts that a filtered list reads at once."""
+BATCHES: Final = 10
+"""Batches that one page of a filtered list reads: 50 ms. The next page continues after them."""
+FOUND: Final = 20
+"""Texts that a search shows. The store reads the whole text of each."""
+KINDS: Final[tuple[ArtifactKind, ...]] = ("pages", "outputs")
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """One stored text. The last three are None in the result of a search, which does not tell them."""
+
+    id: str
+    title: str
+    source: str
+    """The address of a page; the kind and exit status of an output."""
+    chars: int
+    fetched_at: float
+    last_access: float | None = None
+    expires_at: float | None = None
+    """When the text expires unless it is read before; None also for a pinned text, or if the time is unknown."""
+    is_pinned: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextsView:
+    """One page of the list."""
+
+    rows: tuple[TextRow, ...]
+    fields: Mapping[str, str]
+    """The words, site and kind of the request as fields of an address, without empty ones."""
+    older: str = ""
+    """The place after which the list continues, "" on the last page and for a search."""
+
+
+def row_of(summary: ArtifactSummary, ttl: float) -> TextRow:
+    """Return the row of an entry of the store's listing. `ttl`: that of the `Look`."""
+    return TextRow(
+        summary.id,
+        summary.title,
+        _source(summary.url, dict(summary.notes)),
+        summary.chars,
+        summary.fetched_at,
+        summary.last_access,
+        summary.last_access + ttl if ttl and not summary.pinned else None,
+        summary.pinned,
+    )
+
+
+def found_row(artifact: Artifact) -> TextRow:
+    """Return the row of an artifact that a search found."""
+    source = _source(artifact.url, dict(artifact.notes))
+    return TextRow(artifact.id, artifact.title, source, len(artifact.text), artifact.fetched_at)
+
+
+def _source(url: str, notes: dict[str, str]) -> str:
+    if not is_output(url):
+        return url
+    status = notes.get(EXIT_STATUS)
+    return f"{kind_name(url)}, exit {status}" if status else kind_name(url)
+
+
+def list_texts(store: Store, filters: Filters, after: Place | None) -> tuple[list[ArtifactSummary], Place | None]:
+    """Return a page of the artifacts that pass the filters, newest first, and the place after which to continue.
+
+    The place is None at the end of the list. A page can be short or empty before that, because its reads are bounded.
+    """
+    found: list[ArtifactSummary] = []
+    size = BATCH if filters else PER_PAGE + 1
+    for _ in range(BATCHES):
+        rows = store.list(size, after)
+        for row in rows:
+            if len(found) == PER_PAGE:
+                return found, after
+            after = row.place
+            if has_kind(row.url, filters.kind) and (not filters.sites or is_allowed_by_sites(row.url, filters)):
+                found.append(row)
+        if len(rows) < size:
+            return found, None
+    return found, after
+
+
+def read_view(look: Look, query: Mapping[str, str]) -> TextsView:
+    """Return the stored texts that a request asks for: the best matches for its words, or the newest without words."""
+    given = {name: query.get(name, "").strip()[:MAX_FILTER] for name in ("words", "site", "kind")}
+    fields = {name: value for name, value in given.items() if value}
+    kind = next((each for each in KINDS if each == given["kind"]), None)
+    filters = Filters(sites=(given["site"],) if given["site"] else (), kind=kind)
+    if stems := tuple(dict.fromkeys(query_words(given["words"]))):
+        return TextsView(tuple(map(found_row, look.store.search(stems, FOUND, filters))), fields)
+    rows, after = list_texts(look.store, filters, read_place(query.get("after", "")))
+    return TextsView(tuple(row_of(row, look.ttl) for row in rows), fields, write_place(after) if after else "")
+
+
+def show_texts(request: Request) -> Response:
+    """Answer with the list of stored texts, or with the texts that contain the words of the query."""
+    look = look_of(request)
+    view = read_view(look, request.query_params)
+    place = read_place(request.query_params.get("after", ""))
+    back = look.links.page("texts", after=write_place(place) if place else "", **view.fields)
+    return page(request, "texts.html", view=view, kinds=KINDS, back=back)
+
+
+routes: Final = [Route("/texts", show_texts)]

@@ -1,0 +1,1 @@
+"""The log of calls: which call asked for what, what it returned, and which stored texts it showed."""

@@ -1,0 +1,91 @@
+"""The protocol of every log of calls."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from keyhole.store.calls.record import (
+    NO_CALL_FILTERS,
+    CallFilters,
+    CallPlace,
+    CallRecord,
+    CallSummary,
+    Figures,
+    SessionSummary,
+)
+
+MAX_CALLS: Final = 100_000
+"""Calls that a log keeps. The oldest are dropped first."""
+MAX_LOG_BYTES: Final = 256 * 1024**2
+"""Bytes that a log may use on its medium. A call takes about 2 KB, compressed."""
+
+
+class CallLog(Protocol):
+    """Keeps the calls of one tenant until they expire or the log is full. Thread-safe.
+
+    Every method raises KeyholeError(store_unavailable) when the medium fails.
+    """
+
+    def add(self, record: CallRecord) -> None:
+        """Keep a call. Its `follows`, `relation` and `miss` are determined here, also the `miss` of the call before."""
+        ...
+
+    def get(self, id: str) -> CallRecord | None:
+        """Return a call, None if it is unknown."""
+        ...
+
+    def calls(
+        self, limit: int, filters: CallFilters = NO_CALL_FILTERS, after: CallPlace | None = None
+    ) -> tuple[CallSummary, ...]:
+        """Return calls, newest first, starting after the place `after`."""
+        ...
+
+    def sessions(
+        self, limit: int, filters: CallFilters = NO_CALL_FILTERS, after: CallPlace | None = None
+    ) -> tuple[SessionSummary, ...]:
+        """Return the sessions with a call that the filters allow, the one with the latest call first."""
+        ...
+
+    def session(self, id: str) -> SessionSummary | None:
+        """Return a session, None if it is unknown."""
+        ...
+
+    def following(self, id: str) -> tuple[CallSummary, ...]:
+        """Return the calls that follow on a call, oldest first."""
+        ...
+
+    def on_text(self, text_id: str, limit: int) -> tuple[CallSummary, ...]:
+        """Return the calls that read a stored text, newest first."""
+        ...
+
+    def figures(self, since: float) -> Figures:
+        """Return the totals of the calls since a time."""
+        ...
+
+    def choices(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Return the clients, tools and error codes that occur, for the choices of a filter."""
+        ...
+
+    def latest(self) -> int:
+        """Return a number that grows with every change of the log, also by other processes."""
+        ...
+
+    def remove_call(self, id: str) -> bool:
+        """Delete a call; return False if it was unknown."""
+        ...
+
+    def remove_session(self, id: str) -> int:
+        """Delete all calls of a session and return their number."""
+        ...
+
+    def collect(self) -> int:
+        """Drop expired calls and those that exceed the bounds; return their number."""
+        ...
+
+    def size_bytes(self) -> int:
+        """Return the bytes used on the medium."""
+        ...
+
+    def close(self) -> None:
+        """Release the medium. The next call opens it again."""
+        ...

@@ -1,0 +1,176 @@
+"""Read a log of calls in SQLite. Lists read an index in their order, and stop at their limit."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+from keyhole.store.calls.record import (
+    OK,
+    CallFilters,
+    CallPlace,
+    CallRecord,
+    CallSummary,
+    Figures,
+    Hour,
+    ReadText,
+    SessionSummary,
+)
+from keyhole.store.calls.rows import (
+    CALL_COLUMNS,
+    SESSION_COLUMNS,
+    TEXT_COLUMNS,
+    session_of,
+    summary_of,
+    text_of,
+    to_storable,
+    unpack_record,
+)
+from keyhole.store.calls.search_terms import wanted_site, wanted_words
+from keyhole.store.calls.totals import ASKING, HOUR, MAX_SOURCES
+
+CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
+SESSIONS: Final = f"""{", ".join(SESSION_COLUMNS)}, coalesce((
+    SELECT CASE WHEN query != '' THEN query ELSE target END FROM calls INDEXED BY calls_by_session
+    WHERE session = sessions.id AND (query != '' OR target != '') ORDER BY started_at DESC, calls.id DESC LIMIT 1
+), '')"""  # noqa: S608 - constants
+_NEWEST_FIRST: Final = "ORDER BY calls.started_at DESC, calls.id DESC"
+
+
+def find_call(connection: sqlite3.Connection, id: str) -> CallRecord | None:
+    """Return a call, None if it is unknown."""
+    sql = f"SELECT {CALLS}, data, key FROM calls JOIN bodies USING (key) WHERE id = ?"  # noqa: S608 - constants
+    row = connection.execute(sql, [to_storable(id)]).fetchone()
+    if row is None:
+        return None
+    *summary, data, key = row
+    return unpack_record(summary_of(summary), data, texts_of_calls(connection, [key])[key])
+
+
+def texts_of_calls(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, list[ReadText]]:
+    """Return the texts of each of the calls with these keys."""
+    places = ", ".join("?" * len(keys))
+    sql = f"SELECT key, {', '.join(TEXT_COLUMNS)} FROM texts WHERE key IN ({places}) ORDER BY key, number"  # noqa: S608
+    texts: dict[int, list[ReadText]] = {key: [] for key in keys}
+    for key, *row in connection.execute(sql, list(keys)):
+        texts[key].append(text_of(row))
+    return texts
+
+
+def list_calls(
+    connection: sqlite3.Connection, limit: int, filters: CallFilters, after: CallPlace | None
+) -> tuple[CallSummary, ...]:
+    """Return calls, newest first."""
+    where, values = calls_where(filters, after)
+    sql = f"SELECT {CALLS} FROM calls {where} {_NEWEST_FIRST} LIMIT ?"  # noqa: S608 - constants
+    return tuple(map(summary_of, connection.execute(sql, [*values, limit])))
+
+
+def calls_where(filters: CallFilters, after: CallPlace | None) -> tuple[str, list[Any]]:
+    """Return the WHERE clause of a list of calls, and its values."""
+    conditions, values = _conditions(filters)
+    if after is not None:
+        conditions, values = [*conditions, "(calls.started_at, calls.id) < (?, ?)"], [*values, *after]
+    return (f"WHERE {' AND '.join(conditions)}" if conditions else ""), values
+
+
+def _conditions(filters: CallFilters) -> tuple[list[str], list[Any]]:
+    """Return the conditions that filters set for a call, and their values."""
+    conditions: list[str] = []
+    values: list[Any] = []
+    equal = {name: getattr(filters, name) for name in ("session", "client", "tool", "outcome", "miss")}
+    if filters.outcome == "error":
+        # Each failed call is a miss, and the index of misses is in the order of the list.
+        equal["outcome"] = ""
+        conditions.append(f"calls.miss != '' AND calls.outcome != '{OK}'")
+    elif filters.misses_only or filters.miss:
+        conditions.append("calls.miss != ''")
+    for name, value in equal.items():
+        if value:
+            conditions.append(f"calls.{name} = ?")
+            values.append(to_storable(value))
+    for column, wanted in (("sites", [wanted_site(filters)]), ("words", wanted_words(filters))):
+        for text in filter(None, wanted):
+            conditions.append(f"(SELECT instr({column}, ?) FROM searchable WHERE searchable.key = calls.key)")  # noqa: S608
+            values.append(to_storable(text))
+    return conditions, values
+
+
+def list_sessions(
+    connection: sqlite3.Connection, limit: int, filters: CallFilters, after: CallPlace | None
+) -> tuple[SessionSummary, ...]:
+    """Return the sessions with a call that the filters allow, the one with the latest call first."""
+    where, values = sessions_where(filters, after)
+    sql = f"SELECT {SESSIONS} FROM sessions {where} ORDER BY last_at DESC, id DESC LIMIT ?"  # noqa: S608 - constants
+    return tuple(map(session_of, connection.execute(sql, [*values, limit])))
+
+
+def sessions_where(filters: CallFilters, after: CallPlace | None) -> tuple[str, list[Any]]:
+    """Return the WHERE clause of a list of sessions, and its values."""
+    conditions, values = _conditions(filters)
+    if conditions:
+        every = " AND ".join(["calls.session = sessions.id", *conditions])
+        conditions = [f"EXISTS (SELECT 1 FROM calls INDEXED BY calls_by_session WHERE {every})"]  # noqa: S608
+    if after is not None:
+        conditions, values = [*conditions, "(last_at, id) < (?, ?)"], [*values, *after]
+    return (f"WHERE {' AND '.join(conditions)}" if conditions else ""), values
+
+
+def find_session(connection: sqlite3.Connection, id: str) -> SessionSummary | None:
+    """Return a session, None if it is unknown."""
+    row = connection.execute(f"SELECT {SESSIONS} FROM sessions WHERE id = ?", [to_storable(id)]).fetchone()  # noqa: S608
+    return None if row is None else session_of(row)
+
+
+def list_following(connection: sqlite3.Connection, id: str) -> tuple[CallSummary, ...]:
+    """Return the calls that follow on a call, oldest first."""
+    sql = f"SELECT {CALLS} FROM calls WHERE follows = ? AND follows != '' ORDER BY started_at, id"  # noqa: S608
+    return tuple(map(summary_of, connection.execute(sql, [to_storable(id)])))
+
+
+def list_on_text(connection: sqlite3.Connection, text_id: str, limit: int) -> tuple[CallSummary, ...]:
+    """Return the calls that read a text, newest first."""
+    chosen = "key IN (SELECT key FROM texts WHERE text_id = ? AND text_id != '')"
+    sql = f"SELECT {CALLS} FROM calls WHERE {chosen} {_NEWEST_FIRST} LIMIT ?"  # noqa: S608 - constants
+    return tuple(map(summary_of, connection.execute(sql, [to_storable(text_id), limit])))
+
+
+def list_choices(connection: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the clients, tools and error codes that occur."""
+    clients, tools, outcomes = (
+        tuple(value for (value,) in connection.execute(f"SELECT DISTINCT {name} FROM calls ORDER BY {name}"))  # noqa: S608
+        for name in ("client", "tool", "outcome")
+    )
+    return clients, tools, tuple(outcome for outcome in outcomes if outcome != OK)
+
+
+# Figures.
+
+_HOURS: Final = f"""SELECT CAST(started_at / {HOUR} AS INTEGER) * {HOUR}, count(*), sum(outcome != '{OK}'),
+    sum(miss != ''), sum(read_chars), sum(shown_chars), sum(tokens)
+FROM calls WHERE started_at >= ? GROUP BY 1 ORDER BY 1"""  # noqa: S608 - constants
+_ASKED: Final = f"""SELECT count(*), coalesce(sum(miss = ''), 0) FROM calls
+WHERE started_at >= ? AND outcome = '{OK}' AND tool IN ({", ".join(f"'{tool}'" for tool in sorted(ASKING))})"""  # noqa: S608
+_STAGES: Final = """SELECT name, sum(stages.seconds), count(*) FROM stages JOIN calls USING (key)
+WHERE started_at >= ? GROUP BY name ORDER BY 2 DESC, 1"""
+_SOURCES: Final = """SELECT site, sum(chars), count(DISTINCT texts.key) FROM texts JOIN calls USING (key)
+WHERE started_at >= ? AND site != '' AND text_id != '' GROUP BY site ORDER BY 2 DESC, 1 LIMIT ?"""
+
+
+def sum_figures(connection: sqlite3.Connection, since: float) -> Figures:
+    """Return the figures of the calls since a time."""
+    hours = tuple(Hour(*row) for row in connection.execute(_HOURS, [since]))
+    asked, sufficed = connection.execute(_ASKED, [since]).fetchone()
+    outcomes, tools, clients, misses = (
+        _count_by(connection, name, since) for name in ("outcome", "tool", "client", "miss")
+    )
+    stages = tuple(connection.execute(_STAGES, [since]))
+    sources = tuple(connection.execute(_SOURCES, [since, MAX_SOURCES]))
+    total = sum(hour.calls for hour in hours)
+    return Figures(since, total, asked, sufficed, hours, outcomes, stages, sources, tools, clients, misses)
+
+
+def _count_by(connection: sqlite3.Connection, name: str, since: float) -> tuple[tuple[str, int], ...]:
+    sql = f"SELECT {name}, count(*) FROM calls WHERE started_at >= ? GROUP BY 1 ORDER BY 2 DESC, 1"  # noqa: S608
+    return tuple(connection.execute(sql, [since]))

@@ -1,0 +1,173 @@
+"""Determine which earlier call of its session a call follows, and which earlier calls therefore did not suffice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from keyhole.store.calls.record import OK, CallRecord, CallSummary, Miss, ReadText, Relation
+
+EARLIER_CALLS: Final = 40
+"""Earlier calls of a session that a call is compared with. An agent that returns to a page does so within a few."""
+COMMON_WORDS: Final = 0.5
+"""Share of the words of the shorter of two queries that the other contains too, from which on they ask the same."""
+MIN_WORD: Final = 3
+"""Characters of a word that counts as the topic of a query, if the query has any such word."""
+
+_WORD: Final = re.compile(r"\w+")
+_FIRST_UNSPACED: Final = "\u2e80"
+"""The first character of the scripts of East Asia, which write no spaces between words."""
+OUTPUTS: Final = ("hook", "pipe", "proxy", "run")
+"""Origins of calls that bound an output. To run a command again is no sign that its output was insufficient. Nor is
+reading on in a resource, which a person attaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """One earlier call of the session, as far as relations depend on it."""
+
+    summary: CallSummary
+    request: str
+    """The result of `request_of`."""
+    texts: Sequence[ReadText]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return the ids and addresses of the texts that the call read, and its target."""
+        return _keys(self.texts) | ({self.summary.target} - {""})
+
+    @property
+    def shown_keys(self) -> frozenset[str]:
+        """Return the ids and addresses of the texts that its result shows."""
+        return _keys([text for text in self.texts if text.spans])
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A record with its relation, and the miss of the earlier call that it follows."""
+
+    record: CallRecord
+    miss: Miss = ""
+    """Why the call that `follows` names did not suffice; "" if it sufficed or its miss is known already."""
+
+
+def request_of(record: CallRecord) -> str:
+    """Return a fingerprint that calls with the same tool and arguments share."""
+    request = f"{record.summary.tool}\n{record.arguments}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(request, digest_size=8).hexdigest()
+
+
+def earlier_of(record: CallRecord) -> Earlier:
+    """Return a call as later calls see it."""
+    return Earlier(record.summary, request_of(record), record.texts)
+
+
+def output_read_by(record: CallRecord) -> str:
+    """Return the id of the stored text that a call reads, "" if it reads none.
+
+    A hook or a command records the output that it keeps in another session than that of the server. So after the calls
+    of the session, the log gives `relate` the latest other call that read this text and has one of the origins OUTPUTS.
+    """
+    return record.summary.target if record.summary.tool == "read_artifact" else ""
+
+
+def relate(record: CallRecord, earlier: Sequence[Earlier]) -> Related:
+    """Return the record with its relation and its own miss.
+
+    `earlier`: calls of its session, the latest first, then perhaps one that kept the output which it reads.
+
+    A call follows only a call that had ended when it started: of calls made at the same time none knew the other.
+    """
+    call = record.summary
+    before = [each for each in earlier if each.summary.started_at + each.summary.seconds <= call.started_at]
+    found, relation = _follow(record, before)
+    own = replace(
+        call,
+        follows=found.summary.id if found else "",
+        relation=relation,
+        miss="" if call.outcome == OK else "error",
+    )
+    miss = _miss(found, relation, earlier_of(record).keys) if found else ""
+    return Related(replace(record, summary=own), miss)
+
+
+def _follow(record: CallRecord, before: Sequence[Earlier]) -> tuple[Earlier | None, Relation]:
+    """Return the latest earlier call that a call follows, however many lie between, and how it relates to it."""
+    call, request, keys = record.summary, request_of(record), earlier_of(record).keys
+    same = next((each for each in before if each.request == request), None)
+    if call.origin in OUTPUTS:
+        return same, "same_call" if same else ""
+    arguments = _arguments(record)
+    # A call that shows something of the text before one that only read it, such as a search that found it.
+    on_text = next((each for each in before if each.shown_keys & keys), None)
+    on_text = on_text or next((each for each in before if each.keys & keys), None)
+    if "find" in arguments:
+        return on_text, _quote_relation(record) if on_text else ""
+    if same:
+        return same, "same_call"
+    if call.tool == "search":
+        again = next(
+            (each for each in before if each.summary.tool == "search" and _is_similar(each.summary, call)), None
+        )
+        return again, "searched_again" if again else ""
+    if on_text is None:
+        return None, ""
+    return on_text, "read_on" if call.tool == "read_artifact" and not call.query else "same_page"
+
+
+def _miss(found: Earlier, relation: Relation, keys: frozenset[str]) -> Miss:
+    """Return why the followed call did not suffice, "" if it did, or if its miss is known already."""
+    call = found.summary
+    if call.miss or call.origin == "resource" or (call.origin in OUTPUTS and relation == "same_call"):
+        return ""
+    if call.tool == "search" and relation in {"same_call", "searched_again"}:
+        return "searched_again"
+    # A range that was read in order is followed by the next one, and a quote that was looked up by its surroundings.
+    is_asked = call.tool != "read_artifact" or bool(call.query)
+    if not is_asked or not (found.shown_keys & keys):
+        return ""
+    if relation == "read_on":
+        return "read_on"
+    return "same_page" if relation in {"same_page", "same_call"} else ""
+
+
+def _keys(texts: Sequence[ReadText]) -> frozenset[str]:
+    """Return the ids of texts, and the addresses of pages. Many outputs share one address."""
+    return frozenset(
+        key for text in texts if text.id for key in (text.id, text.url) if key == text.id or key.startswith("http")
+    )
+
+
+def _quote_relation(record: CallRecord) -> Relation:
+    notes = dict(record.notes)
+    return "quote_found" if record.summary.outcome == OK and notes.get("found") != "no" else "quote_not_found"
+
+
+def _arguments(record: CallRecord) -> dict[str, Any]:
+    """Return the arguments of a call, none if they are not a JSON object."""
+    try:
+        arguments = json.loads(record.arguments)
+    except ValueError:
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def _is_similar(one: CallSummary, other: CallSummary) -> bool:
+    """Return True if two queries share at least half of the words of the shorter one."""
+    first, second = _words(one.query), _words(other.query)
+    shorter = min(len(first), len(second))
+    return shorter > 0 and len(first & second) >= COMMON_WORDS * shorter
+
+
+def _words(query: str) -> frozenset[str]:
+    """Return the words of a query, in scripts without spaces its pairs of characters."""
+    words: set[str] = set()
+    for word in _WORD.findall(query.casefold()):
+        is_unspaced = word[0] >= _FIRST_UNSPACED and len(word) > 1
+        words |= {word[at : at + 2] for at in range(len(word) - 1)} if is_unspaced else {word}
+    long = {word for word in words if len(word) >= MIN_WORD or word[0] >= _FIRST_UNSPACED}
+    return frozenset(long or words)

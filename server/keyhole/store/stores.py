@@ -1,0 +1,37 @@
+"""The protocol of the stores and logs of all tenants of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from keyhole.store.base import Store
+from keyhole.store.calls.base import CallLog
+
+
+class Stores(Protocol):
+    """The stores of all tenants of a server. Authentication determines the tenant of a call."""
+
+    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
+        """Return a tenant's store and the secret of its ids. The store is opened by its first use."""
+        ...
+
+    def calls_for(self, tenant: str) -> CallLog:
+        """Return a tenant's log of calls, which is opened by its first use."""
+        ...
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        """Yield the name, the store and the log of each tenant that has stored something, open until the next one.
+
+        Stores have no names of tenants: a tenant that is not among `names` has the beginning of the hash of its name.
+        Raises KeyholeError(store_unavailable) if the tenants cannot be listed.
+        """
+        ...
+
+    def warning(self) -> str:
+        """Return the code of the current problem of any store, or ""."""
+        ...
+
+    def close(self) -> None:
+        """Close all open stores."""
+        ...

@@ -1,0 +1,59 @@
+"""Tests of measuring the stages of one call."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from keyhole.retrieval.instrumentation import stage, stages_observed_by
+from keyhole.retrieval.stage_times import StageTimes
+
+
+class Ticks:
+    """A counter in place of the clock: each reading is one second later."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@pytest.fixture
+def times(monkeypatch: pytest.MonkeyPatch) -> StageTimes:
+    monkeypatch.setattr("keyhole.retrieval.stage_times.time.perf_counter", Ticks())
+    return StageTimes()
+
+
+def test_the_times_of_a_stage_that_runs_twice_are_added(times: StageTimes) -> None:
+    for _ in range(2):
+        with times.stage("rank"):
+            pass
+    assert times.measured() == (("rank", 2.0),)
+
+
+def test_parts_of_a_stage_that_run_at_the_same_time_count_once(times: StageTimes) -> None:
+    with times.stage("fetch"), times.stage("fetch"):
+        pass
+    assert times.measured() == (("fetch", 1.0),)
+
+
+def test_stages_in_threads_and_tasks_belong_to_the_call_that_started_them() -> None:
+    def rank() -> None:
+        with stage("rank"):
+            pass
+
+    async def call(name: str) -> tuple[str, ...]:
+        own = StageTimes()
+        with stages_observed_by(own):
+            await asyncio.gather(asyncio.to_thread(rank), asyncio.to_thread(rank))
+            with stage("fetch" if name == "one" else "render"):
+                await asyncio.sleep(0)
+        return tuple(stage for stage, _ in own.measured())
+
+    async def both() -> tuple[tuple[str, ...], ...]:
+        return tuple(await asyncio.gather(call("one"), call("two")))
+
+    assert asyncio.run(both()) == (("rank", "fetch"), ("rank", "render"))

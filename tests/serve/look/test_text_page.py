@@ -1,0 +1,106 @@
+"""The page of one stored text: its windows, the marks of a call, and what can be done with it."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+
+from keyhole.serve.look.page import Look
+from keyhole.serve.look.text_page import MAX_STOPS, WINDOW_CHARS, list_stops, read_number
+from tests.store.calls.samples import call, page, read_text
+from tests.support.look import NOW, empty_look, page_client, words_of
+
+LONG = replace(page(0, 2 * WINDOW_CHARS + 5_000), fetched_at=NOW - 600)
+
+
+def look_at_long() -> Look:
+    look = empty_look()
+    look.store.put(LONG, "")
+    look.calls.add(call("c1", query="timeout", texts=[read_text(LONG, (500, 900), (80_000, 80_400))]))
+    return look
+
+
+def text_of(shown: str) -> str:
+    parts = re.findall(r"<pre>\n(.*?)</pre>", shown, re.DOTALL)  # browsers drop the first newline
+    return html.unescape("".join(parts).replace("<mark>", "").replace("</mark>", ""))
+
+
+def test_following_the_link_to_the_later_window_reads_the_whole_text() -> None:
+    client, link, read = page_client(look_at_long()), f"/texts/{LONG.id}?call=c1", ""
+    while link:
+        shown = client.get(link).text
+        read += text_of(shown)
+        found = re.search(r'rel="next" href="([^"]*)"', shown)
+        link = html.unescape(found[1]) if found else ""
+    assert read == LONG.text
+
+
+def test_the_passages_of_a_call_are_marked_and_linked_in_other_windows() -> None:
+    shown = page_client(look_at_long()).get(f"/texts/{LONG.id}?call=c1").text
+    assert 'href="#at-500"' in shown and 'id="at-500"' in shown
+    assert f'href="/texts/{LONG.id}?start=80000&amp;call=c1"' in shown
+    assert "<mark>timeout</mark>" in shown
+
+
+def test_a_long_text_has_links_to_places_along_it() -> None:
+    assert list_stops(2 * WINDOW_CHARS) == ()
+    assert list_stops(len(LONG.text)) == (0, WINDOW_CHARS, 2 * WINDOW_CHARS)
+    for total in (10_000_000, 10_000_001, 52_888_896):
+        stops = list_stops(total)
+        assert 6 < len(stops) <= MAX_STOPS and stops[-1] < total
+    shown = page_client(look_at_long()).get(f"/texts/{LONG.id}?start=60000").text
+    assert f'<a href="/texts/{LONG.id}?start=50000" aria-current="true">50,000</a>' in shown
+
+
+def test_words_can_be_marked_without_a_call() -> None:
+    words = words_of(page_client(look_at_long()).get(f"/texts/{LONG.id}?query=cancel+zebra").text)
+    assert "Not in the text: zebra" in words
+    assert "Best matches" in words
+    assert "no passage" not in words and "Shown:" not in words
+
+
+def test_the_page_lists_the_calls_that_read_the_text() -> None:
+    shown = page_client(look_at_long()).get(f"/texts/{LONG.id}").text
+    assert "Calls that read this text" in shown
+    assert '<a href="/calls/c1">' in shown
+
+
+def test_two_fetches_of_a_page_link_to_their_comparison() -> None:
+    look = empty_look()
+    old = replace(page(0, 2_000), fetched_at=NOW - 900)
+    new = replace(old, id="n" * 16, text=old.text + "More.\n", fetched_at=NOW - 60, replaces=old.id)
+    look.store.put(old, "")
+    look.store.put(new, "")
+    link = f'href="/compare?old={old.id}&amp;new={new.id}"'
+    client = page_client(look)
+    assert link in client.get(f"/texts/{new.id}").text
+    older = client.get(f"/texts/{old.id}").text
+    assert link in older and f'href="/texts/{new.id}"' in older
+
+
+def test_the_page_says_when_a_text_expires_and_a_pinned_text_can_be_unpinned() -> None:
+    look = replace(look_at_long(), ttl=2 * 86_400)
+    before = page_client(look).get(f"/texts/{LONG.id}").text
+    assert 'action="/actions/pin-text"' in before and "Expires in 2 days unless it is read" in words_of(before)
+    look.store.pin(LONG.id, True)
+    after = page_client(look).get(f"/texts/{LONG.id}").text
+    assert 'action="/actions/unpin-text"' in after and "Expires never, it is pinned" in words_of(after)
+
+
+def test_an_unknown_text_is_not_found_and_odd_arguments_are_harmless() -> None:
+    client = page_client(look_at_long())
+    assert client.get("/texts/none").status_code == 404
+    assert client.get(f"/texts/{LONG.id}?start=-1&call=none").status_code == 200
+    assert client.get(f"/texts/{LONG.id}?start=999999999").status_code == 200
+    assert [read_number(value) for value in ("", "12", "-1", "²", "9" * 30, "1_0")] == [0, 12, 0, 0, 0, 0]
+
+
+def test_a_lone_surrogate_in_a_text_or_a_query_fails_no_page() -> None:
+    look = empty_look()
+    odd = replace(page(0, 2_000), id="s" * 16, text="A \ud800 pump.\n", title="\udfff")
+    look.store.put(odd, "")
+    look.calls.add(call("c1", query="pump \ud800", result="\ud800", texts=[read_text(odd, (0, 5))]))
+    client = page_client(look)
+    for path in (f"/texts/{'s' * 16}", f"/texts/{'s' * 16}/rendered", "/calls/c1"):
+        assert client.get(path).status_code == 200
