@@ -28,7 +28,7 @@ from keyhole.store.sqlite.file import LosableFile
 
 T = TypeVar("T")
 
-FILE_NAME: Final = "calls.sqlite3"
+FILE_NAME: Final = "calls.db"
 COLLECT_SECONDS: Final = 3_600.0
 """Seconds after which expired calls are dropped again, by the next use of the log."""
 COLLECT_CALLS: Final = 64
