@@ -7,6 +7,7 @@ otherwise the figures would show a single minute. Needs Chromium.
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
@@ -26,14 +27,18 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "server")]
 
 from benchmarks.outputs.corpus import load_outputs  # noqa: E402 - found through the line above
-from keyhole.cli.build import open_stores  # noqa: E402
+from keyhole.cli.build import build, open_stores  # noqa: E402
 from keyhole.cli.demo_site import fixtures_folder, recorded_pages  # noqa: E402
 from keyhole.config.parse import parse_config  # noqa: E402
 from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions  # noqa: E402
 from keyhole.fetch.client import HttpFetcher  # noqa: E402
 from keyhole.records import Page  # noqa: E402
+from keyhole.retrieval.call import Caller  # noqa: E402
+from keyhole.serve.mcp_app.show_call import show_call  # noqa: E402
 from keyhole.store.base import LOCAL  # noqa: E402
+from tests.serve.mcp_app.test_view import hosted  # noqa: E402
 from tests.support.agents_at_work import LAST, Step, Workplace  # noqa: E402
+from tests.support.chromium import Chromium  # noqa: E402
 from tests.support.console import run_command, temporary_installation  # noqa: E402
 from tests.support.documentation import OUTPUT_EXAMPLE  # noqa: E402
 from tests.support.fakes import page  # noqa: E402
@@ -121,6 +126,8 @@ PICTURES: Final = {
     "figures": ("/figures?days=7", 900),
 }
 """The path of the page that each picture shows or begins with, and the height of the picture in pixels."""
+APP_BOX: Final = (10, 10, 650, 780)
+"""The pixels of the view in its host: left, top, right, bottom."""
 TIMES_OF_DAY: Final = (0.4, 0.45, 0.6, 0.65, 0.75)
 """Parts of a day before now at which sessions began, in turn."""
 
@@ -154,19 +161,22 @@ def answer_search(site: Site) -> Any:
     return talk
 
 
-def work(workplace: Workplace) -> None:
-    """Store the pages, let the agents work, and bound the output of a test run that failed."""
+def work(workplace: Workplace) -> str:
+    """Store the pages, let the agents work, and bound the output of a test run that failed.
+
+    Returns the result of the last agent's first call.
+    """
     with network(), patch.dict(os.environ, {"KEYHOLE_RECORD": "off"}):
         for url in (VACUUM, WAL, OWNERSHIP, *REFERENCE):
             run_command(f"keyhole fetch {url}")
-    for client, steps in SESSIONS:
-        workplace.work(client, steps)
+    results = [workplace.work(client, steps) for client, steps in SESSIONS]
     output = load_outputs()[OUTPUT_EXAMPLE]
     command = ["-m", "keyhole", "bound", "--of", output.command, "--exit", str(output.exit), "--budget", "1500"]
     environment = workplace.environment()
     subprocess.run(
         [sys.executable, *command], input=output.text, env=environment, text=True, check=False, capture_output=True
     )
+    return results[-1][0]
 
 
 def spread_times(home: Path) -> None:
@@ -187,12 +197,24 @@ def spread_times(home: Path) -> None:
     stores.close()
 
 
-def save(window: Visit, name: str) -> None:
-    """Write what the window shows as a PNG of few colours."""
-    with Image.open(io.BytesIO(window.page.screenshot())) as shown:
+def show_app(home: Path, result: str) -> bytes:
+    """Return a picture of a host with the view of the call that had this result."""
+    retrieval = build(parse_config({"KEYHOLE_HOME": str(home)})).of(LOCAL)
+    data = asyncio.run(show_call(retrieval, Caller(), {"result": result}))
+    answer = {"result": {"content": [{"type": "text", "text": data}]}}
+    with Chromium() as browser, hosted(browser, answer, theme="light") as view:
+        view.send("ui/notifications/tool-input", {"arguments": SESSIONS[-1][1][0][1]})
+        view.send("ui/notifications/tool-result", {"content": [{"type": "text", "text": result}]})
+        view.wait_until(lambda: "bytes" in view.text("#figures"))
+        return view.screenshot()
+
+
+def save(png: bytes, name: str, box: tuple[int, int, int, int] | None = None) -> None:
+    """Write a picture, or a box of it, as a PNG of few colours."""
+    with Image.open(io.BytesIO(png)) as shown:
         IMAGES.mkdir(exist_ok=True)
         path = IMAGES / f"look-{name}.png"
-        shown.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        shown.crop(box).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
     print(path.relative_to(ROOT), path.stat().st_size)
 
 
@@ -200,15 +222,17 @@ def main(names: list[str]) -> None:
     """Take the named pictures, by default all."""
     with temporary_installation() as home, serve(answer_search) as site:
         workplace = Workplace(home, site)
-        work(workplace)
+        result = work(workplace)
+        if not names or "app" in names:
+            save(show_app(home, result), "app", APP_BOX)
         spread_times(home)
         with workplace.look() as link, open_browser() as browser:
             for scheme in ("light", "dark"):
                 with visit(browser, link, scheme="light" if scheme == "light" else "dark") as window:
-                    for name in names or (*PICTURES, "call-dark"):
+                    for name in (set(names) or {*PICTURES, "call-dark"}) - {"app"}:
                         if (name == "call-dark") == (scheme == "dark"):
                             open_page(window, name.removesuffix("-dark"))
-                            save(window, name)
+                            save(window.page.screenshot(), name)
 
 
 def open_page(window: Visit, name: str) -> None:

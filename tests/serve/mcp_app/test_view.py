@@ -105,6 +105,10 @@ class View:
         """Give the view a width in CSS pixels."""
         self._page.evaluate(f"view.style.width = '{width}px'")
 
+    def screenshot(self) -> bytes:
+        """Return a PNG of the host with the view at its upper left."""
+        return self._page.screenshot()
+
     def text(self, selector: str = "body") -> str:
         """Return the visible text of an element."""
         return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
