@@ -43,7 +43,7 @@ from tests.support.console import run_command, temporary_installation  # noqa: E
 from tests.support.documentation import OUTPUT_EXAMPLE  # noqa: E402
 from tests.support.fakes import page  # noqa: E402
 from tests.support.loopback import Call, Site, response, serve  # noqa: E402
-from tests.support.visits import Visit, open_browser, visit  # noqa: E402
+from tests.support.visits import Scheme, Visit, open_browser, visit  # noqa: E402
 
 IMAGES: Final = ROOT / "docs" / "images"
 WIDTH: Final = 1_280
@@ -126,6 +126,8 @@ PICTURES: Final = {
     "figures": ("/figures?days=7", 900),
 }
 """The path of the page that each picture shows or begins with, and the height of the picture in pixels."""
+TAKEN: Final[dict[Scheme, tuple[str, ...]]] = {"light": tuple(PICTURES), "dark": ("call-dark",)}
+"""The names of the pictures of pages by the colours of the system."""
 APP_BOX: Final = (10, 10, 650, 780)
 """The pixels of the view in its host: left, top, right, bottom."""
 TIMES_OF_DAY: Final = (0.4, 0.45, 0.6, 0.65, 0.75)
@@ -205,7 +207,7 @@ def show_app(home: Path, result: str) -> bytes:
     with Chromium() as browser, hosted(browser, answer, theme="light") as view:
         view.send("ui/notifications/tool-input", {"arguments": SESSIONS[-1][1][0][1]})
         view.send("ui/notifications/tool-result", {"content": [{"type": "text", "text": result}]})
-        view.wait_until(lambda: "bytes" in view.text("#figures"))
+        view.wait_until(lambda: "characters left out" in view.text())
         return view.screenshot()
 
 
@@ -227,12 +229,11 @@ def main(names: list[str]) -> None:
             save(show_app(home, result), "app", APP_BOX)
         spread_times(home)
         with workplace.look() as link, open_browser() as browser:
-            for scheme in ("light", "dark"):
-                with visit(browser, link, scheme="light" if scheme == "light" else "dark") as window:
-                    for name in (set(names) or {*PICTURES, "call-dark"}) - {"app"}:
-                        if (name == "call-dark") == (scheme == "dark"):
-                            open_page(window, name.removesuffix("-dark"))
-                            save(window.page.screenshot(), name)
+            for scheme, taken in TAKEN.items():
+                with visit(browser, link, scheme=scheme) as window:
+                    for name in (each for each in taken if not names or each in names):
+                        open_page(window, name.removesuffix("-dark"))
+                        save(window.page.screenshot(), name)
 
 
 def open_page(window: Visit, name: str) -> None:
@@ -245,7 +246,7 @@ def open_page(window: Visit, name: str) -> None:
         window.page.wait_for_load_state()
         window.page.locator("section.asked").evaluate("part => scrollTo(0, part.offsetTop - 10)")
     else:
-        window.page.locator("#live").wait_for(state="visible" if path != "/figures?days=7" else "hidden")
+        window.page.locator("#live").wait_for(state="hidden" if name == "figures" else "visible")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ _LINKS: Final = "a[href]:not([href$='/export']), iframe[src]"
 MAX_FRAMES: Final = 4
 """Frames with rendered texts that are opened: a third of all pages would be frames."""
 Scheme = Literal["light", "dark"]
+SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
 
 
 @contextmanager

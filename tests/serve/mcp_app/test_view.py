@@ -106,7 +106,10 @@ class View:
         self._page.evaluate(f"view.style.width = '{width}px'")
 
     def screenshot(self) -> bytes:
-        """Return a PNG of the host with the view at its upper left."""
+        """Return a PNG of the host with the view at its upper left, once the view has been painted as it is."""
+        painted = "requestAnimationFrame(() => requestAnimationFrame(() => (globalThis.isPainted = true)))"
+        self.evaluate(f"globalThis.isPainted = false; {painted}")
+        self.wait_until(lambda: bool(self.evaluate("globalThis.isPainted")))
         return self._page.screenshot()
 
     def text(self, selector: str = "body") -> str:
