@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from tests.support.agents_at_work import Workplace, serve_pages
 from tests.support.chromium import MISSING, find_chromium
-from tests.support.visits import HEIGHT, WIDTHS, Visit, kind_of_page, open_browser, open_every_page, visit
+from tests.support.visits import HEIGHT, SCHEMES, WIDTHS, Visit, kind_of_page, open_browser, open_every_page, visit
 
 from .setup import Setup
 from .steps import Steps
@@ -17,7 +17,6 @@ from .steps import Steps
 PACKAGES = ("axe-core",)
 MOST: Final = 3
 """Pages of each kind that are checked; the newest calls read hostile pages."""
-SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 _RUN: Final = (
     "axe.run(document, {iframes: false}).then(({violations}) => violations"
     ".filter(each => ['serious', 'critical'].includes(each.impact))"

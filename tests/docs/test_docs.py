@@ -28,8 +28,8 @@ TEXT = README.read_text(encoding="utf-8")
 def test_the_readme_has_its_headings_in_order() -> None:
     headings = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
     assert headings == [
-        "Comparison with a plain fetch", "Demo", "Registration", "The three tools", "Any output", "Settings", "Errors",
-        "Limits", "Documentation",
+        "Comparison with a plain fetch", "Demo", "Registration", "The three tools", "Any output",
+        "What your agent read", "Settings", "Errors", "Limits", "Documentation",
     ]  # fmt: skip
 
 

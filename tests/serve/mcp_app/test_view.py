@@ -105,6 +105,13 @@ class View:
         """Give the view a width in CSS pixels."""
         self._page.evaluate(f"view.style.width = '{width}px'")
 
+    def screenshot(self) -> bytes:
+        """Return a PNG of the host with the view at its upper left, once the view has been painted as it is."""
+        painted = "requestAnimationFrame(() => requestAnimationFrame(() => (globalThis.isPainted = true)))"
+        self.evaluate(f"globalThis.isPainted = false; {painted}")
+        self.wait_until(lambda: bool(self.evaluate("globalThis.isPainted")))
+        return self._page.screenshot()
+
     def text(self, selector: str = "body") -> str:
         """Return the visible text of an element."""
         return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))

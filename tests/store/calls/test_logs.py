@@ -141,6 +141,12 @@ def test_calls_are_filtered(log: CallLog, filters: CallFilters, expected: str) -
     assert "".join(sorted(each.id for each in log.calls(9, filters))) == expected
 
 
+def test_a_session_is_not_about_the_id_of_a_stored_text(log: CallLog) -> None:
+    log.add(call("a", "one", target="https://b.example/"))
+    log.add(call("b", "one", tool="read_artifact", target="r6uvigrrrulxtpdj", started_at=START + 1))
+    assert [session.about for session in log.sessions(9)] == ["https://b.example/"]
+
+
 def test_sessions_are_listed_by_their_latest_call_with_the_totals_of_all_their_calls(log: CallLog) -> None:
     text = read_text(page(1), (100, 400))
     log.add(call("a", "one", texts=[text], result="x" * 40))

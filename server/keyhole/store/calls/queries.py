@@ -33,7 +33,8 @@ from keyhole.store.calls.totals import ASKING, HOUR, MAX_SOURCES
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
 SESSIONS: Final = f"""{", ".join(SESSION_COLUMNS)}, coalesce((
     SELECT CASE WHEN query != '' THEN query ELSE target END FROM calls INDEXED BY calls_by_session
-    WHERE session = sessions.id AND (query != '' OR target != '') ORDER BY started_at DESC, calls.id DESC LIMIT 1
+    WHERE session = sessions.id AND (query != '' OR target != '' AND tool != 'read_artifact')
+    ORDER BY started_at DESC, calls.id DESC LIMIT 1
 ), '')"""  # noqa: S608 - constants
 _NEWEST_FIRST: Final = "ORDER BY calls.started_at DESC, calls.id DESC"
 

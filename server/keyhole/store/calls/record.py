@@ -113,7 +113,7 @@ class SessionSummary:
     read_chars: int
     shown_chars: int
     about: str = ""
-    """The query, or else the target, of the latest call that has one."""
+    """The query, or else the target, of the latest call that has one. The id of a stored text is not a target here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def sum_session(calls: Sequence[CallSummary]) -> SessionSummary:
         result_bytes=sum(call.result_bytes for call in calls),
         read_chars=sum(call.read_chars for call in calls),
         shown_chars=sum(call.shown_chars for call in calls),
-        about=next((about for call in in_order[::-1] if (about := call.query or call.target)), ""),
+        about=next((about for call in in_order[::-1] if (about := _about(call))), ""),
     )
 
 
@@ -105,3 +105,8 @@ def _sum_sources(records: Iterable[CallRecord]) -> tuple[tuple[str, int, int], .
                 calls[site].add(record.summary.id)
     rows = sorted(((site, count, len(calls[site])) for site, count in chars.items()), key=lambda row: (-row[1], row[0]))
     return tuple(rows[:MAX_SOURCES])
+
+
+def _about(call: CallSummary) -> str:
+    """Return the query of a call, or else its target unless that is the id of a stored text."""
+    return call.query or ("" if call.tool == "read_artifact" else call.target)

@@ -36,7 +36,7 @@ CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
 SESSIONS: Final = ", ".join(SESSION_COLUMNS)
 _ABOUT: Final = """coalesce((
     SELECT CASE WHEN query <> '' THEN query ELSE target END FROM keyhole.calls c
-    WHERE c.tenant = s.tenant AND c.session = s.id AND (query <> '' OR target <> '')
+    WHERE c.tenant = s.tenant AND c.session = s.id AND (query <> '' OR target <> '' AND tool <> 'read_artifact')
     ORDER BY c.started_at DESC, c.id DESC LIMIT 1
 ), '') AS about"""
 _TEXTS: Final = f"""

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.serve.look.browser.conftest import Looked
 from tests.support.agents_at_work import HOSTILE_NAME
-from tests.support.visits import Visit, kind_of_page, open_every_page, visit
+from tests.support.visits import SCHEMES, Visit, kind_of_page, open_every_page, visit
 
 KINDS = {"", "sessions", "calls", "texts", "rendered", "compare", "misses", "figures"}
 """The kinds of pages."""
@@ -69,8 +69,8 @@ def test_text_of_another_direction_does_not_turn_the_words_around_it(browser: Br
 
 def test_the_pages_follow_the_colours_of_the_system(browser: Browser, looked: Looked) -> None:
     shown = []
-    for scheme in ("light", "dark"):
-        with visit(browser, looked.link, scheme="dark" if scheme == "dark" else "light") as window:
+    for scheme in SCHEMES:
+        with visit(browser, looked.link, scheme=scheme) as window:
             shown.append(window.page.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
     light, dark = (sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in shown)
     assert light > 3 * 200 > 3 * 60 > dark
