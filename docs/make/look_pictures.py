@@ -1,4 +1,4 @@
-"""Take the pictures of `keyhole look`: `python docs/make/look_pictures.py [NAME…]` writes docs/images/look-NAME.png.
+"""Take the pictures of `keyhole look`: `python docs/make/look_pictures.py [NAME…]` writes docs/shots/look-NAME.png.
 
 Real MCP clients ask natural questions of a real `keyhole serve` over stdio, about recorded pages. The pages are stored
 under their own addresses before, so no site is asked. The times of the calls are then spread over the past days, since
@@ -45,7 +45,7 @@ from tests.support.fakes import page  # noqa: E402
 from tests.support.loopback import Call, Site, response, serve  # noqa: E402
 from tests.support.visits import Scheme, Visit, open_browser, visit  # noqa: E402
 
-IMAGES: Final = ROOT / "docs" / "images"
+SHOTS: Final = ROOT / "docs" / "shots"
 WIDTH: Final = 1_280
 """Pixels."""
 COLOURS: Final = 128
@@ -214,8 +214,8 @@ def show_app(home: Path, result: str) -> bytes:
 def save(png: bytes, name: str, box: tuple[int, int, int, int] | None = None) -> None:
     """Write a picture, or a box of it, as a PNG of few colours."""
     with Image.open(io.BytesIO(png)) as shown:
-        IMAGES.mkdir(exist_ok=True)
-        path = IMAGES / f"look-{name}.png"
+        SHOTS.mkdir(exist_ok=True)
+        path = SHOTS / f"look-{name}.png"
         shown.crop(box).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
     print(path.relative_to(ROOT), path.stat().st_size)
 

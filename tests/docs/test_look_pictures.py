@@ -24,12 +24,12 @@ MAX_BYTES = 150_000
 def test_every_picture_is_taken_by_the_command_and_shown_on_the_page() -> None:
     names = {f"look-{name}.png" for name in ("app", *chain(*look_pictures.TAKEN.values()))}
     page = (DOCS / "look.md").read_text(encoding="utf-8")
-    assert {path.name for path in look_pictures.IMAGES.glob("look-*.png")} == names
-    assert all(f"(images/{name})" in page for name in names)
+    assert {path.name for path in look_pictures.SHOTS.glob("look-*.png")} == names
+    assert all(f"(shots/{name})" in page for name in names)
 
 
 def test_the_pictures_are_small() -> None:
-    sizes = {path.name: path.stat().st_size for path in look_pictures.IMAGES.iterdir()}
+    sizes = {path.name: path.stat().st_size for path in look_pictures.SHOTS.glob("look-*.png")}
     assert {name: size for name, size in sizes.items() if size > MAX_BYTES} == {}
 
 
