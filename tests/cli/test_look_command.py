@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -70,7 +71,7 @@ def get(link: str, cookie: str = "") -> tuple[int, str, str]:
 def test_the_command_serves_the_pages_and_opens_them_in_the_browser_until_ctrl_c(home: Path) -> None:
     opened, browser = home / "opened", home / "browser.py"
     browser.write_text("import pathlib, sys; pathlib.Path(sys.argv[1]).write_text(sys.argv[2])")
-    with looking(home, browser=f"{sys.executable} {browser} {opened} %s") as (process, link):
+    with looking(home, browser=f"{shlex.join([sys.executable, str(browser), str(opened)])} %s") as (process, link):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", link)
         wait_for(lambda: opened.exists() and bool(opened.read_text()))
         once = opened.read_text()

@@ -120,11 +120,11 @@ def _wait_until_well(store: Store, clock: Clock, pause: Callable[[float], None])
 
 
 def limit_file_size(home: Path) -> Outage:
-    """Limit the size of files that this process may write to about the size of the folder's largest file."""
+    """Limit the size of files that this process may write to about the size of the store's largest file."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def begin() -> None:
-        largest = max(path.stat().st_size for path in home.rglob("*") if path.is_file())
+        largest = max(path.stat().st_size for path in home.rglob("artifacts.db*"))
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest + FREE_BYTES, hard))
 
     return Outage(home, begin, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard)))

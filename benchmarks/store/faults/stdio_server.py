@@ -163,11 +163,11 @@ def _digest(text: str) -> str:
 
 
 def limit_file_size(home: Path, process: int) -> Outage:
-    """Limit the size of files that a process may write to about the size of the folder's largest file."""
+    """Limit the size of files that a process may write to about the size of the store's largest file."""
     soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
 
     def begin() -> None:
-        largest = max(path.stat().st_size for path in home.rglob("*") if path.is_file())
+        largest = max(path.stat().st_size for path in home.rglob("artifacts.db*"))
         resource.prlimit(process, resource.RLIMIT_FSIZE, (largest + FREE_BYTES, hard))
 
     return Outage(home, begin, lambda: resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard)) and None)

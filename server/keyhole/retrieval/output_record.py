@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -156,6 +157,11 @@ def _session(call: BoundCall) -> str:
 
 def _program(title: str) -> str:
     """Return the name of the program of a command line, without its folder, or that of a tool."""
-    words = title.split()
+    lexer = shlex.shlex(title, posix=True)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""  # Windows has backslashes in paths
+    try:
+        words = list(lexer)
+    except ValueError:  # a quote without its end, as in a shortened command line
+        words = title.split()
     name = next((word for word in words if not _ASSIGNMENT.match(word)), "output")
     return name.replace("\\", "/").rpartition("/")[2][:MAX_PROGRAM] or "output"
