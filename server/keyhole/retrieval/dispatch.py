@@ -230,20 +230,21 @@ async def dispatch(
     progress: Progress,
     caller: Caller = UNKNOWN_CALLER,
     origin: Origin = "tool",
+    overhead: int = 0,
 ) -> Answer:
     """Check the arguments, call the tool, record the call, and return its answer.
 
-    A KeyholeError becomes an answer within the budget.
+    A KeyholeError becomes an answer within the budget. `overhead`: as in `Retrieval.read_artifact`.
     """
 
     async def run(retrieval: Retrieval) -> Answer:
-        return await _call(retrieval, tool, arguments, progress, caller)
+        return await _call(retrieval, tool, arguments, progress, caller, overhead)
 
     return await record_call(retrieval, Request(origin, tool, arguments, caller), run)
 
 
 async def _call(
-    retrieval: Retrieval, tool: str, arguments: Mapping[str, Any], progress: Progress, caller: Caller
+    retrieval: Retrieval, tool: str, arguments: Mapping[str, Any], progress: Progress, caller: Caller, overhead: int
 ) -> Answer:
     try:
         parsed = parse_arguments(tool, arguments)
@@ -251,7 +252,7 @@ async def _call(
             return await retrieval.web_fetch(**parsed, caller=caller)
         if tool == "search":
             return await retrieval.search(**parsed, caller=caller, progress=progress)
-        return await retrieval.read_artifact(**parsed, caller=caller)
+        return await retrieval.read_artifact(**parsed, caller=caller, overhead=overhead)
     except KeyholeError as error:
         limits = _requested(arguments, "max_chars", MIN_BUDGET), _requested(arguments, "max_tokens", MIN_TOKENS)
         return truncate(error_answer(error), client_budget(retrieval.config, caller.limits, *limits))

@@ -10,7 +10,6 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from keyhole.errors import KeyholeError
 from keyhole.retrieval.output_record import BoundCall, make_output_record
 from keyhole.serve.proxy.messages import Message, encode, response
 from keyhole.serve.proxy.rewrite import READER
@@ -80,17 +79,13 @@ class StoredTexts:
 
 async def _read(retrieval: Retrieval, arguments: dict[str, Any], client: Client, reader: str, session: str) -> Answer:
     from keyhole.retrieval.call import Caller
-    from keyhole.retrieval.dispatch import dispatch, parse_arguments
+    from keyhole.retrieval.dispatch import dispatch
     from keyhole.retrieval.progress import no_progress
 
     caller = Caller(client.name, client.version, session_id=session)
-    if reader != READER:
-        try:
-            parsed = parse_arguments(READER, arguments)
-        except KeyholeError:
-            return await dispatch(retrieval, READER, arguments, no_progress, caller)
-        return await retrieval.read_artifact(**parsed, caller=caller, overhead=len(encode(reader)) - len(READER))
-    return await dispatch(retrieval, READER, arguments, no_progress, caller)
+    # The continuation line names the tool as the client sees it.
+    overhead = len(encode(reader)) - len(encode(READER))
+    return await dispatch(retrieval, READER, arguments, no_progress, caller, overhead=overhead)
 
 
 def _result(answer: Answer, reader: str) -> dict[str, Any]:
