@@ -88,23 +88,27 @@ class Chromium:
         target = self.command("Target.createTarget", {"url": "about:blank"})["targetId"]
         try:
             session = self.command("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
-            page = Page(self, session)
+            page = Page(self, session, target)
             page.command("Page.enable")
             page.command("Emulation.setScriptExecutionDisabled", value=not scripts)
             page.command(
                 "Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False
             )
             page.command("Fetch.enable")
-            self._documents[target] = html.encode("utf-8", "replace")  # the frame has the target's id
-            self._events.clear()
-            answer = page.command("Page.navigate", url=url)
-            if "errorText" in answer:
-                raise ChromiumError(f"the page did not load: {answer['errorText']}")
-            self._wait_for_event("Page.loadEventFired", session)
+            self.load(page, html, url)
             yield page
         finally:
             self._documents.pop(target, None)
             self.command("Target.closeTarget", {"targetId": target})
+
+    def load(self, page: Page, html: str, url: str = _URL) -> None:
+        """Load other HTML into a page that is open, which takes a fraction of the time of opening another one."""
+        self._documents[page.target] = html.encode("utf-8", "replace")  # the frame has the target's id
+        self._events.clear()
+        answer = page.command("Page.navigate", url=url)
+        if "errorText" in answer:
+            raise ChromiumError(f"the page did not load: {answer['errorText']}")
+        self._wait_for_event("Page.loadEventFired", page.session)
 
     def command(self, method: str, parameters: Mapping[str, Any] | None = None, session: str = "") -> dict[str, Any]:
         """Send a DevTools command and return its result; raise ChromiumError if Chromium refuses it."""
@@ -173,6 +177,8 @@ class Page:
 
     browser: Chromium
     session: str
+    target: str = ""
+    """The id of the page's target, which `Chromium.load` needs."""
 
     def evaluate(self, expression: str) -> Any:
         """Return the JSON value of a JavaScript expression; raise ChromiumError for an exception."""
@@ -184,7 +190,9 @@ class Page:
 
     def screenshot(self, *, whole: bool = False) -> bytes:
         """Return a PNG of the viewport, or of the whole page."""
-        result = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        result = self.command(
+            "Page.captureScreenshot", format="png", captureBeyondViewport=whole, optimizeForSpeed=True
+        )
         return base64.b64decode(result["data"])
 
     def command(self, method: str, **parameters: Any) -> dict[str, Any]:

@@ -97,6 +97,7 @@ def serve(
     """
     site = Site()
     talk = _table(answers) if isinstance(answers, Mapping) else answers(site)
+    connections: set[socket.socket] = set()
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
@@ -104,6 +105,7 @@ def serve(
             # In some tests the client disconnects or refuses the handshake.
             with suppress(OSError):
                 connection = tls.wrap_socket(self.request, server_side=True) if tls else self.request
+                connections.add(connection)
                 with connection:
                     for _ in range(requests):
                         if not (head := _read_head(connection)):
@@ -128,6 +130,9 @@ def serve(
         finally:
             server.shutdown()
             thread.join()
+            for connection in list(connections):  # browsers keep connections open without a request for a minute
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RD)
 
 
 def unused_port() -> int:

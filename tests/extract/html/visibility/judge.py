@@ -7,6 +7,8 @@ that differs between the two pictures belongs to the marker. Clipping, colours, 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from PIL import Image, ImageChops
@@ -39,17 +41,19 @@ _REPLACE: Final = """(() => {
 _FAMILIES: Final = ("standard", "fixed", "serif", "sansSerif", "cursive", "fantasy", "math")
 
 
-def is_visible(browser: Chromium, html: str, click: str = "") -> bool:
-    """Return whether the marker can be seen in the window. Probes are short, so text further away was moved there.
-
-    `click` selects a control that is clicked first.
-    """
-    with browser.page(html, scripts=True) as page:
+@contextmanager
+def open_page(browser: Chromium) -> Iterator[Page]:
+    """Yield a page in which many probes can be judged, one after the other."""
+    with browser.page("", scripts=True) as page:
         page.command("Page.setFontFamilies", fontFamilies=dict.fromkeys(_FAMILIES, "DejaVu Sans Mono"))
-        if click:
-            page.evaluate(f"document.querySelector({click!r}).click()")
-        page.evaluate(_PREPARE)
-        pictures = [_photograph(page, len(MARKER) * sign) for sign in ("M", "\u00a0")]
+        yield page
+
+
+def is_visible(page: Page, html: str) -> bool:
+    """Return whether the marker can be seen in the window. Probes are short, so text further away was moved there."""
+    page.browser.load(page, html)
+    page.evaluate(_PREPARE)
+    pictures = [_photograph(page, len(MARKER) * sign) for sign in ("M", "\u00a0")]
     difference = ImageChops.difference(*pictures)
     strongest = difference.getchannel(0)
     for channel in (1, 2):

@@ -10,7 +10,7 @@ import pytest
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 from tests.extract.html.visibility import probe_documents, probe_inline_styles, probe_sheets
-from tests.extract.html.visibility.judge import MARKER, is_visible
+from tests.extract.html.visibility.judge import MARKER, is_visible, open_page
 from tests.support.chromium import MISSING, Chromium, find_chromium
 
 _MANY = ".x{display:none}"
@@ -60,8 +60,8 @@ def test_the_tables_hold_many_probes_of_both_verdicts() -> None:
 
 @pytest.mark.skipif(find_chromium() is None, reason=MISSING)
 def test_chromium_agrees_with_the_verdict_of_each_probe() -> None:
-    with Chromium() as browser:
-        wrong = [name for name, html, visible in PROBES if is_visible(browser, html) is not visible]
+    with Chromium() as browser, open_page(browser) as page:
+        wrong = [name for name, html, visible in PROBES if is_visible(page, html) is not visible]
     assert not wrong
 
 

@@ -26,7 +26,8 @@ def chromium() -> Iterator[Chromium]:
 def visit(browser: Chromium, url: str, heading: str) -> Page:
     """Open an address in a new tab, and wait for a page with a heading."""
     target = browser.command("Target.createTarget", {"url": url})["targetId"]
-    page = Page(browser, browser.command("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"])
+    session = browser.command("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
+    page = Page(browser, session, target)
     wait_for_text(page, heading)
     return page
 
