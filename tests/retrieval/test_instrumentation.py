@@ -21,6 +21,7 @@ from keyhole.retrieval.instrumentation import (
     observed_by,
     stage,
 )
+from keyhole.store.calls.record import OK
 from tests.support.fakes import page
 from tests.support.product import retrieval
 
@@ -76,7 +77,7 @@ def test_a_call_without_an_answer_was_cancelled() -> None:
         with pytest.raises(asyncio.CancelledError), observe_call("search", "t"):
             raise asyncio.CancelledError
         with observe_call("search", "t") as observed:
-            observed.outcome = instrumentation.OK
+            observed.outcome = OK
     assert recorder.events == [("search", "cancelled"), ("search", "ok")]
 
 

@@ -10,12 +10,12 @@ from mcp import Client
 from mcp.types import Implementation
 
 from keyhole.retrieval.call_record import Recording
-from keyhole.retrieval.recording import new_id
 from keyhole.retrieval.session import Visits
 from keyhole.serve.tools import build_server
 from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import CallRecord
+from keyhole.store.ids import random_id
 from tests.serve.test_tools import ERAS, URL, ready
 from tests.support.fakes import Clock, page
 from tests.support.product import retrieval
@@ -26,7 +26,7 @@ def record_clients(count: int, era: str) -> list[CallRecord]:
     clock = Clock()
     log, queue = MemoryCallLog(clock, 86_400.0), CallQueue()
     product = retrieval({URL: page(URL, "<main><p>Pumps and valves.</main>")}, clock=clock)
-    product = replace(product, recording=Recording(log, queue, Visits(new_id)))
+    product = replace(product, recording=Recording(log, queue, Visits(random_id)))
 
     async def run() -> None:
         for number in range(count):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 from keyhole._version import __version__
 from keyhole.config.config import Config
@@ -14,10 +13,9 @@ from keyhole.errors import KeyholeError
 from keyhole.retrieval.bound import Bounded
 from keyhole.store.base import LOCAL
 from keyhole.store.home import home_folder
+from keyhole.store.ids import random_id
 from keyhole.store.spool import spool_folder, write_call
 from keyhole.text.secrets import mask_secrets
-
-ID_BYTES: Final = 8
 
 
 def record_output(
@@ -32,7 +30,7 @@ def record_output(
         return
     call = {
         **{name: mask_secrets(value) if isinstance(value, str) else value for name, value in facts.items()},
-        "id": os.urandom(ID_BYTES).hex(),
+        "id": random_id(),
         "origin": origin,
         "client": f"keyhole {__version__}",
         "started_at": started_at,

@@ -11,9 +11,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
+from keyhole.records import Answer
+from keyhole.store.calls.record import OK
+
 Stage = Literal["store", "fetch", "extract", "engines", "rank", "render", "browser"]
 Amount = Literal["bytes_in", "characters_saved"]
-OK: Final = "ok"
 CANCELLED: Final = "cancelled"
 
 
@@ -25,6 +27,11 @@ class ObservedCall:
     tenant: str
     outcome: str = CANCELLED
     """`ok` or the error code as soon as there is an answer. A call that ends without an answer was cancelled."""
+
+
+def outcome_of(answer: Answer) -> str:
+    """Return `ok` or the error code. The code is read from the text, because the facts may have been dropped."""
+    return answer.text.partition(":")[0] if answer.is_error else OK
 
 
 class Observer(Protocol):

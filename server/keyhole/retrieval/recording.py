@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,17 +14,13 @@ from keyhole.errors import Code
 from keyhole.records import Answer
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.call_record import CallTrace, FinishedCall, Recording, command_session, make_record
-from keyhole.retrieval.instrumentation import CANCELLED, OK, stages_observed_by
+from keyhole.retrieval.instrumentation import CANCELLED, outcome_of, stages_observed_by
 from keyhole.retrieval.stage_times import StageTimes
 from keyhole.store.calls.record import Origin
+from keyhole.store.ids import random_id
 
 if TYPE_CHECKING:
     from keyhole.retrieval.retrieve import Retrieval
-
-
-def new_id() -> str:
-    """Return a random id of a call or a session."""
-    return secrets.token_hex(8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ async def record_call(retrieval: Retrieval, request: Request, run: Callable[[Ret
         return answer
     finally:
         finished = FinishedCall(
-            new_id(),
+            random_id(),
             _session_of(request, recording, started_at),
             _client_of(request),
             request.origin,
@@ -84,5 +79,4 @@ def _outcome(answer: Answer | None) -> str:
     """Return `ok` or an error code. Must be called while the exception of a call without answer is handled."""
     if answer is None:
         return CANCELLED if isinstance(sys.exception(), asyncio.CancelledError) else Code.INTERNAL_ERROR
-    # The code is read from the text, because the facts may have been dropped.
-    return answer.text.partition(":")[0] if answer.is_error else OK
+    return outcome_of(answer)

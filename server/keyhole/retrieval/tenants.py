@@ -15,11 +15,11 @@ from keyhole.errors import KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Api, Fetcher, Renderer
 from keyhole.retrieval.call_record import Recording
-from keyhole.retrieval.recording import new_id
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Visits
 from keyhole.store.base import Clock, Store
 from keyhole.store.calls.queue import CallQueue
+from keyhole.store.ids import random_id
 from keyhole.store.stores import Stores
 from keyhole.websearch.panel import Panel
 
@@ -104,7 +104,7 @@ class Tenants:
     def _recording(self, tenant: str) -> Recording | None:
         if self.config.record == "off":
             return None
-        return Recording(self.stores.calls_for(tenant), self._queue, Visits(new_id))
+        return Recording(self.stores.calls_for(tenant), self._queue, Visits(random_id))
 
     async def aclose(self) -> None:
         """Close the extractor, the browsers, the network client and the stores."""

@@ -29,7 +29,6 @@ from keyhole.retrieval import instrumentation
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import ARGUMENTS, argument_schema, dispatch
 from keyhole.retrieval.progress import Progress
-from keyhole.retrieval.recording import new_id
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session, Sessions
 from keyhole.serve.handlers import resource_handlers
@@ -38,6 +37,8 @@ from keyhole.serve.mcp_app.show_call import show_call
 from keyhole.serve.resources import protocol_error
 from keyhole.sharing.owner import owned_by
 from keyhole.store.base import LOCAL
+from keyhole.store.calls.record import OK
+from keyhole.store.ids import random_id
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -120,7 +121,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
     `product` is first called by the first request that needs it, so that listing the tools does not wait for a database
     or a network client. `on_listed` is called when a client lists the tools, so that the product can be created early.
     """
-    sessions = Sessions(new_id)
+    sessions = Sessions(random_id)
 
     async def list_tools(ctx: ServerRequestContext[Any], _params: object) -> types.ListToolsResult:
         on_listed()
@@ -145,7 +146,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
 
         with owned_by(_owner(ctx)), _slot(ctx), instrumentation.observe_call(params.name, tenant) as call:
             answer = await _answer_or_error(params.name, work())
-            call.outcome = _outcome(answer)
+            call.outcome = instrumentation.outcome_of(answer)
         return types.CallToolResult.model_validate(result_json(answer))
 
     async def ask(ctx: ServerRequestContext[Any], name: str, handle: Callable[[Retrieval, Caller], Awaitable[T]]) -> T:
@@ -162,7 +163,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
             except KeyholeError as error:
                 call.outcome = error.code
                 raise protocol_error(error_answer(error)) from error
-            call.outcome = _outcome(result) if isinstance(result, Answer) else instrumentation.OK
+            call.outcome = instrumentation.outcome_of(result) if isinstance(result, Answer) else OK
         return result
 
     return Server(
@@ -173,11 +174,6 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         on_call_tool=call_tool,
         **resource_handlers(ask),
     )
-
-
-def _outcome(answer: Answer) -> str:
-    """Return `ok` or the error code. The code is read from the text, because the facts may have been dropped."""
-    return answer.text.partition(":")[0] if answer.is_error else instrumentation.OK
 
 
 def tenant_of(scope: Mapping[str, Any]) -> str:

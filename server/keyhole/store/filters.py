@@ -60,6 +60,11 @@ def has_kind(url: str, kind: ArtifactKind | None) -> bool:
     return kind is None or is_output(url) == (kind == "outputs")
 
 
+def matches_address(url: str, filters: Filters) -> bool:
+    """Return whether an artifact with this URL meets the conditions on its kind and its site."""
+    return has_kind(url, filters.kind) and (not filters.sites or is_allowed_by_sites(url, filters))
+
+
 def primary_language(language: str) -> str:
     """Return the primary language of a BCP 47 tag: `pt` for `pt-BR`."""
     return language.lower().replace("_", "-").partition("-")[0]

@@ -1,14 +1,17 @@
-"""Compute the ids of artifacts. Used without the rest of the store where a database has no time to open."""
+"""Compute the ids of artifacts, and make those of calls. Used alone where a database has no time to open."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import hmac
+import os
 from collections.abc import Iterable
 
 ID_BYTES = 10
 """80 bits cannot be guessed, and encode as 16 characters of base32, which a model copies without errors."""
+RANDOM_BYTES = 8
+"""Bytes of the id of a call or a session: its log has at most 100,000."""
 
 
 def artifact_id(secret: bytes, url: str, text: str | Iterable[str]) -> str:
@@ -20,3 +23,8 @@ def artifact_id(secret: bytes, url: str, text: str | Iterable[str]) -> str:
     for piece in (text,) if isinstance(text, str) else text:
         digest.update(piece.encode("utf-8", "surrogatepass"))
     return base64.b32encode(digest.digest()[:ID_BYTES]).decode("ascii").lower()
+
+
+def random_id() -> str:
+    """Return a new id of a call or a session."""
+    return os.urandom(RANDOM_BYTES).hex()

@@ -18,10 +18,9 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import ArtifactSummary, Part
 from keyhole.store.base import LOCAL, Store
-from keyhole.store.filters import Filters, has_kind
+from keyhole.store.filters import Filters, matches_address
 from keyhole.text.clean import clean
 from keyhole.text.output_facts import COMMAND, EXIT_STATUS, FOLDER, is_output, kind_name, output_kind
-from keyhole.text.sites import is_allowed_by_sites
 
 OK, FAILED = 0, 1
 WARNINGS: Final = MappingProxyType(
@@ -78,7 +77,7 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
     needs_all = bool(arguments.site or arguments.only) or arguments.sort != "fetched"
     stored = store.list(MAX_COUNT if needs_all else arguments.limit)
     filters = Filters(tuple(arguments.site), kind=arguments.only)
-    matching = (row for row in stored if _is_wanted(row, filters))
+    matching = (row for row in stored if matches_address(row.url, filters))
     rows = heapq.nsmallest(arguments.limit, matching, _SORT_KEYS[arguments.sort])
     if arguments.json:
         print_json([_row_facts(row) for row in rows])
@@ -99,10 +98,6 @@ def _print_rows(rows: Sequence[ArtifactSummary]) -> None:
         columns.append(Column("pinned"))
         cells = [[*cell, row.pinned * "pinned"] for cell, row in zip(cells, rows, strict=True)]
     print_table(columns, cells)
-
-
-def _is_wanted(row: ArtifactSummary, filters: Filters) -> bool:
-    return has_kind(row.url, filters.kind) and (not filters.sites or is_allowed_by_sites(row.url, filters))
 
 
 def _row_facts(row: ArtifactSummary) -> dict[str, object]:

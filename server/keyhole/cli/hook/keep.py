@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -11,7 +10,7 @@ from keyhole.cli.hook.settings import load_settings
 from keyhole.extract.outputs import command_words
 from keyhole.retrieval.bound import count_lines, read_whole, render_output
 from keyhole.store import spool
-from keyhole.store.ids import artifact_id
+from keyhole.store.ids import artifact_id, random_id
 from keyhole.text.output_facts import output_notes, output_title, output_url
 from keyhole.text.secrets import mask_secrets
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from keyhole.retrieval.bound import Bounded
 
 SECRET_BYTES: Final = 32
-CALL_ID_BYTES: Final = 8
 NAMES: Final = {"claude": "claude-code"}
 """The names of clients in the log of calls, where they differ from those of the command."""
 MIN_TOPIC_WORD: Final = 4
@@ -61,7 +59,7 @@ def _call(
     """Return the record of a call, as `read_call` in retrieval/output_record.py reads it. Secrets are masked there too,
     but must not be in the file."""
     return {
-        "id": os.urandom(CALL_ID_BYTES).hex(), "origin": "hook", "session": source.session,
+        "id": random_id(), "origin": "hook", "session": source.session,
         "client": NAMES.get(source.client, source.client), "command": mask_secrets(found.command), "name": found.name,
         "folder": mask_secrets(source.folder), "exit_status": found.exit_status, "budget": budget,
         "started_at": started_at, "seconds": time.time() - started_at, "result": result,

@@ -15,9 +15,8 @@ from keyhole.records import Artifact, ArtifactSummary, Place
 from keyhole.serve.look.page import Look, look_of, page
 from keyhole.serve.look.sessions_page import MAX_FILTER, read_place, write_place
 from keyhole.store.base import Store
-from keyhole.store.filters import ArtifactKind, Filters, has_kind
+from keyhole.store.filters import ArtifactKind, Filters, matches_address
 from keyhole.text.output_facts import EXIT_STATUS, is_output, kind_name
-from keyhole.text.sites import is_allowed_by_sites
 
 PER_PAGE: Final = 50
 """Texts on one page of the list."""
@@ -97,7 +96,7 @@ def list_texts(store: Store, filters: Filters, after: Place | None) -> tuple[lis
             if len(found) == PER_PAGE:
                 return found, after
             after = row.place
-            if has_kind(row.url, filters.kind) and (not filters.sites or is_allowed_by_sites(row.url, filters)):
+            if matches_address(row.url, filters):
                 found.append(row)
         if len(rows) < size:
             return found, None

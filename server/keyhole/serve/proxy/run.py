@@ -19,9 +19,10 @@ from keyhole.serve.proxy.conversation import Conversation, Send
 from keyhole.serve.proxy.lines import Line, read_lines
 from keyhole.serve.proxy.relay import Relay
 from keyhole.serve.proxy.rewrite import Policy
-from keyhole.serve.proxy.stored_texts import StoredTexts, new_id, reader_schema
+from keyhole.serve.proxy.stored_texts import StoredTexts, reader_schema
 from keyhole.serve.proxy.upstream import Upstream
 from keyhole.store.base import LOCAL
+from keyhole.store.ids import random_id
 
 if TYPE_CHECKING:
     from keyhole.retrieval.tenants import Tenants
@@ -35,7 +36,7 @@ def converse(
 ) -> Conversation:
     """Return the conversation of a client with these servers. Its results are stored for the tenant."""
     relay = Relay(list(servers), policy, reader_schema)
-    session = new_id()
+    session = random_id()
     record = partial(texts.record, tenant=tenant, session=session)
     bounder = Bounder(config, policy, partial(texts.open_store, tenant), time.time, record)
     return Conversation(relay, servers, send, bounder, partial(texts.read, tenant=tenant, session=session))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from keyhole.retrieval.output_record import BoundCall, make_output_record
 from keyhole.serve.proxy.messages import Message, encode, response
 from keyhole.serve.proxy.rewrite import READER
 from keyhole.serve.proxy.steps import Client
 from keyhole.store.base import LOCAL, Store
+from keyhole.store.ids import random_id
 
 if TYPE_CHECKING:
     from keyhole.records import Answer
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from keyhole.retrieval.tenants import Tenants
 
 log = logging.getLogger(__name__)
-
-ID_BYTES: Final = 8
-
-
-def new_id() -> str:
-    """Return a random id of a conversation or a call."""
-    return os.urandom(ID_BYTES).hex()
 
 
 class StoredTexts:
@@ -53,7 +46,7 @@ class StoredTexts:
     def record(self, call: BoundCall, tenant: str = LOCAL, session: str = "") -> None:
         """Record a bounded result, unless the settings record no calls. It does not wait for the log."""
         if recording := self._retrieval(tenant).recording:
-            whole = replace(call, id=new_id(), session=session)
+            whole = replace(call, id=random_id(), session=session)
             recording.queue.put(lambda: recording.log.add(make_output_record(whole)))
 
     async def read(

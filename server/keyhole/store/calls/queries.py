@@ -27,7 +27,7 @@ from keyhole.store.calls.rows import (
     to_storable,
     unpack_record,
 )
-from keyhole.store.calls.search_terms import wanted_site, wanted_words
+from keyhole.store.calls.search_terms import sql_conditions
 from keyhole.store.calls.totals import ASKING, HOUR, MAX_SOURCES
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
@@ -36,6 +36,7 @@ SESSIONS: Final = f"""{", ".join(SESSION_COLUMNS)}, coalesce((
     WHERE session = sessions.id AND (query != '' OR target != '' AND tool != 'read_artifact')
     ORDER BY started_at DESC, calls.id DESC LIMIT 1
 ), '')"""  # noqa: S608 - constants
+_CONTAINS: Final = "(SELECT instr({column}, ?) FROM searchable WHERE searchable.key = calls.key)"
 _NEWEST_FIRST: Final = "ORDER BY calls.started_at DESC, calls.id DESC"
 
 
@@ -70,32 +71,10 @@ def list_calls(
 
 def calls_where(filters: CallFilters, after: CallPlace | None) -> tuple[str, list[Any]]:
     """Return the WHERE clause of a list of calls, and its values."""
-    conditions, values = _conditions(filters)
+    conditions, values = sql_conditions(filters, "?", _CONTAINS)
     if after is not None:
         conditions, values = [*conditions, "(calls.started_at, calls.id) < (?, ?)"], [*values, *after]
     return (f"WHERE {' AND '.join(conditions)}" if conditions else ""), values
-
-
-def _conditions(filters: CallFilters) -> tuple[list[str], list[Any]]:
-    """Return the conditions that filters set for a call, and their values."""
-    conditions: list[str] = []
-    values: list[Any] = []
-    equal = {name: getattr(filters, name) for name in ("session", "client", "tool", "outcome", "miss")}
-    if filters.outcome == "error":
-        # Each failed call is a miss, and the index of misses is in the order of the list.
-        equal["outcome"] = ""
-        conditions.append(f"calls.miss != '' AND calls.outcome != '{OK}'")
-    elif filters.misses_only or filters.miss:
-        conditions.append("calls.miss != ''")
-    for name, value in equal.items():
-        if value:
-            conditions.append(f"calls.{name} = ?")
-            values.append(to_storable(value))
-    for column, wanted in (("sites", [wanted_site(filters)]), ("words", wanted_words(filters))):
-        for text in filter(None, wanted):
-            conditions.append(f"(SELECT instr({column}, ?) FROM searchable WHERE searchable.key = calls.key)")  # noqa: S608
-            values.append(to_storable(text))
-    return conditions, values
 
 
 def list_sessions(
@@ -109,7 +88,7 @@ def list_sessions(
 
 def sessions_where(filters: CallFilters, after: CallPlace | None) -> tuple[str, list[Any]]:
     """Return the WHERE clause of a list of sessions, and its values."""
-    conditions, values = _conditions(filters)
+    conditions, values = sql_conditions(filters, "?", _CONTAINS)
     if conditions:
         every = " AND ".join(["calls.session = sessions.id", *conditions])
         conditions = [f"EXISTS (SELECT 1 FROM calls INDEXED BY calls_by_session WHERE {every})"]  # noqa: S608

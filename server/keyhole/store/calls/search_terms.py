@@ -1,11 +1,12 @@
-"""Make the texts in which a log looks for words and sites, and match them, alike in every log."""
+"""Make the texts in which a log looks for words and sites, and the conditions of filters, alike in every log."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from keyhole.store.calls.record import CallFilters, CallRecord
+from keyhole.store.calls.record import OK, CallFilters, CallRecord
+from keyhole.store.calls.rows import to_storable
 from keyhole.text.sites import to_ascii
 
 MAX_WORDS: Final = 8_000
@@ -45,3 +46,29 @@ def wanted_site(filters: CallFilters) -> str:
     """Return the text that `sites_of` a call must contain, "" for any. The dot before a host lets subdomains match."""
     host = site_of(filters.site) or to_ascii(filters.site.strip())
     return f".{host.removeprefix('www.')} " if host else ""
+
+
+def sql_conditions(filters: CallFilters, place: str, contains: str) -> tuple[list[str], list[Any]]:
+    """Return the conditions in SQL that filters set for a row of `calls`, and their values.
+
+    `place`: the placeholder of a value, such as `?`. `contains`: the condition that the column `{column}` contains a
+    value, with its placeholder.
+    """
+    conditions: list[str] = []
+    values: list[Any] = []
+    equal = {name: getattr(filters, name) for name in ("session", "client", "tool", "outcome", "miss")}
+    if filters.outcome == "error":
+        # Each failed call is a miss, and the index of misses is in the order of the list.
+        equal["outcome"] = ""
+        conditions.append(f"calls.miss <> '' AND calls.outcome <> '{OK}'")
+    elif filters.misses_only or filters.miss:
+        conditions.append("calls.miss <> ''")
+    for name, value in equal.items():
+        if value:
+            conditions.append(f"calls.{name} = {place}")
+            values.append(to_storable(value))
+    for column, wanted in (("sites", [wanted_site(filters)]), ("words", wanted_words(filters))):
+        for text in filter(None, wanted):
+            conditions.append(contains.format(column=column))
+            values.append(to_storable(text))
+    return conditions, values

@@ -28,11 +28,12 @@ from keyhole.store.calls.rows import (
     to_storable,
     unpack_record,
 )
-from keyhole.store.calls.search_terms import wanted_site, wanted_words
+from keyhole.store.calls.search_terms import sql_conditions
 from keyhole.store.calls.totals import ASKING, HOUR, MAX_SOURCES
 from keyhole.store.postgres.database import Connection
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
+_CONTAINS: Final = "strpos({column}, %s) > 0"
 SESSIONS: Final = ", ".join(SESSION_COLUMNS)
 _ABOUT: Final = """coalesce((
     SELECT CASE WHEN query <> '' THEN query ELSE target END FROM keyhole.calls c
@@ -80,7 +81,7 @@ def list_calls(
     connection: Connection, tenant: UUID, limit: int, filters: CallFilters, after: CallPlace | None
 ) -> tuple[CallSummary, ...]:
     """Return calls, newest first."""
-    conditions, values = _conditions(filters)
+    conditions, values = sql_conditions(filters, "%s", _CONTAINS)
     if after is not None:
         conditions, values = [*conditions, "(started_at, id) < (%s, %s)"], [*values, after[0], to_storable(after[1])]
     where = "".join(f" AND {each}" for each in conditions)
@@ -88,33 +89,11 @@ def list_calls(
     return tuple(map(decode_call, connection.execute(sql, [tenant, *values, limit])))
 
 
-def _conditions(filters: CallFilters) -> tuple[list[str], list[Any]]:
-    """Return the conditions that filters set for a call, and their values."""
-    conditions: list[str] = []
-    values: list[Any] = []
-    equal = {name: getattr(filters, name) for name in ("session", "client", "tool", "outcome", "miss")}
-    if filters.outcome == "error":
-        # Each failed call is a miss, and the index of misses is in the order of the list.
-        equal["outcome"] = ""
-        conditions.append(f"miss <> '' AND outcome <> '{OK}'")
-    elif filters.misses_only or filters.miss:
-        conditions.append("miss <> ''")
-    for name, value in equal.items():
-        if value:
-            conditions.append(f"calls.{name} = %s")
-            values.append(to_storable(value))
-    for column, wanted in (("sites", [wanted_site(filters)]), ("words", wanted_words(filters))):
-        for text in filter(None, wanted):
-            conditions.append(f"strpos({column}, %s) > 0")
-            values.append(to_storable(text))
-    return conditions, values
-
-
 def list_sessions(
     connection: Connection, tenant: UUID, limit: int, filters: CallFilters, after: CallPlace | None
 ) -> tuple[SessionSummary, ...]:
     """Return the sessions with a call that the filters allow, the one with the latest call first."""
-    conditions, values = _conditions(filters)
+    conditions, values = sql_conditions(filters, "%s", _CONTAINS)
     where = ""
     if conditions:
         every = " AND ".join(["calls.tenant = s.tenant", "calls.session = s.id", *conditions])

@@ -83,20 +83,20 @@ class LosableFile:
 
     def _open(self) -> sqlite3.Connection:
         """Return the connection; open the file first if it is closed, or was moved or replaced by another process."""
-        if self._connection is not None and _find_inode(self._path) != self._inode:
+        if self._connection is not None and find_inode(self._path) != self._inode:
             self._close()
         if self._connection is None:
             try:
                 self._connection = self._open_file(self._path)
             finally:
-                self._inode = _find_inode(self._path)
+                self._inode = find_inode(self._path)
         return self._connection
 
     def _replace(self, error: Exception) -> None:
         """Set the damaged file aside, unless another process has done so."""
         with lock_folder(self._path.parent, BUSY_TIMEOUT, exclusive=True):
             self._close()
-            if _find_inode(self._path) == self._inode:
+            if find_inode(self._path) == self._inode:
                 log.warning(
                     "%s was damaged (%s) and begins anew; the file is kept as %s",
                     self._name, error, move_aside(self._path).name,
@@ -109,7 +109,8 @@ class LosableFile:
             self._connection = None
 
 
-def _find_inode(path: Path) -> int | None:
+def find_inode(path: Path) -> int | None:
+    """Return the inode of a file, None if there is none."""
     with suppress(FileNotFoundError):
         return path.stat().st_ino
     return None

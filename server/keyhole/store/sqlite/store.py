@@ -23,6 +23,7 @@ from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.sqlite import keys as key_tables
 from keyhole.store.sqlite import rows, space
 from keyhole.store.sqlite.damage import check_integrity, is_damage, move_aside, salvage, was_moved_aside
+from keyhole.store.sqlite.file import find_inode
 from keyhole.store.sqlite.folder_lock import lock_folder
 from keyhole.store.sqlite.schema import BUSY_TIMEOUT, begin_transaction, open_file
 from keyhole.store.sqlite.search import SearchScope, contains_words, search_keys
@@ -279,7 +280,7 @@ class SqliteStore:
 
         So a disk that was mounted again needs no restart, and nothing is written to a file that was moved.
         """
-        inode = _find_inode(self._path)
+        inode = find_inode(self._path)
         if self._db is not None and inode != self._inode:
             self._close()
             if self._inode is not None and was_moved_aside(self._path, self._inode):
@@ -288,14 +289,14 @@ class SqliteStore:
             try:
                 self._db = open_file(self._path)
             finally:
-                self._inode = _find_inode(self._path)
+                self._inode = find_inode(self._path)
         return self._db
 
     def _replace(self, error: Exception) -> None:
         """Replace a damaged file by a new file with the readable artifacts, unless another process has done so."""
         with lock_folder(self._folder, BUSY_TIMEOUT, exclusive=True):
             self._close()
-            if _find_inode(self._path) == self._inode:
+            if find_inode(self._path) == self._inode:
                 damaged_file = move_aside(self._path)
                 saved = salvage(damaged_file, self._open())
                 message = "the artifact store was damaged (%s): %d artifacts saved, the damaged file is kept as %s"
@@ -308,12 +309,6 @@ class SqliteStore:
             with suppress(sqlite3.Error):
                 self._db.close()
             self._db = None
-
-
-def _find_inode(path: Path) -> int | None:
-    with suppress(FileNotFoundError):
-        return path.stat().st_ino
-    return None
 
 
 def _require(value: T | None) -> T:

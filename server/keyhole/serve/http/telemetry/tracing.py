@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole._version import __version__
 from keyhole.errors import KeyholeError
-from keyhole.retrieval.instrumentation import CANCELLED, OK, Amount, ObservedCall, Stage
+from keyhole.retrieval.instrumentation import CANCELLED, Amount, ObservedCall, Stage
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
+from keyhole.store.calls.record import OK
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer, TracerProvider
