@@ -242,6 +242,25 @@ def test_a_call_that_waits_until_its_deadline_takes_no_slot() -> None:
     asyncio.run(main())
 
 
+def test_calls_that_are_cancelled_together_all_end_as_cancelled() -> None:
+    async def main() -> None:
+        host_limits = HostLimits()
+
+        async def visit() -> None:
+            async with host_limits.slot("a.example"):
+                await asyncio.Event().wait()
+
+        calls = [asyncio.create_task(visit()) for _ in range(MAX_PER_HOST + 2)]
+        await asyncio.sleep(0)
+        for call in calls:
+            call.cancel()
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert {type(outcome) for outcome in outcomes} == {asyncio.CancelledError}
+        assert host_limits._slots == {}
+
+    asyncio.run(main())
+
+
 def test_the_slots_of_an_unused_host_are_removed() -> None:
     async def main() -> None:
         host_limits = HostLimits()

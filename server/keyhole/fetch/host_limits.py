@@ -117,7 +117,8 @@ class HostLimits:
             async with _slot_in_time(slots, host, deadline), self._shared_slot(host, deadline):
                 yield
         finally:
-            if slots.is_unused:
+            # Calls that are cancelled together may all find the slots unused, or others in their place.
+            if slots.is_unused and self._slots.get(host) is slots:
                 del self._slots[host]
 
     async def check_wait(self, host: str) -> None:
