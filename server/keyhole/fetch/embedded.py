@@ -40,15 +40,14 @@ def ipv4_after(ip: IPv6Address, length: int) -> IPv4Address:
 def likely_ipv4(ip: IPv6Address) -> Iterator[IPv4Address]:
     """Yield the IPv4 addresses that a NAT64 gateway with an unknown prefix would read from an IPv6 address.
 
-    The layout decides, so that few addresses of ordinary servers are taken for translated ones: RFC 6052 sets byte 8
-    to zero and the bits after the IPv4 address too, and builds a prefix of 96 bits from one of 64 and four octets, of
-    which at most one is not zero in known gateways. An identifier of zero embeds only the beginning of a network.
+    The layout decides, so that few addresses of ordinary servers are taken for translated ones: RFC 6052, section 2.2,
+    sets byte 8 to zero and the bits after the IPv4 address too. An identifier of zero embeds only the beginning of a
+    network.
     """
     identifier = ip.packed[8:]
     if identifier[0] or not any(identifier):
         return
-    if sum(map(bool, identifier[1:4])) <= 1:
-        yield ipv4_after(ip, 96)
+    yield ipv4_after(ip, 96)
     yield from (ipv4_after(ip, length) for length in (48, 56, 64) if not any(ip.packed[length // 8 + 5 :]))
 
 
