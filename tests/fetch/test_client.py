@@ -234,6 +234,14 @@ def test_the_allow_list_is_matched_with_the_name_in_the_url() -> None:
         assert [call.headers["host"] for call in site.calls] == [f"inside.example:{site.port}"]
 
 
+@pytest.mark.parametrize("host", ["xn--i-7iq.example", "xn--a.example"])  # an emoji, and no valid Punycode
+def test_a_host_that_idna_2008_does_not_allow_is_requested_as_it_is(host: str) -> None:
+    with serve({"/": response(b"x")}) as site:
+        endpoint = f"{host}:{site.port}"
+        assert fetch(f"http://{endpoint}/", allow=(endpoint,), resolver={host: ["127.0.0.1"]}).body == b"x"
+        assert [call.headers["host"] for call in site.calls] == [endpoint]
+
+
 @pytest.mark.parametrize("answers", [["127.0.0.1"], ["10.0.0.1", "127.0.0.1"], ["203.0.113.7", "127.0.0.1"]])
 def test_a_name_that_resolves_to_loopback_is_refused_without_a_connection(answers: list[str]) -> None:
     with serve({"/": response(b"secret")}) as site:

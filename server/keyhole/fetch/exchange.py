@@ -75,6 +75,8 @@ class Exchange:
         """
         # httpcore is called directly: httpx's client keeps cookies, reads the environment and parses the location of
         # redirects even if it does not follow them, which fails for an invalid URL.
+        # With a Host header, httpx does not decode the host, which fails for labels that IDNA 2008 does not allow.
+        headers = {"Host": target.netloc, **headers}
         request = httpx.Request("GET" if content is None else "POST", target.url, headers=headers, content=content)
         try:
             async with asyncio.timeout_at(deadline):
