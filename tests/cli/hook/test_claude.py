@@ -73,6 +73,23 @@ def test_a_search_is_bounded_with_its_pattern_as_the_command() -> None:
     assert replaced(event)["mode"] == "content"
 
 
+@pytest.mark.parametrize("tool", ["Grep", "Glob"])
+def test_the_names_of_files_that_a_search_found_are_bounded(tool: str) -> None:
+    event = {**recorded("claude-glob-small"), "tool_name": tool}
+    event["tool_response"] |= {"mode": "files_with_matches", "filenames": ["a.txt", "b/c.txt"], "numFiles": 2}
+    found = claude.find(event, {})
+    assert found is not None and (found.text, found.command) == ("a.txt\nb/c.txt", f"{tool.lower()} '*.txt'")
+    assert replaced(event) == {**event["tool_response"], "filenames": ["bounded"]}
+
+
+@pytest.mark.parametrize("names", [[], None, "a", [1], [None]])
+def test_a_search_without_names_of_files_is_left_alone(names: object) -> None:
+    event = recorded("claude-glob-small")
+    event["tool_response"]["filenames"] = names
+    found = claude.find(event, {})
+    assert found is not None and found.text == ""
+
+
 def test_a_result_of_another_server_is_taken_from_the_file_that_its_message_names() -> None:
     event = recorded("claude-mcp-large")
     found = claude.find(event, {})
@@ -90,6 +107,15 @@ def test_the_texts_of_a_result_are_one_text_and_its_other_blocks_stay() -> None:
     assert replaced(event) == [image, {"type": "text", "text": "bounded", "x": 1}, image]
 
 
+def test_the_texts_of_resources_in_a_result_are_bounded() -> None:
+    resource = {"type": "resource", "resource": {"uri": "file:///a", "text": "one"}}
+    binary = {"type": "resource", "resource": {"uri": "file:///b", "blob": "AA=="}}
+    event = {**recorded("claude-mcp-large"), "tool_response": [binary, resource, {"type": "text", "text": "two"}]}
+    found = claude.find(event, {})
+    assert found is not None and found.text == "one\ntwo"
+    assert replaced(event) == [binary, {"type": "text", "text": "bounded"}]
+
+
 @pytest.mark.parametrize(
     "tool", ["mcp__keyhole__web_fetch", "mcp__plugin_keyhole_keyhole__search", "mcp__x__read_artifact"]
 )
@@ -98,7 +124,5 @@ def test_the_results_of_keyhole_are_left_alone(tool: str) -> None:
     assert claude.find(event, {}) is None
 
 
-@pytest.mark.parametrize("name", ["claude-glob-small"])
-def test_other_tools_are_left_alone(name: str) -> None:
-    assert claude.find(recorded(name), {}) is None
+def test_other_tools_are_left_alone() -> None:
     assert claude.find({**recorded("claude-shell-large"), "tool_name": "Edit"}, {}) is None

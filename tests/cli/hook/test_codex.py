@@ -36,6 +36,12 @@ def test_the_texts_of_another_servers_result_are_one_text() -> None:
     assert found is not None and found.text == "one\ntwo"
 
 
+def test_the_text_of_a_resource_is_a_text_of_the_result() -> None:
+    resource = {"type": "resource", "resource": {"uri": "file:///a", "text": "two"}}
+    found = codex.find(mcp(content=[{"type": "text", "text": "one"}, resource]), {})
+    assert found is not None and found.text == "one\ntwo"
+
+
 def test_the_structure_is_bounded_instead_of_the_texts_if_a_result_has_both() -> None:
     found = codex.find(mcp(content=[{"type": "text", "text": "one"}], structuredContent={"rows": ["é"]}), {})
     assert found is not None and found.text == '{"rows": ["é"]}'

@@ -21,6 +21,20 @@ def test_a_long_result_is_taken_from_the_file_that_its_message_names(name: str) 
     assert not found.beginning.endswith(">")
 
 
+def test_a_preview_that_ends_in_half_a_character_is_the_beginning_of_the_file() -> None:
+    event = recorded("copilot-mcp-large")
+    event["toolResult"]["textResultForLlm"] += "\ufffd"
+    found = copilot.find(event, ENVIRONMENT)
+    assert found is not None and found.saved and not found.beginning.endswith("\ufffd")
+
+
+@pytest.mark.parametrize("tool", ["grep", "glob"])
+def test_searches_are_bounded(tool: str) -> None:
+    event = {"toolName": tool, "toolArgs": {"pattern": "*.py"}, "toolResult": {"textResultForLlm": LONG}}
+    found = copilot.find(event, ENVIRONMENT)
+    assert found is not None and (found.text, found.command) == (LONG, f"{tool} '*.py'")
+
+
 def test_the_line_with_the_exit_status_stays() -> None:
     found = copilot.find(recorded("copilot-shell-failing-large"), ENVIRONMENT)
     assert found is not None

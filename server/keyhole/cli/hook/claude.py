@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from keyhole.cli.hook.event import Json
 
 SHELLS: Final = frozenset({"Bash", "PowerShell"})
+SEARCHES: Final = frozenset({"Grep", "Glob"})
+"""The tools whose result has lines in `content`, or names of files in `filenames`."""
 SAVED_AT: Final = lazy_pattern(
     r"Error: result \([^)]*\) exceeds maximum allowed tokens\. Output has been saved to (.+)\.\n"
 )
@@ -50,8 +52,8 @@ def find(event: Json, _environment: Mapping[str, str]) -> Result | None:
         text = "\n".join(filter(None, (response["stdout"], text_at(response, "stderr"))))
         saved = text_at(response, "persistedOutputPath")
         return shell_result(text, arguments)._replace(saved=saved, saved_in=_folder(event))
-    if tool == "Grep" and isinstance(response.get("content"), str):
-        return Result(response["content"], describe_call("grep", arguments))
+    if tool in SEARCHES:
+        return Result(text_at(response, "content") or _file_names(response), describe_call(tool.lower(), arguments))
     if tool == "Read" and response.get("type") == "text" and isinstance(table_at(response, "file").get("content"), str):
         file = table_at(response, "file")
         return read_result(file["content"], text_at(arguments, "file_path"), arguments, READ_NOTE)
@@ -81,10 +83,18 @@ def _replace(tool: str, response: Any, text: str) -> Any:
         return replace_text(response, text)
     if tool == "Read":
         return {**response, "file": {**response["file"], "content": text, "numLines": text.count("\n") + 1}}
-    if tool == "Grep":
+    if tool in SEARCHES and not text_at(response, "content"):
+        return {**response, "filenames": [text]}
+    if tool in SEARCHES:
         return {**response, "content": text, "numLines": text.count("\n") + 1}
     kept = {name: value for name, value in response.items() if not name.startswith("persistedOutput")}
     return {**kept, "stdout": text, "stderr": ""}
+
+
+def _file_names(response: Json) -> str:
+    """Return the names of files that a search found, one on each line, "" if it found none."""
+    names = response.get("filenames")
+    return "\n".join(names) if isinstance(names, list) and all(isinstance(name, str) for name in names) else ""
 
 
 def _is_plain(response: Json) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from keyhole.cli.hook.event import Json
 
 SHELLS: Final = frozenset({"bash", "read_bash", "powershell", "read_powershell"})
+SEARCHES: Final = frozenset({"grep", "glob"})
 ENDING: Final = lazy_pattern(r"\n<shellId: \S+ completed with exit code (-?\d+)>\Z")
 """The last line of a command's result."""
 SAVED: Final = lazy_pattern(
@@ -40,10 +41,11 @@ def find(event: Json, environment: Mapping[str, str]) -> Result | None:
     found = None
     if tool in SHELLS:
         found = _without_ending(shell_result(text, arguments))
-    elif tool == "grep" or "-" in tool:  # an MCP tool has a hyphen after its server's name, and no other tool has one
+    elif tool in SEARCHES or "-" in tool:  # an MCP tool has a hyphen after its server's name, and no other tool has one
         found = Result(text, describe_call(tool, arguments))
     if found and (saved := SAVED.fullmatch(found.text)):
-        return found._replace(saved=saved[1], beginning=saved[2], saved_in=_folder(environment))
+        beginning = saved[2].removesuffix("\ufffd")  # half of a character, which the preview's end can cut
+        return found._replace(saved=saved[1], beginning=beginning, saved_in=_folder(environment))
     return found
 
 

@@ -109,15 +109,20 @@ def read_result(text: str, path: str, arguments: Json, note: str = "") -> Result
 
 def block_texts(blocks: list[Any]) -> list[str]:
     """Return the texts of the blocks of an MCP result."""
-    return [block["text"] for block in blocks if _is_text(block)]
+    return [text for block in blocks if (text := _block_text(block)) is not None]
 
 
 def replace_text(blocks: list[Any], text: str) -> list[Any]:
     """Return the blocks with `text` in place of the first text; the other texts are removed, and other blocks stay."""
-    first = next(number for number, block in enumerate(blocks) if _is_text(block))
-    kept = [block for number, block in enumerate(blocks) if number == first or not _is_text(block)]
-    return [{**block, "text": text} if _is_text(block) else block for block in kept]
+    first = next(number for number, block in enumerate(blocks) if _block_text(block) is not None)
+    replaced = {**blocks[first], "text": text} if blocks[first]["type"] == "text" else {"type": "text", "text": text}
+    after = [block for block in blocks[first + 1 :] if _block_text(block) is None]
+    return [*blocks[:first], replaced, *after]
 
 
-def _is_text(block: object) -> bool:
-    return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+def _block_text(block: object) -> str | None:
+    """Return the text of a block, or of the resource in it; None if it has none, such as an image."""
+    if not isinstance(block, dict) or block.get("type") not in ("text", "resource"):
+        return None
+    text = (table_at(block, "resource") if block["type"] == "resource" else block).get("text")
+    return text if isinstance(text, str) else None
