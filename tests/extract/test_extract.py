@@ -96,7 +96,9 @@ def test_text_formats_are_unchanged(content_type: str) -> None:
     assert document.media_type == content_type.partition(";")[0].lower()
 
 
-@pytest.mark.parametrize("content_type", ["", "application/octet-stream", "application/x-unknown"])
+@pytest.mark.parametrize(
+    "content_type", ["", "application/octet-stream", "application/x-unknown", "*/*", "text", "html;x"]
+)
 def test_for_a_generic_type_the_body_determines_the_type(content_type: str) -> None:
     assert sniff(b"  \n<!DOCTYPE html><p>x", content_type) == "text/html"
     assert sniff(b"\xef\xbb\xbf<HTML>", content_type) == "text/html"

@@ -15,8 +15,10 @@ UNKNOWN: Final = "application/octet-stream"
 
 _GENERIC_TYPES: Final = frozenset(
     {"", "text/plain", UNKNOWN, "application/x-unknown", "application/unknown", "binary/octet-stream"}
+    | {"unknown/unknown", "*/*"}
 )
-"""Types that servers send for files of unknown type. The first bytes of the body, then the URL, determine the type."""
+"""Types that servers send for files of unknown type, and "" for a header without a valid type. The first bytes of the
+body, then the URL, determine the type."""
 
 _SUFFIXES: Final = {
     "json": "application/json", "geojson": "application/geo+json", "jsonl": "application/jsonl",
@@ -80,6 +82,7 @@ def sniff(body: bytes, content_type: str, url: str = "") -> str:
     """
     response = Body(body, content_type, url)
     declared = content_type.partition(";")[0].strip().lower()
+    declared = declared if all(declared.partition("/")) else ""
     if binary := match_signature(body):
         return _sniff_zip(response) if binary[0] == "application/zip" else binary[0]
     start = body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
