@@ -31,8 +31,10 @@ _TRAILING_PUNCTUATION: Final = ".,;:!?'*_~|\\"
 _ESCAPE_OR_PARENTHESIS = re.compile(r"%([0-9A-Fa-f]{2})|[()%]")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 _REPEATED_ESCAPE = re.compile(r"%(?:25)+")
-# A segment of dots. Servers ignore what follows a semicolon or NUL, and some ignore spaces.
-_DOT_SEGMENT = re.compile(r"(?:^|[/\\])\s*\.[.\s]*(?:[/\\?#;\0]|$)")
+_UTF_16_ESCAPE = re.compile(r"%u([0-9A-Fa-f]{4})")  # of Microsoft's servers
+# A segment of dots. Servers ignore what follows a semicolon or NUL, and some ignore spaces. Windows replaces ⁄, ∕ and ∖
+# when it converts a path to a code page.
+_DOT_SEGMENT = re.compile(r"(?:^|[/\\⁄∕∖])\s*\.[.\s]*(?:[/\\⁄∕∖?#;\0]|$)")
 
 
 def canonicalize(url: str) -> str:
@@ -95,6 +97,7 @@ def _may_have_dot_segment(url: str) -> bool:
         decoded = unquote(_REPEATED_ESCAPE.sub("%", url), errors="strict")
     except UnicodeDecodeError:
         return True
+    decoded = _UTF_16_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), decoded)
     return bool(_DOT_SEGMENT.search(unicodedata.normalize("NFKC", decoded)))
 
 
