@@ -46,6 +46,8 @@ class Network:
             raise httpcore.ConnectError(address)
         if kind == "refuses":
             raise KeyholeError(Code.CONNECT_FAILURE, "the proxy refuses")
+        if kind == "fails":
+            raise ValueError(address)
         self.streams.append(Stream(address))
         return self.streams[-1]
 
@@ -83,6 +85,10 @@ def test_the_next_address_is_tried_at_once_when_one_fails() -> None:
     assert network.dial(delay=3_600).address == "b"
 
 
+def test_the_next_address_is_tried_when_the_proxy_cannot_reach_one() -> None:
+    assert Network(a="refuses", b="answers").dial(delay=3_600).address == "b"
+
+
 def test_an_attempt_that_hangs_stays_open_for_a_late_answer_while_others_fail() -> None:
     network = Network(a="hangs", b="down")
 
@@ -110,8 +116,8 @@ def test_the_last_failure_is_raised_if_all_fail() -> None:
 
 
 def test_another_failure_is_raised_at_once_and_ends_the_other_attempts() -> None:
-    network = Network(a="hangs", b="refuses", c="answers")
-    with pytest.raises(KeyholeError):
+    network = Network(a="hangs", b="fails", c="answers")
+    with pytest.raises(ValueError, match="b"):
         network.dial()
     assert (network.attempts, network.cancelled) == (["a", "b"], ["a"])
 

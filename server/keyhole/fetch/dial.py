@@ -13,13 +13,16 @@ from typing import Final
 
 import httpcore
 
+from keyhole.errors import KeyholeError
+
 MAX_ADDRESSES: Final = 4
 """Addresses tried per connection: enough for two IPv4 and two IPv6 addresses, and few enough for one deadline."""
 ATTEMPT_DELAY: Final = 0.25
 """Seconds after which the next address is tried beside one that has not answered (RFC 8305, section 8)."""
 
 Connect = Callable[[str], Awaitable[httpcore.AsyncNetworkStream]]
-"""Connects to an address. Raises httpcore.ConnectError or httpcore.ConnectTimeout if the next one may be tried."""
+"""Connects to an address. Raises httpcore.ConnectError, httpcore.ConnectTimeout or, if the operator's proxy cannot,
+KeyholeError (connect_failure): the next one may be tried."""
 Attempt = asyncio.Future[httpcore.AsyncNetworkStream]
 
 _closing: set[asyncio.Future[None]] = set()
@@ -71,7 +74,7 @@ def _connect_failure(attempt: Attempt) -> Exception:
     """Return the failure to connect to an address. Raises any other exception."""
     try:
         attempt.result()
-    except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+    except (httpcore.ConnectError, httpcore.ConnectTimeout, KeyholeError) as error:
         return error
     raise AssertionError("the attempt succeeded")
 
