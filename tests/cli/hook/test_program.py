@@ -18,8 +18,11 @@ from hypothesis import strategies as st
 from keyhole import bound
 from keyhole.__main__ import main
 from keyhole.cli.hook import program
+from keyhole.cli.hook.keep import MAX_OWN_CHARS
 from keyhole.cli.hook.program import answer
 from keyhole.cli.main import main as command_line
+from keyhole.config.config import MAX_BUDGET
+from keyhole.render.boundary import END
 from keyhole.retrieval.bound import BUDGET
 from keyhole.store.home import open_home
 from keyhole.store.spool import spool_folder
@@ -94,6 +97,25 @@ def test_the_named_call_reads_on(
     id, offset, limit = found.groups()
     assert command_line(["read", id, "--offset", offset, "--limit", limit]) == 0
     assert LONG[int(offset) : int(offset) + min(300, int(limit))] in capsys.readouterr().out
+
+
+def test_a_result_of_keyhole_under_another_name_is_left_alone(environment: dict[str, str]) -> None:
+    secret = open_home(Path(environment["KEYHOLE_HOME"]))
+    own = bound("word " * 5_000, budget=9_000, secret=secret).text
+    assert BUDGET < len(own) <= MAX_OWN_CHARS == MAX_BUDGET
+    event = {**recorded("claude-mcp-large"), "tool_name": "mcp__reader__web_fetch"}
+    unclosed = own.replace("--- end ", "--- the end ")
+    others = (
+        own.replace("word", "world"),
+        LONG + own,
+        own + LONG,
+        unclosed,
+        "--- untrusted text abcdefgh ---\n" * 200 + END,
+    )
+    for text in (own, f"$ keyhole bound\n{own}\n", f"{own}\n{own}", *others):
+        event["tool_response"] = [{"type": "text", "text": text}]
+        reply = answer(json.dumps(event).encode(), "claude", BUDGET, environment)
+        assert (reply != b"") is (text in others), text[:200]
 
 
 def test_the_description_of_a_call_ranks_lines(environment: dict[str, str]) -> None:

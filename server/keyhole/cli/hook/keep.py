@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.hook.settings import load_settings
 from keyhole.extract.outputs import command_words
+from keyhole.render.boundary import END, boundary_mark
 from keyhole.retrieval.bound import count_lines, read_whole, render_output
 from keyhole.store import spool
 from keyhole.store.ids import artifact_id, random_id
+from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output_facts import output_notes, output_title, output_url
 from keyhole.text.secrets import mask_secrets
 
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 SECRET_BYTES: Final = 32
 NAMES: Final = {"claude": "claude-code"}
 """The names of clients in the log of calls, where they differ from those of the command."""
+MAX_OWN_CHARS: Final = 200_000
+"""Characters of Keyhole's longest results: its greatest budget in bytes."""
+BEGIN: Final = lazy_pattern(r"--- untrusted text (\w{8}) ---\n")
 MIN_TOPIC_WORD: Final = 4
 """Characters of the shortest word of a description that ranks lines."""
 
@@ -30,14 +35,16 @@ MIN_TOPIC_WORD: Final = 4
 def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping[str, str], source: Source) -> str:
     """Return the text for the client: that of `keyhole.bound` for an output, between the lines of the result.
 
-    Raises OSError if the output cannot be kept.
+    Return "" for a result of Keyhole itself, which has a budget. Raises OSError if the output cannot be kept.
     """
     settings, started_at = load_settings(environment), time.time()
+    secret = _read_secret(settings.home, creates=settings.keeps_outputs)
+    if is_own_result(output, secret, budget):
+        return ""
     note = f"{found.note}\n" if found.note else ""
     space = budget - len(note) - len(found.ending)
     text, read = read_whole(output, None, space, None, found.command, found.name)
     id, title = "", output_title(found.command, found.name)
-    secret = _read_secret(settings.home, creates=settings.keeps_outputs)
     folder = spool.spool_folder(settings.home)
     if settings.keeps_outputs:
         url = output_url(read.kind)
@@ -51,6 +58,23 @@ def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping
         with suppress(OSError):  # the result is more important than its record
             spool.write_call(folder, _call(found, bounded, result, budget, source, started_at))
     return result
+
+
+def is_own_result(output: str, secret: bytes, budget: int) -> bool:
+    """Return whether an output is a result of Keyhole's server, proxy or commands, with little else.
+
+    The server can have any name, and an agent can run the commands in its shell. No other program can compute the marks
+    of the boundary lines.
+    """
+    if len(output) > MAX_OWN_CHARS or not output.rstrip().endswith(END):
+        return False
+    others, at = len(output), 0
+    while begin := BEGIN.search(output, at):
+        at = begin.end()
+        body, end, _ = output[at:].partition(f"\n--- end {begin[1]} ---")
+        if end and boundary_mark(secret, body) == begin[1]:
+            others, at = others - len(body), at + len(body)
+    return others < len(output) and others <= budget
 
 
 def _call(
