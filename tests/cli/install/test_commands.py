@@ -164,17 +164,33 @@ def test_a_file_that_gets_a_key_and_its_backups_become_private(home: Path, capsy
 
 
 @POSIX
-def test_a_registered_key_that_others_can_read_is_reported(home: Path, capsys: Captured) -> None:
+def test_a_file_with_a_registered_key_becomes_private_again(home: Path, capsys: Captured) -> None:
+    file = codex(home)
+    main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"])
+    for option, mode, note in (
+        ("--dry-run", 0o644, "the file contains a key, and other users can read it (mode 644)"),
+        ("--yes", 0o600, "the file contains a key: only you can read it and its backups now"),
+    ):
+        for each in (file, *files.list_backups(file)):
+            each.chmod(0o644)
+        capsys.readouterr()
+        assert main(["install", "codex", "--json", option]) == 0
+        (change,) = json.loads(capsys.readouterr().out)
+        assert (change["state"], change["note"]) == ("unchanged", note)
+        assert {stat.S_IMODE(each.stat().st_mode) for each in (file, *files.list_backups(file))} == {mode}
+
+
+@POSIX
+@pytest.mark.parametrize("option", [("--uninstall",), ("--env", "KEYHOLE_BRAVE_KEY=")])
+def test_the_backup_of_a_file_that_had_a_key_is_private(home: Path, capsys: Captured, option: tuple[str, ...]) -> None:
     file = codex(home)
     main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"])
     file.chmod(0o644)
     capsys.readouterr()
-    assert main(["install", "codex", "--json"]) == 0
-    (change,) = json.loads(capsys.readouterr().out)
-    assert (change["state"], change["note"]) == (
-        "unchanged",
-        "the file contains a key, and other users can read it (mode 644)",
-    )
+    assert main(["install", "codex", *option]) == 0
+    assert SECRET in files.list_backups(file)[0].read_text("utf-8")
+    assert {stat.S_IMODE(each.stat().st_mode) for each in files.list_backups(file)} == {0o600}
+    assert "contains a key" not in capsys.readouterr().out
 
 
 @POSIX

@@ -84,31 +84,34 @@ def try_change(edit: Edit, arguments: argparse.Namespace) -> FileChange:
 def _change_file(edit: Edit, path: Path, arguments: argparse.Namespace) -> FileChange:
     client, before = edit.client, files.read(path)
     after = _new_content(edit, path, before, is_removal=arguments.uninstall)
-    is_private = edit.has_key(_decode(after or b"", client))
-    if after == before:
-        message = edit.missing if arguments.uninstall else edit.unchanged
-        note = _exposure_note(files.exposure(path)) if is_private else ""
-        return FileChange(client.name, str(path), "unchanged", message, note=note)
-    exposure = files.exposure(path) if is_private else ""
     old, new = _decode(before or b"", client), _decode(after or b"", client)
+    exposure = files.exposure(path) if edit.has_key(new) else ""
+    if after == before:
+        if exposure and not arguments.dry_run:
+            files.make_private(path)
+        message = edit.missing if arguments.uninstall else edit.unchanged
+        note = _key_note(exposure, path) if exposure else ""
+        return FileChange(client.name, str(path), "unchanged", message, note=note)
     diff = tuple(diff_lines(old, new, edit.secrets(old) | edit.secrets(new)))
     if arguments.dry_run or not _confirm(client, path, diff, arguments):
         return FileChange(client.name, str(path), "would change", "nothing was written", diff=diff)
     if after is None:
         files.remove(path, before)
         return FileChange(client.name, str(path), "changed", "file deleted: it had no other content", diff=diff)
+    is_private = edit.has_key(new) or edit.has_key(old)
     backup = str(files.replace(path, before, after, private=is_private) or "")
     if arguments.uninstall:
         removed = edit.removed(old)
         return FileChange(client.name, str(path), "changed", removed, backup, diff)
-    note = _exposure_note(files.exposure(path)) if is_private else ""
-    if exposure and not note:
-        note = "the file contains a key: only you can read it and its backups now"
+    note = _key_note(exposure, path) if edit.has_key(new) else ""
     return FileChange(client.name, str(path), "changed", edit.added, backup, diff, note, client.next_step)
 
 
-def _exposure_note(reason: str) -> str:
-    return f"the file contains a key, and {reason}" if reason else ""
+def _key_note(exposure: str, path: Path) -> str:
+    """Return the note for a file with a key; `exposure`: why other users could read it before."""
+    if remaining := files.exposure(path):
+        return f"the file contains a key, and {remaining}"
+    return "the file contains a key: only you can read it and its backups now" if exposure else ""
 
 
 def _new_content(edit: Edit, path: Path, before: bytes | None, *, is_removal: bool) -> bytes | None:

@@ -58,11 +58,17 @@ def replace(path: Path, before: bytes | None, after: bytes, *, private: bool = F
         _check_unchanged(path, before)
         backup = _back_up(path, before) if before is not None else None
         Path(name).replace(path)
-        for each in list_backups(path) if private else []:
-            _restrict(each)
+        if private:
+            make_private(path)
         return backup
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def make_private(path: Path) -> None:
+    """Remove other users' permissions of a file and its backups."""
+    for each in (path, *list_backups(path)):
+        _restrict(each)
 
 
 def exposure(path: Path, system: str = os.name) -> str:
