@@ -74,7 +74,7 @@ Ask = Any
 
 
 def main() -> int:
-    """Print a table. Return 0 if there was no forbidden connection."""
+    """Print a table. Return 0 if there was no forbidden connection and every row could be run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="?", type=Path)
     parser.add_argument("oracle", nargs="?", type=Path)
@@ -140,7 +140,7 @@ def run_server(**environment: str) -> Iterator[Ask]:
 
 def run_rows(rows_file: Path, oracle: Path) -> int:
     """Fetch the URL of every row under the oracle, and print the table by group."""
-    found, _ = load_rows(rows_file, FIELDS, OPTIONAL_FIELDS)
+    found, unusable = load_rows(rows_file, FIELDS, OPTIONAL_FIELDS)
     rows = [{**DEFAULTS, **row} for row in found]
     proxies = {name: value for row in rows for name, value in row["env"].items()}
     table: dict[str, Counter[str]] = defaultdict(Counter)
@@ -171,7 +171,7 @@ def run_rows(rows_file: Path, oracle: Path) -> int:
             if DISCOVERY_NAME in row["dns"]:
                 with run_server(**hooks, **proxies) as own:
                     fetch(row, own)
-    return _print(table)
+    return int(_print(table) or unusable > 0)
 
 
 def judge(row: dict[str, Any], result: str, connects: list[Any]) -> Counter[str]:
