@@ -33,6 +33,13 @@ def test_a_link_to_a_place_on_the_page_is_plain_text(html: str, text: str) -> No
     assert markdown(html) == f"{text}\n"
 
 
+@pytest.mark.parametrize(
+    "reference", ["\x01javascript:alert(1)", " \x1f\x7fjavascript:alert(1)", "java\tscript:alert(1)"]
+)
+def test_a_link_to_a_script_behind_characters_that_browsers_ignore_is_plain_text(reference: str) -> None:
+    assert markdown(f'<p>Read <a href="{reference}">this</a>') == "Read this\n"
+
+
 @pytest.mark.parametrize("sign", ["¶", "#", "§", "🔗", "↩", "⚓", "\uf0c1", "", "Permalink", "Link to this heading"])
 def test_a_link_that_is_only_a_sign_is_left_out(sign: str) -> None:
     assert markdown(f'<p>Text <a href="#b">{sign}</a>') == "Text\n"

@@ -6,6 +6,8 @@ import re
 from typing import Final
 from urllib.parse import urljoin
 
+from keyhole.extract.invalid_characters import DELETE
+
 # A parenthesis or a space ends a Markdown link early. A backslash or a backtick can hide the end of the link.
 _UNSAFE = re.compile(r"[\s()<>\\`]")
 _ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
@@ -22,7 +24,7 @@ MAX_REFERENCE: Final = 4_000
 
 def resolve_link(base: str, reference: str) -> str:
     """Return the absolute http(s) URL of a link, or "" for scripts, inline data, mail addresses and invalid URLs."""
-    reference = reference.strip()
+    reference = reference.replace(DELETE, "").strip()  # browsers ignore control characters before a scheme
     if not reference or len(reference) > MAX_REFERENCE:
         return ""
     if reference[0] == "#" and "#" not in base:
