@@ -90,6 +90,22 @@ def test_nothing_is_stored_if_the_settings_keep_no_outputs(
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.parametrize("copies", [1, 300])
+def test_the_output_is_shown_without_recovery_if_the_store_fails(
+    copies: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    (tmp_path / "home" / "artifacts.db").mkdir(parents=True)
+    pipe(monkeypatch, copies * OUTPUT)  # in memory, and more than that
+    assert main(["bound"]) == 0
+    printed = capsys.readouterr().out
+    assert ("Next:" in printed, printed.endswith("[end]\n")) == (False, True)
+    assert "the output is not stored: " in caplog.text
+
+
 def test_a_file_that_cannot_be_read_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bound", "no/such/file"]) == 2
     assert "cannot read no/such/file: No such file" in capsys.readouterr().err

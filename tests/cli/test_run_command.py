@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from keyhole.cli.main import main
 from keyhole.cli.run_command import command_line
 from tests.support.waiting import wait_for
 
@@ -53,6 +54,19 @@ class Keyhole:
         process = self.start(*words, stdin=stdin, **environment)
         out, err = process.communicate(stdin, timeout=60)
         return process.returncode, out, err
+
+    def run_script(self, script: str) -> tuple[int, str, str]:
+        """Run a script of a shell, in which `$0` is the interpreter."""
+        process = subprocess.run(
+            ["/bin/sh", "-c", script, sys.executable],
+            env={**os.environ, "KEYHOLE_HOME": str(self.home)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return process.returncode, process.stdout, process.stderr
 
     def python(self, code: str, *options: str, **environment: str) -> tuple[int, str, str]:
         return self.run("run", *options, "--", sys.executable, "-c", code, **environment)
@@ -105,7 +119,9 @@ def test_a_command_that_a_signal_ends_has_the_exit_status_of_shells(keyhole: Key
     assert keyhole.python(code)[:2] == (137, "begun\n")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGTSTP, signal.SIGWINCH]
+)
 def test_signals_are_passed_to_the_command_and_what_it_printed_is_shown(
     keyhole: Keyhole, number: signal.Signals
 ) -> None:
@@ -122,6 +138,11 @@ def test_signals_are_passed_to_the_command_and_what_it_printed_is_shown(
     process.send_signal(number)
     out, _ = process.communicate(timeout=60)
     assert (process.returncode, out) == (9, "begun\nended\n")
+
+
+def test_a_signal_that_is_ignored_as_after_nohup_is_ignored_by_the_command(keyhole: Keyhole) -> None:
+    script = """trap '' HUP; exec "$0" -m keyhole run -- sh -c 'kill -HUP $$; echo alive'"""
+    assert keyhole.run_script(script) == (0, "alive\n", "")
 
 
 def test_a_signal_reaches_the_processes_that_the_command_started(keyhole: Keyhole) -> None:
@@ -143,6 +164,48 @@ def test_a_command_that_prints_for_ever_is_ended_and_bounded(keyhole: Keyhole) -
     assert status == 124
     assert len(out) <= 1_001
     assert out.startswith("Stopped by --timeout after 0.5 s.\n")
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "1e300", "soon"])
+def test_a_time_limit_is_a_positive_number(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--timeout", limit, "--", "true"])
+    assert ended.value.code == 2
+    assert f"{limit!r} is not a number of seconds above 0" in capsys.readouterr().err
+
+
+def test_a_reader_that_closes_the_pipe_gets_the_exit_status_and_the_output_is_stored(keyhole: Keyhole) -> None:
+    for budget in ("4000", "20000"):  # less and more than Python buffers
+        process = keyhole.start("run", "--budget", budget, "--", sys.executable, "-c", LINES + "\nsys.exit(4)")
+        assert process.stdout
+        process.stdout.close()
+        assert process.wait(timeout=60) == 4
+        assert process.stderr
+        assert process.stderr.read() == ""
+    assert keyhole.spooled() == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_what_cannot_be_printed_is_an_error_and_stays_in_the_spool_folder(keyhole: Keyhole) -> None:
+    status, _, err = keyhole.run_script('"$0" -m keyhole run -- echo printed > /dev/full')
+    assert (status, err) == (1, "keyhole: [Errno 28] No space left on device\n")
+    assert [path.read_text().endswith("printed\n") for path in keyhole.spooled()] == [True]
+
+
+def test_the_output_is_shown_without_recovery_and_stays_in_the_spool_folder_if_the_store_fails(
+    keyhole: Keyhole,
+) -> None:
+    (keyhole.home / "artifacts.db").mkdir(parents=True)
+    status, out, err = keyhole.python(LINES + "\nsys.exit(4)")
+    assert (status, "Next:" in out, out.endswith("[end]\n")) == (4, False, True)
+    assert "the output is not stored: " in err
+    assert len(keyhole.spooled()) == 1
+
+
+def test_closed_streams_and_a_removed_folder_are_no_obstacle(keyhole: Keyhole) -> None:
+    gone = keyhole.folder / "gone"
+    script = f'mkdir {gone}; cd {gone}; rmdir {gone}; exec "$0" -m keyhole run -- sh -c "echo out; exit 3" <&- >&- 2>&-'
+    assert keyhole.run_script(script) == (3, "", "")
 
 
 def test_an_output_over_the_limit_of_the_store_is_kept_up_to_the_limit(keyhole: Keyhole) -> None:

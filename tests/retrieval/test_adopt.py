@@ -18,7 +18,8 @@ from keyhole.store.base import LOCAL, Store
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import open_stores
 from keyhole.store.spool import spool_folder, write
-from tests.support.fakes import artifact
+from keyhole.store.sqlite.store import SqliteStore
+from tests.support.fakes import Clock, artifact
 
 ID = "abcdefghij234567"
 TEXT = "compiling\n" * 500 + "error: undeclared identifier frobnicate\n"
@@ -132,3 +133,12 @@ def test_an_output_that_was_written_twice_is_removed_for_good(tmp_path: Path) ->
     outputs.put(OUTPUT, "")
     assert adopting.remove(ID)
     assert adopting.list(5) == ()
+
+
+def test_an_output_of_a_killed_command_that_is_too_large_for_the_store_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    (folder / "1-2.running").write_bytes(b"{}\n" + bytes(range(256)) * 9)
+    store = SqliteStore(tmp_path, Clock(), 60.0, max_bytes=500)
+    assert adopt_all(str(folder), store, b"secret") == 0
+    assert list(folder.iterdir()) == []

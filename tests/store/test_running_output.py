@@ -22,6 +22,7 @@ def test_an_output_is_read_back_from_its_beginning_and_removed(tmp_path: Path) -
     output.write(b"two\n")
     assert b"".join(output.blocks()) == b"one\ntwo\n"
     output.remove()
+    output.close()
     assert list_running(str(tmp_path / "spool")) == []
 
 
@@ -31,6 +32,7 @@ def test_nothing_follows_what_is_dropped_at_the_limit(tmp_path: Path) -> None:
         output.write(block)
     assert (b"".join(output.blocks()), output.dropped) == (b"123456", 3)
     output.remove()
+    output.close()
 
 
 def test_the_output_of_a_running_process_is_left_alone(tmp_path: Path) -> None:
@@ -39,13 +41,14 @@ def test_the_output_of_a_running_process_is_left_alone(tmp_path: Path) -> None:
     assert found_in(path) is None
     assert path.exists()
     output.remove()
+    output.close()
 
 
 def test_the_output_of_a_process_that_ended_is_found_once(tmp_path: Path) -> None:
     output = RunningOutput(str(tmp_path), FACTS, 1_000)
     output.write(b"printed")
     (path,) = list_running(str(tmp_path))
-    output._file.close()  # what the end of a process does
+    output.close()  # what the end of a process does
     assert found_in(path) == (FACTS, b"printed")
     assert not path.exists()
     assert found_in(path) is None
@@ -72,6 +75,7 @@ def test_without_a_folder_an_output_is_in_a_file_without_a_name(tmp_path: Path) 
     output.write(b"printed")
     assert b"".join(output.blocks()) == b"printed"
     output.remove()
+    output.close()
 
 
 def test_a_folder_that_cannot_be_written_is_replaced_by_a_file_without_a_name(tmp_path: Path) -> None:
@@ -80,3 +84,4 @@ def test_a_folder_that_cannot_be_written_is_replaced_by_a_file_without_a_name(tm
     output.write(b"printed")
     assert b"".join(output.blocks()) == b"printed"
     output.remove()
+    output.close()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +15,13 @@ from keyhole.cli.output_log import record_output
 from keyhole.cli.table import print_json
 from keyhole.cli.text_io import STDIN, print_bytes, print_text, read_blocks
 from keyhole.config.config import Config
+from keyhole.errors import KeyholeError
 from keyhole.retrieval.bound import Bounded
 from keyhole.retrieval.large_output import bound_blocks
 from keyhole.store.base import LOCAL
 from keyhole.store.home import boundary_secret, home_folder
+
+log = logging.getLogger(__name__)
 
 MAX_CHAR_BYTES: Final = 4
 """Greatest number of bytes of a character, in UTF-8 and UTF-16."""
@@ -31,7 +36,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         "command": arguments.of,
         "name": "" if is_piped else Path(arguments.file).name,
         "exit_status": arguments.exit,
-        "folder": str(Path.cwd()) if is_piped else "",
+        "folder": current_folder() if is_piped else "",
     }
     bounded, begun = bound_output(config, read_blocks(arguments.file), kind=arguments.kind, **facts)
     if arguments.json:
@@ -50,10 +55,23 @@ def print_bounded(bounded: Bounded, begun: bytes) -> None:
         print_text(bounded.text)
 
 
+def current_folder() -> str:
+    """Return the folder in which this process runs, "" if it was removed."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""
+
+
+def keeps_outputs(config: Config) -> bool:
+    """Return whether outputs are stored. A store in memory would end with this process."""
+    return config.keep_outputs == "on" and config.store != "memory"
+
+
 def bound_output(config: Config, blocks: Iterable[bytes], *, budget: int, **options: Any) -> tuple[Bounded, bytes]:
     """Return a bounded output and its first bytes: all of them, if it is unchanged.
 
-    The output is stored, unless the settings keep none or it is small enough to be unchanged.
+    The output is stored, unless the settings keep none, it is small enough to be unchanged, or the store fails.
     """
     begun, blocks = bytearray(), iter(blocks)
     for block in blocks:
@@ -61,15 +79,16 @@ def bound_output(config: Config, blocks: Iterable[bytes], *, budget: int, **opti
         if len(begun) > MAX_CHAR_BYTES * budget:
             break
     blocks = chain([bytes(begun)], blocks)
-    if config.keep_outputs == "off" or len(begun) <= budget:
-        secret = boundary_secret(home_folder(config.home))
-        return bound_blocks(blocks, budget=budget, secret=secret, **options), bytes(begun)
-    from keyhole.cli.build import open_stores
+    if keeps_outputs(config) and len(begun) > budget:
+        from keyhole.cli.build import open_stores
 
-    stores = open_stores(config)
-    try:
-        store, secret = stores.for_tenant(LOCAL)
-        bounded = bound_blocks(blocks, budget=budget, store=store, secret=secret, now=time.time(), **options)
-        return bounded, bytes(begun)
-    finally:
-        stores.close()
+        with closing(open_stores(config)) as stores:
+            try:
+                options["store"], secret = stores.for_tenant(LOCAL)
+            except KeyholeError as error:
+                log.warning("the output is not stored: %s", error.message)
+            else:
+                bounded = bound_blocks(blocks, budget=budget, secret=secret, now=time.time(), **options)
+                return bounded, bytes(begun)
+    secret = boundary_secret(home_folder(config.home))
+    return bound_blocks(blocks, budget=budget, secret=secret, **options), bytes(begun)

@@ -23,7 +23,9 @@ BLOCK_BYTES: Final = 262_144
 """Bytes that are read at a time."""
 PIPE_BYTES: Final = 1_048_576
 """Greatest capacity of a pipe on Linux without privileges. After the command has ended, at most this is left in it."""
-FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+FORWARDED: Final = frozenset({"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM"})
+JOB_CONTROL: Final = frozenset({"SIGTSTP", "SIGCONT", "SIGWINCH"})
+"""Signals that a terminal sends to this process and the command alike, and that stop and continue both."""
 
 
 class Ended(NamedTuple):
@@ -40,11 +42,11 @@ def run_child(command: Sequence[str], write: Callable[[bytes], None], timeout: f
     `timeout` seconds the group gets SIGTERM, and two seconds later SIGKILL. A process that the command leaves running
     is not waited for, although it may keep the pipe open. Raises OSError if the command cannot be run.
     """
+    # In a terminal, the command stays in the foreground group, to which the terminal itself sends signals.
+    in_terminal = sys.stdin.isatty()
     reading, writing = os.pipe()
-    with _closing(reading), _Signals() as signals:
+    with _closing(reading), _Signals(FORWARDED if in_terminal else FORWARDED | JOB_CONTROL) as signals:
         with _closing(writing):
-            # In a terminal, the command stays in the foreground group, to which the terminal itself sends signals.
-            in_terminal = sys.stdin is not None and sys.stdin.isatty()
             process = subprocess.Popen(
                 list(command), stdout=writing, stderr=writing, process_group=None if in_terminal else 0
             )
@@ -66,14 +68,17 @@ def _closing(handle: int) -> Iterator[None]:
 class _Signals:
     """Receives the signals that are passed on, and those of a child that ended, while the context is entered."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: frozenset[str]) -> None:
+        self._numbers = [number for number in signal.Signals if number.name in names]
         self.received: list[int] = []
         self.woken, self._waking = os.pipe()
 
     def __enter__(self) -> _Signals:
         for end in (self.woken, self._waking):
             os.set_blocking(end, False)
-        self._before = {number: signal.signal(number, self._receive) for number in (*FORWARDED, signal.SIGCHLD)}
+        # A signal that this process ignores, as SIGHUP after nohup, is ignored by the command too.
+        numbers = [number for number in self._numbers if signal.getsignal(number) is not signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._receive) for number in (*numbers, signal.SIGCHLD)}
         self._fd_before = signal.set_wakeup_fd(self._waking, warn_on_full_buffer=False)
         return self
 
@@ -123,7 +128,7 @@ class _Child:
 
     def forward(self, number: int) -> None:
         """Pass a signal on. A terminal has sent SIGINT and SIGQUIT to the command already."""
-        if self._is_group or number in (signal.SIGTERM, signal.SIGHUP):
+        if self._is_group or number not in (signal.SIGINT, signal.SIGQUIT):
             self.kill(number)
 
     def read(self) -> int:

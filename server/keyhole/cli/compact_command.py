@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from keyhole.cli.bound_command import keeps_outputs
 from keyhole.cli.table import format_json
 from keyhole.cli.text_io import print_text, read_blocks
 from keyhole.config.config import Config
@@ -50,7 +51,7 @@ def _compact(config: Config, arguments: argparse.Namespace, request: Request, pr
         "previous": previous,
     }
     budget = _budget(arguments.budget, request.other_tokens)
-    if config.keep_outputs == "off":
+    if not keeps_outputs(config):
         return compact(request.items, budget, **options)
     from keyhole.cli.build import open_stores
 

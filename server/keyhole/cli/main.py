@@ -16,6 +16,7 @@ from typing import Final
 
 from keyhole.cli.commands import build_parser
 from keyhole.cli.log_format import configure_logging
+from keyhole.cli.text_io import discard_buffered, open_closed_streams
 from keyhole.config.config import Config
 from keyhole.config.load import load_config, log_exposed_files
 from keyhole.errors import Code, KeyholeError
@@ -53,6 +54,7 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    open_closed_streams()
     for stream in (sys.stdout, sys.stderr):  # a page may contain characters that the terminal's encoding lacks
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
             stream.reconfigure(errors="backslashreplace")
@@ -70,10 +72,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _print_error(error)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of the pipe closed it, as `| head` does. Discard the buffered output, to exit without an error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of the pipe has closed it, as `| head` does
+        discard_buffered()
         return OK
+    except OSError as error:  # mostly a full disk
+        print(f"keyhole: {error}", file=sys.stderr)
+        discard_buffered()
+        return FAILED
 
 
 def serve_main() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import REMAINDER
+from argparse import REMAINDER, ArgumentTypeError
 from typing import Any, Final
 
 from keyhole.cli.parser import Parser
@@ -12,6 +12,9 @@ OUTPUT_KINDS: Final = (
     "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page", "markdown",
     "opaque", "text",
 )  # fmt: skip
+
+MAX_SECONDS: Final = 1e9
+"""Greatest time limit of a command: 31 years, within the range of select(2)."""
 
 RUN_DESCRIPTION: Final = """\
 Run a command, keep all that it prints to stdout and stderr, and print the important lines of it when it has ended. The
@@ -39,8 +42,18 @@ def add_run(commands: Any) -> None:
     )  # fmt: skip
     run.description = RUN_DESCRIPTION
     _add_options(run)
-    run.add_argument("--timeout", type=float, metavar="S", help="end the command after S seconds")
+    run.add_argument("--timeout", type=_seconds, metavar="S", help="end the command after S seconds")
     run.add_argument("words", nargs=REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= MAX_SECONDS:  # not a number is neither
+        raise ArgumentTypeError(f"{text[:20]!r} is not a number of seconds above 0")
+    return seconds
 
 
 def _add_command(commands: Any, name: str, help: str, *examples: str) -> Parser:

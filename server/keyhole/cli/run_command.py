@@ -8,13 +8,15 @@ import shlex
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.cli.bound_command import bound_output, print_bounded
+from keyhole.cli.bound_command import bound_output, current_folder, keeps_outputs, print_bounded
 from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Ended, run_child
 from keyhole.cli.output_log import record_output
 from keyhole.cli.table import print_json
+from keyhole.cli.text_io import discard_buffered
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.retrieval.bound import MIN_BUDGET, check_options
@@ -34,18 +36,17 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     if os.name != "posix":
         raise KeyholeError(Code.INVALID_ARGUMENT, "run needs the signals and process groups of a POSIX system")
     check_options(arguments.kind, arguments.budget)
-    command, folder, started_at = command_line(words), str(Path.cwd()), time.time()
-    is_kept = config.keep_outputs != "off"
+    command, folder, started_at = command_line(words), current_folder(), time.time()
     facts = {"command": mask_secrets(command), "folder": mask_secrets(folder), "time": str(started_at)}
-    spool = spool_folder(home_folder(config.home)) if is_kept else ""
-    output = RunningOutput(spool, facts, config.store_max_bytes)
-    try:
-        ended = run_child(words, output.write, arguments.timeout)
-    except OSError as error:
-        output.remove()
-        return _report_unrunnable(words[0], error)
-    _print_result(config, arguments, output, ended, started_at, command, folder)
-    output.remove()
+    spool = spool_folder(home_folder(config.home)) if keeps_outputs(config) else ""
+    with closing(RunningOutput(spool, facts, config.store_max_bytes)) as output:
+        try:
+            ended = run_child(words, output.write, arguments.timeout)
+        except OSError as error:
+            output.remove()
+            return _report_unrunnable(words[0], error)
+        if _print_result(config, arguments, output, ended, started_at, command, folder):
+            output.remove()
     return ended.status
 
 
@@ -71,7 +72,8 @@ def _print_result(
     started_at: float,
     command: str,
     folder: str,
-) -> None:
+) -> bool:
+    """Print the bounded output, and return whether the whole output is shown or stored."""
     notice = _notice(arguments.timeout, output.dropped, ended)
     facts: dict[str, Any] = {
         "query": arguments.query,
@@ -81,12 +83,17 @@ def _print_result(
         "folder": folder,
     }
     bounded, begun = bound_output(config, output.blocks(), kind=arguments.kind, **facts)
-    if arguments.json:
-        print_json({**bounded._asdict(), "exit_status": ended.status, "timed_out": ended.timed_out})
-    else:
-        print(notice, end="", flush=True)
-        print_bounded(bounded, begun)
     record_output(config, "run", bounded, notice + bounded.text, started_at, facts)
+    try:
+        if arguments.json:
+            print_json({**bounded._asdict(), "exit_status": ended.status, "timed_out": ended.timed_out})
+        else:
+            print(notice, end="")
+            print_bounded(bounded, begun)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of the pipe has closed it, as `| head` does
+        discard_buffered()
+    return bounded.unchanged or bounded.id is not None
 
 
 def _notice(timeout: float | None, dropped: int, ended: Ended) -> str:

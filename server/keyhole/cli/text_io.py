@@ -1,7 +1,8 @@
-"""Read the file or the standard input that a command works on, and print a text."""
+"""Read the file or the standard input that a command works on, and print a text to standard output."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,18 @@ def read_blocks(name: str) -> Iterator[bytes]:
                 yield from iter(lambda: file.read(BLOCK_BYTES), b"")
     except OSError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"cannot read {name}: {error.strerror}") from error
+
+
+def open_closed_streams() -> None:
+    """Open the null device in place of each standard stream that was closed when this process started."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
+
+
+def discard_buffered() -> None:
+    """Discard what is not written to standard output, so that this process can end after a failed write."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_text(text: str) -> None:

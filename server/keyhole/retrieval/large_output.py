@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
+from keyhole.errors import Code, KeyholeError
 from keyhole.extract.outputs import Output, command_words
 from keyhole.extract.outputs.stream import decode_blocks, terminal_pieces
 from keyhole.passages.excerpt import ExcerptChooser, make_excerpt
@@ -21,6 +23,8 @@ from keyhole.text.secrets import mask_secrets
 
 if TYPE_CHECKING:
     from keyhole.store.base import Store
+
+log = logging.getLogger(__name__)
 
 BLOCK_BYTES: Final = 262_144
 """Bytes that are decoded and cleaned at a time."""
@@ -40,7 +44,10 @@ def bound_blocks(
     secret: bytes = b"",
     now: float = 0.0,
 ) -> Bounded:
-    """Return an output that arrives in blocks within `budget` characters. The arguments are those of `bound`."""
+    """Return an output that arrives in blocks within `budget` characters. The arguments are those of `bound`.
+
+    An output that the store cannot take is bounded without an id, and logged: it may exist nowhere else.
+    """
     check_options(kind, budget)
     begun, blocks = bytearray(), iter(blocks)
     for block in blocks:
@@ -49,7 +56,12 @@ def bound_blocks(
             break
     else:
         facts: dict[str, Any] = {"command": command, "name": name, "exit_status": exit_status, "folder": folder}
-        return bound(bytes(begun), query=query, budget=budget, kind=kind, store=store, secret=secret, now=now, **facts)
+        options = {"query": query, "budget": budget, "kind": kind, "secret": secret, "now": now, **facts}
+        try:
+            return bound(bytes(begun), store=store, **options)
+        except KeyholeError as error:
+            _log_failure(error)
+            return bound(bytes(begun), **options)
     with TemporaryFile() as file:
         words = query or command_words(command)
         text, read = read_blocks(
@@ -58,9 +70,19 @@ def bound_blocks(
         id, title = "", output_title(command, name)
         if store is not None:
             notes = output_notes(command, exit_status, folder)
-            id = store_text(text, read, store, secret, title, notes, now)
+            try:
+                id = store_text(text, read, store, secret, title, notes, now)
+            except KeyholeError as error:
+                _log_failure(error)
         words = command_words(mask_secrets(command))
         return render_output(read, text.lines, query, budget, title, words, exit_status, id, secret)
+
+
+def _log_failure(error: KeyholeError) -> None:
+    """Log a failure of the store. Raise any other error."""
+    if error.code is not Code.STORE_UNAVAILABLE:
+        raise error
+    log.warning("the output is not stored: %s", error.message)
 
 
 def _divide(data: bytes) -> Iterator[bytes]:

@@ -71,9 +71,12 @@ class RunningOutput:
         yield from _read(self._file)
 
     def remove(self) -> None:
-        """Remove the file: the output is stored."""
+        """Remove the file: the output is shown or stored."""
         if self._path:
             self._path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the file. Unless it was removed, it is stored when artifacts are next listed."""
         self._file.close()
 
 
