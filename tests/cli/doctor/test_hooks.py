@@ -76,6 +76,29 @@ def test_a_hook_that_codex_trusts_is_fine_and_a_changed_one_is_not(home: Path) -
     assert "no hook for PostToolUse" in check()["codex"].message
 
 
+@pytest.mark.parametrize("client", HOOK_CLIENTS)
+def test_the_hook_of_a_project_is_checked_too(
+    home: Path, tmp_path: Path, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["install", client, "--hooks", "--scope", "project"]) == 0
+    (finding,) = check().values()
+    file = HOOK_CLIENTS[client].client.project
+    assert finding.message.startswith(f"in {file}: {'works, but' if client == 'codex' else 'leaves a small output'}")
+    if client == "claude-code":
+        Path(file).write_text(Path(file).read_text("utf-8").replace('command": "', 'command": "/gone'), "utf-8")
+        (finding,) = check().values()
+        assert finding.message.startswith(f"in {file}: /gone") and "does not exist" in finding.message
+        assert finding.fix.startswith("keyhole install claude-code --hooks --scope project writes")
+
+
+def test_a_hook_whose_settings_are_wrong_does_not_fire(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(["install", "claude-code", "--hooks"]) == 0
+    monkeypatch.setenv("KEYHOLE_KEEP_OUTPUTS", "maybe")
+    finding = check()["claude-code"]
+    assert finding.level is Level.FAIL and "it does not answer" in finding.message and "keyhole bound" in finding.fix
+
+
 def test_clients_without_a_hook_are_a_note_and_absent_ones_are_not_listed(home: Path) -> None:
     assert check() == {}
     (home / ".codex").mkdir()
@@ -112,7 +135,11 @@ def test_a_missing_program_another_copy_and_a_change_of_small_outputs_are_report
     finding = check()["claude-code"]
     assert finding.level is Level.FAIL and "/gone/keyhole does not exist" in finding.message
     register(home, "keyhole")
-    assert "keyhole does not exist" in check()["claude-code"].message
+    assert "keyhole is not found" in check()["claude-code"].message
+    copy = script(home, "").with_name("keyhole")
+    copy.write_text("#!/gone/python\n", "utf-8")
+    register(home, f"'{copy}'")
+    assert f"{copy} cannot be started" in check()["claude-code"].message
     copy = script(home, f"exec '{sys.executable}' -m keyhole \"$@\"")
     register(home, f"'{copy}'")
     finding = check()["claude-code"]

@@ -12,17 +12,26 @@ import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
 from keyhole._version import __version__
 from keyhole.cli.doctor.hook_events import answer_fault, large_output, make_event
 from keyhole.cli.doctor.report import Finding, Level
+from keyhole.cli.install.clients import Machine
 from keyhole.cli.install.codex_trust import why_skipped
-from keyhole.cli.install.discover import HookFile, find_hook_files, this_installation, this_machine
+from keyhole.cli.install.discover import (
+    HookFile,
+    config_path,
+    find_hook_files,
+    find_project_hook_files,
+    this_installation,
+    this_machine,
+)
 from keyhole.cli.install.edit import parse
 from keyhole.cli.install.entries import FORMER_SCRIPT
+from keyhole.cli.install.hook_clients import HOOK_CLIENTS
 from keyhole.cli.install.hook_lines import HookLine
 from keyhole.cli.install.launch import this_program
 
@@ -32,8 +41,8 @@ TIMEOUT: Final = 4.0
 PARALLEL: Final = 2
 """Hooks that are run at the same time; each run uses a processor completely."""
 SMALL: Final = "done\n"
-NOT_FOUND: Final = 127
-"""Exit status of a shell that does not find the program."""
+NOT_STARTED: Final = (126, 127)
+"""Exit statuses of a shell that cannot start the program, or does not find it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +56,28 @@ class Run:
 
 
 def check() -> list[Finding]:
-    """Return findings on the hooks in the files of the user."""
-    words = this_program(this_installation())
+    """Return findings on the hooks in the files of the user and of the current folder."""
+    words, machine = this_program(this_installation()), this_machine()
+    of_project = find_project_hook_files(machine)
+    clients = [file.hooks.client.name for file in of_project]
+    of_user = [file for file in find_hook_files(machine) if file.ours or file.hooks.client.name not in clients]
     with ThreadPoolExecutor(PARALLEL) as pool:
-        checked = pool.map(lambda file: _check_file(file, words), find_hook_files(this_machine()))
+        checked = pool.map(lambda file: _check_file(file, words, machine), [*of_user, *of_project])
         return [finding for finding in checked if finding is not None]
 
 
-def _check_file(file: HookFile, words: Sequence[str]) -> Finding | None:
-    """Return the finding on a client's hook; None if the client is not on this machine."""
+def _check_file(file: HookFile, words: Sequence[str], machine: Machine) -> Finding | None:
+    """Return the finding on a client's hook, which names the file of a project; None if the client is not found."""
+    finding = _check_hook(file, words, machine)
+    if finding is None or file.scope == "user":
+        return finding
+    return replace(finding, message=f"in {file.hooks.client.project}: {finding.message}")
+
+
+def _check_hook(file: HookFile, words: Sequence[str], machine: Machine) -> Finding | None:
     client, state = file.hooks.client, file.state(words, sys.platform)
     name, install = f"{client.name} hook", f"keyhole install {client.name} --hooks"
+    install += " --scope project" if file.scope == "project" else ""
     if state == "unreadable":
         return Finding(AREA, name, Level.FAIL, file.fault, f"Correct {file.path}; the client cannot read it either.")
     if state == "-":
@@ -75,7 +95,7 @@ def _check_file(file: HookFile, words: Sequence[str]) -> Finding | None:
         if state == "registered":
             fix = "Hooks are silent about errors; `keyhole bound FILE` with a large file shows them."
         return Finding(AREA, name, Level.FAIL, fault, fix)
-    if reason := _why_skipped(file):
+    if reason := _why_skipped(file, machine):
         fix = (
             "Start codex and trust it with /hooks."
             if "trusted" in reason
@@ -116,13 +136,15 @@ def _run_fault(line: HookLine, run: Run) -> str:
     if run.status is None:
         return f"no answer within {TIMEOUT:g} s"
     program = Path(line.words[0])
-    if run.status == NOT_FOUND or (program.is_absolute() and not program.exists()):
+    if program.is_absolute() and not program.exists():
         return f"{program} does not exist"
+    if run.status in NOT_STARTED:
+        return f"{program} cannot be started" if program.is_absolute() else f"{program} is not found"
     return f"it exits with {run.status}" if run.status else ""
 
 
 def _run(command: Sequence[str], event: bytes) -> Run:
-    """Run a command with an event on its standard input, and with a home folder of its own."""
+    """Run a command with an event on its standard input, the user's settings, and a home folder of its own."""
     start = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="keyhole-doctor-", ignore_cleanup_errors=True) as home,
@@ -130,14 +152,13 @@ def _run(command: Sequence[str], event: bytes) -> Run:
     ):  # fmt: skip
         given.write(event)
         given.seek(0)
-        settings = {name: value for name, value in os.environ.items() if not name.startswith("KEYHOLE_")}
-        settings |= {"KEYHOLE_HOME": home, "KEYHOLE_CONFIG": "off"}
+        settings = {**os.environ, "KEYHOLE_HOME": home}
         try:
             process = subprocess.Popen(
                 command, stdin=given, stdout=answer, stderr=errors, env=settings, start_new_session=True
             )
         except OSError as error:
-            return Run(NOT_FOUND, b"", error.strerror or "", 0)
+            return Run(NOT_STARTED[0], b"", error.strerror or "", 0)
         try:
             status: int | None = process.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
@@ -167,14 +188,15 @@ def _version(line: HookLine) -> str:
     return f"version {words[-1]}" if run.status == 0 and words else "of an unknown version"
 
 
-def _why_skipped(file: HookFile) -> str:
+def _why_skipped(file: HookFile, machine: Machine) -> str:
     """Return the reason why the client would not run the hook, or ""."""
     if file.hooks.client.format == "json" and parse(file.hooks.client, file.text).get("disableAllHooks") is True:
         return "disableAllHooks is set"
     if file.hooks.client.name != "codex":
         return ""
     config: dict[str, Any] = {}
+    users = config_path(HOOK_CLIENTS["codex"].client, machine) or file.path
     with suppress(OSError, ValueError):
-        config = tomllib.loads(file.path.with_name("config.toml").read_text("utf-8"))
+        config = tomllib.loads(users.with_name("config.toml").read_text("utf-8"))
     names = [str(file.path), str(file.path.resolve())]
     return next((reason for hook in file.ours if (reason := why_skipped(hook, names, config))), "")

@@ -54,7 +54,10 @@ class Proxied:
 
 @dataclass(frozen=True, slots=True)
 class HookFile:
-    """A client's file of hooks, with the hooks of Keyhole in it. `found`: True if the client is on this machine."""
+    """A client's file of hooks, with the hooks of Keyhole in it. `found`: True if the client is on this machine.
+
+    `scope`: "user" or "project".
+    """
 
     hooks: HookClient
     path: Path
@@ -62,6 +65,7 @@ class HookFile:
     ours: tuple[Hook, ...] = ()
     text: str = ""
     fault: str = ""
+    scope: str = "user"
 
     def state(self, words: Sequence[str], platform: str) -> str:
         """Return "-", "registered", "other copy", "former name" or "unreadable". `words`: this installation's."""
@@ -148,17 +152,24 @@ def find_hook_files(machine: Machine) -> list[HookFile]:
     return [_find_hook_file(hooks, machine) for hooks in HOOK_CLIENTS.values()]
 
 
-def _find_hook_file(hooks: HookClient, machine: Machine) -> HookFile:
-    path = config_path(hooks.client, machine)
+def find_project_hook_files(machine: Machine) -> list[HookFile]:
+    """Return the files of the current folder with hooks of Keyhole, in the order of the table."""
+    found = [_find_hook_file(hooks, machine, "project") for hooks in HOOK_CLIENTS.values()]
+    return [file for file in found if file.ours and file.path != config_path(file.hooks.client, machine)]
+
+
+def _find_hook_file(hooks: HookClient, machine: Machine, scope: str = "user") -> HookFile:
+    path = config_path(hooks.client, machine, scope)
     server_path = config_path(CLIENTS[hooks.client.name], machine)
-    assert path is not None and server_path is not None  # noqa: S101 - for the type checker; of the user
+    assert path is not None and server_path is not None  # noqa: S101 - for the type checker; hooks have both
     found = _is_found(hooks.client, machine, path) or _is_found(hooks.client, machine, server_path)
     try:
         content = files.read(path)
         text = content.decode("utf-8") if content else ""
-        return HookFile(hooks, path, found, tuple(find_hooks(hooks, text)), text)
+        return HookFile(hooks, path, found, tuple(find_hooks(hooks, text)), text, scope=scope)
     except (OSError, ValueError, KeyholeError) as error:
-        return HookFile(hooks, path, found, fault=error.message if isinstance(error, KeyholeError) else str(error))
+        fault = error.message if isinstance(error, KeyholeError) else str(error)
+        return HookFile(hooks, path, found, fault=fault, scope=scope)
 
 
 def _is_found(client: Client, machine: Machine, path: Path) -> bool:
