@@ -91,9 +91,11 @@ def test_a_file_that_contained_nothing_else_is_deleted(hooks: HookClient) -> Non
 
 def test_what_the_user_changed_in_the_hook_is_kept_and_force_replaces_it() -> None:
     text = add(CLAUDE, "").replace('"timeout": 10', '"timeout": 60').replace("Bash|PowerShell|Read", "Bash")
-    text = text.replace("hook claude", "hook claude --budget 2000")
+    text = text.replace("hook claude", "hook claude --budget 2000").replace("'/opt", "KEYHOLE_HOME=/data '/opt")
+    assert add(CLAUDE, text) == text
     moved = add(CLAUDE, text, MOVED)
-    assert '"timeout": 60' in moved and "^(Bash|Grep" in moved and "/new/place/keyhole hook claude --budget" in moved
+    assert '"timeout": 60' in moved and "^(Bash|Grep" in moved
+    assert '"KEYHOLE_HOME=/data /new/place/keyhole hook claude --budget 2000"' in moved
     assert add(CLAUDE, moved, MOVED, force=True) == add(CLAUDE, "", MOVED)
 
 

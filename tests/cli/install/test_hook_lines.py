@@ -58,6 +58,13 @@ def test_hooks_of_keyhole_are_recognized(line: str) -> None:
     assert parse_line(line) is not None
 
 
+@pytest.mark.parametrize("variables", ["KEYHOLE_HOME=/data ", "A='b c' B=\"d e\"f  C= ", ""])
+def test_variables_before_the_program_are_not_a_part_of_it(variables: str) -> None:
+    line = parse_line(f"{variables}'/a b/keyhole' hook claude")
+    assert line and (line.program, line.words, line.variables) == ("'/a b/keyhole'", ("/a b/keyhole",), variables)
+    assert line.text == f"{variables}'/a b/keyhole' hook claude"
+
+
 @pytest.mark.parametrize("line", [
     "", "prettier", "keyhole", "keyhole bound", "keyhole hook", "keyhole hook cursor", "/opt/other hook claude",
     "echo keyhole hook claude-code", "'keyhole hook claude", None, 3, ["keyhole", "hook", "claude"],

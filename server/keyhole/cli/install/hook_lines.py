@@ -18,23 +18,29 @@ Shell = Literal["posix", "git bash", "cmd", "powershell"]
 MAX_LINE: Final = 8_192
 """Characters of a command line that is read; paths have at most half as many."""
 _COMMAND: Final = re.compile(r"\shook\s+(claude|codex|copilot|opencode)(?!\S)")
+_VARIABLES: Final = re.compile(r"""(?:[A-Za-z_]\w*=(?:[^\s'"\\]|'[^']*'|"[^"]*")*\s+)*""")
+"""Variables before a program, as in `KEYHOLE_HOME=/data keyhole hook claude`."""
 _INVALID: Final = re.compile(r"[\0\ud800-\udfff]")
 """Characters that JSON can name and that no command line can have."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookLine:
-    """A command line that runs Keyhole as a hook. `program`: the quoted program; `words`: the same, unquoted."""
+    """A command line that runs Keyhole as a hook.
+
+    `program`: the quoted program; `words`: the same, unquoted; `variables`: what a user wrote before it.
+    """
 
     program: str
     words: tuple[str, ...]
     client: str
     options: str = ""
+    variables: str = ""
 
     @property
     def text(self) -> str:
         """The whole command line."""
-        return f"{self.program} hook {self.client}{self.options}"
+        return f"{self.variables}{self.program} hook {self.client}{self.options}"
 
     @property
     def has_former_name(self) -> bool:
@@ -59,13 +65,15 @@ def parse_line(line: object) -> HookLine | None:
     found = _COMMAND.search(line)
     if found is None:
         return None
-    program = line[: found.start()].strip()
+    command = line[: found.start()].strip()
+    program = _VARIABLES.sub("", command, count=1)
     try:
         words = tuple(shlex.split(program.removeprefix("&").replace("\\", "/")))
     except ValueError:  # a quotation mark without its pair
         return None
     is_ours = bool(words) and _name(words[-1]) in (PROGRAM, FORMER_SCRIPT)
-    return HookLine(program, words, found[1], line[found.end() :].rstrip()) if is_ours else None
+    variables = command.removesuffix(program)
+    return HookLine(program, words, found[1], line[found.end() :].rstrip(), variables) if is_ours else None
 
 
 def _name(word: str) -> str:
