@@ -158,7 +158,9 @@ def test_a_file_that_cannot_be_changed_safely_is_not_changed(home: Path, capsys:
         content = content.replace(b"PostToolUse", HOOK_CLIENTS[client].event.encode())
         file.write_bytes(content)
         assert main(["install", client, "--hooks"]) == 1
-        assert "file was not changed: " in capsys.readouterr().err
+        assert (
+            f"keyhole: {file}: {HOOK_CLIENTS[client].client.title}'s file was not changed: " in capsys.readouterr().err
+        )
         assert file.read_bytes() == content and os.listdir(file.parent) == [file.name]  # noqa: PTH208 - names only
     assert main(["install", "--hooks"]) == 0
 
@@ -178,6 +180,14 @@ def test_a_pipe_a_device_and_a_symlink_loop_are_not_changed(home: Path, capsys: 
             assert main(["install", client, "--hooks"]) == 1
             assert main(["install", "--hooks"]) == 0 and "unreadable" in capsys.readouterr().out
             file.rmdir() if file.is_dir() else file.unlink()
+
+
+@POSIX
+def test_a_file_that_cannot_be_written_is_named_with_the_reason(home: Path, capsys: Captured) -> None:
+    (home / ".claude").write_text("not a folder", "utf-8")
+    assert main(["install", "claude-code", "--hooks"]) == 1
+    reason = f"keyhole: {home / FILES['claude-code']}: Claude Code's file was not changed: "
+    assert capsys.readouterr().err in {f"{reason}{text}\n" for text in ("File exists", "Not a directory")}
 
 
 @POSIX

@@ -72,10 +72,9 @@ def try_change(edit: Edit, arguments: argparse.Namespace) -> FileChange:
             raise KeyholeError(Code.INVALID_ARGUMENT, message)
         change = _change_file(edit, edit.path, arguments)
     except (KeyholeError, OSError) as error:
-        message = (
-            f"{edit.client.title}'s file: {error.strerror or error}" if isinstance(error, OSError) else error.message
-        )
-        change = FileChange(edit.client.name, str(edit.path or ""), "refused", message)
+        if isinstance(error, OSError):
+            error = refusal(edit.client, error.strerror or str(error))
+        change = FileChange(edit.client.name, str(edit.path or ""), "refused", error.message)
     if not arguments.json:
         _print_change(edit.client, change, is_diff_shown=_is_interactive(arguments))
     return change
@@ -158,7 +157,7 @@ def _is_interactive(arguments: argparse.Namespace) -> bool:
 def _print_change(client: Client, change: FileChange, *, is_diff_shown: bool) -> None:
     """Print the result of a change. `is_diff_shown`: True if the diff was already printed with the question."""
     if change.state == "refused":
-        print(f"keyhole: {change.message}", file=sys.stderr)
+        print(f"keyhole: {change.path and f'{change.path}: '}{change.message}", file=sys.stderr)
         return
     if not (is_diff_shown and change.diff):
         print(f"{client.title}: {change.path}")

@@ -122,8 +122,7 @@ def _find_registration(client: Client, machine: Machine, name: str, this: Server
         content = files.read(path)
         entry = edit.find_entry(client, content.decode("utf-8"), name) if content else None
     except (OSError, ValueError, KeyholeError) as error:
-        fault = error.message if isinstance(error, KeyholeError) else str(error)
-        return Registration(client, path, found, "unreadable", fault=fault)
+        return Registration(client, path, found, "unreadable", fault=_reason(error))
     if entry is None:
         return Registration(client, path, found, "-")
     server = parse_entry(client.shape, entry)
@@ -168,8 +167,14 @@ def _find_hook_file(hooks: HookClient, machine: Machine, scope: str = "user") ->
         text = content.decode("utf-8") if content else ""
         return HookFile(hooks, path, found, tuple(find_hooks(hooks, text)), text, scope=scope)
     except (OSError, ValueError, KeyholeError) as error:
-        fault = error.message if isinstance(error, KeyholeError) else str(error)
-        return HookFile(hooks, path, found, fault=fault, scope=scope)
+        return HookFile(hooks, path, found, fault=_reason(error), scope=scope)
+
+
+def _reason(error: OSError | ValueError | KeyholeError) -> str:
+    """Return why a file cannot be read."""
+    if isinstance(error, KeyholeError):
+        return error.message
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def _is_found(client: Client, machine: Machine, path: Path) -> bool:
