@@ -180,8 +180,10 @@ def test_a_url_in_a_text_is_known_in_any_context(text: str) -> None:
 
 
 def test_a_url_with_parentheses_is_known_as_text_and_as_a_link() -> None:
-    for text in ("https://other.example/Foo_(bar)", "[x](https://other.example/Foo_%28bar%29)"):
-        assert makes_known(text, "https://other.example/Foo_(bar)")
+    for url in ("https://other.example/Foo_(bar)", "https://other.example/a(b)_(c).htm"):
+        escaped = url.replace("(", "%28").replace(")", "%29")
+        for text in (url, f"[x]({escaped})", f"[x]({url})(y)", f'[x](<{url}> "y")'):
+            assert makes_known(text, url), text
 
 
 def test_a_relative_link_is_known_as_its_absolute_url() -> None:
@@ -224,9 +226,10 @@ def test_invalid_urls_are_skipped() -> None:
     "text",
     [
         "https://" * 200_000, "](" * 700_000, "](https://a.example/" * 70_000, "https://a.example/" + "\\" * 1_400_000,
-        "https://a.example/" + ")" * 1_400_000, "".join(f"https://a.example/{n}) " for n in range(50_000)),
+        "https://a.example/" + ")" * 1_400_000, "](a" + "(b)" * 500_000 + "(b" * 500_000,
+        "".join(f"https://a.example/{n}) " for n in range(50_000)),
     ],
-    ids=["schemes", "links", "addresses", "backslashes", "parentheses", "many"],
+    ids=["schemes", "links", "addresses", "backslashes", "parentheses", "pairs", "many"],
 )  # fmt: skip
 def test_links_of_a_hostile_text_are_extracted_in_bounded_time(text: str) -> None:
     began = time.perf_counter()

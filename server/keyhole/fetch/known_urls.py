@@ -23,8 +23,8 @@ HASH_BYTES: Final = 16
 MAX_LINKS: Final = 5_000
 """Maximum of links remembered per text, about the number of links on the longest index pages."""
 
-# The URL of a Markdown link, or a URL in plain text.
-_LINK = re.compile(r"\]\(<?([^\s()<>]+)|(https?://[^\s<>\"`]+)", re.IGNORECASE)
+# The URL of a Markdown link, perhaps with parentheses in pairs, or a URL in plain text.
+_LINK = re.compile(r"\]\(<?([^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)|(https?://[^\s<>\"`]+)", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TRAILING_PUNCTUATION: Final = ".,;:!?'*_~|\\"
 """Punctuation after a URL that belongs to the sentence."""
