@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -12,7 +13,7 @@ from keyhole.passages.gaps import gap_line, insert_span, uncovered
 from keyhole.passages.lines import ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
-from keyhole.text.output import HINTS, Mark, Output, Shown, Span
+from keyhole.text.output import HINTS, Mark, Output, Part, Shown, Span
 
 if TYPE_CHECKING:
     from keyhole.passages.rank import WindowScores
@@ -159,14 +160,25 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
                 shown = line if _has_number(terms) else _unrepeated(output, line)
                 found += [(sum(terms.values()), each) for each in shown]
             start = line_end
-    for part in output.parts if output.summary_title not in ("", HINTS) else ():
+    for part, start in _beginnings(output) if output.summary_title not in ("", HINTS) else ():
         if weight := sum(_terms_in(part.name, scored).values()):
-            line_end = output.text.find("\n", part.start) + 1 or len(output.text)
-            found.append((NAME_WEIGHT * weight, (part.start, min(line_end, part.start + MAX_LINE))))
+            line_end = output.text.find("\n", start) + 1 or len(output.text)
+            found.append((NAME_WEIGHT * weight, (start, min(line_end, start + MAX_LINE))))
     best = max((weight for weight, _ in found), default=0.0)
     for weight, line_found in sorted(found, key=lambda each: -each[0]):
         if weight > 0 and weight >= LINE_WEIGHT * best:
             yield line_found
+
+
+def _beginnings(output: Output) -> Iterator[tuple[Part, int]]:
+    """Yield the parts whose beginning is in the text, which may be an excerpt, with its offset there."""
+    missing, joints = 0, deque(output.joints)
+    for part in output.parts:
+        while joints and part.start >= joints[0][0] + missing + joints[0][1]:
+            missing += joints.popleft()[1]
+        offset = part.start - missing
+        if not joints or offset < joints[0][0]:
+            yield part, offset
 
 
 def _terms_in(line: str, scored: WindowScores) -> dict[str, float]:

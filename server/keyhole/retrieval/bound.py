@@ -181,11 +181,11 @@ def read_whole(
     if len(text) <= max(WHOLE_CHARS, least):
         read = read_output(text, kind=kind, command=command, name=name)
         return read.text, read
-    from keyhole.retrieval.output_excerpt import excerpt_of_text, read_excerpt
+    from keyhole.retrieval.output_excerpt import read_by_excerpt
 
     text = terminal_text(text)
-    excerpt = excerpt_of_text(text, query or command_words(command), least)
-    return text, read_excerpt(excerpt, kind, command, name)
+    kind = kind or recognise(text, command, name)
+    return text, read_by_excerpt(text, kind, query or command_words(command), least)
 
 
 def render_output(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
-from keyhole.extract.outputs import Output, read_output
+from keyhole.extract.outputs import Output, read_lines, read_parts, recognise
 from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from keyhole.text.output import Span
 
 PIECE_CHARS: Final = 262_144
 """Characters of the pieces in which a text in memory is examined."""
@@ -21,16 +25,47 @@ SHARE: Final = 20
 """The twentieth part of a text in memory is its excerpt, if that is more."""
 
 
-def excerpt_of_text(text: str, query: str, least: int = 0) -> Excerpt:
-    """Return the excerpt of a text in memory, of at least `least` characters.
+def read_by_excerpt(text: str, kind: str, query: str, least: int = 0) -> Output:
+    """Read a text in memory by an excerpt of at least `least` characters. Its parts are those of the whole text.
 
     `query`: the words that the excerpt should contain.
     """
+    whole = read_parts(text, Output("", kind))
     chooser = ExcerptChooser(query, STRETCH_CHARS)
-    for start in range(0, len(text), PIECE_CHARS):
-        chooser.add(text[start : start + PIECE_CHARS])
+    for start, end in pairwise([0, *_cuts(text, whole.records), len(text)]):
+        chooser.add(text[start:end])
     spans = chooser.choose(max(least, EXCERPT_CHARS, min(MAX_CHARS, len(text) // SHARE)))
-    return make_excerpt(spans, len(text), lambda start, end: text[start:end])
+    excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
+    read = read_lines(excerpt.text, kind)
+    return whole._replace(
+        text=read.text,
+        marks=read.marks,
+        repeats=read.repeats,
+        records=tuple(_inside(whole.records, spans)),
+        joints=excerpt.joints,
+    )
+
+
+def _cuts(text: str, records: Sequence[Span]) -> Iterator[int]:
+    """Yield where a text is cut into pieces, so that short records are whole in a stretch."""
+    if not records:
+        yield from range(PIECE_CHARS, len(text), PIECE_CHARS)
+    position = 0
+    for record, (start, end) in pairwise(records):
+        if end - position > STRETCH_CHARS:
+            position = text.rfind("\n", record[1], start) + 1 or start
+            yield position
+
+
+def _inside(records: Sequence[Span], spans: Sequence[Span]) -> Iterator[Span]:
+    """Yield the records that are whole in an excerpt of these spans, with their offsets in the excerpt."""
+    starts = [start for start, _ in spans]
+    before = [0, *accumulate(end - start for start, end in spans)]
+    for start, end in records:
+        place = bisect_right(starts, start) - 1
+        if place >= 0 and end <= spans[place][1]:
+            offset = before[place] - spans[place][0]
+            yield start + offset, end + offset
 
 
 def examine(pieces: Iterable[str], chooser: ExcerptChooser) -> Iterator[str]:
@@ -43,7 +78,7 @@ def examine(pieces: Iterable[str], chooser: ExcerptChooser) -> Iterator[str]:
 def read_excerpt(excerpt: Excerpt, kind: str | None, command: str, name: str) -> Output:
     """Read an excerpt as the output from which it is taken. The other arguments are those of `read_output`.
 
-    The parts of an excerpt are not those of the whole: their summary would be wrong.
+    The parts of an excerpt are not those of the whole, so it has none.
     """
-    read = read_output(excerpt.text, kind=kind, command=command, name=name)
-    return read._replace(records=(), parts=(), about=(), joints=excerpt.joints)
+    kind = kind or recognise(excerpt.text, command, name)
+    return read_lines(excerpt.text, kind)._replace(joints=excerpt.joints)

@@ -37,7 +37,8 @@ class Output(NamedTuple):
     repeats: tuple[Span, ...] = ()
     """Lines that differ only in numbers from one of the lines before them. Each range is shown as their count."""
     parts: tuple[Part, ...] = ()
-    """The named ranges in the order of their starts. A range contains others or is apart from them."""
+    """The named ranges in the order of their starts, as offsets in the whole text, also of one of which this is an
+    excerpt. A range contains others or is apart from them."""
     summary_title: str = ""
     """What the entries of the parts are, such as "files"."""
     about: tuple[str, ...] = ()

@@ -15,7 +15,17 @@ from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
 from keyhole.text.output import Output
 
-__all__ = ["KINDS", "Output", "command_words", "decode_output", "read_output", "recognise", "terminal_text"]
+__all__ = [
+    "KINDS",
+    "Output",
+    "command_words",
+    "decode_output",
+    "read_lines",
+    "read_output",
+    "read_parts",
+    "recognise",
+    "terminal_text",
+]
 
 
 def read_output(output: str, *, kind: str | None = None, command: str = "", name: str = "") -> Output:
@@ -24,13 +34,22 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
     `kind`: one of `KINDS`; None to recognise it from the content, the `command` that printed it and its file's `name`.
     """
     text = terminal_text(output)
-    kind = kind or recognise(text, command, name)
+    return read_parts(text, read_lines(text, kind or recognise(text, command, name)))
+
+
+def read_lines(text: str, kind: str) -> Output:
+    """Read the lines of a text of a kind, or of an excerpt of it: those that matter, and those that repeat others."""
     forms = line_forms(text)
-    marks = mark_lines(text, kind, forms)
-    if kind == "json":
-        records, shapes = read_json(text)
-        return Output(text, kind, marks, tuple(part[:2] for part in records), parts=records, about=shapes)
     repeats = find_repeats(text, forms) if kind in REPEATING_KINDS else ()
-    parts, title = find_parts(text, kind)
-    about = shape_of_lines(text) if kind == "jsonl" else (name_opaque(text),) if kind == "opaque" else ()
-    return Output(text, kind, marks, (), repeats, parts, title, about)
+    return Output(text, kind, mark_lines(text, kind, forms), repeats=repeats)
+
+
+def read_parts(text: str, lines: Output) -> Output:
+    """Return the lines that were read of a text, or of an excerpt of it, with the parts of the text."""
+    if lines.kind == "json":
+        parts, shapes = read_json(text)
+        return lines._replace(records=tuple(part[:2] for part in parts), parts=parts, about=shapes)
+    parts, title = find_parts(text, lines.kind)
+    is_long = lines.kind == "opaque"
+    about = shape_of_lines(text) if lines.kind == "jsonl" else (name_opaque(text),) if is_long else ()
+    return lines._replace(parts=parts, summary_title=title, about=about)

@@ -42,15 +42,16 @@ class OutputText:
 
     def passages(self, spans: Sequence[Span]) -> str:
         """Return the spans with a mark for each omission before, between and after them."""
-        text, spans = self._output.text, self.split(spans)
+        text = self._output.text
+        spans = [*self.split(spans), (len(text), len(text))]
+        places = [self.place(span) for span in spans]
         pieces: list[str] = []
         position = shown_to = 0
-        for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
-            first, last = self.place((start, end))
+        for number, ((start, end), (first, last)) in enumerate(zip(spans, places, strict=True)):
             if first > shown_to:
                 on_new_line = not pieces or pieces[-1].endswith("\n")
                 pieces.append("" if on_new_line else "\n")
-                pieces.append(gap_line(shown_to, first, self._label(position, start, end, spans, number)))
+                pieces.append(gap_line(shown_to, first, self._label(position, start, end, places, number)))
             pieces.append(text[start:end])
             position, shown_to = end, last
         return "".join(pieces)
@@ -79,8 +80,9 @@ class OutputText:
     def summary(self, spans: Sequence[Span], limit: int) -> str:
         """Return the lines that say what the output is and which parts are not shown, in `limit` characters."""
         output = self._output
+        places = [self.place(span) for span in self.split(spans)]
         line = next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
-        hidden = [part for part in output.parts if part.entry and not _is_shown(spans, part.start, part.end)]
+        hidden = [part for part in output.parts if part.entry and not _is_shown(places, part.start, part.end)]
         if output.summary_title == HINTS:
             hidden = [
                 part
@@ -97,8 +99,7 @@ class OutputText:
             return whole if parts else ""
         left = limit - len(form) - len("99,999 more")
         chosen: list[Part] = []
-        lines = {part: self._output.text.count("\n", part.start, part.end) for part in parts}
-        for part in sorted(parts, key=lambda part: -lines[part]):
+        for part in sorted(parts, key=lambda part: part.start - part.end):
             left -= len(part.entry) + len(", ")
             if left < 0:
                 break
@@ -106,7 +107,7 @@ class OutputText:
         entries = [*(part.entry for part in sorted(chosen)), f"{len(parts) - len(chosen):,} more"]
         return form.format(", ".join(entries)) if chosen else ""
 
-    def _label(self, start: int, end: int, passage_end: int, spans: Sequence[Span], number: int) -> str:
+    def _label(self, start: int, end: int, passage_end: int, places: Sequence[Span], number: int) -> str:
         """Return what the mark of the omission before a span says: how many lines repeat, and which part follows."""
         text = self._output.text
         label = ""
@@ -116,8 +117,8 @@ class OutputText:
             lines = _count_lines(text, start, repeat_end)
             others = _count_lines(text, repeat_end, end)
             label = f" {lines:,} more lines like this" + (f", {others:,} others" if others else "")
-        part = self._part_at(end) if end < len(text) else None
-        if part and not _is_shown(spans, part.start, part.start + 1, number):
+        part = self._part_at(places[number][0]) if end < len(text) else None
+        if part and not _is_shown(places, part.start, part.start + 1, number):
             first_line = text[end : min(passage_end, end + len(part.name) + 200)].split("\n", 1)[0]
             label += f" {part.name}" if part.name not in first_line else ""
         return label
