@@ -11,12 +11,13 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.host_limits import MAX_PER_HOST
-from keyhole.fetch.pool import MAX_CONNECTIONS, MAX_IDLE, Connection, ConnectionPool
+from keyhole.fetch.pool import MAX_CONNECTIONS, MAX_IDLE, SPARE_CONNECTIONS, Connection, ConnectionPool
 from keyhole.fetch.urls import parse_target
 from keyhole.sharing.owner import owned_by
 
 SITE = parse_target("https://site.example/page")
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+OF_ONE_OWNER = MAX_CONNECTIONS - SPARE_CONNECTIONS
 
 
 class Stream(httpcore.AsyncNetworkStream):
@@ -185,16 +186,28 @@ def test_no_more_connections_are_opened_in_advance_than_a_host_may_have() -> Non
 
 def test_a_new_connection_waits_while_all_are_in_use_and_takes_the_place_of_the_next_that_is_given_back() -> None:
     async def work(pool: ConnectionPool, dialer: Dialer) -> None:
-        busy = [await take(pool, f"https://{number}.example/") for number in range(MAX_CONNECTIONS)]
+        busy = [await take(pool, f"https://{number}.example/") for number in range(OF_ONE_OWNER)]
         waiting = asyncio.create_task(take(pool))
         for _ in range(5):
             await asyncio.sleep(0)
         assert not waiting.done()
         await pool.give_back(busy.pop())
         busy.append(await asyncio.wait_for(waiting, 5))
-        assert dialer.open == MAX_CONNECTIONS
+        assert dialer.open == OF_ONE_OWNER
         for connection in busy:
             await pool.give_back(connection)
+
+    run(work)
+
+
+def test_the_connections_of_a_busy_owner_do_not_keep_another_one_waiting() -> None:
+    async def work(pool: ConnectionPool, dialer: Dialer) -> None:
+        with owned_by("busy"):
+            calls = [asyncio.create_task(take(pool, f"https://{n}.example/")) for n in range(MAX_CONNECTIONS)]
+            await asyncio.sleep(0)
+        await asyncio.wait_for(visit(pool, owner="other"), 5)
+        for call in calls:
+            await pool.give_back(await asyncio.wait_for(call, 5))
 
     run(work)
 
@@ -206,7 +219,8 @@ def test_the_next_place_goes_to_the_owner_that_has_the_fewest_connections() -> N
                 return await take(pool, f"https://{owner}.example/")
 
         with owned_by("greedy"):
-            busy = [await take(pool, f"https://{number}.example/") for number in range(MAX_CONNECTIONS)]
+            busy = [await take(pool, f"https://{number}.example/") for number in range(OF_ONE_OWNER)]
+        busy += [await take_for(f"other-{number}") for number in range(SPARE_CONNECTIONS)]
         greedy = [asyncio.create_task(take_for("greedy")) for _ in range(8)]
         await asyncio.sleep(0)
         polite = asyncio.create_task(take_for("polite"))
@@ -225,7 +239,7 @@ def test_the_next_place_goes_to_the_owner_that_has_the_fewest_connections() -> N
 def test_an_idle_connection_is_closed_for_a_new_one_when_all_places_are_taken() -> None:
     async def work(pool: ConnectionPool, dialer: Dialer) -> None:
         await visit(pool)
-        busy = [await take(pool, f"https://{number}.example/") for number in range(MAX_CONNECTIONS)]
+        busy = [await take(pool, f"https://{number}.example/") for number in range(OF_ONE_OWNER)]
         assert dialer.streams[0].closed.is_set()
         for connection in busy:
             await pool.give_back(connection)

@@ -22,6 +22,9 @@ from keyhole.sharing.owner import current_owner
 MAX_CONNECTIONS: Final = 64
 """Maximum of open connections of one server. A search fetches 10 pages at once, and several clients may share a server.
 A few sites that never finish must not block the other requests."""
+SPARE_CONNECTIONS: Final = 16
+"""Those of them for owners that have none, so that a call need not wait for the slow sites of a busy owner: eight
+searches, which is what one tenant may run at once, fetch more pages than there are connections."""
 MAX_IDLE: Final = 32
 """Connections kept open without a request; the one that was used longest ago is closed first. Half of all, so that new
 requests rarely wait until an idle connection has been closed."""
@@ -65,7 +68,7 @@ class ConnectionPool:
     def __init__(self, dial: Dial, idle_seconds: float = IDLE_SECONDS) -> None:
         self._dial = dial
         self._idle_seconds = idle_seconds
-        self._places = FairSlots(MAX_CONNECTIONS)
+        self._places = FairSlots(MAX_CONNECTIONS, SPARE_CONNECTIONS)
         self._open: Counter[str] = Counter()
         """Connections by host, including those being opened."""
         self._idle: list[Connection] = []
@@ -133,7 +136,7 @@ class ConnectionPool:
         """Close idle connections, of any owner, that stand in the way of a new connection to a host."""
         while self._open[host] >= MAX_PER_HOST and (to_host := [each for each in self._idle if each.host == host]):
             await self._close_idle(to_host[0])
-        if self._places.is_exhausted and self._idle:
+        if not self._places.has_free() and self._idle:
             await self._close_idle(self._idle[0])
 
     def _close_later(self, connection: Connection) -> None:
