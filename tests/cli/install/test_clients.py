@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,14 @@ def test_a_diff_has_no_secrets_and_no_overlong_lines() -> None:
     shown = "\n".join(diff_lines(before, after))
     assert "s3" not in shown and '"/h"' in shown and "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 160
+
+
+def test_the_diff_of_a_file_on_one_line_shows_the_change() -> None:
+    before = json.dumps({"api_key": "s3" * 50, "permissions": ["read"] * 100})
+    after = json.dumps({"api_key": "s3" * 50, "permissions": ["read"] * 100, "hooks": ["/opt/keyhole hook claude"]})
+    _, old, new = diff_lines(before, after)
+    assert old.startswith("-…") and old.endswith('"read"]}') and len(old) < 30
+    assert new.startswith("+…") and new.endswith('"read"], "hooks": ["/opt/keyhole hook claude"]}') and len(new) < 80
+    assert "s3" not in "".join(diff_lines(before, before.replace("s3s3", "s3s4"))), (
+        "a change of a secret shows none of it"
+    )

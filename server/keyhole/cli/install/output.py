@@ -14,6 +14,10 @@ from keyhole.config.setting import PREFIX
 MASK: Final = "•••"
 MAX_LINE: Final = 160
 """Greatest number of characters shown of a line. Some clients write their file on a single line."""
+MAX_READ: Final = 10_000
+"""Greatest number of characters of a line in which secrets are masked and a change is looked for."""
+BEFORE: Final = 20
+"""Characters that are shown before the change of a long line."""
 _SECRET_SETTINGS: Final = frozenset(setting.variable for setting in SETTINGS if setting.secret)
 _KEYWORDS: Final = "key|token|secret|passw|auth|credential"
 _NAMED_SECRET: Final = re.compile(
@@ -42,11 +46,22 @@ def diff_lines(before: str, after: str, secrets: Iterable[str] = ()) -> list[str
     """Return a unified diff with one line of context and with secrets masked; `secrets`: values that are secret."""
     shown, is_value_secret = [], False
     for line in _unified_diff(_split_lines(before), _split_lines(after)):
-        head = _mask_values(line, secrets)[: 10 * MAX_LINE]
-        shown.append(_clip(_QUOTED.sub(f'"{MASK}"', head, count=1) if is_value_secret else mask_secrets(head)))
+        head = _mask_values(line, secrets)[:MAX_READ]
+        shown.append(_QUOTED.sub(f'"{MASK}"', head, count=1) if is_value_secret else mask_secrets(head))
         flag = _LAST_FLAG.search(head)
         is_value_secret = bool(flag and _is_secret(flag[1])) or (is_value_secret and line.startswith("-"))
-    return shown
+    return [_clip(line) for line in _without_common_start(shown)]
+
+
+def _without_common_start(lines: list[str]) -> list[str]:
+    """Return a diff of a single long line without what both of its forms begin with, which would hide the change."""
+    changed = [line for line in lines if not line.startswith(("@", " "))]
+    if [line[0] for line in changed] != ["-", "+"]:
+        return lines
+    start = next((n for n, (old, new) in enumerate(zip(*changed, strict=False)) if n and old != new), 0) - BEFORE
+    if start < MAX_LINE // 2:
+        return lines
+    return [f"{line[0]}…{line[start:]}" if line in changed else line for line in lines]
 
 
 def _unified_diff(before: list[str], after: list[str]) -> list[str]:
