@@ -35,7 +35,7 @@ def test_the_command_that_is_registered_is_this_installation(home: Path) -> None
     assert entry == (
         {"command": str(script), "args": []}
         if script.exists()
-        else {"command": sys.executable, "args": ["-m", "keyhole", "serve"]}
+        else {"command": sys.executable, "args": ["-P", "-m", "keyhole", "serve"]}
     )
 
 
@@ -220,16 +220,21 @@ def test_elsewhere_the_folder_decides_who_can_read_a_file(tmp_path: Path) -> Non
     [
         (("--env", f"KEYHOLE_BRAVE_KEY={SECRET}"), True),
         (("--env", "KEYHOLE_STORE=postgresql://u:pass@db.example/k"), True),
+        (("--env", "KEYHOLE_EMBED_URL=https://e.example/v1?api_key=pass"), True),
+        (("--env", "KEYHOLE_EMBED_URL=https://e.example/v1?api-version=1"), False),
         (("--env", "KEYHOLE_ROBOTS=off"), False),
         (("--http", "https://k.example/mcp"), False),
         ((), False),
     ],
 )
-def test_only_a_file_that_gets_a_key_becomes_private(home: Path, option: tuple[str, ...], private: bool) -> None:
+def test_only_a_file_that_gets_a_key_becomes_private(
+    home: Path, capsys: Captured, option: tuple[str, ...], private: bool
+) -> None:
     file = codex(home)
     file.chmod(0o644)
     assert main(["install", "codex", *option]) == 0
     assert stat.S_IMODE(file.stat().st_mode) == (0o600 if private else 0o644)
+    assert "pass" not in capsys.readouterr().out
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_kept(home: Path) -> None:

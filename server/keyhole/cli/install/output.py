@@ -79,7 +79,7 @@ def _unified_diff(before: list[str], after: list[str]) -> list[str]:
 
 def mask_secrets(text: str) -> str:
     """Return the text with secrets masked: values whose name suggests a secret, and values that look like one."""
-    text = _NAMED_SECRET.sub(lambda found: found[1] + _mask(found[3]) if _is_secret(found[2]) else found[0], text)
+    text = _NAMED_SECRET.sub(lambda found: found[1] + _mask_value(found[2], found[3]), text)
     text = _FLAG.sub(lambda found: found[1] + _mask('"') if _is_secret(found[3]) else found[0], text)
     return _API_KEY.sub(MASK, _UNNAMED_SECRET.sub(rf"\1{MASK}", text))
 
@@ -96,6 +96,13 @@ def _mask_values(line: str, values: Iterable[str]) -> str:
         for quoted in (json.dumps(value, ensure_ascii=False), json.dumps(value), f"'{value}'"):
             line = line.replace(quoted, f'"{MASK}"')
     return line
+
+
+def _mask_value(name: str, value: str) -> str:
+    """Return the value of a name with secrets masked: the value, or those in it, such as the key in a setting's URL."""
+    if _is_secret(name):
+        return _mask(value)
+    return _NAMED_SECRET.sub(lambda found: found[1] + _mask(found[3]) if _is_secret(found[2]) else found[0], value)
 
 
 def _mask(value: str) -> str:
