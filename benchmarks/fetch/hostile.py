@@ -106,8 +106,8 @@ def main() -> int:
 
 def load_cases(program: Path) -> tuple[list[dict[str, Any]], int]:
     """Return the cases of the hostile server, and how many cannot be run. The one that counts requests is last."""
-    listed = subprocess.run([sys.executable, str(program), "--list"], capture_output=True, text=True, check=True)
-    cases, faults = parse_rows(listed.stdout.split("\n"), FIELDS)
+    listed = subprocess.run([sys.executable, str(program), "--list"], stdout=subprocess.PIPE, check=True).stdout
+    cases, faults = parse_rows(listed.decode("utf-8", "replace").split("\n"), FIELDS)
     # Forbidden requests can only be counted after all other cases. Their page, /canary, is never requested.
     cases = sorted((case for case in cases if case["path"] != "/canary"), key=lambda case: "count" in case["path"])
     return cases, report(faults)
