@@ -265,6 +265,14 @@ def test_a_name_is_imported_from_where_it_is_defined() -> None:
     assert not reexported
 
 
+def test_no_process_of_keyhole_imports_modules_from_the_current_folder() -> None:
+    """Clients start Keyhole in the folder of a project, whose files can have the names of modules."""
+    starts = re.compile(r'(?:sys\.executable|installation\.python)\b.*"-[mc]"')
+    lines = [line for path in FILES for line in path.read_text("utf-8").splitlines() if starts.search(line)]
+    assert len(lines) >= 5
+    assert [line for line in lines if '"-P"' not in line and '"-I"' not in line] == []
+
+
 def test_the_package_has_few_broad_excepts() -> None:
     broad = [
         f"{name_of(path)}:{node.lineno}"

@@ -68,7 +68,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
 async def _call_tools(pages: dict[str, RecordedPage]) -> list[DemoStep]:
     with serve(pages) as port, tempfile.TemporaryDirectory() as home:
         environment = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}"}
-        server = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=environment)
+        server = StdioServerParameters(command=sys.executable, args=["-P", "-m", "keyhole", "serve"], env=environment)
         site = f"http://127.0.0.1:{port}"
         async with Client(server) as client:
             answer = await _call(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import io
 import json
+import os
 import re
+import subprocess
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import keyhole
 from keyhole import bound
 from keyhole.__main__ import main
 from keyhole.cli.hook import program
@@ -194,6 +197,21 @@ def test_a_command_is_approved_only_if_rewriting_is_asked_for(environment: dict[
         answer(json.dumps(recorded("claude-before-shell")).encode(), "claude", BUDGET, environment, rewrites=True)
         == b""
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="commands of POSIX")
+def test_a_rewritten_command_runs_no_file_of_the_project(environment: dict[str, str], tmp_path: Path) -> None:
+    for name in ("keyhole", "json"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the project')", "utf-8")
+    event = recorded("codex-before-shell")
+    event["tool_input"]["command"] = "echo hello; exit 3"
+    reply = json.loads(answer(json.dumps(event).encode(), "codex", BUDGET, environment, rewrites=True))
+    command = reply["hookSpecificOutput"]["updatedInput"]["command"]
+    settings = {**os.environ, **environment, "PYTHONPATH": str(Path(keyhole.__file__).parents[1])}
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=tmp_path, env=settings, capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"hello\n", b"")
 
 
 @pytest.fixture(autouse=True)

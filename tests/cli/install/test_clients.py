@@ -89,7 +89,7 @@ CACHED = "/home/me/.cache/uv/archive-v0/Xy12"
 
 @pytest.mark.parametrize(("installation", "server"), [
     (Installation("/v/bin/python", "/v/bin/keyhole-reader", "/v", "1.2"), Server("/v/bin/keyhole-reader")),
-    (Installation("/v/bin/python", "", "/v", "1.2"), Server("/v/bin/python", ("-m", "keyhole", "serve"))),
+    (Installation("/v/bin/python", "", "/v", "1.2"), Server("/v/bin/python", ("-P", "-m", "keyhole", "serve"))),
     (Installation(f"{CACHED}/bin/python", f"{CACHED}/bin/keyhole-reader", CACHED, "1.2", "", "/u/uvx"),
      Server("/u/uvx", ("keyhole-reader@1.2",))),
     (Installation(f"{CACHED}/bin/python", "", CACHED, "1.2", "file:///w/k.whl"),
@@ -101,7 +101,7 @@ def test_the_registered_command_starts_this_installation(installation: Installat
 
 @pytest.mark.parametrize(("installation", "words"), [
     (Installation("/v/bin/python", "", "/v", "1.2", program="/v/bin/keyhole"), ("/v/bin/keyhole",)),
-    (Installation("/v/bin/python", "/v/bin/keyhole-reader", "/v", "1.2"), ("/v/bin/python", "-m", "keyhole")),
+    (Installation("/v/bin/python", "/v/bin/keyhole-reader", "/v", "1.2"), ("/v/bin/python", "-P", "-m", "keyhole")),
     (Installation(f"{CACHED}/bin/python", "", CACHED, "1.2", "", "/u/uvx", f"{CACHED}/bin/keyhole"),
      ("/u/uvx", "--from", "keyhole-reader@1.2", "keyhole")),
     (Installation(f"{CACHED}/bin/python", "", CACHED, "1.2", "file:///w/k.whl"),

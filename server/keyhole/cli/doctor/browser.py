@@ -71,7 +71,7 @@ async def _render(config: Config, program: str, endpoint: str) -> str:
 
 def _check_sandbox() -> list[Finding]:
     """Return a warning if Chromium runs without its sandbox. A process of its own tries it, since it forks."""
-    if subprocess.run([sys.executable, "-c", _SANDBOX], capture_output=True, check=False).returncode == 0:
+    if subprocess.run([sys.executable, "-P", "-c", _SANDBOX], capture_output=True, check=False).returncode == 0:
         return []
     fix = "Run Keyhole as another user than root, on a system that permits user namespaces."
     message = "Chromium runs without it: a fault in Chromium would let a page run programs as this user"

@@ -85,7 +85,7 @@ def _rewrite(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return None
     from keyhole.cli.hook.codex import rewrite
 
-    return rewrite(event, (sys.executable, "-m", "keyhole"))
+    return rewrite(event, (sys.executable, "-P", "-m", "keyhole"))
 
 
 def _replace(

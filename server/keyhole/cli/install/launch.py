@@ -42,7 +42,7 @@ def this_server(installation: Installation) -> Server:
         return Server(installation.uvx or "uvx", package)
     if installation.script:
         return Server(installation.script)
-    return Server(installation.python, ("-m", "keyhole", "serve"))
+    return Server(installation.python, ("-P", "-m", "keyhole", "serve"))
 
 
 def this_program(installation: Installation) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ def this_program(installation: Installation) -> tuple[str, ...]:
     if is_temporary(installation):
         package = installation.source or f"{SCRIPT}@{installation.version}"
         return installation.uvx or "uvx", "--from", package, PROGRAM
-    return (installation.program,) if installation.program else (installation.python, "-m", PROGRAM)
+    return (installation.program,) if installation.program else (installation.python, "-P", "-m", PROGRAM)
 
 
 def is_temporary(installation: Installation) -> bool:

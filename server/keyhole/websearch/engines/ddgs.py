@@ -51,7 +51,7 @@ class KeylessEngine:
 
     def __init__(
         self,
-        command: Sequence[str] = (sys.executable, "-m", "keyhole.websearch.engines.ddgs"),
+        command: Sequence[str] = (sys.executable, "-P", "-m", "keyhole.websearch.engines.ddgs"),
         proxy: str = "",
         denied: frozenset[str] = frozenset(),
     ) -> None:
