@@ -84,7 +84,10 @@ def test_rewriting_commands_of_codex_is_an_option_that_tells_what_it_approves(ho
     assert "without asking" not in capsys.readouterr().out
     assert main(["install", "codex", "--hooks", "--rewrite-commands"]) == 0
     assert "Codex now runs every command without asking you" in capsys.readouterr().out
-    hooks = json.loads((home / FILES["codex"]).read_text("utf-8"))["hooks"]
+    text = (home / FILES["codex"]).read_text("utf-8")
+    assert main(["install", "codex", "--hooks", "--rewrite-commands", "--print"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(text)
+    hooks = json.loads(text)["hooks"]
     assert hooks["PreToolUse"][0]["hooks"][0]["command"].endswith(" hook codex --rewrite-commands || exit 0")
     assert main(["install", "codex", "--hooks", "--remove"]) == 0
     assert not (home / FILES["codex"]).exists()

@@ -171,7 +171,8 @@ def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespac
 def _snippet(client: Client, server: Server, machine: Machine, arguments: argparse.Namespace) -> str:
     if arguments.hooks:
         words = this_program(discover.this_installation())
-        return hook_edit.format_hook(HOOK_CLIENTS[client.name], words, machine.platform)
+        hooks, rewrites = HOOK_CLIENTS[client.name], arguments.rewrite_commands
+        return hook_edit.format_hook(hooks, words, machine.platform, rewrites=rewrites)
     _check_shape(client, server)
     return edit.format_snippet(client, arguments.name, server)
 

@@ -109,9 +109,9 @@ def _drop(hooks: HookClient, text: str, found: Sequence[Hook]) -> str:
     return text
 
 
-def format_hook(hooks: HookClient, words: Sequence[str], platform: str) -> str:
+def format_hook(hooks: HookClient, words: Sequence[str], platform: str, *, rewrites: bool = False) -> str:
     """Return the text to add by hand."""
-    return add_hook(hooks, "", words, platform, force=False).rstrip("\n")
+    return add_hook(hooks, "", words, platform, force=False, rewrites=rewrites).rstrip("\n")
 
 
 def plugin_text(line: HookLine) -> str:
