@@ -56,6 +56,59 @@ MASKED = {
     "curl -s -u me:hunter2 https://example.org": "curl -s -u me:*** https://example.org",
     "mysql -u root -phunter2 app": "mysql -u root -p*** app",
     "sshpass -p hunter2 ssh host": "sshpass -p *** ssh host",
+    "x sk-or-v1-" + "0123456789abcdef" * 4: "x ***",
+    "x hf_" + "a1B2" * 8 + "c3": "x ***",
+    "vault login hvs." + LETTERS[:24]: "vault login ***",
+    "x dop_v1_" + "0123456789abcdef" * 4: "x ***",
+    "x SG." + LETTERS[:22] + "." + LETTERS[:43]: "x ***",
+    "x key-" + "0123456789abcdef" * 2: "x ***",
+    "curl https://api.telegram.org/bot123456789:AA"
+    + LETTERS[:33]
+    + "/getMe": "curl https://api.telegram.org/***/getMe",
+    "curl https://discord.com/api/webhooks/1234567890/"
+    + LETTERS[:60]: "curl https://discord.com/api/webhooks/1234567890/***",
+    "curl https://hooks.slack.com/workflows/T0/A0/1/" + LETTERS[:24]: "curl https://hooks.slack.com/workflows/***",
+    "az storage blob list --account-key " + LETTERS[:60] + "==": "az storage blob list --account-key ***",
+    "x 'AccountName=a;AccountKey=ab+cd/12==;Suffix=x'": "x 'AccountName=a;AccountKey=***;Suffix=x'",
+    "LICENSE_KEY=" + LETTERS[:32] + " make": "LICENSE_KEY=*** make",
+    "docker run -e DB_PASS=hunter2 img": "docker run -e DB_PASS=*** img",
+    "MYSQL_PWD=hunter2 mysql": "MYSQL_PWD=*** mysql",
+    "APP_SECRET_V2=abc PASSWORD_HASH=abc x": "APP_SECRET_V2=*** PASSWORD_HASH=*** x",
+    "prog --pass hunter2 --pwd=hunter3": "prog --pass *** --pwd=***",
+    "keytool -list -storepass hunter2": "keytool -list -storepass ***",
+    """prog "--password" "hunter2" '--token' 'abc'""": """prog "--password" "***" '--token' '***'""",
+    r"""prog --password 'it'\''s' '--password=it'"'"'s'""": r"""prog --password '***' '--password=***'""",
+    "cmdkey /add:h /user:u /pass:hunter2": "cmdkey /add:h /user:u /pass:***",
+    "setx API_KEY hunter2": "setx API_KEY ***",
+    "npm config set //registry.npmjs.org/:_authToken abc": "npm config set //registry.npmjs.org/:_authToken ***",
+    "aws configure set aws_secret_access_key ab+cd/12": "aws configure set aws_secret_access_key ***",
+    "cat > .env.yaml <<EOF\ndb_password: hunter2\nEOF": "cat > .env.yaml <<EOF\ndb_password: ***\nEOF",
+    r'curl -d "{\"password\": \"hunter2\"}" x': r'curl -d "{\"password\": \"***\"}" x',
+    "python -c \"os.environ['API_KEY'] = 'hunter2'\"": "python -c \"os.environ['API_KEY'] = '***'\"",
+    "php -r \"$c = ['api_key' => 'hunter2'];\"": "php -r \"$c = ['api_key' => '***'];\"",
+    "python -c \"get(u, auth=('me', 'hunter2'))\"": "python -c \"get(u, auth=('me', '***'))\"",
+    "ConvertTo-SecureString 'hunter2' -AsPlainText": "ConvertTo-SecureString '***' -AsPlainText",
+    r"curl -H Authorization:\ Bearer\ abcdefgh x": r"curl -H Authorization:\ Bearer\ *** x",
+    "curl -H 'Ocp-Apim-Subscription-Key: abc' x": "curl -H 'Ocp-Apim-Subscription-Key: ***' x",
+    "curl -H 'apikey: abc' x": "curl -H 'apikey: ***' x",
+    "curl -fsSLu me:hunter2 x": "curl -fsSLu me:*** x",
+    "curl -u :hunter2 x": "curl -u :*** x",
+    'curl -u "$USER:hunter2" x': 'curl -u "$USER:***" x',
+    "curl --user 'me:two words' x": "curl --user 'me:***' x",
+    "curl -b 'session=abc; user=x' x": "curl -b 'session=***' x",
+    "http -a me:hunter2 example.org": "http -a me:*** example.org",
+    "docker login -u me -p hunter2 ghcr.io": "docker login -u me -p *** ghcr.io",
+    "redis-cli -h h -a hunter2 ping": "redis-cli -h h -a *** ping",
+    "mongosh -u me -p 'hunter 2' db": "mongosh -u me -p '***' db",
+    "sqlcmd -U sa -P hunter2 -Q x": "sqlcmd -U sa -P *** -Q x",
+    "7z x -phunter2 a.7z": "7z x -p*** a.7z",
+    "openssl enc -aes256 -pass pass:hunter2 -in x": "openssl enc -aes256 -pass *** -in x",
+    "echo 'hunter2' | sudo -S ls": "echo '***' | sudo -S ls",
+    r"printf '%s\n' hunter2 | docker login --password-stdin": r"printf '%s\n' *** | docker login --password-stdin",
+    "gh secret set NAME --body hunter2": "gh secret set NAME --body ***",
+    "kubectl create secret generic x --from-literal=user=me --from-literal=a=b": (
+        "kubectl create secret generic x --from-literal=user=*** --from-literal=a=***"
+    ),
 }
 
 UNCHANGED = (
@@ -79,6 +132,22 @@ UNCHANGED = (
     "sha256sum keyhole-1.0-py3-none-any.whl",
     "mysql -u root -p app",
     "keyhole bound --of 'pytest -x' build.log",
+    "PWD=/home/me OLDPWD=/tmp make PASS=2 KEY=value CACHE_KEY=v1 bypass=1",
+    "ffmpeg -i a.mp4 -pass 1 -f null /dev/null",
+    "grep -rn 'password=' src --include='*.py'",
+    "git commit -m 'fix token: handle an empty password'",
+    "kubectl config set-context --current --namespace=foo",
+    "git config --global credential.helper store",
+    "curl -su https://example.org -o out.json -c cookies.txt -b cookies.txt 'https://example.org?a=b'",
+    "aws s3api get-object --bucket b --key path/to/object-2024-01-01/file123 out",
+    "docker run -p 8080:80 -e NODE_ENV=production app && docker login ghcr.io",
+    "mongosh --port 27017 --eval 'db.stats()' && redis-cli -p 6379 info && gzip -9 file",
+    "echo 'deb https://example.org' | sudo tee /etc/apt/sources.list.d/x && echo hello | grep -S hell",
+    "echo $TOKEN | docker login --password-stdin -u me",
+    "export TOKEN=$(cat token.txt) && TOKEN=$GITHUB_TOKEN npm publish",
+    "pip install jina_embeddings hf_transfer xai-sdk tvly-python pul-client",
+    "bazel test //pass:all && cat /api/token file",
+    "docker pull image@sha256:" + "0123456789abcdef" * 4,
 )  # fmt: skip
 
 
@@ -108,7 +177,26 @@ def test_a_masked_text_is_not_changed_again(parts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["token=", "--", "-a", "curl -u ", "://a:", "sk-", "eyJa.", "PRIVATE KEY", "mysql ", 'key": "']
+    "part",
+    [
+        "token=",
+        "--",
+        "-a",
+        "curl -u ",
+        "://a:",
+        "sk-",
+        "eyJa.",
+        "PRIVATE KEY",
+        "mysql ",
+        'key": "',
+        "echo a|",
+        "set a ",
+        "docker login ",
+        "--token 'a'\\''",
+        "key=a1-",
+        "curl -b a",
+        "a-a-token",
+    ],
 )
 def test_a_long_command_is_masked_in_linear_time(part: str) -> None:
     start = time.process_time()
