@@ -104,7 +104,7 @@ SHAPES: Final = (
     Shape(
         ("sk-",),
         r"(?<![\w-])sk-(?:(?=[A-Za-z_-]{0,40}[0-9])(?=[a-z0-9_-]{0,60}[A-Z])[\w-]{20,}|(?:[a-z0-9]+-){0,2}[0-9a-f]{32,})",
-        "OpenAI, Anthropic: keys begin with sk- or sk-ant-, and have digits and capitals; those of others are hexadecimal",
+        "OpenAI, Anthropic: keys begin with sk- or sk-ant-, and have digits and capitals. Others are hexadecimal",
     ),
     Shape(
         ("aiza", "gocspx-", "ya29."), r"(?<![\w-])(?:AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,})",
