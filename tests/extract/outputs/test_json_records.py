@@ -36,6 +36,16 @@ def test_other_text_has_no_records(text: str) -> None:
     assert spans(text) == ()
 
 
+def test_json_may_follow_a_few_lines() -> None:
+    text = 'npm warn Unknown user config "nodedir".\n{"name": "x", "ships": [{"id": 1}, {"id": 2}]}\n'
+    parts, shapes = read_json(text)
+    assert [(part.name, text[part.start : part.end]) for part in parts] == [
+        ("$.ships[0]", '{"id": 1}'),
+        ("$.ships[1]", '{"id": 2}'),
+    ]
+    assert shapes[0] == "shape: {name, ships: [2 × {id: number}]}"
+
+
 def value_at(data: Any, path: str) -> Any:
     for key in re.findall(r'\.(\w+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]', path):
         data = data[key[0] or (int(key[1]) if key[1] else json.loads(key[2]))]

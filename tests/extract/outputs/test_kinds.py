@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
@@ -16,6 +18,30 @@ CSV = "".join(f"{number},name {number},{number * 3}\n" for number in range(12))
         ("===== test session starts =====\n...\n===== 1 failed, 3 passed in 0.2s =====\n", "test"),
         ("F.\nRan 2 tests in 0.001s\n\nFAILED (failures=1)\n", "test"),
         ("running 2 tests\ntest a ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed\n", "test"),
+        (" RUN  v4.1.12 /app\n\n Test Files  1 failed (1)\n      Tests  1 failed | 9 passed (10)\n", "test"),
+        ("Failures:\n  1) Depot keeps crate 7\n\n121 examples, 2 failures\n", "test"),
+        ("Files=1, Tests=9\nResult: FAIL\n", "test"),
+        ("ok\nFailed example:\n    fee(0)\n119 passed and 1 failed.\n***Test Failed*** 1 failures.\n", "test"),
+        ('kernel.cu(12): error: identifier "sinn" is undefined\n', "compiler"),
+        ("src/a.py:1:1: F401 'os' imported but unused\nsrc/a.py:2:80: E501 line too long\n", "compiler"),
+        ("a.py:3:22: W0622: Redefining built-in 'bin' (redefined-builtin)\n", "compiler"),
+        ('  /app/a.py:72:27 - error: Type "RLock" is not assignable\n1 error, 0 warnings\n', "compiler"),
+        ("/app/a.js\n  62:3  error  'x' is not defined  no-undef\n\n✖ 1 problem (1 error, 0 warnings)\n", "compiler"),
+        ("\nIn /usr/bin/ldd line 26:\nTEXTDOMAIN=libc\n^-- SC2034 (warning): unused\n", "compiler"),
+        ("m1.c:(.text+0x5): undefined reference to `f'\ncollect2: error: ld returned 1 exit status\n", "compiler"),
+        ("src/a.py-9-\nsrc/a.py:10:def run():\n--\nsrc/b.py:3:run()\nsrc/b.py-4-    pass\n", "grep"),
+        ("src/a.py:2\nsrc/b.py:12\nsrc/c.py:1\n", "grep"),
+        (
+            "/usr/lib:\ntotal 4\ndrwxr-xr-x 4 root root 4096 May 20  2026 a\n-rw-r--r-- 1 root root 12 May 20 b\n",
+            "listing",
+        ),
+        (".\n" + "├── a.py\n└── b\n    └── c.py\n" * 4, "listing"),
+        ("/usr/bin/a\n/usr/bin/b\n/usr/share/c/d.txt\n", "listing"),
+        ("GREP(1)\n\nNAME\n       grep - print lines\n\nSYNOPSIS\n       grep [OPTION]...\n", "text"),
+        ("import os\nfrom a import b\n\ndef f(x):\n    return x\n\nclass C:\n    y = 1\n", "source"),
+        ("#include <a.h>\n#define N 3\n#ifdef X\n#endif\nint f(void) {\n  return N;\n}\n", "source"),
+        ("# Ships\n\n## Anna\n\n- a [link](/anna)\n\n## Berta\n\nMore.\n", "markdown"),
+        ('npm warn Unknown user config "nodedir".\n{\n  "name": "x",\n  "problems": [1, 2]\n}\n', "json"),
         ("main.c:3:5: error: expected ';' before 'return'\n    3 |     x\n", "compiler"),
         ("src/app.ts(4,7): error TS2322: Type 'string' is not assignable\n", "compiler"),
         ("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "diff"),
@@ -55,6 +81,11 @@ def test_the_content_tells_the_kind(text: str, kind: str) -> None:
         ("find . -name '*.py'", "listing"),
         ("systemctl status 'unclosed", "log"),
         ("cat src/app.py", "source"),
+        ("timeout 60 npx --yes vitest run", "test"),
+        ("poetry run pytest", "test"),
+        ("unzip -l a.jar", "listing"),
+        ("tar tzf a.tgz", "listing"),
+        ("cat lib/BigInt.pm", "source"),
         ("sed -n 1,99p notes.md", "markdown"),
     ],
 )
@@ -72,6 +103,11 @@ def test_the_results_of_a_search_may_have_long_lines() -> None:
     assert recognise("a.min.js:1:" + "x" * 5_000, "grep -n x a.min.js") == "grep"
 
 
+def test_the_columns_of_a_listing_are_no_table() -> None:
+    sizes = "".join(f"{number}\t2026-05-20 10:00\t./a/{number}\n" for number in range(20))
+    assert (recognise(sizes, "du -a --time"), recognise(sizes)) == ("listing", "csv")
+
+
 @pytest.mark.parametrize(
     ("command", "words"),
     [
@@ -85,3 +121,10 @@ def test_the_results_of_a_search_may_have_long_lines() -> None:
 )
 def test_the_arguments_of_a_command_are_the_words_that_its_output_may_be_about(command: str, words: str) -> None:
     assert command_words(command) == words
+
+
+@pytest.mark.parametrize("line", ["\n", "## x\n", "a:1:\n", " \n", "def \n", "--> \n"])
+def test_the_time_for_a_kind_is_proportional_to_what_is_examined(line: str) -> None:
+    started = process_time()
+    recognise(line * 30_000)
+    assert process_time() - started < 0.3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -18,9 +19,13 @@ MAX_DEPTH: Final = 20
 """Depth down to which records are looked for: the text is read once for each level above them."""
 MAX_KEYS: Final = 12
 """Keys of an object in a shape. An object with more is usually a table whose keys are data."""
+MAX_BEFORE: Final = 1_000
+"""Characters of the lines before JSON: what npm and others write to the standard error first."""
 SAMPLE_LINES: Final = 50
 """Lines of JSON Lines whose keys make its shape."""
 
+_START = lazy_pattern(r"\s*[\[{]\s*[\"{\[\]}\d-]")
+_START_OF_LINE = lazy_pattern(r"^(?:\{\s*\"|\[\s*[\[{\"])", re.MULTILINE)
 _SPACE = lazy_pattern(r"[ \t\r\n]*")
 _NAME = lazy_pattern(r"[A-Za-z_]\w*")
 _DECODER: Final = json.JSONDecoder()
@@ -42,15 +47,24 @@ def read_json(text: str) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     The records are the objects and arrays directly inside the container that has most of them; of equal ones, the
     outermost and then the first counts. Returns nothing for invalid or very long JSON.
     """
-    if len(text) > MAX_JSON_CHARS:
+    start = json_start(text)
+    if start is None or len(text) > MAX_JSON_CHARS:
         return (), ()
     try:
-        data = json.loads(text)
+        data = json.loads(text[start:] if start else text)
         path = _path_of_records(data)
-        records = [] if path is None else list(_find_items(text, path))
+        records = [] if path is None else list(_find_items(text, start, path))
     except (ValueError, RecursionError):
         return (), ()
     return tuple(Part(item.start, item.end, address((*(path or ()), item.key))) for item in records), describe(data)
+
+
+def json_start(text: str) -> int | None:
+    """Return where the JSON of a text starts, which may follow a few lines such as warnings; None if it is none."""
+    if _START.match(text):
+        return 0
+    after = _START_OF_LINE.search(text, 0, MAX_BEFORE)
+    return after.start() if after else None
 
 
 def shape_of_lines(text: str) -> tuple[str, ...]:
@@ -116,9 +130,9 @@ def _path_of_records(data: Any) -> Path | None:
     return best
 
 
-def _find_items(text: str, path: Path) -> Iterator[_Item]:
-    """Yield the items of the array or object at a path of valid JSON."""
-    position = _skip_space(text, 0)
+def _find_items(text: str, start: int, path: Path) -> Iterator[_Item]:
+    """Yield the items of the array or object at a path of the valid JSON from `start`."""
+    position = _skip_space(text, start)
     for key in path:
         # Of equal keys in an object the last one counts, as in the data.
         found = [item.value for item in _items(text, position) if item.key == key]

@@ -7,6 +7,7 @@ import re
 import shlex
 from typing import Final, Literal, get_args
 
+from keyhole.extract.outputs.json_records import json_start
 from keyhole.text.lazy_pattern import lazy_pattern
 
 Kind = Literal[
@@ -23,25 +24,38 @@ OPAQUE_LINE_CHARS: Final = 2_000
 """Mean length of lines above which a text is opaque, unless it is JSON or a page: minified code, or an encoding."""
 GREP_SHARE: Final = 0.9
 """Share of the sample's lines that must have the form `path:line:`."""
+CODE_SHARE: Final = 0.03
+"""The same for lines that define or import something, of which source has at least `MIN_CODE_LINES`."""
+MIN_CODE_LINES: Final = 4
+MIN_HEADINGS: Final = 3
+"""Headings that Markdown has at least."""
 CSV_LINES: Final = 10
 """Lines that must have the same number of separators."""
 
 _COMMANDS: Final[tuple[tuple[Kind, str], ...]] = (
     (
         "test",
-        r"pytest|py\.test|tox|nox|jest|vitest|mocha|ava|tap|ctest|rspec|phpunit|cargo (?:test|nextest)|go test"
-        r"|npm (?:run )?test|yarn test|pnpm test|node --test|python3? -m (?:pytest|unittest)|mvn test|gradle test",
+        r"pytest|py\.test|tox|nox|jest|vitest|mocha|ava|tap|ctest|rspec|phpunit|prove|cargo (?:test|nextest)|go test"
+        r"|npm (?:run )?test|yarn test|pnpm test|node --test|python3? -m (?:pytest|unittest|doctest)|mvn test"
+        r"|gradle test|(?:deno|bun|dotnet|swift|mix|rails) test",
     ),
     (
         "compiler",
-        r"gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|rustc|javac|tsc|npx tsc|mypy|ruff|eslint|flake8|pylint|pyright|make|cmake"
-        r"|ninja|cargo (?:build|check|clippy)|go (?:build|vet)|mvn|gradle|python3? -m (?:mypy|ruff)",
+        r"gcc|g\+\+|cc|c\+\+|clang(?:\+\+|-tidy)?|nvcc|rustc|javac|kotlinc|tsc|mypy|ruff|eslint|flake8|pylint|pyright"
+        r"|shellcheck|cppcheck|golangci-lint|make|cmake|ninja|cargo (?:build|check|clippy)|go (?:build|vet)|mvn|gradle"
+        r"|(?:dotnet|swift) build|python3? -m (?:mypy|ruff|flake8|pylint)",
     ),
     ("diff", r"diff|git (?:diff|show|log -p|format-patch)"),
-    ("grep", r"grep|egrep|fgrep|rg|ag|ack|git grep"),
-    ("listing", r"ls|find|tree|du|fd|dpkg -l|pip (?:list|freeze)|git (?:ls-files|status)|npm ls|apt list"),
+    ("grep", r"[ef]?grep|zgrep|rg|ag|ack|git grep"),
+    (
+        "listing",
+        r"ls|find|tree|du|fd|dpkg -[lL]|pip (?:list|freeze)|git (?:ls-files|status)|npm ls|apt list|unzip -l"
+        r"|tar -?t\w*",
+    ),
 )
-_PREFIXES: Final = frozenset({"sudo", "env", "time", "nice", "npx", "uv", "run"})
+_PREFIXES: Final = frozenset({
+    "sudo", "env", "time", "nice", "npx", "bunx", "uv", "poetry", "run", "bundle", "exec", "timeout", "nohup", "stdbuf",
+})  # fmt: skip
 _PRINTERS: Final = frozenset({"cat", "head", "tail", "less", "more", "bat", "nl", "sed"})
 _VERBS: Final = frozenset({
     "test", "build", "run", "install", "diff", "log", "show", "HEAD", "status", "list", "ls", "check", "grep", "main",
@@ -51,31 +65,55 @@ _VERBS: Final = frozenset({
 _BY_COMMAND: Final = tuple((kind, lazy_pattern(rf"(?:{words})(?:\s|$)")) for kind, words in _COMMANDS)
 _BY_SUFFIX: Final[dict[str, Kind]] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".html": "page",
-    ".htm": "page", ".md": "markdown", ".diff": "diff", ".patch": "diff", ".log": "log",
+    ".htm": "page", ".xhtml": "page", ".md": "markdown", ".markdown": "markdown", ".ipynb": "json",
+    ".diff": "diff", ".patch": "diff", ".log": "log",
     ".py": "source", ".pyi": "source", ".js": "source", ".ts": "source", ".tsx": "source", ".jsx": "source",
     ".c": "source", ".h": "source", ".cc": "source", ".cpp": "source", ".hpp": "source", ".rs": "source",
-    ".go": "source", ".java": "source", ".rb": "source", ".php": "source", ".sh": "source",
+    ".go": "source", ".java": "source", ".rb": "source", ".php": "source", ".sh": "source", ".bash": "source",
+    ".mjs": "source", ".cjs": "source", ".cxx": "source", ".cu": "source", ".cs": "source", ".kt": "source",
+    ".swift": "source", ".scala": "source", ".lua": "source", ".pl": "source", ".pm": "source", ".sql": "source",
 }  # fmt: skip
 
+_MISTAKEN: Final = frozenset({("opaque", "grep"), ("csv", "listing")})
+"""Kinds that the content seems to be, where the command tells another: its results have long lines, or columns."""
+
 _TEST = lazy_pattern(
-    r"^(?:=+ test session starts =+|Ran \d+ tests? in|test result: |Tests: +\d|# tests \d|TAP version \d"
-    r"|Tests run: \d|There (?:was|were) \d+ failures?:"
-    r"|running \d+ tests?$|--- (?:FAIL|PASS): | *\d+ passing\b|=+ .*\d+ (?:failed|passed).* in [\d.]+s)",
+    r"^(?:=+ test session starts =+|Ran \d+ tests? in|test result: |Tests: +\d|[#ℹ] tests \d|TAP version \d"
+    r"|Tests run: \d|There (?:was|were) \d+ failures?:|\d+ examples?, \d+ failures?|Result: (?:FAIL|PASS)$"
+    r"|running \d+ tests?$|--- (?:FAIL|PASS): | *\d+ passing\b|(?:=+ .*)?\d+ (?:failed|passed).* in [\d.]+s"
+    r"| *Test Files +\d|(?:ok  |FAIL)\t\S+\t[\d.]+s|\d+% tests passed, |\d+ passed and \d+ failed\.$)",
     re.MULTILINE,
 )
 _COMPILER = lazy_pattern(
-    r"^(?:\S+?:\d+(?::\d+)?: (?:fatal )?(?:error|warning)\b|error(?:\[E\d+\])?: |\S+\(\d+,\d+\): error TS\d+)",
+    r"^(?:[ \t]*\S+?:\d+(?::\d+)?:?(?: -)? (?:fatal )?(?:error|warning)\b|error(?:\[E\d+\])?: "
+    r"|\S+\(\d+(?:,\d+)?\): (?:error|warning)\b|\S+:\d+:\d+: [A-Z]+\d+:? |(?:[A-Z]+\d+ .*\n)? +--> \S+:\d+:\d+$"
+    r"|✖ \d+ problems? \(|\w*make(?:\[\d+\])?: \*\*\* |collect2: error|\[INFO\] BUILD (?:FAILURE|SUCCESS)"
+    r"|In \S+ line \d+:$)",
     re.MULTILINE,
 )
 _TRACE = lazy_pattern(
-    r"^(?:Traceback \(most recent call last\):|Exception in thread |panic: |thread '.*' panicked|\s+at \S+ ?\(.*\)$)",
+    r"^(?:Traceback \(most recent call last\):|Exception in thread |panic: |thread '.*' panicked|[ \t]+at \S+ ?\(.*\)$)",
     re.MULTILINE,
 )
 _DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S+.*\n\+\+\+ )", re.MULTILINE)
 _REVISION = re.compile(r"\d+|(?=\w*\d)[0-9a-f]{7,40}")
 _PARTS_OF_COMMAND = lazy_pattern(r"&&|\|\||[;\n]")
 _MANUAL = lazy_pattern(r"(?:.* )?--help\b|(?:man|help) \w")
-_GREP_LINE = lazy_pattern(r"(?=[^\s:]*[/.])[^\s:\d][^\s:]*:(?:\d+[:-])?.")
+_GREP_LINE = lazy_pattern(r"--$|(?=[^\s:]*[/.])[^\s:\d][^\s:]*(?::(?:\d+[:-])?.|-\d+-)")
+_LINE_NUMBER = lazy_pattern(r"[:-]\d+[:-]|:")
+_LISTING_LINE = lazy_pattern(
+    r"(?:\s*\d+\s+\d+ )?[-dlbcps][-rwxsStT]{9}|[│ \xa0]*[├└]|[ih]i  \S|[\d.]+[KMGT]?\s+\.{0,2}/\S+$|total \d+$"
+    r"|\.{0,2}/[^\s:]*:?$"
+)
+_CODE_LINE = lazy_pattern(
+    r"[ \t]{0,8}(?:(?:export|default|public|private|protected|pub|async|static|abstract|final|unsafe) )*"
+    r"(?:(?:def|class|func|fn|function|interface|struct|enum|impl|trait|sub)\b.*[:({;]$|(?:const|let|var) \w+ =)"
+    r"|#(?:include|define|ifn?def|endif) ?|import (?:[\w.]+(?: as \w+)?;?$|.* from [\"'])"
+    r"|from \S+ import |package \w+;?$"
+)
+_HEADING = lazy_pattern(r"^#{1,6} \S", re.MULTILINE)
+_MARKUP = lazy_pattern(r"\]\(\S|^(?:```|[-*] \S)", re.MULTILINE)
+_MANUAL_TEXT = lazy_pattern(r"NAME\n(?:.*\n){1,12}SYNOPSIS$|\A(?:.*\n){0,4}[Uu]sage: ", re.MULTILINE)
 _JSON_LINE = lazy_pattern(r"\{\".*\}")
 _HTML = lazy_pattern(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html[\s>])", re.IGNORECASE)
 _SEPARATORS: Final = {",": 2, "\t": 1, ";": 2}
@@ -90,9 +128,11 @@ def recognise(text: str, command: str = "", name: str = "") -> Kind:
         return "opaque" if kind == "source" and _is_opaque(text) else kind
     if _MANUAL.match(" ".join(words)):
         return "text"
-    if kind := _kind_of_content(text):
-        return "grep" if kind == "opaque" and _kind_of_command(words) == "grep" else kind
-    return _kind_of_command(words) or ("trace" if _TRACE.search(_sample(text)) else "log" if "\n" in text else "text")
+    told = _kind_of_command(words)
+    kind = _kind_of_content(text)
+    if kind and (kind, told) not in _MISTAKEN:
+        return kind
+    return told or _likely_kind(text) or ("log" if "\n" in text else "text")
 
 
 def command_words(command: str) -> str:
@@ -130,8 +170,10 @@ def _words(command: str) -> list[str]:
         words = shlex.split(command)
     except ValueError:
         words = command.split()
-    while words and (re.fullmatch(r"\w+=.*", words[0]) or words[0] in _PREFIXES):
+    is_option = False
+    while words and (re.fullmatch(r"\w+=.*", words[0]) or words[0] in _PREFIXES or is_option):
         words.pop(0)
+        is_option = bool(words) and re.fullmatch(r"-.*|\d+[smh]?", words[0]) is not None
     return words
 
 
@@ -148,18 +190,38 @@ def _kind_of_content(text: str) -> Kind | None:
         if pattern.search(sample):
             return kind
     lines = [line for line in sample.splitlines() if line.strip()]
-    if lines and sum(bool(_GREP_LINE.match(line)) for line in lines) >= GREP_SHARE * len(lines) and ":" in sample:
-        return "grep" if len({line.split(":", 1)[0] for line in lines}) < len(lines) else None
+    if _share(lines, _GREP_LINE) >= GREP_SHARE and ":" in sample:
+        is_counts = all(line.rpartition(":")[2].isdigit() for line in lines)
+        return "grep" if is_counts or len({_LINE_NUMBER.split(line, 1)[0] for line in lines}) < len(lines) else None
     return "csv" if _is_csv(lines) else None
+
+
+def _likely_kind(text: str) -> Kind | None:
+    """Return the kind that the content suggests, if neither the content proves one nor the command tells it."""
+    sample = _sample(text)
+    if _TRACE.search(sample):
+        return "trace"
+    lines = [line for line in sample.splitlines() if line.strip()]
+    if _share(lines, _LISTING_LINE) >= GREP_SHARE:
+        return "listing"
+    if _MANUAL_TEXT.search(text[:SAMPLE_CHARS]):
+        return "text"
+    if len(_HEADING.findall(sample)) >= MIN_HEADINGS and "\n##" in sample and _MARKUP.search(sample):
+        return "markdown"
+    share = _share(lines, _CODE_LINE)
+    return "source" if share >= CODE_SHARE and share * len(lines) >= MIN_CODE_LINES else None
+
+
+def _share(lines: list[str], pattern: re.Pattern[str]) -> float:
+    """Return the share of lines whose beginning matches."""
+    return sum(bool(pattern.match(line)) for line in lines) / max(1, len(lines))
 
 
 def _structured_kind(text: str) -> Kind | None:
     lines = [line for line in text[: 8 * SAMPLE_CHARS].splitlines()[:-1] if line.strip()][:CSV_LINES]
     if len(lines) > 1 and sum(bool(_JSON_LINE.fullmatch(line)) and _is_json(line) for line in lines) > len(lines) / 2:
         return "jsonl"
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    return "json" if text.rstrip()[-1:] in ("}", "]") and re.match(r"\s*[\[{]\s*[\"{\[\]}\d-]", text) else None
+    return "json" if text.rstrip()[-1:] in ("}", "]") and json_start(text) is not None else None
 
 
 def _is_json(line: str) -> bool:
