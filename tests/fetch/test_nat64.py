@@ -81,6 +81,27 @@ def test_a_failed_or_hanging_lookup_keeps_the_last_answer_and_is_repeated_later(
     asyncio.run(run())
 
 
+def test_an_answer_that_comes_late_is_used_for_the_next_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolver = Resolver("2a00:1098:2b::c000:aa")
+    monkeypatch.setattr(nat64, "MAX_WAIT", 0.01)
+
+    async def run() -> None:
+        may_answer = asyncio.Event()
+
+        async def look_up(name: str, port: int) -> Answers:
+            await may_answer.wait()
+            return await resolver.look_up(name, port)
+
+        prefixes = Nat64Prefixes(look_up)
+        assert await prefixes.get() == frozenset()
+        may_answer.set()
+        await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+        assert await prefixes.get() == {PREFIX}
+        assert len(resolver.names) == 1
+
+    asyncio.run(run())
+
+
 def test_an_answer_with_a_zone_is_read_without_it() -> None:
     resolver = Resolver("2a00:1098:2b::c000:aa%eth0")
     assert asyncio.run(Nat64Prefixes(resolver.look_up).get()) == {PREFIX}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from ipaddress import IPv6Address, IPv6Network
-from typing import Final
+from typing import Any, Final
 
 from keyhole.fetch.dns import Answers, look_up
 from keyhole.fetch.embedded import DISCOVERY_NAME, nat64_prefixes
@@ -20,10 +20,10 @@ LIFETIME: Final = 3 * 3_600.0
 RETRY: Final = 600.0
 """Seconds until the next lookup after one that failed: the network may have changed, but a lookup costs time."""
 MAX_WAIT: Final = 0.5
-"""Seconds that a connection waits for the lookup, once per lifetime. Without an answer, no prefix is known, and
-addresses.py refuses the layouts that it can recognize under any prefix."""
+"""Seconds that a connection waits for the lookup, once per lifetime. A later answer is used for the next connection.
+Without an answer, no prefix is known, and addresses.py refuses the layouts that it can recognize under any prefix."""
 
-LookUp = Callable[[str, int], Awaitable[Answers]]
+LookUp = Callable[[str, int], Coroutine[Any, Any, Answers]]
 
 
 class Nat64Prefixes:
@@ -36,23 +36,22 @@ class Nat64Prefixes:
         self._lock = asyncio.Lock()
         self._prefixes: frozenset[IPv6Network] = frozenset()
         self._expires = float("-inf")
+        self._lookup: asyncio.Future[Answers] | None = None
 
     async def get(self) -> frozenset[IPv6Network]:
         """Return the prefixes. A failed lookup is no error: the last known prefixes are returned."""
         async with self._lock:
             if self._now() >= self._expires:
-                await self._refresh()
+                self._expires = self._now() + RETRY
+                self._lookup = asyncio.ensure_future(self._look_up(DISCOVERY_NAME, 443))
+                self._lookup.add_done_callback(self._read)
+                await asyncio.wait({self._lookup}, timeout=MAX_WAIT)
             return self._prefixes
 
-    async def _refresh(self) -> None:
-        lifetime = RETRY
-        try:
-            async with asyncio.timeout(MAX_WAIT):
-                answers = await self._look_up(DISCOVERY_NAME, 443)
-        except (OSError, UnicodeError, TimeoutError):
-            pass
-        else:
-            addresses = {str(answer[4][0]).partition("%")[0] for answer in answers}
-            self._prefixes = nat64_prefixes(IPv6Address(address) for address in addresses if ":" in address)
-            lifetime = LIFETIME
-        self._expires = self._now() + lifetime
+    def _read(self, lookup: asyncio.Future[Answers]) -> None:
+        """Remember the prefixes of an answer, also of a late one. A failure leaves the last known prefixes."""
+        if lookup.cancelled() or lookup.exception():
+            return
+        addresses = {str(answer[4][0]).partition("%")[0] for answer in lookup.result()}
+        self._prefixes = nat64_prefixes(IPv6Address(address) for address in addresses if ":" in address)
+        self._expires = self._now() + LIFETIME
