@@ -28,6 +28,12 @@ def test_a_preview_that_ends_in_half_a_character_is_the_beginning_of_the_file() 
     assert found is not None and found.saved and not found.beginning.endswith("\ufffd")
 
 
+@pytest.mark.parametrize("arguments", ['{"command": "make all"}', {"command": "make all"}])
+def test_the_arguments_of_a_call_can_be_a_text(arguments: object) -> None:
+    found = copilot.find({**recorded("copilot-shell-small"), "toolArgs": arguments}, ENVIRONMENT)
+    assert found is not None and found.command == "make all"
+
+
 @pytest.mark.parametrize("tool", ["grep", "glob"])
 def test_searches_are_bounded(tool: str) -> None:
     event = {"toolName": tool, "toolArgs": {"pattern": "*.py"}, "toolResult": {"textResultForLlm": LONG}}

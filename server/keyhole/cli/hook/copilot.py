@@ -6,6 +6,7 @@ file that has the whole text and the first 500 characters.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -34,11 +35,10 @@ def find(event: Json, environment: Mapping[str, str]) -> Result | None:
 
     Copilot CLI itself bounds what its `view` reads.
     """
-    tool, arguments, result = text_at(event, "toolName"), table_at(event, "toolArgs"), table_at(event, "toolResult")
-    text = text_at(result, "textResultForLlm")
+    tool, text = text_at(event, "toolName"), text_at(table_at(event, "toolResult"), "textResultForLlm")
     if is_own_tool(tool) or not text:
         return None
-    found = None
+    found, arguments = None, _arguments(event)
     if tool in SHELLS:
         found = _without_ending(shell_result(text, arguments))
     elif tool in SEARCHES or "-" in tool:  # an MCP tool has a hyphen after its server's name, and no other tool has one
@@ -52,6 +52,12 @@ def find(event: Json, environment: Mapping[str, str]) -> Result | None:
 def answer(event: Json, text: str) -> Json:
     """Return the answer that replaces the result of an event by `text`."""
     return {"modifiedResult": {**table_at(event, "toolResult"), "textResultForLlm": text}}
+
+
+def _arguments(event: Json) -> Json:
+    """Return the arguments of a call. Early versions of Copilot CLI give them as JSON in a text."""
+    text = text_at(event, "toolArgs")
+    return table_at({"toolArgs": json.loads(text)} if text else event, "toolArgs")
 
 
 def _without_ending(found: Result) -> Result:
