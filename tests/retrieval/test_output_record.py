@@ -49,6 +49,13 @@ def test_an_odd_session_of_a_client_is_replaced_by_its_digest() -> None:
     assert "/" not in odd
 
 
+def test_secrets_in_the_command_the_query_and_the_name_of_a_file_are_masked() -> None:
+    for fact in ("command", "query", "name"):
+        call = make_output_record(read_call({**FACTS, "command": "", fact: "token=hunter2"}))
+        assert "token=***" in call.arguments
+        assert "hunter2" not in repr(call)
+
+
 @pytest.mark.parametrize("wrong", [{"origin": "tool"}, {"outputs": [1]}, {"budget": "many"}])
 def test_facts_that_are_no_call_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises((ValueError, LookupError, TypeError)):

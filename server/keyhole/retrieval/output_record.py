@@ -98,13 +98,13 @@ def make_output_record(call: BoundCall) -> CallRecord:
     """Return the record of a bounded output. Secrets in its command and its query are masked."""
     from keyhole.budget.tokens import estimate  # imported late: it loads a vocabulary
 
-    title, query = output_title(call.command, call.name), mask_secrets(call.query)
+    title, query, name = output_title(call.command, call.name), mask_secrets(call.query), mask_secrets(call.name)
     texts = tuple(
         ReadText(each.id, output_url(each.kind), title, each.total, _shown(each), is_stored=False)
         for each in call.outputs
     )
     notes = output_notes(call.command, call.exit_status, call.folder)
-    arguments = {"command": dict(notes).get("command"), "file": call.name, "query": query, "budget": call.budget}
+    arguments = {"command": dict(notes).get("command"), "file": name, "query": query, "budget": call.budget}
     if call.tool:
         arguments = _masked(call.arguments)
     summary = CallSummary(

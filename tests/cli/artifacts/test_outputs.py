@@ -65,6 +65,12 @@ def test_search_finds_outputs_by_the_words_of_their_text_and_their_command(insta
     assert page.id not in [hit["id"] for hit in installation.facts("search", "pumps", "--only", "outputs")]
 
 
+def test_secrets_in_the_best_line_of_an_output_are_masked(installation: Installation) -> None:
+    run = keep_run(installation, "the environment\nexport DEPLOY_TOKEN=hunter2\n", title="env")
+    assert installation.run("search", "deploy")[1] == f"{run.id}  env  export DEPLOY_TOKEN=***\n"
+    assert installation.run("show", run.id)[1].endswith("DEPLOY_TOKEN=hunter2\n")
+
+
 def test_outputs_of_one_kind_are_found_each(installation: Installation) -> None:
     runs = {keep_run(installation, f"assert {name}\n" + f"{name} is broken in many ways\n" * 9).id for name in NAMES}
     assert {hit["id"] for hit in installation.facts("search", "assert", "--limit", "9")} == runs

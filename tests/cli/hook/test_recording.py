@@ -122,3 +122,13 @@ def test_a_record_that_cannot_be_written_does_not_change_the_result(
 
     monkeypatch.setattr("keyhole.store.spool.write_call", fail)
     assert text_of("claude", ask("claude", home)) == expected
+
+
+def test_a_secret_in_the_name_of_a_file_is_not_recorded(home: Path, log: CallLog) -> None:
+    path = f"/src/{SECRET}.log"
+    file = {"filePath": path, "content": LONG, "numLines": 9, "startLine": 1, "totalLines": 9}
+    event = with_long_text("claude") | {"tool_name": "Read", "tool_input": {"file_path": path}}
+    assert ask("claude", home, event | {"tool_response": {"type": "text", "file": file}})
+    (kept,) = Path(spool_folder(home)).glob("*.call")
+    assert '"name": "***.log"' in kept.read_text()
+    assert SECRET not in f"{[log.get(call.id) for call in log.calls(9)]}"

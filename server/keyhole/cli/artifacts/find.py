@@ -13,11 +13,15 @@ from keyhole.retrieval.sources import STORED_PER_RESULT
 from keyhole.store.base import Store
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.text.output_facts import is_output
+from keyhole.text.secrets import mask_secrets
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """An artifact, the span of its best passage, and the passage's line with the most words of the question."""
+    """An artifact, the span of its best passage, and the passage's line with the most words of the question.
+
+    Values in the line of an output that look like secrets are masked.
+    """
 
     artifact: Artifact
     start: int
@@ -56,4 +60,6 @@ def _make_hit(artifact: Artifact, passages: Sequence[Passage], stems: frozenset[
     best = passages[0]
     lines = [line for line in artifact.text[best.start : best.end].split("\n") if line.strip()]
     line = max(lines, key=lambda line: len(stems.intersection(stem_text(line))), default="")
+    if is_output(artifact.url):
+        line = mask_secrets(line)
     return SearchHit(artifact, best.start, best.end, line.strip())

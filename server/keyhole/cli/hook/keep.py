@@ -84,9 +84,9 @@ def _call(
     but must not be in the file."""
     return {
         "id": random_id(), "origin": "hook", "session": source.session,
-        "client": NAMES.get(source.client, source.client), "command": mask_secrets(found.command), "name": found.name,
-        "folder": mask_secrets(source.folder), "exit_status": found.exit_status, "budget": budget,
-        "started_at": started_at, "seconds": time.time() - started_at, "result": result,
+        "client": NAMES.get(source.client, source.client), "command": mask_secrets(found.command),
+        "name": mask_secrets(found.name), "folder": mask_secrets(source.folder), "exit_status": found.exit_status,
+        "budget": budget, "started_at": started_at, "seconds": time.time() - started_at, "result": result,
         "outputs": [[bounded.id, bounded.kind, bounded.total, bounded.omitted]],
     }  # fmt: skip
 
