@@ -48,6 +48,18 @@ def test_the_line_with_the_exit_status_stays() -> None:
     assert found.exit_status == 3
 
 
+def test_the_line_about_a_command_that_is_still_running_stays() -> None:
+    event = recorded("copilot-shell-small")
+    line = (
+        "\n<command with shellId: s9 is still running after 30 seconds. The command is still running. You will be "
+        "automatically notified when it completes; if you need the command to complete end your response with no tool "
+        "calls to wait for the notification. Use stop_bash to stop it.>"
+    )
+    event["toolResult"]["textResultForLlm"] = f"{LONG}{line}"
+    found = copilot.find(event, ENVIRONMENT)
+    assert found is not None and (found.text, found.ending, found.exit_status) == (LONG, line, None)
+
+
 def test_the_answer_has_the_shape_of_the_result() -> None:
     answer = copilot.answer(recorded("copilot-shell-large"), "bounded")
     assert answer == {"modifiedResult": {"resultType": "success", "textResultForLlm": "bounded"}}

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 SHELLS: Final = frozenset({"bash", "read_bash", "powershell", "read_powershell"})
 SEARCHES: Final = frozenset({"grep", "glob"})
-ENDING: Final = lazy_pattern(r"\n<shellId: \S+ completed with exit code (-?\d+)>\Z")
-"""The last line of a command's result."""
+ENDING: Final = lazy_pattern(
+    r"\n<(?:shellId: \S+ completed with exit code (-?\d+)"
+    r"|command with shellId: \S+ is still running after [\d.]+ seconds\.[\w ,.;]*)>\Z"
+)
+"""The last line of a command's result, which Copilot CLI adds."""
 SAVED: Final = lazy_pattern(
     r"Output too large to read at once \([\d.]+ [KMG]?B\)\. Saved to: "
     r"(\S.*[/\\]\d+-copilot-tool-output-[\w-]+\.txt)\n[^\n]*\n\nPreview \(first \d+ chars\):\n(.{20,})",
@@ -61,11 +64,12 @@ def _arguments(event: Json) -> Json:
 
 
 def _without_ending(found: Result) -> Result:
-    """Return the result of a command with the exit status of its last line, which stays as it is."""
+    """Return the result of a command with the exit status of its last line, if it ended; the line stays as it is."""
     ended = ENDING.search(found.text)
     if ended is None:
         return found
-    return found._replace(text=found.text[: ended.start()], ending=ended[0], exit_status=int(ended[1]))
+    exit_status = int(ended[1]) if ended[1] else None
+    return found._replace(text=found.text[: ended.start()], ending=ended[0], exit_status=exit_status)
 
 
 def _folder(environment: Mapping[str, str]) -> str:
