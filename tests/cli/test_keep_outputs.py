@@ -32,9 +32,14 @@ def standard_input(way: str) -> bytes:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("setting", ["on", "off"])
+@pytest.mark.parametrize(("setting", "store"), [("on", ""), ("off", ""), ("on", "memory")])
 def test_an_output_is_stored_and_can_be_read_on_unless_the_settings_keep_none(
-    way: str, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+    way: str,
+    setting: str,
+    store: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     if way == "run" and os.name != "posix":
         pytest.skip("keyhole run needs POSIX signals")
@@ -42,12 +47,14 @@ def test_an_output_is_stored_and_can_be_read_on_unless_the_settings_keep_none(
     monkeypatch.setenv("KEYHOLE_HOME", str(home))
     monkeypatch.setenv("KEYHOLE_CONFIG", "off")
     monkeypatch.setenv("KEYHOLE_KEEP_OUTPUTS", setting)
+    monkeypatch.setenv("KEYHOLE_STORE", store)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(standard_input(way))))
     monkeypatch.setattr("sys.argv", ["keyhole", *WAYS[way]])
     monkeypatch.setattr("gc.disable", lambda: None)  # the hook disables it for its short life
     assert main() == 0
     printed = capfdbinary.readouterr().out
     assert b"[end]" in printed
-    assert (b"read_artifact" in printed) == (setting == "on")
+    is_kept = setting == "on" and not store
+    assert (b"read_artifact" in printed) == is_kept
     kept = [path for path in home.rglob("*") if path.is_file()]
-    assert bool(kept) == (setting == "on"), kept
+    assert bool(kept) == is_kept, kept

@@ -33,6 +33,11 @@ def test_outputs_are_kept_unless_a_variable_says_otherwise() -> None:
         load_settings({"KEYHOLE_KEEP_OUTPUTS": "perhaps"})
 
 
+@pytest.mark.parametrize("store", ["memory", "postgresql://localhost/keyhole"])
+def test_outputs_are_not_kept_for_a_store_that_does_not_adopt_them(store: str) -> None:
+    assert not load_settings({"KEYHOLE_STORE": store}).keeps_outputs
+
+
 def test_calls_are_recorded_unless_a_variable_says_otherwise() -> None:
     assert load_settings({"KEYHOLE_RECORD": "on"}).records
     assert load_settings({"KEYHOLE_RECORD": "Off"}) == (load_settings({}).home, True, False)

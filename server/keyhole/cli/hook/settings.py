@@ -1,4 +1,4 @@
-"""Load the settings that a hook needs. Without a settings file, four variables tell them in a fraction of the time."""
+"""Load the settings that a hook needs. Without a settings file, a few variables tell them in a fraction of the time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ FILE: Final = "KEYHOLE_CONFIG"
 HOME: Final = "KEYHOLE_HOME"
 KEEP_OUTPUTS: Final = "KEYHOLE_KEEP_OUTPUTS"
 RECORD: Final = "KEYHOLE_RECORD"
+STORE: Final = "KEYHOLE_STORE"
 
 
 class HookSettings(NamedTuple):
-    """The home folder, whether outputs are stored there, and whether their calls are recorded."""
+    """The home folder, whether outputs are stored there, and whether their calls are recorded.
+
+    Only the store in the home folder adopts outputs from there, so that with another one they are not stored.
+    """
 
     home: str
     keeps_outputs: bool
@@ -27,7 +31,8 @@ def load_settings(environment: Mapping[str, str]) -> HookSettings:
     All settings are loaded if there is a settings file, or if the platform is not Linux, whose folders are known here.
     """
     keep, record = (environment.get(name, "").strip().lower() for name in (KEEP_OUTPUTS, RECORD))
-    if sys.platform != "linux" or not {keep, record} <= {"", "on", "off"} or _has_file(environment):
+    is_plain = {keep, record} <= {"", "on", "off"} and not environment.get(STORE, "").strip()
+    if sys.platform != "linux" or not is_plain or _has_file(environment):
         return _load_all(environment)
     home = environment.get(HOME, "").strip()
     folder = os.path.expanduser(home) if home else _xdg_folder(environment, "XDG_DATA_HOME", "~/.local/share")
@@ -52,4 +57,5 @@ def _load_all(environment: Mapping[str, str]) -> HookSettings:
     from keyhole.store.home import home_folder
 
     config = load_config(environment)
-    return HookSettings(str(home_folder(config.home)), config.keep_outputs == "on", config.record == "on")
+    keeps_outputs = config.keep_outputs == "on" and not config.store
+    return HookSettings(str(home_folder(config.home)), keeps_outputs, config.record == "on")
