@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -141,3 +142,25 @@ def test_any_kind_is_shown_as_a_summary_and_verbatim_passages_with_a_mark_for_ea
         assert rest.startswith(output.text[begin:end])
         rest, position = rest[end - begin :], end
     assert rest == ""
+
+
+def test_a_word_counts_more_than_a_part_of_a_longer_word() -> None:
+    versions = "".join(f'    "4.0.0-beta.{number}": "2025-05-{number:02}"\n' for number in range(1, 31))
+    output = Output(f'{{\n{versions}    "4.0.0": "2025-07-09"\n}}\n', "log")
+    assert '"4.0.0": "2025-07-09"' in select_output(output, "when was 4.0.0 released", 400).text
+
+
+def test_a_line_that_opens_a_record_of_json_is_shown_with_the_first_values() -> None:
+    packages = {f"modules/p{number}": {"url": "x" * 300, "peers": {"vite": "^6"}} for number in range(40)}
+    packages["modules/vite"] = {"version": "8.3.8", "url": "x" * 1_000}
+    output = read_output(json.dumps({"packages": packages}, indent=2))
+    assert '"modules/vite": {\n      "version": "8.3.8"' in select_output(output, "version of vite", 1_000).text
+
+
+def test_a_changed_line_of_a_diff_is_shown_with_the_line_that_replaces_it() -> None:
+    hunks = "".join(
+        f"@@ -{number}0 +{number}0 @@\n same\n-old_{number} = 1\n+new_{number} = 2\n" for number in range(90)
+    )
+    output = read_output(f"--- a/x.py\n+++ b/x.py\n{hunks}")
+    for query in ("old_41", "new_41"):
+        assert "-old_41 = 1\n+new_41 = 2\n" in select_output(output, query, 300).text

@@ -40,6 +40,12 @@ MAX_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it."""
 NAME_WEIGHT: Final = 1.3
 """Factor of a word in the name of a part: a definition of source or a file."""
+OPENED_LINES: Final = 2
+"""Lines after a line that opens a record of JSON: the first values of the record."""
+CHANGES: Final = ("-", "+")
+"""Beginnings of the changed lines of a diff."""
+PART_FACTOR: Final = 0.95
+"""Factor of a word that is only part of a longer word in a line, such as `vite` in `vitest`."""
 COMMAND_SHARE: Final = 0.3
 """The same share for the words of the command, if there is no query."""
 SUMMARY_SHARE: Final = 0.12
@@ -156,7 +162,7 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
             line_end = min(end, output.text.find("\n", start) + 1 or end)
             if line_end - start <= MAX_LINE:
                 terms = _terms_in(output.text[start:line_end], scored)
-                line = [(start, line_end)]
+                line = [_with_rest(output, start, line_end)]
                 shown = line if _has_number(terms) else _unrepeated(output, line)
                 found += [(sum(terms.values()), each) for each in shown]
             start = line_end
@@ -168,6 +174,21 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
     for weight, line_found in sorted(found, key=lambda each: -each[0]):
         if weight > 0 and weight >= LINE_WEIGHT * best:
             yield line_found
+
+
+def _with_rest(output: Output, start: int, end: int) -> Span:
+    """Return the offsets of a line of JSON with the next one, or of a line of a diff with the changes around it."""
+    text = output.text
+    if output.kind == "json":
+        for _ in range(OPENED_LINES if text[start:end].rstrip()[-1:] in ("{", "[") else 1):
+            end = text.find("\n", end) + 1 or len(text)
+    elif output.kind == "diff" and text[start] in CHANGES:
+        first = max(0, end - MAX_LINE)
+        while start > first and text[before := text.rfind("\n", 0, start - 1) + 1] in CHANGES and before >= first:
+            start = before
+        while text[end : end + 1] in CHANGES and end - start < MAX_LINE:
+            end = text.find("\n", end) + 1 or len(text)
+    return start, end
 
 
 def _beginnings(output: Output) -> Iterator[tuple[Part, int]]:
@@ -185,10 +206,25 @@ def _terms_in(line: str, scored: WindowScores) -> dict[str, float]:
     """Return the words of the query that a line contains, with their weights."""
     line = line.casefold()
     return {
-        hits.term.surface: weight
+        hits.term.surface: weight if _has_word(line, hits.term.surface) else PART_FACTOR * weight
         for hits, weight in zip(scored.hits, scored.idf, strict=True)
         if hits.count and (hits.term.stem in line or hits.term.surface in line)
     }
+
+
+def _has_word(line: str, word: str) -> bool:
+    """Return whether a line contains a word that is not part of a longer word or version."""
+    place = line.find(word)
+    while place >= 0:
+        after = place + len(word)
+        if not _is_inner(line[max(0, place - 1) : place]) and not _is_inner(line[after : after + 1]):
+            return True
+        place = line.find(word, after)
+    return False
+
+
+def _is_inner(character: str) -> bool:
+    return character.isalnum() or character == "-"
 
 
 def _complete(text: str, records: Sequence[Span], order: Iterable[Span], longest: int) -> Iterator[Span]:

@@ -109,3 +109,12 @@ def test_marks_are_in_order_short_and_inside_the_text(lines: list[str], kind: st
     assert len(marks) <= MAX_MARKS
     assert list(marks) == sorted(marks)
     assert all(0 <= start < end <= len(text) and end - start <= MAX_LINE_CHARS for start, end, _ in marks)
+
+
+def test_the_last_lines_are_marked_because_a_summary_often_has_several() -> None:
+    text = (
+        "".join(f"copied {'x' * (number % 7)}{number}\n" for number in range(300)) + "Totals:\n  low: 9026\n  mid: 35\n"
+    )
+    text += "  high: 0\n  files: 300\n  links: 4\n"
+    starts = {start for start, _, _ in mark_lines(text, "log", line_forms(text))}
+    assert text.index("  low: 9026") in starts

@@ -92,7 +92,8 @@ _COMPILER = lazy_pattern(
     re.MULTILINE,
 )
 _TRACE = lazy_pattern(
-    r"^(?:Traceback \(most recent call last\):|Exception in thread |panic: |thread '.*' panicked|[ \t]+at \S+ ?\(.*\)$)",
+    r"^(?:Traceback \(most recent call last\):|Exception in thread |panic: |thread '.*' panicked"
+    r"|[ \t]+at \S+ ?\(.*\)$)",
     re.MULTILINE,
 )
 _DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S+.*\n\+\+\+ )", re.MULTILINE)

@@ -25,7 +25,7 @@ RANK_DECAY: Final = 0.12
 """How much less each further line of a pattern weighs: the first error is usually the cause of the next ones. Lines
 that differ only in numbers count as one."""
 FIRST_LINES: Final = 3
-LAST_LINES: Final = 4
+LAST_LINES: Final = 8
 EDGE_WEIGHT: Final = 4.0
 """The first and the last lines of any output, and the weight of the very first and last."""
 RARE_WEIGHT: Final = 4.5
