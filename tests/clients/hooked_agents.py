@@ -26,6 +26,8 @@ LARGE_FILE: Final = "large.txt"
 """A file of 200 KB in the working folder."""
 EDITED_FILE: Final = "edited.txt"
 """A file in the working folder, the first 50 KB of LARGE_FILE, which every agent reads whole."""
+NAMES_FOLDER: Final = "timetables"
+"""A folder in the working folder, whose files have names of 10 KB together."""
 ROW, EDITED_ROW = "row 900:", "row 900, edited:"
 """A text in EDITED_FILE that is not in its bounded form, and what it is changed to."""
 OTHER_SERVER: Final = (sys.executable, str(Path(__file__).with_name("flood_server.py")))
@@ -54,6 +56,8 @@ class HookedAgent:
     """Adds the other server to the agent's settings; returns the command line, which permits its tools."""
     file_calls: tuple[Step, ...] = ()
     """Calls of its tools that read and search LARGE_FILE."""
+    name_calls: tuple[Step, ...] = ()
+    """Calls of its tools that find the files in NAMES_FOLDER."""
     edit_calls: tuple[Step, ...] = ()
     """Calls of its tools that read EDITED_FILE and change ROW in it."""
     tells_status: bool = True
@@ -120,6 +124,7 @@ HOOKED_AGENTS: Final = (
             ("Read", {"file_path": LARGE_FILE}),
             ("Grep", {"pattern": "ferry", "path": LARGE_FILE, "output_mode": "content", "head_limit": 0}),
         ),
+        (("Grep", {"pattern": "ferry", "path": NAMES_FOLDER}), ("Glob", {"pattern": f"{NAMES_FOLDER}/*"})),
         (
             ("Read", {"file_path": EDITED_FILE}),
             ("Edit", {"file_path": EDITED_FILE, "old_string": ROW, "new_string": EDITED_ROW}),
@@ -130,11 +135,13 @@ HOOKED_AGENTS: Final = (
         "codex", _AGENTS["codex exec gpt-5"], "codex/hooks.json", "exec_command", "cmd", "mcp__other|flood", _codex
     ),
     HookedAgent(
-        "copilot", _AGENTS["copilot"], "home/.copilot/hooks/keyhole.json", "bash", "command", "other-flood", _copilot
+        "copilot", _AGENTS["copilot"], "home/.copilot/hooks/keyhole.json", "bash", "command", "other-flood", _copilot,
+        name_calls=(("glob", {"pattern": f"{NAMES_FOLDER}/*"}),),
     ),
     HookedAgent(
         "opencode", _AGENTS["opencode"], "home/.config/opencode/plugin/keyhole.js", "bash", "command", "other_flood",
-        _opencode, (("read", {"filePath": LARGE_FILE}), ("grep", {"pattern": "ferry"})),
+        _opencode, (("read", {"filePath": LARGE_FILE}), ("grep", {"pattern": "ferry", "include": LARGE_FILE})),
+        (("glob", {"pattern": f"{NAMES_FOLDER}/*"}),),
         (
             ("read", {"filePath": EDITED_FILE}),
             ("edit", {"filePath": EDITED_FILE, "oldString": ROW, "newString": EDITED_ROW}),
@@ -163,6 +170,10 @@ def run_turn(
             _install(hooked, options, env, setup)
             (agent_setup.work / LARGE_FILE).write_text(flood_server.TEXT, "utf-8")
             (agent_setup.work / EDITED_FILE).write_text(flood_server.TEXT[:50_000], "utf-8")
+            (agent_setup.work / NAMES_FOLDER).mkdir()
+            for number in range(200):
+                name = f"pier-{number * 7919 % 1009}-timetable-of-the-ferries.txt"
+                (agent_setup.work / NAMES_FOLDER / name).write_text("ferry\n", "utf-8")
             if change:
                 change(setup.scratch / hooked.hook_file)
             if hooked.name == "codex" and trusts:

@@ -61,6 +61,7 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
         hooked.run(f"{LARGE}; exit {STATUS}"),
         (hooked.flood, {}),
         *hooked.file_calls,
+        *hooked.name_calls,
         *hooked.edit_calls,
         hooked.run(f"grep -o '{EDITED_ROW}' {EDITED_FILE} || true"),
     ]
@@ -77,8 +78,11 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
         if hooked.file_calls:
             found = files[: len(hooked.file_calls)]
             checks["200 KB of a file and of a search in it are bounded"] = partial(_check_files, found)
+        if hooked.name_calls:
+            found = files[len(hooked.file_calls) :][: len(hooked.name_calls)]
+            checks["the names of 200 files that a search found are bounded"] = partial(_check_files, found)
         if hooked.edit_calls:
-            read = files[len(hooked.file_calls)]
+            read = files[len(hooked.file_calls) + len(hooked.name_calls)]
             checks["a file whose text was bounded can be edited"] = partial(_check_edited, read, edited)
         for name, each in checks.items():
             steps.run(f"{where}: {name}", each)
