@@ -159,6 +159,14 @@ def test_a_command_is_ended_at_its_time_limit_and_the_result_says_so(keyhole: Ke
     assert keyhole.python(code, "--timeout", "0.5")[:2] == (124, "Stopped by --timeout after 0.5 s.\nbegun\n")
 
 
+def test_what_ended_a_command_is_said_on_standard_error_if_the_budget_has_no_space(keyhole: Keyhole) -> None:
+    code = "import time; print('x' * 399, flush=True); time.sleep(60)"
+    out = "x" * 399 + "\n"
+    assert keyhole.python(code, "--timeout", "0.5", "--budget", "400") == (
+        124, out, "Stopped by --timeout after 0.5 s.\n"
+    )  # fmt: skip
+
+
 def test_a_command_that_prints_for_ever_is_ended_and_bounded(keyhole: Keyhole) -> None:
     status, out, _ = keyhole.run("run", "--timeout", "0.5", "--budget", "1000", "--", "yes", "printed for ever")
     assert status == 124

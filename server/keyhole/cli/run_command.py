@@ -75,9 +75,12 @@ def _print_result(
 ) -> bool:
     """Print the bounded output, and return whether the whole output is shown or stored."""
     notice = _notice(arguments.timeout, output.dropped, ended)
+    if arguments.budget < MIN_BUDGET + len(notice):  # the result may not exceed its budget
+        print(notice, end="", file=sys.stderr)
+        notice = ""
     facts: dict[str, Any] = {
         "query": arguments.query,
-        "budget": max(arguments.budget - len(notice), MIN_BUDGET),
+        "budget": arguments.budget - len(notice),
         "command": command,
         "exit_status": ended.status,
         "folder": folder,
