@@ -130,6 +130,14 @@ def test_the_oldest_outputs_make_room_for_a_new_one(folder: str) -> None:
     assert [artifact.id for artifact in adopted(folder)] == ids[1:]
 
 
+def test_the_output_of_a_running_command_displaces_no_other(folder: str) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    (Path(folder) / "1-2.running").write_bytes(bytes(9_000))
+    ids = [letter * 16 for letter in "ab"]
+    assert all(keep(folder, id, max_bytes=5_000) for id in ids)
+    assert {artifact.id for artifact in adopted(folder)} == set(ids)
+
+
 def test_an_output_over_the_limit_is_not_kept(folder: str) -> None:
     assert not keep(folder, max_bytes=1_000)
     assert adopted(folder) == []

@@ -83,20 +83,23 @@ def _write_file(path: str, suffix: str, data: bytes) -> None:
 
 
 def make_room(folder: str, max_bytes: int) -> None:
-    """Remove the oldest outputs and calls until all files together have at most `max_bytes`."""
+    """Remove the oldest outputs and calls until all of them together have at most `max_bytes`.
+
+    What is being written is not counted: the output of one long command must not displace all others.
+    """
     files = []
     for entry in os.scandir(folder):
-        with suppress(FileNotFoundError):
-            status = entry.stat()
-            files.append((status.st_mtime, status.st_size, entry.path))
+        if entry.name.endswith((COMPLETE, CALL, DAMAGED)):
+            with suppress(FileNotFoundError):
+                status = entry.stat()
+                files.append((status.st_mtime, status.st_size, entry.path))
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
         if total <= max_bytes:
             return
-        if path.endswith((COMPLETE, CALL, DAMAGED)):
-            with suppress(FileNotFoundError):
-                os.unlink(path)
-            total -= size
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        total -= size
 
 
 def adopt(folder: str, put: Callable[[Artifact], None], id: str = "", most: int = MAX_ADOPTED) -> int:
