@@ -83,7 +83,7 @@ def test_rewriting_commands_of_codex_is_an_option_that_tells_what_it_approves(ho
     assert main(["install", "codex", "--hooks"]) == 0
     assert "without asking" not in capsys.readouterr().out
     assert main(["install", "codex", "--hooks", "--rewrite-commands"]) == 0
-    assert "Codex now runs every command without asking you" in capsys.readouterr().out
+    assert "From then on, Codex runs every command without asking you" in capsys.readouterr().out
     text = (home / FILES["codex"]).read_text("utf-8")
     assert main(["install", "codex", "--hooks", "--rewrite-commands", "--print"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(text)

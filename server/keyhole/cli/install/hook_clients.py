@@ -22,7 +22,7 @@ CODEX_TRUST: Final = (
     "A change of the command or of its place in the list needs your trust again."
 )
 CODEX_REWRITES: Final = (
-    "Codex now runs every command without asking you, because rewriting a command approves it. " + CODEX_TRUST
+    f"{CODEX_TRUST} From then on, Codex runs every command without asking you, because rewriting a command approves it."
 )
 REWRITE_EVENT: Final = "PreToolUse"
 CODEX_OPTIONS: Final = " || exit 0"
