@@ -181,10 +181,10 @@ def read_whole(
     if len(text) <= max(WHOLE_CHARS, least):
         read = read_output(text, kind=kind, command=command, name=name)
         return read.text, read
-    from keyhole.retrieval.output_excerpt import excerpt_of_text, read_excerpt
+    from keyhole.retrieval.output_excerpt import excerpt_of_text, needles_of, read_excerpt
 
     text = terminal_text(text)
-    excerpt = excerpt_of_text(text, query or command_words(command), least)
+    excerpt = excerpt_of_text(text, needles_of(query, command), least)
     return text, read_excerpt(excerpt, kind, command, name)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from keyhole.extract.outputs import Output, read_output
+from keyhole.extract.outputs import Output, command_words, read_output
 from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
-from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt
+from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles, word_needles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from keyhole.passages.excerpt import Needle
 
 PIECE_CHARS: Final = 262_144
 """Characters of the pieces in which a text in memory is examined."""
@@ -21,12 +23,14 @@ SHARE: Final = 20
 """The twentieth part of a text in memory is its excerpt, if that is more."""
 
 
-def excerpt_of_text(text: str, query: str, least: int = 0) -> Excerpt:
-    """Return the excerpt of a text in memory, of at least `least` characters.
+def needles_of(query: str | None, command: str) -> list[Needle]:
+    """Return what is searched for in an output: the words of the query, or those of the command if there is none."""
+    return query_needles(query) if query else word_needles(command_words(command))
 
-    `query`: the words that the excerpt should contain.
-    """
-    chooser = ExcerptChooser(query, STRETCH_CHARS)
+
+def excerpt_of_text(text: str, needles: Sequence[Needle], least: int = 0) -> Excerpt:
+    """Return the excerpt of a text in memory, of at least `least` characters, for what is searched for."""
+    chooser = ExcerptChooser(needles, STRETCH_CHARS)
     for start in range(0, len(text), PIECE_CHARS):
         chooser.add(text[start : start + PIECE_CHARS])
     spans = chooser.choose(max(least, EXCERPT_CHARS, min(MAX_CHARS, len(text) // SHARE)))
