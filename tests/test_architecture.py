@@ -217,6 +217,7 @@ SHORT_MODULES = {
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "sharing/owner.py": "a context variable that every layer reads",
     "text/lazy_pattern.py": "used by every layer",
+    "text/lower_case.py": "imported by a hook, which has no time for the tables of passages/words.py",
     "text/suggest.py": "imports difflib only when needed; used by config, cli and extract",
 }
 """Modules under 40 lines, each with the reason why it is a separate file."""

@@ -19,8 +19,9 @@ from keyhole import extract
 from keyhole.cli.demo_site import fixtures_folder, recorded_pages
 from keyhole.passages.languages import UNKNOWN
 from keyhole.passages.stems import detect_language, mark_topics, stem_words
-from keyhole.passages.words import HAN, KANA, THAI_LIKE, UNSPACED, WORD, fold_word, lower
+from keyhole.passages.words import HAN, KANA, THAI_LIKE, UNSPACED, WORD, fold_word
 from keyhole.records import Artifact
+from keyhole.text.lower_case import lower
 
 ENGLISH_SHARE = 0.4
 """Share of artifacts in English; the other languages share the rest evenly."""

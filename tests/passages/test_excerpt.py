@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt
+from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles, word_needles
 
 LINES = [f"{number:06} request served in 3 ms\n" for number in range(20_000)]
 LEAST = 2_000
@@ -15,7 +15,7 @@ LEAST = 2_000
 
 
 def excerpt(text: str, query: str = "", max_chars: int = 20_000, piece: int = 50_000) -> Excerpt:
-    chooser = ExcerptChooser(query, stretch_chars=1_000)
+    chooser = ExcerptChooser(query_needles(query), stretch_chars=1_000)
     for start in range(0, len(text), piece):
         chooser.add(text[start : start + piece])
     return make_excerpt(chooser.choose(max_chars), len(text), lambda start, end: text[start:end])
@@ -61,6 +61,15 @@ def test_a_stretch_beside_other_matches_is_chosen_before_a_lone_one() -> None:
 def test_words_are_found_in_inflected_forms_and_any_case() -> None:
     text = log_with({11_000: "Rebalancing Shards\n"})
     assert "Rebalancing Shards" in excerpt(text, "shard rebalanced").text
+
+
+def test_the_words_of_a_command_are_searched_for_as_they_are_written() -> None:
+    text = log_with({11_000: "moved shard_17\n", 12_000: "moved shards\n"})
+    chooser = ExcerptChooser(word_needles("Shard_17 a"), stretch_chars=1_000)
+    chooser.add(text)
+    chosen = make_excerpt(chooser.choose(3_000), len(text), lambda start, end: text[start:end])
+    assert "shard_17" in chosen.text
+    assert "shards" not in chosen.text
 
 
 @given(

@@ -13,7 +13,8 @@ from keyhole.passages.languages import (
     guess_language,
     snowball_stem,
 )
-from keyhole.passages.words import WORD, lower
+from keyhole.passages.words import WORD
+from keyhole.text.lower_case import lower
 
 
 def guess(page: str, query: str = "") -> str:

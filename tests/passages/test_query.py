@@ -6,7 +6,8 @@ import pytest
 
 from keyhole.passages.languages import count_function_words
 from keyhole.passages.query import MAX_TERMS, Match, Query, parse_query
-from keyhole.passages.words import WORD, fold, lower
+from keyhole.passages.words import WORD, fold
+from keyhole.text.lower_case import lower
 
 
 def parse(query: str, page: str = "") -> Query:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.passages.words import LOWER_CHUNK_CHARS, WORD, fold, fold_word, lower
+from keyhole.passages.words import WORD, fold, fold_word
+from keyhole.text.lower_case import lower
 
 
 @pytest.mark.parametrize(
@@ -27,15 +28,8 @@ def test_marks_and_joiners_are_parts_of_words(text: str, words: list[str]) -> No
 
 
 @given(st.text(st.sampled_from("aİıßΣ中é\u0301\ud800ǅﬁ") | st.characters(), max_size=60))
-def test_lower_and_fold_keep_offsets(text: str) -> None:
-    assert len(lower(text)) == len(text)
+def test_fold_keeps_offsets(text: str) -> None:
     assert len(fold(lower(text))) == len(text)
-
-
-def test_a_long_text_is_lowered_in_chunks_with_the_same_result() -> None:
-    text = "ÉcoleX " * (LOWER_CHUNK_CHARS // 3)
-    assert lower(text) == text.lower()
-    assert lower("İ" * 3 + "É" * LOWER_CHUNK_CHARS) == "i" * 3 + "é" * LOWER_CHUNK_CHARS
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 import keyhole
 from keyhole.extract.outputs import read_output
+from keyhole.passages.excerpt import query_needles
 from keyhole.retrieval.output_excerpt import STRETCH_CHARS, read_by_excerpt
 from keyhole.text.output import HINTS, Output
 
@@ -25,7 +26,7 @@ SOURCE = "".join(f"def step_{number}(value):\n    return value * {number}\n\n\n"
 @pytest.mark.parametrize("indent", [None, 2])
 def test_the_records_of_large_json_are_whole_in_its_excerpt_unless_they_are_long(indent: int | None) -> None:
     text = json.dumps({"total": len(SHIPS), "ships": SHIPS}, indent=indent)
-    read = read_by_excerpt(text, "json", "ship 1234")
+    read = read_by_excerpt(text, "json", query_needles("ship 1234"))
     found = [json.loads(read.text[start:end]) for start, end in read.records]
     assert SHIPS[1_234] in found
     assert all(ship in SHIPS for ship in found)
@@ -57,12 +58,12 @@ def test_a_definition_of_large_source_is_found_by_its_name() -> None:
 
 def test_the_paths_of_a_large_log_are_told() -> None:
     log = "opened /var/lib/shop/stock.db for reading\n" + "a line of a log without any\n" * 5_000
-    read = read_by_excerpt(log, "log", "")
+    read = read_by_excerpt(log, "log", [])
     assert (read.summary_title, [part.entry for part in read.parts]) == (HINTS, ["/var/lib/shop/stock.db"])
 
 
 def test_the_parts_of_an_excerpt_are_those_of_the_whole_text() -> None:
     whole: Output = read_output(DIFF)
-    read = read_by_excerpt(DIFF, "diff", "new 211")
+    read = read_by_excerpt(DIFF, "diff", query_needles("new 211"))
     assert len(read.text) < len(DIFF) / 2 > STRETCH_CHARS
     assert (read.parts, read.summary_title, read.total) == (whole.parts, whole.summary_title, len(DIFF))

@@ -15,7 +15,8 @@ from keyhole.passages.languages import UNKNOWN, guess_language
 from keyhole.passages.packing.one_text import head_tail_order, pack_windows
 from keyhole.passages.query import parse_query
 from keyhole.passages.stems import stem_words
-from keyhole.passages.words import WORD, lower
+from keyhole.passages.words import WORD
+from keyhole.text.lower_case import lower
 from keyhole.text.measure import Measure, fits
 
 STRATEGIES = ("tf_cosine", "bm25", "head_tail")

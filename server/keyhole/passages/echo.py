@@ -11,7 +11,8 @@ from typing import Final
 
 from keyhole.passages.find import Index
 from keyhole.passages.query import MAX_QUERY_CHARS
-from keyhole.passages.words import UNSPACED, WORD, fold, lower
+from keyhole.passages.words import UNSPACED, WORD, fold
+from keyhole.text.lower_case import lower
 
 MIN_ECHO_WORDS: Final = 5
 """Words of a question whose repetition counts as an echo. Fewer words are a name or term, which an answer uses too."""

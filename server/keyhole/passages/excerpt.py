@@ -7,13 +7,12 @@ the text chooses.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from keyhole.passages.languages import count_function_words
-from keyhole.passages.query import parse_query
-from keyhole.passages.words import lower
+from keyhole.text.lower_case import lower
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 EXCERPT_CHARS: Final = 1_000_000
 """Characters of an excerpt: ranking them takes half a second."""
@@ -41,10 +40,11 @@ FAILURE_WORDS: Final = (
 """Words of the lines that every reader looks for, and their weights. Searching 100 MB for one takes 0.07 s."""
 
 Span = tuple[int, int]
+Needle = tuple[str, float]
+"""A lower-case text that is searched for, and its weight."""
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(NamedTuple):
     """The ranked stretches of a large text, joined in their order."""
 
     text: str
@@ -64,18 +64,33 @@ class Excerpt:
         return tuple(found)
 
 
+def query_needles(query: str) -> list[Needle]:
+    """Return what is searched for to answer a query: the stems of its words."""
+    if not query.strip():
+        return []
+    from keyhole.passages.languages import count_function_words  # a hook has no query, and no time to import them
+    from keyhole.passages.query import parse_query
+
+    terms = parse_query(query, count_function_words([]), 0).terms
+    return [(term.needle, term.weight) for term in terms if len(term.needle) > 1]
+
+
+def word_needles(words: str) -> list[Needle]:
+    """Return what is searched for to find the words of a command, as they are written."""
+    return [(word, 1.0) for word in dict.fromkeys(lower(words).split()) if len(word) > 1]
+
+
 class ExcerptChooser:
     """Chooses the stretches of a text that is added piece by piece."""
 
-    def __init__(self, query: str, stretch_chars: int = STRETCH_CHARS) -> None:
-        terms = parse_query(query, count_function_words([]), 0).terms if query.strip() else ()
-        self._needles = [(term.needle, term.weight) for term in terms if len(term.needle) > 1]
-        self._queried = len(self._needles)
-        self._needles += FAILURE_WORDS
+    def __init__(self, needles: Sequence[Needle], stretch_chars: int = STRETCH_CHARS) -> None:
+        """Create a chooser. `needles`: what is searched for beside the words of failures."""
+        self._queried = len(needles)
+        self._needles = [*needles, *FAILURE_WORDS]
         self._stretch_chars = stretch_chars
         self._ends: list[int] = []
         self._found: list[dict[int, int]] = [{} for _ in self._needles]
-        """The stretches that contain each needle, and how often: a word of the query up to `MAX_COUNT` times."""
+        """The stretches that contain each needle, and how often: up to `MAX_COUNT`, for a word of failures once."""
 
     def add(self, piece: str) -> None:
         """Add the next piece of the text."""

@@ -13,7 +13,8 @@ from typing import Final
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.query import Match, Query, Term, stem_word
 from keyhole.passages.split import Layout, find_blocks, split
-from keyhole.passages.words import WORD, WORD_TAIL, fold, lower
+from keyhole.passages.words import WORD, WORD_TAIL, fold
+from keyhole.text.lower_case import lower
 from keyhole.text.rest import RestLine, blank_rest_lines, find_rest_lines
 
 Span = tuple[int, int]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from math import log
 from typing import Final
 
+from keyhole.text.lower_case import lower
 from keyhole.text.output import Span
 
 MIN_WORD: Final = 2
@@ -25,11 +26,11 @@ HEAD_PARTS: Final = 3
 
 def lines_with(text: str, words: str) -> Iterator[Span]:
     """Yield the lines with any of the words, those with more and rarer ones first; equal lines once, long ones cut."""
-    low, lines = _lower(text), text.count("\n") + 1
+    low, lines = lower(text), text.count("\n") + 1
     weights: dict[int, float] = {}
     places: dict[int, int] = {}
     seen: set[str] = set()
-    for word in dict.fromkeys(_lower(words).split()):
+    for word in dict.fromkeys(lower(words).split()):
         starts = _starts(low, word) if len(word) >= MIN_WORD else {}
         for start, place in starts.items():
             weights[start] = weights.get(start, 0.0) + log(1 + lines / len(starts))
@@ -52,15 +53,6 @@ def _starts(low: str, word: str) -> dict[int, int]:
         end = low.find("\n", place)
         place = low.find(word, end) if end >= 0 else -1
     return starts
-
-
-def _lower(text: str) -> str:
-    """Return the text in lower case, with the same offsets."""
-    if text.isascii():
-        return text.lower()
-    from keyhole.passages.words import lower
-
-    return lower(text)
 
 
 def ends_first(text: str) -> Iterator[Span]:

@@ -8,7 +8,8 @@ from enum import Enum
 from typing import Final
 
 from keyhole.passages.languages import FUNCTION_WORDS, VIETNAMESE, guess_language, snowball_stem
-from keyhole.passages.words import HAN, HANGUL, KANA, THAI_LIKE, UNSPACED, WORD, fold, fold_word, lower
+from keyhole.passages.words import HAN, HANGUL, KANA, THAI_LIKE, UNSPACED, WORD, fold, fold_word
+from keyhole.text.lower_case import lower
 
 MAX_QUERY_CHARS: Final = 2_000
 """Characters read of a query: a longer query is a pasted text, and the rest would only cost time."""

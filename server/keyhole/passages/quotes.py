@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from keyhole.passages.words import UNSPACED, fold, lower
+from keyhole.passages.words import UNSPACED, fold
+from keyhole.text.lower_case import lower
 
 MAX_PLACES: Final = 20
 """Places of a quote whose offsets are listed."""

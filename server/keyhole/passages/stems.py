@@ -9,8 +9,9 @@ from typing import Final
 
 from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, count_function_words, guess_language, snowball_stem
 from keyhole.passages.query import MAX_QUERY_CHARS
-from keyhole.passages.words import HANGUL, UNSPACED, WORD, fold_word, lower
+from keyhole.passages.words import HANGUL, UNSPACED, WORD, fold_word
 from keyhole.records import TOPIC
+from keyhole.text.lower_case import lower
 
 SAMPLE_WORDS = 600
 """Words that the language is detected from: about a page's first screen."""

@@ -1,4 +1,4 @@
-"""Word patterns by script, and lower-casing and folding that keep offsets."""
+"""Word patterns by script, and folding that keeps offsets."""
 
 from __future__ import annotations
 
@@ -62,23 +62,6 @@ _FOLDS: Final = _folds()
 _FOLD_TABLE: Final = {ord(char): base for char, base in _FOLDS}
 
 _FOLDABLE = re.compile("[" + "".join(char for char, _ in _FOLDS) + "]")
-
-
-LOWER_CHUNK_CHARS: Final = 100_000
-"""Characters lower-cased at a time: Python needs twelve bytes per character while it lower-cases."""
-
-
-def lower(text: str) -> str:
-    """Lower-case a text without changing its length: İ, the only letter with a longer lower case, becomes i."""
-    if text.isascii():
-        return text.lower()
-    starts = range(0, len(text), LOWER_CHUNK_CHARS)
-    return "".join(_lower_piece(text[start : start + LOWER_CHUNK_CHARS]) for start in starts)
-
-
-def _lower_piece(text: str) -> str:
-    low = text.lower()
-    return low if len(low) == len(text) else text.replace("İ", "i").lower()
 
 
 def fold(low: str) -> str:

@@ -181,11 +181,11 @@ def read_whole(
     if len(text) <= max(WHOLE_CHARS, least):
         read = read_output(text, kind=kind, command=command, name=name)
         return read.text, read
-    from keyhole.retrieval.output_excerpt import read_by_excerpt
+    from keyhole.retrieval.output_excerpt import needles_of, read_by_excerpt
 
     text = terminal_text(text)
     kind = kind or recognise(text, command, name)
-    return text, read_by_excerpt(text, kind, query or command_words(command), least)
+    return text, read_by_excerpt(text, kind, needles_of(query, command), least)
 
 
 def render_output(

@@ -15,7 +15,7 @@ from keyhole.passages.excerpt import ExcerptChooser, make_excerpt
 from keyhole.records import Artifact
 from keyhole.retrieval.adopt import output_words
 from keyhole.retrieval.bound import LARGE_CHARS, Bounded, bound, check_options, render_output
-from keyhole.retrieval.output_excerpt import examine, read_excerpt
+from keyhole.retrieval.output_excerpt import examine, needles_of, read_excerpt
 from keyhole.store.ids import artifact_id
 from keyhole.store.text_file import TextFile
 from keyhole.text.output_facts import output_notes, output_title, output_url
@@ -63,9 +63,8 @@ def bound_blocks(
             _log_failure(error)
             return bound(bytes(begun), **options)
     with TemporaryFile() as file:
-        words = query or command_words(command)
         text, read = read_blocks(
-            chain(_divide(bytes(begun)), blocks), file, words, kind=kind, command=command, name=name
+            chain(_divide(bytes(begun)), blocks), file, query, kind=kind, command=command, name=name
         )
         id, title = "", output_title(command, name)
         if store is not None:
@@ -91,10 +90,11 @@ def _divide(data: bytes) -> Iterator[bytes]:
 
 
 def read_blocks(
-    blocks: Iterable[bytes], file: BinaryIO, words: str, *, kind: str | None = None, command: str = "", name: str = ""
-) -> tuple[TextFile, Output]:
-    """Write the text of an output into a file, and return it with the excerpt that is ranked for `words`."""
-    chooser = ExcerptChooser(words)
+    blocks: Iterable[bytes], file: BinaryIO, query: str | None, *, kind: str | None = None, command: str = "",
+    name: str = "",
+) -> tuple[TextFile, Output]:  # fmt: skip
+    """Write the text of an output into a file, and return it with the excerpt that is ranked."""
+    chooser = ExcerptChooser(needles_of(query, command))
     text = TextFile(file, examine(terminal_pieces(decode_blocks(blocks)), chooser))
     excerpt = make_excerpt(chooser.choose(), text.chars, text.read)
     return text, read_excerpt(excerpt, kind, command, name)

@@ -6,13 +6,14 @@ from bisect import bisect_right
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
-from keyhole.extract.outputs import Output, read_lines, read_parts, recognise
+from keyhole.extract.outputs import Output, command_words, read_lines, read_parts, recognise
 from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
-from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt
+from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles, word_needles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from keyhole.passages.excerpt import Needle
     from keyhole.text.output import Span
 
 PIECE_CHARS: Final = 262_144
@@ -25,13 +26,18 @@ SHARE: Final = 20
 """The twentieth part of a text in memory is its excerpt, if that is more."""
 
 
-def read_by_excerpt(text: str, kind: str, query: str, least: int = 0) -> Output:
+def needles_of(query: str | None, command: str) -> list[Needle]:
+    """Return what is searched for in an output: the words of the query, or those of the command if there is none."""
+    return query_needles(query) if query else word_needles(command_words(command))
+
+
+def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int = 0) -> Output:
     """Read a text in memory by an excerpt of at least `least` characters. Its parts are those of the whole text.
 
-    `query`: the words that the excerpt should contain.
+    `needles`: what the excerpt should contain.
     """
     whole = read_parts(text, Output("", kind))
-    chooser = ExcerptChooser(query, STRETCH_CHARS)
+    chooser = ExcerptChooser(needles, STRETCH_CHARS)
     for start, end in pairwise([0, *_cuts(text, whole.records), len(text)]):
         chooser.add(text[start:end])
     spans = chooser.choose(max(least, EXCERPT_CHARS, min(MAX_CHARS, len(text) // SHARE)))

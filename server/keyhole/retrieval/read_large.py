@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.budget.fit import fit
 from keyhole.errors import Code, KeyholeError
-from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt
+from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles
 from keyhole.passages.gaps import next_gap
 from keyhole.render.answer import Form, Style, page_answer
 from keyhole.retrieval.bound import LARGE_CHARS
@@ -66,7 +66,7 @@ def choose_excerpt(store: Store, part: Part, words: str, until: float) -> tuple[
 
     `until`: the time by time.monotonic() at which examining ends.
     """
-    id, total, chooser, position = part.artifact.id, part.total, ExcerptChooser(words), 0
+    id, total, chooser, position = part.artifact.id, part.total, ExcerptChooser(query_needles(words)), 0
     while position < total and (not position or time.monotonic() < until):
         chooser.add(_read(store, id, position, position + READ_CHARS))
         position = min(total, position + READ_CHARS)

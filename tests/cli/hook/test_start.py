@@ -18,9 +18,10 @@ SLOW = {
 }  # fmt: skip
 """Libraries that no hook needs, and that take a millisecond or more."""
 OUTPUTS = {
-    "keyhole.extract.outputs", "keyhole.passages.gaps", "keyhole.passages.lines", "keyhole.passages.outputs",
-    "keyhole.passages.packing", "keyhole.render.boundary", "keyhole.render.outputs", "keyhole.retrieval.adopt",
-    "keyhole.retrieval.bound", "keyhole.store.ids", "keyhole.store.spool", "keyhole.text",
+    "keyhole.extract.outputs", "keyhole.passages.excerpt", "keyhole.passages.gaps", "keyhole.passages.lines",
+    "keyhole.passages.outputs", "keyhole.passages.packing", "keyhole.render.boundary", "keyhole.render.outputs",
+    "keyhole.retrieval.adopt", "keyhole.retrieval.bound", "keyhole.retrieval.output_excerpt", "keyhole.store.ids",
+    "keyhole.store.spool", "keyhole.text",
 }  # fmt: skip
 """Modules of Keyhole beside the hook's own, with all below them."""
 PROGRAM = """
@@ -57,9 +58,10 @@ def test_a_small_result_needs_no_import(home: Path) -> None:
     assert imported(recorded("claude-shell-small"), home) - {"__future__", "gc"} == own | {"keyhole.cli.hook.program"}
 
 
-def test_a_long_result_needs_only_what_reads_outputs(home: Path) -> None:
+@pytest.mark.parametrize("output", [LONG, "✓ checked\n" * 9_000], ids=["long", "an excerpt"])
+def test_a_long_result_needs_only_what_reads_outputs(home: Path, output: str) -> None:
     event = recorded("claude-shell-small")
-    event["tool_response"]["stdout"] = LONG
+    event["tool_response"]["stdout"] = output
     modules = imported(event, home)
     assert "keyhole.render.outputs" in modules
     assert {module.split(".")[0] for module in modules} & SLOW == set()

@@ -14,8 +14,9 @@ from keyhole.extract.decode import decode, looks_binary
 from keyhole.extract.formats.markdown import clean_plain_text
 from keyhole.extract.media_type import match_signature, sniff
 from keyhole.extract.workers.strip_tags import strip_tags, unescape
-from keyhole.passages.words import WORD, fold_word, lower
+from keyhole.passages.words import WORD, fold_word
 from keyhole.records import Document, Page
+from keyhole.text.lower_case import lower
 
 MAX_BYTES: Final = 1_000_000
 """Number of bytes of the body that are read. The text is usually at least a fifth of a page."""
