@@ -4,6 +4,7 @@
 parser and the settings of the other commands.
 """
 
+import os
 import sys
 
 from keyhole._version import __version__
@@ -18,7 +19,7 @@ def main() -> int:
         from keyhole.cli.hook import program
 
         if program.is_plain(sys.argv[2:]):
-            return program.run_plain(sys.argv[2:])
+            os._exit(program.run_plain(sys.argv[2:]))  # freeing all objects takes a twentieth of the time
     from keyhole.cli import main as cli
 
     return cli.main()

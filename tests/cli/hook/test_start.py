@@ -25,12 +25,15 @@ OUTPUTS = {
 }  # fmt: skip
 """Modules of Keyhole beside the hook's own, with all below them."""
 PROGRAM = """
-import sys
+import os, sys
 before = set(sys.modules)
 from keyhole.__main__ import main
+def leave(status):
+    print("\\n".join(sorted(set(sys.modules) - before)), file=sys.stderr)
+    sys.exit(status)
+os._exit = leave
 sys.argv[1:] = ["hook", "claude"]
 main()
-print("\\n".join(sorted(set(sys.modules) - before)), file=sys.stderr)
 """
 
 

@@ -35,34 +35,39 @@ CSV_LINES: Final = 10
 _COMMANDS: Final[tuple[tuple[Kind, str], ...]] = (
     (
         "test",
-        r"pytest|py\.test|tox|nox|jest|vitest|mocha|ava|tap|ctest|rspec|phpunit|prove|cargo (?:test|nextest)|go test"
-        r"|npm (?:run )?test|yarn test|pnpm test|node --test|python3? -m (?:pytest|unittest|doctest)|mvn test"
-        r"|gradle test|(?:deno|bun|dotnet|swift|mix|rails) test",
+        "pytest, py.test, tox, nox, jest, vitest, mocha, ava, tap, ctest, rspec, phpunit, prove, cargo test,"
+        " cargo nextest, go test, npm test, npm run test, yarn test, pnpm test, node --test, python -m pytest,"
+        " python -m unittest, python -m doctest, mvn test, gradle test, deno test, bun test, dotnet test, swift test,"
+        " mix test, rails test",
     ),
     (
         "compiler",
-        r"gcc|g\+\+|cc|c\+\+|clang(?:\+\+|-tidy)?|nvcc|rustc|javac|kotlinc|tsc|mypy|ruff|eslint|flake8|pylint|pyright"
-        r"|shellcheck|cppcheck|golangci-lint|make|cmake|ninja|cargo (?:build|check|clippy)|go (?:build|vet)|mvn|gradle"
-        r"|(?:dotnet|swift) build|python3? -m (?:mypy|ruff|flake8|pylint)",
+        "gcc, g++, cc, c++, clang, clang++, clang-tidy, nvcc, rustc, javac, kotlinc, tsc, mypy, ruff, eslint, flake8,"
+        " pylint, pyright, shellcheck, cppcheck, golangci-lint, make, cmake, ninja, cargo build, cargo check,"
+        " cargo clippy, go build, go vet, mvn, gradle, dotnet build, swift build, python -m mypy, python -m ruff,"
+        " python -m flake8, python -m pylint",
     ),
-    ("diff", r"diff|git (?:diff|show|log -p|format-patch)"),
-    ("grep", r"[ef]?grep|zgrep|rg|ag|ack|git grep"),
+    ("diff", "diff, git diff, git show, git log -p, git format-patch"),
+    ("grep", "grep, egrep, fgrep, zgrep, rg, ag, ack, git grep"),
     (
         "listing",
-        r"ls|find|tree|du|fd|dpkg -[lL]|pip (?:list|freeze)|git (?:ls-files|status)|npm ls|apt list|unzip -l"
-        r"|tar -?t\w*",
+        "ls, find, tree, du, fd, dpkg -l, dpkg -L, pip list, pip freeze, git ls-files, git status, npm ls, apt list,"
+        " unzip -l, tar t, tar tf, tar tvf, tar tzf, tar tzvf, tar -t, tar -tf, tar -tvf, tar -tzf, tar -tzvf",
     ),
 )
+"""The first words of commands by the kind of their output. Tables, because compiling patterns takes milliseconds."""
 _PREFIXES: Final = frozenset({
     "sudo", "env", "time", "nice", "npx", "bunx", "uv", "poetry", "run", "bundle", "exec", "timeout", "nohup", "stdbuf",
 })  # fmt: skip
+_MANUALS: Final = frozenset({"man", "help"})
 _PRINTERS: Final = frozenset({"cat", "head", "tail", "less", "more", "bat", "nl", "sed"})
 _VERBS: Final = frozenset({
     "test", "build", "run", "install", "diff", "log", "show", "HEAD", "status", "list", "ls", "check", "grep", "main",
     "master", "add", "get", "all", "view", "python", "python3", "pytest", "unittest", "cat",
 })  # fmt: skip
 """Arguments that name what a program does. Its output repeats them everywhere or nowhere."""
-_BY_COMMAND: Final = tuple((kind, lazy_pattern(rf"(?:{words})(?:\s|$)")) for kind, words in _COMMANDS)
+_BY_COMMAND: Final[dict[str, Kind]] = {line: kind for kind, lines in _COMMANDS for line in lines.split(", ")}
+_MAX_COMMAND_WORDS: Final = 3
 _BY_SUFFIX: Final[dict[str, Kind]] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".html": "page",
     ".htm": "page", ".xhtml": "page", ".md": "markdown", ".markdown": "markdown", ".ipynb": "json",
@@ -97,9 +102,10 @@ _TRACE = lazy_pattern(
     re.MULTILINE,
 )
 _DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S+.*\n\+\+\+ )", re.MULTILINE)
-_REVISION = re.compile(r"\d+|(?=\w*\d)[0-9a-f]{7,40}")
-_PARTS_OF_COMMAND = lazy_pattern(r"&&|\|\||[;\n]")
-_MANUAL = lazy_pattern(r"(?:.* )?--help\b|(?:man|help) \w")
+_DIFF_WORDS: Final = ("diff --git ", "@@ -", "\n+++ ")
+_TRACE_WORDS: Final = ("Traceback ", "Exception in thread ", "panic: ", "panicked", " at ", "\tat ")
+_MANUAL_WORDS: Final = ("SYNOPSIS", "sage: ")
+_REVISION = lazy_pattern(r"\d+|(?=\w*\d)[0-9a-f]{7,40}")
 _GREP_LINE = lazy_pattern(r"--$|(?=[^\s:]*[/.])[^\s:\d][^\s:]*(?::(?:\d+[:-])?.|-\d+-)")
 _LINE_NUMBER = lazy_pattern(r"[:-]\d+[:-]|:")
 _LISTING_LINE = lazy_pattern(
@@ -115,7 +121,6 @@ _CODE_LINE = lazy_pattern(
 _HEADING = lazy_pattern(r"^#{1,6} \S", re.MULTILINE)
 _MARKUP = lazy_pattern(r"\]\(\S|^(?:```|[-*] \S)", re.MULTILINE)
 _MANUAL_TEXT = lazy_pattern(r"NAME\n(?:.*\n){1,12}SYNOPSIS$|\A(?:.*\n){0,4}[Uu]sage: ", re.MULTILINE)
-_JSON_LINE = lazy_pattern(r"\{\".*\}")
 _HTML = lazy_pattern(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html[\s>])", re.IGNORECASE)
 _SEPARATORS: Final = {",": 2, "\t": 1, ";": 2}
 """The separators of tables, with how many a line has at least: a sentence often has one comma."""
@@ -124,10 +129,10 @@ _SEPARATORS: Final = {",": 2, "\t": 1, ";": 2}
 def recognise(text: str, command: str = "", name: str = "") -> Kind:
     """Return the kind of an output. `command`: the command line that printed it; `name`: its file's name."""
     words = _main_command(command)
-    suffix = re.search(r"\.\w+$", name or _printed_file(words))
-    if suffix and (kind := _BY_SUFFIX.get(suffix[0].lower())):
+    _, dot, suffix = (name or _printed_file(words)).rpartition(".")
+    if kind := _BY_SUFFIX.get(dot + suffix.lower()):
         return "opaque" if kind == "source" and _is_opaque(text) else kind
-    if _MANUAL.match(" ".join(words)):
+    if "--help" in words or (len(words) > 1 and words[0] in _MANUALS):
         return "text"
     told = _kind_of_command(words)
     kind = _kind_of_content(text)
@@ -149,7 +154,9 @@ def _main_command(command: str) -> list[str]:
 
     A command before a pipe counts: those after it choose some of its lines.
     """
-    commands = [_words(part.split(" | ")[0]) for part in _PARTS_OF_COMMAND.split(command) if part.strip()]
+    for sign in ("&&", "||", ";"):
+        command = command.replace(sign, "\n")
+    commands = [_words(part.split(" | ")[0]) for part in command.split("\n") if part.strip()]
     known = [words for words in commands if _kind_of_command(words) or _printed_file(words)]
     return (known or commands or [[]])[-1]
 
@@ -160,9 +167,12 @@ def _printed_file(words: list[str]) -> str:
 
 
 def _kind_of_command(words: list[str]) -> Kind | None:
-    line = re.sub(r"^\S*/", "", " ".join(words))
-    line = re.sub(r"^git (?:-C \S+ |-\S+ )+", "git ", line)
-    return next((kind for kind, pattern in _BY_COMMAND if pattern.match(line)), None)
+    program, *rest = words or [""]
+    program = {"python3": "python"}.get(name := program.rpartition("/")[2], name)
+    while program == "git" and rest and rest[0].startswith("-"):
+        rest = rest[2 if rest[0] in ("-C", "-c") else 1 :]
+    lines = (" ".join([program, *rest[:count]]) for count in reversed(range(_MAX_COMMAND_WORDS)))
+    return next((_BY_COMMAND[line] for line in lines if line in _BY_COMMAND), None)
 
 
 def _words(command: str) -> list[str]:
@@ -172,10 +182,15 @@ def _words(command: str) -> list[str]:
     except ValueError:
         words = command.split()
     is_option = False
-    while words and (re.fullmatch(r"\w+=.*", words[0]) or words[0] in _PREFIXES or is_option):
+    while words and (_is_assignment(words[0]) or words[0] in _PREFIXES or is_option):
         words.pop(0)
-        is_option = bool(words) and re.fullmatch(r"-.*|\d+[smh]?", words[0]) is not None
+        is_option = bool(words) and (words[0].startswith("-") or words[0].rstrip("smh").isdigit())
     return words
+
+
+def _is_assignment(word: str) -> bool:
+    name, sign, _ = word.partition("=")
+    return bool(sign) and name.isidentifier()
 
 
 def _kind_of_content(text: str) -> Kind | None:
@@ -183,11 +198,17 @@ def _kind_of_content(text: str) -> Kind | None:
     sample = _sample(text)
     if kind := _structured_kind(text):
         return kind
-    if _HTML.match(text) and ("</html" in text[-200:].lower() or "</html" not in text.lower()):
+    if (
+        text.lstrip().startswith("<")
+        and _HTML.match(text)
+        and ("</html" in text[-200:].lower() or "</html" not in text.lower())
+    ):
         return "page"
     if _is_opaque(text):
         return "opaque"
-    for kind, pattern in (("diff", _DIFF), ("test", _TEST), ("compiler", _COMPILER)):
+    if _has_any(sample, _DIFF_WORDS) and _DIFF.search(sample):
+        return "diff"
+    for kind, pattern in (("test", _TEST), ("compiler", _COMPILER)):
         if pattern.search(sample):
             return kind
     lines = [line for line in sample.splitlines() if line.strip()]
@@ -200,17 +221,22 @@ def _kind_of_content(text: str) -> Kind | None:
 def _likely_kind(text: str) -> Kind | None:
     """Return the kind that the content suggests, if neither the content proves one nor the command tells it."""
     sample = _sample(text)
-    if _TRACE.search(sample):
+    if _has_any(sample, _TRACE_WORDS) and _TRACE.search(sample):
         return "trace"
     lines = [line for line in sample.splitlines() if line.strip()]
     if _share(lines, _LISTING_LINE) >= GREP_SHARE:
         return "listing"
-    if _MANUAL_TEXT.search(text[:SAMPLE_CHARS]):
+    if _has_any(text[:SAMPLE_CHARS], _MANUAL_WORDS) and _MANUAL_TEXT.search(text[:SAMPLE_CHARS]):
         return "text"
-    if len(_HEADING.findall(sample)) >= MIN_HEADINGS and "\n##" in sample and _MARKUP.search(sample):
+    if "\n##" in sample and len(_HEADING.findall(sample)) >= MIN_HEADINGS and _MARKUP.search(sample):
         return "markdown"
     share = _share(lines, _CODE_LINE)
     return "source" if share >= CODE_SHARE and share * len(lines) >= MIN_CODE_LINES else None
+
+
+def _has_any(text: str, words: tuple[str, ...]) -> bool:
+    """Return whether a text contains any of the words that a pattern needs: compiling it takes a millisecond."""
+    return any(word in text for word in words)
 
 
 def _share(lines: list[str], pattern: re.Pattern[str]) -> float:
@@ -220,7 +246,7 @@ def _share(lines: list[str], pattern: re.Pattern[str]) -> float:
 
 def _structured_kind(text: str) -> Kind | None:
     lines = [line for line in text[: 8 * SAMPLE_CHARS].splitlines()[:-1] if line.strip()][:CSV_LINES]
-    if len(lines) > 1 and sum(bool(_JSON_LINE.fullmatch(line)) and _is_json(line) for line in lines) > len(lines) / 2:
+    if len(lines) > 1 and sum(line.startswith('{"') and _is_json(line) for line in lines) > len(lines) / 2:
         return "jsonl"
     return "json" if text.rstrip()[-1:] in ("}", "]") and json_start(text) is not None else None
 
