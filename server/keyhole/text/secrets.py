@@ -58,11 +58,11 @@ _USER: Final = (
 )
 """A name and a password, or no name, with a colon between them."""
 _PREFIXES: Final = (
-    "AGE-SECRET-KEY-1", "ATATT3", "CFPAT-", "EAACEdEose0cBA", "HRKU-", "NRAK-", "PMAK-", "bkua_", "dckr_oat_", "dckr_pat_",
-    "doo_v1_", "dop_v1_", "dor_v1_", "dp.pt.", "dp.st.", "figd_", "fm2_", "glc_", "glsa_", "gsk_", "hvb.", "hvp.", "hvs.",
-    "lin_api_", "lsv2_pt_", "lsv2_sk_", "nfp_", "ntn_", "ops_", "pplx-", "pscale_pw_", "pscale_tkn_", "pul-",
-    "rubygems_", "sbp_", "shpat_", "shpca_", "shppa_", "shpss_", "sntrys_", "sntryu_", "sq0atp-", "sq0csp-", "tskey-",
-    "tvly-", "xai-", "xkeysib-",
+    "AGE-SECRET-KEY-1", "ATATT3", "CFPAT-", "EAACEdEose0cBA", "HRKU-", "NRAK-", "PMAK-", "bkua_", "dckr_oat_",
+    "dckr_pat_", "doo_v1_", "dop_v1_", "dor_v1_", "dp.pt.", "dp.st.", "figd_", "fm2_", "glc_", "glsa_", "gsk_",
+    "hvb.", "hvp.", "hvs.", "lin_api_", "lsv2_pt_", "lsv2_sk_", "nfp_", "ntn_", "ops_", "pplx-", "pscale_pw_",
+    "pscale_tkn_", "pul-", "rubygems_", "sbp_", "shpat_", "shpca_", "shppa_", "shpss_", "sntrys_", "sntryu_",
+    "sq0atp-", "sq0csp-", "tskey-", "tvly-", "xai-", "xkeysib-",
 )  # fmt: skip
 """How the keys of vendors begin, each followed by 20 or more letters and digits."""
 
