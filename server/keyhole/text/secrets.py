@@ -8,7 +8,7 @@ program that starts for one command compiles few or none of them.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 MASK: Final = "***"
@@ -158,13 +158,13 @@ SHAPES: Final = (
     ),
     Shape(_NAME_SIGNS, rf"(?i:{_NAME}={_VALUE})", "assignments of shells, URLs and settings, such as `API_KEY=secret`"),
     Shape(
-        _NAME_SIGNS,
-        rf"(?i:\b(?:setx?|config)[ \t]+(?:[^\s|;&=]{{1,40}}[ \t]+){{0,3}}?[^\s|;&=]{{0,80}}"
+        ("set ", "setx ", "config "),
+        rf"(?i:\b(?:setx?|config) +(?:[^\s|;&=]{{1,40}}[ \t]+){{0,3}}?[^\s|;&=]{{0,80}}"
         rf"{_NAME}[\"']?[ \t]+{_VALUE})",
         "settings of programs, such as `npm config set _authToken secret`; on Windows `setx API_KEY secret`",
     ),
     Shape(
-        _NAME_SIGNS,
+        (": ",),
         rf"(?im:^[ \t]*[\w.-]{{0,60}}{_NAME}:[ \t]+{_VALUE}[ \t]*$)",
         "lines of YAML, such as `token: secret`",
     ),
@@ -214,7 +214,7 @@ SHAPES: Final = (
         ("pass:",), r"(?<![\w/])pass:(?P<secret>[^\s\"'$]+)", "OpenSSL: pass phrase arguments",
     ),
     Shape(
-        ("echo", "printf"),
+        ("sudo ", "--password-stdin", "--with-token", "--stdin", "chpasswd"),
         rf"\b(?:echo|printf)\s+(?:-[a-z]+\s+|[\"']?%s(?:\\n)?[\"']?\s+)*{_VALUE}\s*\|[^|;\n]{{0,200}}?"
         r"(?:\bsudo\s[^|;\n]{0,80}?-S\b|--password-stdin|--with-token|--stdin\b|\bchpasswd\b)",
         "passwords that a program reads from a pipe, as `sudo -S` does",
@@ -228,6 +228,7 @@ SHAPES: Final = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=8)  # the title, the notes and the record of an output have the same command
 def mask_secrets(text: str) -> str:
     """Return the text with a mask in place of each value that looks like a secret. Masking it again changes nothing."""
     before = None
