@@ -10,6 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from keyhole.serve.http.bodies import nesting_depth
+
 Row = dict[str, Any]
 Check = Callable[[Any], bool]
 """Returns True if a benchmark can use a value, of any type of JSON."""
@@ -17,6 +19,9 @@ Check = Callable[[Any], bool]
 NOTHING: Final[Mapping[str, Check]] = MappingProxyType({})
 MAX_SHOWN: Final = 80
 """Characters shown of a value or an id."""
+MAX_DEPTH: Final = 150
+"""Arrays and objects inside each other. The parser of the MCP SDK fails at 200, request included, and then answers
+without the request's id."""
 
 
 def is_string(value: object) -> bool:
@@ -87,9 +92,12 @@ def parse_rows(
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
+        if nesting_depth(line.encode("utf-8", "surrogatepass")) > MAX_DEPTH:
+            faults.append(f"line {number} cannot be run: it nests deeper than {MAX_DEPTH} levels")
+            continue
         try:
             row = json.loads(line, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             faults.append(f"line {number} cannot be run: it is not JSON ({str(error)[:MAX_SHOWN]})")
             continue
         if fault := find_fault(row, required, optional):

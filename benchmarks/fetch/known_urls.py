@@ -10,6 +10,7 @@ spellings of the known URLs. Rows that cannot be run are named. Uses no network.
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,10 +40,11 @@ async def remember(store: SqliteStore, url: str, way: str) -> None:
 def spellings(url: str) -> list[str]:
     """Return equivalent spellings of a URL, itself included."""
     scheme, _, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
+    host = re.split("[/?#]", rest, maxsplit=1)[0]
+    path = rest.removeprefix(host)
     bare = url.partition("#")[0]
-    port = f"{scheme}://{host}:443{slash}{path}" if scheme == "https" and ":" not in host else url
-    return [url, bare, f"{bare}#other", f"{scheme.upper()}://{host.upper()}{slash}{path}", port]
+    port = f"{scheme}://{host}:443{path}" if scheme == "https" and ":" not in host else url
+    return [url, bare, f"{bare}#other", f"{scheme.upper()}://{host.upper()}{path}", port]
 
 
 async def is_allowed(url: str, store: SqliteStore) -> bool:

@@ -156,7 +156,8 @@ def test_a_resource_without_a_uri_is_requested_without_one() -> None:
     [
         ("{", "it is not JSON"),
         ('{"a": NaN}', "NaN is not JSON"),
-        ("[" * 100_000, "it is not JSON"),
+        ("[" * 100_000, "it nests deeper than 150 levels"),
+        ('{"a": %s}' % ("[" * 200 + "]" * 200), "it nests deeper than 150 levels"),
         ("[]", "it is [], not an object"),
         ("{}", "it has no `a`"),
         ('{"a": "x"}', 'its `a` is "x"'),

@@ -140,6 +140,15 @@ def test_signals_are_passed_to_the_command_and_what_it_printed_is_shown(
     assert (process.returncode, out) == (9, "begun\nended\n")
 
 
+def test_a_signal_ends_a_stopped_command(keyhole: Keyhole) -> None:
+    ready = keyhole.folder / "ready"
+    process = keyhole.start("run", "--", "sh", "-c", f"echo begun; touch {ready}; kill -STOP $$; sleep 60")
+    wait_for(ready.exists)
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=30)[0] == "begun\n"
+    assert process.returncode == 143
+
+
 def test_a_signal_that_is_ignored_as_after_nohup_is_ignored_by_the_command(keyhole: Keyhole) -> None:
     script = """trap '' HUP; exec "$0" -m keyhole run -- sh -c 'kill -HUP $$; echo alive'"""
     assert keyhole.run_script(script) == (0, "alive\n", "")

@@ -136,7 +136,8 @@ HOOKED_AGENTS: Final = (
     ),
     HookedAgent(
         "copilot", _AGENTS["copilot"], "home/.copilot/hooks/keyhole.json", "bash", "command", "other-flood", _copilot,
-        name_calls=(("glob", {"pattern": f"{NAMES_FOLDER}/*"}),),
+        (("view", {"path": LARGE_FILE, "forceReadLargeFiles": True}),),
+        (("glob", {"pattern": f"{NAMES_FOLDER}/*"}),),
     ),
     HookedAgent(
         "opencode", _AGENTS["opencode"], "home/.config/opencode/plugin/keyhole.js", "bash", "command", "other_flood",

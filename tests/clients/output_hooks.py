@@ -77,7 +77,7 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
         }
         if hooked.file_calls:
             found = files[: len(hooked.file_calls)]
-            checks["200 KB of a file and of a search in it are bounded"] = partial(_check_files, found)
+            checks["200 KB of a file, and of a search in it, are bounded"] = partial(_check_files, found)
         if hooked.name_calls:
             found = files[len(hooked.file_calls) :][: len(hooked.name_calls)]
             checks["the names of 200 files that a search found are bounded"] = partial(_check_files, found)

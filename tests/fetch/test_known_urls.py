@@ -172,7 +172,7 @@ def test_an_invalid_entry_matches_nothing() -> None:
         "https://other.example/a_b?c=d, and", "**https://other.example/a_b?c=d**", "[HTTPS://Other.example/a%5Fb?c=d#e]",
         "[https://x.example](https://other.example/a_b?c=d)", "[https://other.example/a_b?c=d](https://x.example)",
         "`https://other.example/a_b?c=d`", '"https://other.example/a_b?c=d"', "|https://other.example/a_b?c=d|",
-        r"https://other.example/a\_b?c=d",
+        r"https://other.example/a\_b?c=d", "“https://other.example/a_b?c=d”", "见https://other.example/a_b?c=d。后面",
     ],
 )  # fmt: skip
 def test_a_url_in_a_text_is_known_in_any_context(text: str) -> None:
@@ -184,6 +184,12 @@ def test_a_url_with_parentheses_is_known_as_text_and_as_a_link() -> None:
         escaped = url.replace("(", "%28").replace(")", "%29")
         for text in (url, f"[x]({escaped})", f"[x]({url})(y)", f'[x](<{url}> "y")'):
             assert makes_known(text, url), text
+
+
+@pytest.mark.parametrize("text", ["{}, and", "See {} for more.", "({}).", "“{}”"])
+def test_a_url_that_ends_in_punctuation_is_known(text: str) -> None:
+    for url in ("https://other.example/wiki/Yahoo!", "https://other.example/wiki/Inc."):
+        assert makes_known(text.format(url), url)
 
 
 def test_a_relative_link_is_known_as_its_absolute_url() -> None:

@@ -37,6 +37,7 @@ class Stream(httpcore.AsyncNetworkStream):
 
     async def aclose(self) -> None:
         self.closed.set()
+        await asyncio.sleep(0)  # as a socket does
 
     def get_extra_info(self, info: str) -> Any:
         return None
@@ -241,6 +242,19 @@ def test_an_idle_connection_is_closed_for_a_new_one_when_all_places_are_taken() 
         await visit(pool)
         busy = [await take(pool, f"https://{number}.example/") for number in range(OF_ONE_OWNER)]
         assert dialer.streams[0].closed.is_set()
+        for connection in busy:
+            await pool.give_back(connection)
+
+    run(work)
+
+
+def test_calls_that_begin_together_each_close_an_idle_connection_when_all_places_are_taken() -> None:
+    async def work(pool: ConnectionPool, dialer: Dialer) -> None:
+        await visit(pool, "https://idle-1.example/")
+        await visit(pool, "https://idle-2.example/")
+        busy = [await take(pool, f"https://{number}.example/") for number in range(OF_ONE_OWNER - 2)]
+        calls = (take(pool, f"https://new-{number}.example/") for number in range(2))
+        busy += await asyncio.wait_for(asyncio.gather(*calls), 5)
         for connection in busy:
             await pool.give_back(connection)
 

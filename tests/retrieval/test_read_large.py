@@ -72,6 +72,17 @@ def test_a_quote_of_a_large_output_is_found() -> None:
     assert LINES[20_999] + LINES[21_000] + LINES[21_001] in answer.text
 
 
+@pytest.mark.parametrize("place", [199_990, 1_000_003, 1_500_000])
+def test_a_quote_whose_words_are_everywhere_is_found_where_it_is(place: int) -> None:
+    store, quote = PartsOnly(Clock()), "ms in served request worker-3"
+    text = f"{LOG[:place]}{quote}{LOG[place:]}"
+    store.put(replace(artifact(ID, text, url="output:log", title="serve"), media_type="text/plain"), "")
+    answer = read(retrieval(store=store), ID, find=quote)
+    ((_, start, end),) = answer.shown
+    assert start <= place < end
+    assert quote in answer.text
+
+
 def test_a_quote_that_a_large_output_lacks_is_an_error() -> None:
     answer = read(product(), ID, find="worker-3 rebalanced shard 18")
     assert answer.is_error

@@ -59,6 +59,8 @@ MASKED = {
     "x sk-or-v1-" + "0123456789abcdef" * 4: "x ***",
     "x hf_" + "a1B2" * 8 + "c3": "x ***",
     "vault login hvs." + LETTERS[:24]: "vault login ***",
+    "less log-sk-proj-" + LETTERS[:48] + ".txt": "less log-***.txt",
+    "less of_dckr_pat_" + LETTERS[:27] + ".txt": "less of_***.txt",
     "x dop_v1_" + "0123456789abcdef" * 4: "x ***",
     "x SG." + LETTERS[:22] + "." + LETTERS[:43]: "x ***",
     "x key-" + "0123456789abcdef" * 2: "x ***",
@@ -148,6 +150,7 @@ UNCHANGED = (
     "pip install jina_embeddings hf_transfer xai-sdk tvly-python pul-client",
     "bazel test //pass:all && cat /api/token file",
     "docker pull image@sha256:" + "0123456789abcdef" * 4,
+    "cat cache-key-" + "0123456789abcdef" * 2,
 )  # fmt: skip
 
 

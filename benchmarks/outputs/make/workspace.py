@@ -19,10 +19,10 @@ HOME = "/home/dev"
 """The folder that outputs name in place of this machine's."""
 
 SOURCES = (
-    "attrs", "click", "jinja2", "more-itertools", "msgpack", "psutil", "python-dateutil", "sortedcontainers", "tabulate",
-    "toolz", "ujson",
+    "attrs", "click", "jinja2", "more-itertools", "msgpack", "networkx", "psutil", "python-dateutil", "sortedcontainers",
+    "tabulate", "toolz", "ujson",
 )  # fmt: skip
-TOOLS = ("pytest", "mypy", "ruff", "hypothesis", "numpy", "markupsafe", "freezegun", "six", "tzdata")
+TOOLS = ("pytest", "mypy", "ruff", "bandit", "hypothesis", "numpy", "markupsafe", "freezegun", "six", "tzdata")
 PACKAGES = (
     "typescript", "jest", "mocha", "tap@16", "eslint", "jquery", "lodash", "d3", "three", "react-dom", "chart.js", "vue",
     "prettier", "webpack", "express",

@@ -122,9 +122,12 @@ class _Child:
 
     def kill(self, number: int) -> None:
         """Send a signal to the command and, unless it shares this process's group, to the processes that it started."""
+        send = os.killpg if self._is_group else os.kill
         with suppress(ProcessLookupError):
             if self._process.returncode is None:
-                (os.killpg if self._is_group else os.kill)(self._process.pid, number)
+                send(self._process.pid, number)
+                if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+                    send(self._process.pid, signal.SIGCONT)  # a stopped process gets no other signal until it goes on
 
     def forward(self, number: int) -> None:
         """Pass a signal on. A terminal has sent SIGINT and SIGQUIT to the command already."""

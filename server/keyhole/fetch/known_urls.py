@@ -28,6 +28,8 @@ _LINK = re.compile(r"\]\(<?([^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)|(https?://[
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TRAILING_PUNCTUATION: Final = ".,;:!?'*_~|\\"
 """Punctuation after a URL that belongs to the sentence."""
+_CLOSING_SIGN = re.compile("[)”’»。，、；：！？）」』】》]")
+"""Signs that may end a URL in a sentence. Browsers escape those beyond ASCII when they copy a URL."""
 _ESCAPE_OR_PARENTHESIS = re.compile(r"%([0-9A-Fa-f]{2})|[()%]")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 _REPEATED_ESCAPE = re.compile(r"%(?:25)+")
@@ -130,8 +132,8 @@ def _extract_links(text: str) -> Iterator[str]:
 
 
 def _likely_urls(text: str) -> Iterator[str]:
-    stripped = text.rstrip(_TRAILING_PUNCTUATION)
-    yield stripped
-    if any(bracket in stripped for bracket in ")]}"):
-        yield text.partition(")")[0].rstrip(_TRAILING_PUNCTUATION)
-        yield text.rstrip(_TRAILING_PUNCTUATION + ")]}")
+    likely = (text, _CLOSING_SIGN.split(text, maxsplit=1)[0], text.rstrip(_TRAILING_PUNCTUATION + ")]}"))
+    for url in dict.fromkeys(each.rstrip(_TRAILING_PUNCTUATION) for each in likely):
+        yield url
+        if text[len(url) :].startswith(("!", ".")):  # perhaps of a name, as in /wiki/Yahoo!
+            yield text[: len(url) + 1]

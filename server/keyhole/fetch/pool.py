@@ -136,7 +136,7 @@ class ConnectionPool:
         """Close idle connections, of any owner, that stand in the way of a new connection to a host."""
         while self._open[host] >= MAX_PER_HOST and (to_host := [each for each in self._idle if each.host == host]):
             await self._close_idle(to_host[0])
-        if not self._places.has_free() and self._idle:
+        while not self._places.has_free() and self._idle:
             await self._close_idle(self._idle[0])
 
     def _close_later(self, connection: Connection) -> None:

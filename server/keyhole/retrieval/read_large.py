@@ -16,6 +16,8 @@ from keyhole.retrieval.next_call import range_arguments
 from keyhole.text.output_facts import is_output, output_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from keyhole.records import Answer, Part, Selection, Strategy, Window
     from keyhole.retrieval.call import Call
     from keyhole.store.base import Store
@@ -53,10 +55,26 @@ def large_answer(store: Store, secret: bytes, call: Call, part: Part, query: str
 def find_large(store: Store, call: Call, part: Part, quote: str, context: int) -> tuple[int, int]:
     """Return the offset and the length of the range of a large output with a quote and the characters around it.
 
-    Raises KeyholeError (quote_not_found) if no stretch with rare words of the quote contains it.
+    A quote that differs from the text, in white space for example, is only found in the stretches with its rare words.
+
+    Raises KeyholeError (quote_not_found).
     """
-    excerpt, _ = choose_excerpt(store, part, quote, call.deadline - call.seconds * LEFT_SHARE)
-    start, end = find_in_excerpt(excerpt, quote)
+    chooser, before, examined = ExcerptChooser(query_needles(quote)), "", 0
+    for position, piece in _pieces(store, part, call.deadline - call.seconds * LEFT_SHARE):
+        if (found := (before + piece).find(quote)) >= 0:
+            start = position - len(before) + found
+            return _around(start, start + len(quote), context)
+        before, examined = piece[-len(quote) :], position + len(piece)
+        chooser.add(piece)
+    excerpt = make_excerpt(chooser.choose(), part.total, partial(_read, store, part.artifact.id))
+    if place := find_in_excerpt(excerpt, quote):
+        return _around(*place, context)
+    where = "the text contains" if examined == part.total else f"the first {examined:,} characters contain"
+    raise KeyholeError(Code.QUOTE_NOT_FOUND, f"{where} neither this quote nor most of its words")
+
+
+def _around(start: int, end: int, context: int) -> tuple[int, int]:
+    """Return the offset and the length of a range with `context` characters on each side."""
     first = max(0, start - context)
     return first, end + context - first
 
@@ -66,11 +84,19 @@ def choose_excerpt(store: Store, part: Part, words: str, until: float) -> tuple[
 
     `until`: the time by time.monotonic() at which examining ends.
     """
-    id, total, chooser, position = part.artifact.id, part.total, ExcerptChooser(query_needles(words)), 0
-    while position < total and (not position or time.monotonic() < until):
-        chooser.add(_read(store, id, position, position + READ_CHARS))
-        position = min(total, position + READ_CHARS)
-    return make_excerpt(chooser.choose(), total, partial(_read, store, id)), position
+    chooser, examined = ExcerptChooser(query_needles(words)), 0
+    for position, piece in _pieces(store, part, until):
+        chooser.add(piece)
+        examined = position + len(piece)
+    return make_excerpt(chooser.choose(), part.total, partial(_read, store, part.artifact.id)), examined
+
+
+def _pieces(store: Store, part: Part, until: float) -> Iterator[tuple[int, str]]:
+    """Yield the pieces of a stored output with their offsets: the first one, and others until a time."""
+    for position in range(0, part.total, READ_CHARS):
+        if position and time.monotonic() >= until:
+            return
+        yield position, _read(store, part.artifact.id, position, position + READ_CHARS)
 
 
 def _read(store: Store, id: str, start: int, end: int) -> str:
@@ -97,8 +123,8 @@ def _next_window(store: Store, call: Call, part: Part, gap: tuple[int, int]) -> 
     return call.next_window(text, start, end, base=start, total=part.total)
 
 
-def find_in_excerpt(excerpt: Excerpt, quote: str) -> tuple[int, int]:
-    """Return the offsets of a quote in the whole text. Raise KeyholeError (quote_not_found) if there is none."""
+def find_in_excerpt(excerpt: Excerpt, quote: str) -> tuple[int, int] | None:
+    """Return the offsets of a quote in the whole text, None if the excerpt does not contain it."""
     from keyhole.passages.quotes import find_quote
 
     offset = 0
@@ -106,4 +132,4 @@ def find_in_excerpt(excerpt: Excerpt, quote: str) -> tuple[int, int]:
         if found := find_quote(excerpt.text[offset : offset + end - start], quote):
             return start + found.start, start + found.end
         offset += end - start
-    raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text contains neither this quote nor most of its words")
+    return None

@@ -8,7 +8,7 @@ program that starts for one command compiles few or none of them.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 MASK: Final = "***"
@@ -58,11 +58,11 @@ _USER: Final = (
 )
 """A name and a password, or no name, with a colon between them."""
 _PREFIXES: Final = (
-    "AGE-SECRET-KEY-1", "ATATT3", "CFPAT-", "HRKU-", "NRAK-", "PMAK-", "bkua_", "dckr_oat_", "dckr_pat_", "doo_v1_",
-    "dop_v1_", "dor_v1_", "dp.pt.", "dp.st.", "figd_", "fm2_", "glc_", "glsa_", "gsk_", "hvb.", "hvp.", "hvs.",
-    "lin_api_", "lsv2_pt_", "lsv2_sk_", "nfp_", "ntn_", "ops_", "pplx-", "pscale_pw_", "pscale_tkn_", "pul-",
-    "rubygems_", "sbp_", "shpat_", "shpca_", "shppa_", "shpss_", "sntrys_", "sntryu_", "sq0atp-", "sq0csp-", "tskey-",
-    "tvly-", "xai-", "xkeysib-",
+    "AGE-SECRET-KEY-1", "ATATT3", "CFPAT-", "EAACEdEose0cBA", "HRKU-", "NRAK-", "PMAK-", "bkua_", "dckr_oat_",
+    "dckr_pat_", "doo_v1_", "dop_v1_", "dor_v1_", "dp.pt.", "dp.st.", "figd_", "fm2_", "glc_", "glsa_", "gsk_",
+    "hvb.", "hvp.", "hvs.", "lin_api_", "lsv2_pt_", "lsv2_sk_", "nfp_", "ntn_", "ops_", "pplx-", "pscale_pw_",
+    "pscale_tkn_", "pul-", "rubygems_", "sbp_", "shpat_", "shpca_", "shppa_", "shpss_", "sntrys_", "sntryu_",
+    "sq0atp-", "sq0csp-", "tskey-", "tvly-", "xai-", "xkeysib-",
 )  # fmt: skip
 """How the keys of vendors begin, each followed by 20 or more letters and digits."""
 
@@ -103,30 +103,31 @@ SHAPES: Final = (
     ),
     Shape(
         ("sk-",),
-        r"(?<![\w-])sk-(?:(?=[A-Za-z_-]{0,40}[0-9])(?=[a-z0-9_-]{0,60}[A-Z])[\w-]{20,}|(?:[a-z0-9]+-){0,2}[0-9a-f]{32,})",
+        r"(?<![A-Za-z0-9])sk-(?:(?=[A-Za-z_-]{0,40}[0-9])(?=[a-z0-9_-]{0,60}[A-Z])[\w-]{20,}|(?:[a-z0-9]+-){0,2}[0-9a-f]{32,})",
         "OpenAI, Anthropic: keys begin with sk- or sk-ant-, and have digits and capitals. Others are hexadecimal",
     ),
     Shape(
-        ("aiza", "gocspx-", "ya29."), r"(?<![\w-])(?:AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,})",
+        ("aiza", "gocspx-", "ya29."), r"(?<![A-Za-z0-9])(?:AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,})",
         "Google Cloud: API keys, OAuth client secrets, access tokens; the lengths are those that gitleaks detects",
     ),
     Shape(("npm_",), r"(?<!\w)npm_[A-Za-z0-9]{36}(?!\w)", "npm: the format of access tokens, announced in 2021"),
-    Shape(("pypi-ag",), r"(?<![\w-])pypi-Ag[\w-]{50,}", "PyPI: API tokens, which are macaroons of version 2"),
+    Shape(("pypi-ag",), r"(?<![A-Za-z0-9])pypi-Ag[\w-]{50,}", "PyPI: API tokens, which are macaroons of version 2"),
     Shape(("hf_",), r"(?<!\w)hf_[A-Za-z0-9]{34}(?!\w)", "Hugging Face: user access tokens"),
     Shape(("kh_",), r"(?<!\w)kh_[\w-]{40,}", "Keyhole: `keyhole tokens new`, serve/http/auth/token_file.py"),
     Shape(
         tuple(prefix.lower() for prefix in _PREFIXES),
-        rf"(?<![\w-])(?:{'|'.join(map(re.escape, _PREFIXES))})(?=[\w-]{{0,60}}[0-9])[\w=-]{{20,}}(?:\.[\w-]{{20,}})*",
+        rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, _PREFIXES))})"
+        r"(?=[\w-]{0,60}[0-9A-Z])[\w=-]{20,}(?:\.[\w-]{20,})*",
         "the keys of about forty other vendors; the prefixes are those that gitleaks and their documentation list",
     ),
     Shape(
         ("sg.", "key-", "dapi", "cio", "r8_", "secret_", "jina_", ":aa", "q~"),
-        r"(?<![\w~-])(?:SG\.[\w-]{22}\.[\w-]{43}|(?:key-|dapi)[0-9a-f]{32}|cio[A-Za-z0-9]{32}|r8_[A-Za-z0-9]{37}"
+        r"(?<![A-Za-z0-9~])(?:SG\.[\w-]{22}\.[\w-]{43}|dapi[0-9a-f]{32}|(?<![\w-])key-[0-9a-f]{32}|cio[A-Za-z0-9]{32}|r8_[A-Za-z0-9]{37}"
         r"|(?:secret|jina)_[A-Za-z0-9]{43,}|(?:bot)?[0-9]{8,10}:AA[\w-]{33}|[\w.~-]{3}[78]Q~[\w.~-]{31,34})(?![\w~])",
         "SendGrid, Mailgun, Databricks, crates.io, Replicate, Notion, Jina, Telegram and Azure: keys of a fixed length",
     ),
     Shape(
-        ("eyj",), r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*",
+        ("eyj",), r"(?<![A-Za-z0-9])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*",
         "RFC 7519: three parts in base64url, the first two of which are JSON objects",
     ),
     Shape(
@@ -157,13 +158,13 @@ SHAPES: Final = (
     ),
     Shape(_NAME_SIGNS, rf"(?i:{_NAME}={_VALUE})", "assignments of shells, URLs and settings, such as `API_KEY=secret`"),
     Shape(
-        _NAME_SIGNS,
-        rf"(?i:\b(?:setx?|config)[ \t]+(?:[^\s|;&=]{{1,40}}[ \t]+){{0,3}}?[^\s|;&=]{{0,80}}"
+        ("set ", "setx ", "config "),
+        rf"(?i:\b(?:setx?|config) +(?:[^\s|;&=]{{1,40}}[ \t]+){{0,3}}?[^\s|;&=]{{0,80}}"
         rf"{_NAME}[\"']?[ \t]+{_VALUE})",
         "settings of programs, such as `npm config set _authToken secret`; on Windows `setx API_KEY secret`",
     ),
     Shape(
-        _NAME_SIGNS,
+        (": ",),
         rf"(?im:^[ \t]*[\w.-]{{0,60}}{_NAME}:[ \t]+{_VALUE}[ \t]*$)",
         "lines of YAML, such as `token: secret`",
     ),
@@ -213,7 +214,7 @@ SHAPES: Final = (
         ("pass:",), r"(?<![\w/])pass:(?P<secret>[^\s\"'$]+)", "OpenSSL: pass phrase arguments",
     ),
     Shape(
-        ("echo", "printf"),
+        ("sudo ", "--password-stdin", "--with-token", "--stdin", "chpasswd"),
         rf"\b(?:echo|printf)\s+(?:-[a-z]+\s+|[\"']?%s(?:\\n)?[\"']?\s+)*{_VALUE}\s*\|[^|;\n]{{0,200}}?"
         r"(?:\bsudo\s[^|;\n]{0,80}?-S\b|--password-stdin|--with-token|--stdin\b|\bchpasswd\b)",
         "passwords that a program reads from a pipe, as `sudo -S` does",
@@ -227,6 +228,7 @@ SHAPES: Final = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=8)  # the title, the notes and the record of an output have the same command
 def mask_secrets(text: str) -> str:
     """Return the text with a mask in place of each value that looks like a secret. Masking it again changes nothing."""
     before = None

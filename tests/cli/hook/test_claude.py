@@ -51,6 +51,18 @@ def test_a_failed_command_is_left_alone() -> None:
     assert claude.find(recorded("claude-before-shell"), {}) is None
 
 
+def test_the_output_of_a_command_in_the_background_is_bounded() -> None:
+    task = {"task_id": "b1", "task_type": "local_bash", "description": "Run it", "output": LONG, "exitCode": 3}
+    response = {"retrieval_status": "success", "task": task}
+    event = {**recorded("claude-shell-small"), "tool_name": "TaskOutput", "tool_response": response}
+    found = claude.find(event, {})
+    assert found is not None and (found.text, found.about, found.exit_status) == (LONG, "Run it", 3)
+    assert replaced(event) == {**response, "task": {**task, "output": "bounded"}}
+    for other in ({**task, "task_type": "local_agent"}, None):
+        event["tool_response"] = {"retrieval_status": "success", "task": other}
+        assert claude.find(event, {}) is None
+
+
 def test_a_whole_file_is_bounded_only_if_it_is_long() -> None:
     event = recorded("claude-read-large")
     found = claude.find(event, {})

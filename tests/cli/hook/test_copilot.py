@@ -88,7 +88,16 @@ def test_a_message_of_another_form_names_no_file(text: str) -> None:
     assert found is not None and not found.saved
 
 
-@pytest.mark.parametrize("name", ["copilot-read-part", "copilot-read-refused", "copilot-before-shell"])
+def test_a_whole_file_is_bounded_only_if_it_is_long_and_a_part_never() -> None:
+    event = recorded("copilot-read-refused")
+    event["toolArgs"]["forceReadLargeFiles"] = True
+    found = copilot.find(event, ENVIRONMENT)
+    assert found is not None and (found.name, found.least) == ("big.txt", 20_000) and "view_range" in found.note
+    event["toolArgs"]["view_range"] = [1, 900]
+    assert copilot.find(event, ENVIRONMENT) is None
+
+
+@pytest.mark.parametrize("name", ["copilot-read-part", "copilot-before-shell"])
 def test_other_events_are_left_alone(name: str) -> None:
     assert copilot.find(recorded(name), ENVIRONMENT) is None
 

@@ -25,10 +25,17 @@ def spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_the_objects_of_the_longest_array_are_the_records(indent: int | None) -> None:
-    items = [{"id": number, "tags": ["a]", "}b"]} for number in range(5)]
-    text = json.dumps({"count": 5, "pages": [[1], [2]], "items": items}, indent=indent)
-    assert [json.loads(text[start:end]) for start, end in spans(text)] == items
+def test_the_objects_and_arrays_in_the_longest_arrays_and_objects_are_the_records(indent: int | None) -> None:
+    items = [{"id": number, "tags": [["a]"], ["}b"]]} for number in range(5)]
+    files = {f"a{number}.py": {"lines": number} for number in range(9)}
+    text = json.dumps({"count": 5, "pages": [[1], [2]], "items": items, "files": files}, indent=indent)
+    addresses = [part.name for part in read_json(text)[0]]
+    assert addresses == [
+        *("$.pages[0]", "$.pages[1]"),
+        *(f"$.items[{number}]" for number in range(5)),
+        *(f'$.files["a{number}.py"]' for number in range(9)),
+    ]
+    assert [json.loads(text[start:end]) for start, end in spans(text)[:7]] == [[1], [2], *items]
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2, 3]", '{"a": {"b": 1}}', "[{]}", '[{"a": 1}', "]", '[{"only": "one"}]'])

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from keyhole.cli.hook.event import Json
 
 SHELLS: Final = frozenset({"Bash", "PowerShell"})
+BACKGROUND: Final = "TaskOutput"
+"""The tool that returns what a command in the background has printed, or what an agent has said."""
 SEARCHES: Final = frozenset({"Grep", "Glob"})
 """The tools whose result has lines in `content`, or names of files in `filenames`."""
 SAVED_AT: Final = lazy_pattern(
@@ -52,6 +54,10 @@ def find(event: Json, _environment: Mapping[str, str]) -> Result | None:
         text = "\n".join(filter(None, (response["stdout"], text_at(response, "stderr"))))
         saved = text_at(response, "persistedOutputPath")
         return shell_result(text, arguments)._replace(saved=saved, saved_in=_folder(event))
+    if tool == BACKGROUND and (task := table_at(response, "task")).get("task_type") == "local_bash":
+        status = task.get("exitCode")
+        exit_status = status if isinstance(status, int) else None
+        return Result(text_at(task, "output"), about=text_at(task, "description"), exit_status=exit_status)
     if tool in SEARCHES:
         return Result(text_at(response, "content") or _file_names(response), describe_call(tool.lower(), arguments))
     if tool == "Read" and response.get("type") == "text" and isinstance(table_at(response, "file").get("content"), str):
@@ -83,6 +89,8 @@ def _replace(tool: str, response: Any, text: str) -> Any:
         return replace_text(response, text)
     if tool == "Read":
         return {**response, "file": {**response["file"], "content": text, "numLines": text.count("\n") + 1}}
+    if tool == BACKGROUND:
+        return {**response, "task": {**response["task"], "output": text}}
     if tool in SEARCHES and not text_at(response, "content"):
         return {**response, "filenames": [text]}
     if tool in SEARCHES:

@@ -10,7 +10,15 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from keyhole.cli.hook.event import Result, describe_call, is_own_tool, shell_result, table_at, text_at
+from keyhole.cli.hook.event import (
+    Result,
+    describe_call,
+    is_own_tool,
+    read_result,
+    shell_result,
+    table_at,
+    text_at,
+)
 from keyhole.text.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
 
 SHELLS: Final = frozenset({"bash", "read_bash", "powershell", "read_powershell"})
 SEARCHES: Final = frozenset({"grep", "glob"})
+VIEW_NOTE: Final = "View with view_range returns exact lines of the file."
 ENDING: Final = lazy_pattern(
     r"\n<(?:shellId: \S+ completed with exit code (-?\d+)"
     r"|command with shellId: \S+ is still running after [\d.]+ seconds\.[\w ,.;]*)>\Z"
@@ -34,10 +43,7 @@ SAVED: Final = lazy_pattern(
 
 
 def find(event: Json, environment: Mapping[str, str]) -> Result | None:
-    """Return the result of an event, None if it is to be left alone.
-
-    Copilot CLI itself bounds what its `view` reads.
-    """
+    """Return the result of an event, None if it is to be left alone."""
     tool, text = text_at(event, "toolName"), text_at(table_at(event, "toolResult"), "textResultForLlm")
     if is_own_tool(tool) or not text:
         return None
@@ -46,6 +52,8 @@ def find(event: Json, environment: Mapping[str, str]) -> Result | None:
         found = _without_ending(shell_result(text, arguments))
     elif tool in SEARCHES or "-" in tool:  # an MCP tool has a hyphen after its server's name, and no other tool has one
         found = Result(text, describe_call(tool, arguments))
+    elif tool == "view":
+        return read_result(text, text_at(arguments, "path"), arguments, VIEW_NOTE)
     if found and (saved := SAVED.fullmatch(found.text)):
         beginning = saved[2].removesuffix("\ufffd")  # half of a character, which the preview's end can cut
         return found._replace(saved=saved[1], beginning=beginning, saved_in=_folder(environment))

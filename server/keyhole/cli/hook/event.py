@@ -102,7 +102,7 @@ def shell_result(text: str, arguments: Json) -> Result:
 
 def read_result(text: str, path: str, arguments: Json, note: str = "") -> Result | None:
     """Return the result of reading a file, None if the call names the part to read."""
-    if any(arguments.get(name) is not None for name in ("offset", "limit", "pages")):
+    if any(arguments.get(name) is not None for name in ("offset", "limit", "pages", "view_range")):
         return None
     return Result(text, name=path.replace("\\", "/").rpartition("/")[2], least=READ_CHARS, note=note)
 

@@ -29,7 +29,7 @@ CODEX_OPTIONS: Final = " || exit 0"
 """Codex replaces a tool's output by the error message of a hook that exits with 2, as a parser of arguments does. This
 text works in the shells of all platforms."""
 _KEY_PATH: Final = ("hooks",)
-_CLAUDE_TOOLS: Final = "^(Bash|PowerShell|Read|Grep|Glob|mcp__(?!keyhole).*)$"
+_CLAUDE_TOOLS: Final = "^(Bash|PowerShell|Read|Grep|Glob|TaskOutput|mcp__(?!keyhole).*)$"
 _CODEX_SHELL: Final = "Bash"
 _CODEX_TOOLS: Final = f"^({_CODEX_SHELL}|mcp__.*)$"
 """Patterns of the tools whose output is bounded. Codex's patterns cannot exclude Keyhole's own tools; the hook does."""

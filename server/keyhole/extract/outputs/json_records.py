@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
@@ -17,6 +17,8 @@ SHAPE_DEPTHS: Final = (4, 3, 2, 1)
 """Depths of the shapes of JSON, from the most detailed one."""
 MAX_DEPTH: Final = 20
 """Depth down to which records are looked for: the text is read once for each level above them."""
+MAX_CONTAINERS: Final = 4
+"""Arrays and objects whose items are records. A report often has a few beside each other."""
 MAX_KEYS: Final = 12
 """Keys of an object in a shape. An object with more is usually a table whose keys are data."""
 MAX_BEFORE: Final = 1_000
@@ -44,19 +46,20 @@ class _Item(NamedTuple):
 def read_json(text: str) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """Return the records of JSON, each named by its address, and the descriptions of its shape.
 
-    The records are the objects and arrays directly inside the container that has most of them; of equal ones, the
-    outermost and then the first counts. Returns nothing for invalid or very long JSON.
+    The records are the objects and arrays directly inside the containers that have most of them, up to
+    `MAX_CONTAINERS`, of which none is inside another; of equal ones, the outermost and then the first counts. Returns
+    nothing for invalid or very long JSON.
     """
     start = json_start(text)
     if start is None or len(text) > MAX_JSON_CHARS:
         return (), ()
     try:
         data = json.loads(text[start:] if start else text)
-        path = _path_of_records(data)
-        records = [] if path is None else list(_find_items(text, start, path))
+        paths = _paths_of_records(data)
+        records = sorted(_find_records(text, _skip_space(text, start), (), paths)) if paths else []
     except (ValueError, RecursionError):
         return (), ()
-    return tuple(Part(item.start, item.end, address((*(path or ()), item.key))) for item in records), describe(data)
+    return tuple(records), describe(data)
 
 
 def json_start(text: str) -> int | None:
@@ -115,29 +118,40 @@ def _key(key: str) -> str:
     return key if _NAME.fullmatch(key) else json.dumps(key)
 
 
-def _path_of_records(data: Any) -> Path | None:
-    """Return the path of the array or object with most arrays and objects directly inside it, if it has several."""
-    best, most = None, 1
+def _paths_of_records(data: Any) -> list[Path]:
+    """Return the paths of the arrays and objects with most arrays and objects directly inside them, if with several."""
+    found: list[tuple[int, Path]] = []
     waiting: deque[tuple[Path, Any]] = deque([((), data)])
     while waiting:
         path, value = waiting.popleft()
         items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         inside = [((*path, key), each) for key, each in items if isinstance(each, dict | list)]
-        if len(inside) > most:
-            best, most = path, len(inside)
+        if len(inside) > 1:
+            found.append((-len(inside), path))
         if len(path) < MAX_DEPTH:
             waiting.extend(inside)
-    return best
+    chosen: list[Path] = []
+    for _, path in sorted(found, key=lambda each: each[0]):
+        if len(chosen) < MAX_CONTAINERS and not any(_contains(path, each) or _contains(each, path) for each in chosen):
+            chosen.append(path)
+    return chosen
 
 
-def _find_items(text: str, start: int, path: Path) -> Iterator[_Item]:
-    """Yield the items of the array or object at a path of the valid JSON from `start`."""
-    position = _skip_space(text, start)
-    for key in path:
-        # Of equal keys in an object the last one counts, as in the data.
-        found = [item.value for item in _items(text, position) if item.key == key]
-        position = found[-1]
-    yield from _items(text, position)
+def _contains(path: Path, other: Path) -> bool:
+    return other[: len(path)] == path
+
+
+def _find_records(text: str, opening: int, path: Path, paths: Sequence[Path]) -> Iterator[Part]:
+    """Yield the items of the arrays and objects at `paths` in the one at `path`, which opens at an offset."""
+    items = list(_items(text, opening))
+    if path in paths:
+        yield from (Part(item.start, item.end, address((*path, item.key))) for item in items)
+        return
+    # Of equal keys in an object the last one counts, as in the data.
+    for key, item in {item.key: item for item in items}.items():
+        inner = (*path, key)
+        if any(_contains(inner, each) for each in paths):
+            yield from _find_records(text, item.value, inner, paths)
 
 
 def _items(text: str, opening: int) -> Iterator[_Item]:

@@ -25,7 +25,10 @@ RANK_DECAY: Final = 0.12
 """How much less each further line of a pattern weighs: the first error is usually the cause of the next ones. Lines
 that differ only in numbers count as one."""
 FIRST_LINES: Final = 3
-LAST_LINES: Final = 8
+LAST_LINES: Final = 4
+SUMMARY_LINES: Final = 8
+"""The same number where `SUMMARY_KINDS` end with a summary, which often has several lines."""
+SUMMARY_KINDS: Final = frozenset({"log", "test", "compiler", "trace"})
 EDGE_WEIGHT: Final = 4.0
 """The first and the last lines of any output, and the weight of the very first and last."""
 RARE_WEIGHT: Final = 4.5
@@ -48,7 +51,7 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     if kind in REPEATING_KINDS:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
     marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
-    edges = () if kind == "grep" else _ends(text) if kind == "opaque" else _edges(text)
+    edges = () if kind == "grep" else _ends(text) if kind == "opaque" else _edges(text, kind in SUMMARY_KINDS)
     for mark in (*edges, *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
     if kind == "csv" and (end := text.find("\n") + 1):
@@ -130,7 +133,7 @@ def _ends(text: str) -> list[Mark]:
     return [(start, start + MAX_LINE_CHARS, weight) for start, weight in pieces if len(text) >= 3 * MAX_LINE_CHARS]
 
 
-def _edges(text: str) -> list[Mark]:
+def _edges(text: str, has_summary: bool) -> list[Mark]:
     """Return the first and last lines, the outermost with the largest weight."""
     marks: list[Mark] = []
     position = 0
@@ -140,9 +143,9 @@ def _edges(text: str) -> list[Mark]:
             marks.append((position, min(end, position + MAX_LINE_CHARS), EDGE_WEIGHT / (1 + number)))
         position = end
     end = len(text)
-    for number in range(LAST_LINES):
+    for number in range(SUMMARY_LINES if has_summary else LAST_LINES):
         start = text.rfind("\n", 0, max(0, end - 1)) + 1
-        if end > position:
+        if end > position and not (has_summary and text[start:end].isspace()):
             marks.append((max(start, end - MAX_LINE_CHARS), end, (EDGE_WEIGHT + 1) / (1 + number / 2)))
         end = start
     return marks

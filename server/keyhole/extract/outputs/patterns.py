@@ -61,6 +61,15 @@ _TESTS: Final = (
     # unittest
     Pattern(9, r"Ran \d+ tests? in |FAILED \(|OK(?: \(|$)"),
     Pattern(7, r"(?:FAIL|ERROR): "),
+    # doctest
+    Pattern(9, r"\d+ passed and \d+ failed\.|\*{3}Test Failed\*{3}"),
+    Pattern(8, r"Failed example:$", 5),
+    # rspec, prove, ctest
+    Pattern(9, r"\d+ examples?, \d+ failures?|Result: (?:FAIL|PASS)$|\d+% tests passed, "),
+    Pattern(8, r"#? *got: |# +expected: |[ \t]*Failure/Error: "),
+    Pattern(8, r"The following tests FAILED:$", 4),
+    Pattern(7, r"# +Failed test "),
+    _words(7, "***Failed|***Exception"),
     # jest, vitest, mocha, node --test, TAP
     Pattern(9, r"[ \t]*(?:Tests|Test Suites|Test Files|Snapshots):? +\d|[ \t]*\d+ (?:passing|failing|pending)\b"),
     Pattern(9, r"(?:#|ℹ) (?:tests|pass|fail) [1-9]"),
@@ -79,10 +88,12 @@ _TESTS: Final = (
 )
 
 _COMPILERS: Final = (
+    Pattern(9, r"Your code has been rated|\[INFO\] BUILD [FS]"),  # pylint, Maven
     Pattern(9, r"Found \d+ |\d+ (?:errors?|warnings?) |✖ \d+ problems?|error: (?:could not compile|aborting)"),
     Pattern(8, r"\S+?:\d+(?::\d+)?: (?:fatal )?error\b", 2),  # gcc, clang, mypy
     Pattern(8, r"error(?:\[E\d+\])?: ", 1),  # rustc
-    Pattern(8, r"\S+\(\d+,\d+\): error |\S+:\d+:\d+ - error "),  # tsc
+    Pattern(8, r"\S+\(\d+,\d+\): error |[ \t]*\S+:\d+:\d+ - error "),  # tsc, pyright
+    Pattern(8, r"\S+\(\d+\): error", 1),  # nvcc
     _words(8, "undefined reference to|: error: |: fatal error: "),
     Pattern(7, r"\S*make\S*: \*\*\* |FAILED: |collect2: error|\[ERROR\] "),
     Pattern(6, r"[ \t]*-->"),
@@ -113,7 +124,10 @@ _LOGS: Final = (
         "denied|Denied|refused|timed out|Timed out|timeout|Timeout|cannot|Cannot|could not|Could not"
         "|unable to|Unable to|No such file|not found",
     ),
-    _words(5, "Successfully|finished|Finished|completed|Completed|summary|Summary|total|Total|upgraded|up to date"),
+    _words(
+        5,
+        "Successfully|finished|Finished|completed|Completed|summary|Summary|SUMMARY|total|Total|upgraded|up to date",
+    ),
     Pattern(5, r"added \d"),
     _words(3, "WARN|WARNING|Warning|warning|deprecated"),
 )
