@@ -4,7 +4,6 @@
 parser and the settings of the other commands.
 """
 
-import os
 import sys
 
 from keyhole._version import __version__
@@ -19,7 +18,7 @@ def main() -> int:
         from keyhole.cli.hook import program
 
         if program.is_plain(sys.argv[2:]):
-            os._exit(program.run_plain(sys.argv[2:]))  # freeing all objects takes a twentieth of the time
+            return program.run_plain(sys.argv[2:])
     from keyhole.cli import main as cli
 
     return cli.main()

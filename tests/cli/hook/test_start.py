@@ -25,15 +25,12 @@ OUTPUTS = {
 }  # fmt: skip
 """Modules of Keyhole beside the hook's own, with all below them."""
 PROGRAM = """
-import os, sys
+import sys
 before = set(sys.modules)
 from keyhole.__main__ import main
-def leave(status):
-    print("\\n".join(sorted(set(sys.modules) - before)), file=sys.stderr)
-    sys.exit(status)
-os._exit = leave
 sys.argv[1:] = ["hook", "claude"]
 main()
+print("\\n".join(sorted(set(sys.modules) - before)), file=sys.stderr)
 """
 
 
