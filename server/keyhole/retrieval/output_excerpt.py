@@ -47,7 +47,7 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
         text=read.text,
         marks=read.marks,
         repeats=read.repeats,
-        records=tuple(_inside(whole.records, spans)),
+        records=read.records or tuple(_inside(whole.records, spans)),
         joints=excerpt.joints,
     )
 

@@ -13,6 +13,7 @@ from keyhole.extract.outputs.opaque import name_opaque
 from keyhole.extract.outputs.parts import find_parts
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
+from keyhole.extract.outputs.traces import TRACED_KINDS, find_traces
 from keyhole.text.output import Output
 
 __all__ = [
@@ -41,7 +42,8 @@ def read_lines(text: str, kind: str) -> Output:
     """Read the lines of a text of a kind, or of an excerpt of it: those that matter, and those that repeat others."""
     forms = line_forms(text)
     repeats = find_repeats(text, forms) if kind in REPEATING_KINDS else ()
-    return Output(text, kind, mark_lines(text, kind, forms), repeats=repeats)
+    traces = find_traces(text) if kind in TRACED_KINDS else ()
+    return Output(text, kind, mark_lines(text, kind, forms), traces, repeats)
 
 
 def read_parts(text: str, lines: Output) -> Output:
