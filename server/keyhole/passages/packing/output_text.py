@@ -29,8 +29,8 @@ class OutputText:
         self._parts = [part.start for part in output.parts]
         self._joints = [offset for offset, _ in output.joints]
         self._missing = [0, *accumulate(count for _, count in output.joints)]
-        names = max((len(f" {part.name}") for part in output.parts), default=0)
-        label = (MAX_LABEL if output.repeats else 0) + names
+        self._max_name = max((len(part.name) for part in output.parts), default=0)
+        label = (MAX_LABEL if output.repeats else 0) + len(" ") + self._max_name
         self._max_mark = len("\n" + gap_line(output.total, output.total)) + label
         self._has_hints = summary_chars >= MIN_HINTS
         self.summary_chars = len(self.summary((), summary_chars)) if summary_chars >= MIN_SUMMARY else 0
@@ -110,18 +110,21 @@ class OutputText:
     def _label(self, start: int, end: int, passage_end: int, places: Sequence[Span], number: int) -> str:
         """Return what the mark of the omission before a span says: how many lines repeat, and which part follows."""
         text = self._output.text
-        label = ""
-        place = bisect_right(self._repeats, start) - 1
-        is_complete = bisect_left(self._joints, start) == bisect_right(self._joints, end)
-        if is_complete and place >= 0 and start < (repeat_end := min(end, self._output.repeats[place][1])):
-            lines = _count_lines(text, start, repeat_end)
-            others = _count_lines(text, repeat_end, end)
-            label = f" {lines:,} more lines like this" + (f", {others:,} others" if others else "")
-        part = self._part_at(places[number][0]) if end < len(text) else None
+        label = self._repeats_label(start, end) if self._repeats else ""
+        part = self._part_at(places[number][0]) if self._max_name and end < len(text) else None
         if part and not _is_shown(places, part.start, part.start + 1, number):
             first_line = text[end : min(passage_end, end + len(part.name) + 200)].split("\n", 1)[0]
             label += f" {part.name}" if part.name not in first_line else ""
         return label
+
+    def _repeats_label(self, start: int, end: int) -> str:
+        """Return what the mark of an omission says of its lines that repeat the one before it, "" if there are none."""
+        text, place = self._output.text, bisect_right(self._repeats, start) - 1
+        is_complete = bisect_left(self._joints, start) == bisect_right(self._joints, end)
+        if not is_complete or place < 0 or start >= (repeat_end := min(end, self._output.repeats[place][1])):
+            return ""
+        lines, others = _count_lines(text, start, repeat_end), _count_lines(text, repeat_end, end)
+        return f" {lines:,} more lines like this" + (f", {others:,} others" if others else "")
 
     def _part_at(self, offset: int) -> Part | None:
         """Return the innermost part that contains an offset."""
