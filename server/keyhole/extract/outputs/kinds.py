@@ -52,7 +52,8 @@ _COMMANDS: Final[tuple[tuple[Kind, str], ...]] = (
     (
         "listing",
         "ls, find, glob, tree, du, fd, dpkg -l, dpkg -L, pip list, pip freeze, git ls-files, git status, npm ls,"
-        " apt list, unzip -l, tar t, tar tf, tar tvf, tar tzf, tar tzvf, tar -t, tar -tf, tar -tvf, tar -tzf, tar -tzvf",
+        " apt list, unzip -l, tar t, tar tf, tar tvf, tar tzf, tar tzvf, tar -t, tar -tf, tar -tvf, tar -tzf,"
+        " tar -tzvf",
     ),
 )
 """The first words of commands by the kind of their output. Tables, because compiling patterns takes milliseconds."""
