@@ -107,6 +107,11 @@ def test_what_the_user_wrote_beside_a_stray_result_is_a_message_of_its_own() -> 
     assert (own.kind, own.items, own.is_unpaired, own.has_user_text) == ("user", (1,), True, True)
 
 
+def test_a_result_after_text_of_the_user_belongs_to_no_call_in_anthropic() -> None:
+    found = groups("anthropic", uses("a", "b"), results("a", text="a reminder"), results("b"))
+    assert [(group.items, group.is_broken) for group in found] == [((0,), True), ((1,), False), ((2,), True)]
+
+
 def test_items_of_unknown_types_split_no_turn() -> None:
     note = {"type": "compaction"}
     assert members("responses", call("a"), note, output("a")) == [(0, 2), (1,)]

@@ -44,7 +44,12 @@ class _Turn:
         self.user_items += [index] if fact.has_user_text else []
 
     def answer(self, results: Sequence[Result]) -> bool:
-        """Record that calls are answered. Return False, and record nothing, if a result answers no open call."""
+        """Record that calls are answered. Return False, and record nothing, if a result answers no open call.
+
+        In Anthropic's messages, no result may follow text of the user.
+        """
+        if self.user_items:
+            return False
         left = list(self.unanswered)
         for result in results:
             if result.call not in left:
