@@ -69,6 +69,7 @@ _VERBS: Final = frozenset({
 """Arguments that name what a program does. Its output repeats them everywhere or nowhere."""
 _BY_COMMAND: Final[dict[str, Kind]] = {line: kind for kind, lines in _COMMANDS for line in lines.split(", ")}
 _MAX_COMMAND_WORDS: Final = 3
+"""Words of the longest of these commands."""
 _BY_SUFFIX: Final[dict[str, Kind]] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".html": "page",
     ".htm": "page", ".xhtml": "page", ".md": "markdown", ".markdown": "markdown", ".ipynb": "json",
@@ -106,6 +107,7 @@ _DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S+.*\n\+
 _DIFF_WORDS: Final = ("diff --git ", "@@ -", "\n+++ ")
 _TRACE_WORDS: Final = ("Traceback ", "Exception in thread ", "panic: ", "panicked", " at ", "\tat ")
 _MANUAL_WORDS: Final = ("SYNOPSIS", "sage: ")
+"""Words of which a text contains at least one if the pattern of the same name matches it."""
 _REVISION = lazy_pattern(r"\d+|(?=\w*\d)[0-9a-f]{7,40}")
 _GREP_LINE = lazy_pattern(r"--$|(?=[^\s:]*[/.])[^\s:\d][^\s:]*(?::(?:\d+[:-])?.|-\d+-)")
 _LINE_NUMBER = lazy_pattern(r"[:-]\d+[:-]|:")
@@ -168,8 +170,8 @@ def _printed_file(words: list[str]) -> str:
 
 
 def _kind_of_command(words: list[str]) -> Kind | None:
-    program, *rest = words or [""]
-    program = {"python3": "python"}.get(name := program.rpartition("/")[2], name)
+    path, *rest = words or [""]
+    program = path.rpartition("/")[2].replace("python3", "python")
     while program == "git" and rest and rest[0].startswith("-"):
         rest = rest[2 if rest[0] in ("-C", "-c") else 1 :]
     lines = (" ".join([program, *rest[:count]]) for count in reversed(range(_MAX_COMMAND_WORDS)))
