@@ -13,7 +13,6 @@ import keyhole
 from benchmarks.compaction.conversations import Items
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.conversations import read_conversation
-from keyhole.extract.conversations.parts import replace_result
 from keyhole.extract.conversations.values import FORMATS, Format
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.product import SECRET

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from keyhole.passages import select
     from keyhole.records import Document, Selection
     from keyhole.retrieval.bound import Bounded, bound
-    from keyhole.retrieval.compaction.compact import Compacted, compact
-    from keyhole.retrieval.compaction.report import Report
+    from keyhole.retrieval.compaction.compact import Compacted, Report, compact
+    from keyhole.retrieval.compaction.restore import restore
 
 __all__ = [
     "Bounded",
@@ -27,6 +27,7 @@ __all__ = [
     "bound",
     "compact",
     "extract",
+    "restore",
     "select",
 ]
 
@@ -36,7 +37,8 @@ _MODULES = {
     "Bounded": "keyhole.retrieval.bound",
     "compact": "keyhole.retrieval.compaction.compact",
     "Compacted": "keyhole.retrieval.compaction.compact",
-    "Report": "keyhole.retrieval.compaction.report",
+    "Report": "keyhole.retrieval.compaction.compact",
+    "restore": "keyhole.retrieval.compaction.restore",
     "extract": "keyhole.extract",
     "select": "keyhole.passages",
     "Document": "keyhole.records",

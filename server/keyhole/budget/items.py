@@ -55,6 +55,11 @@ def count_chars(value: object) -> int:
     return count
 
 
+def estimate_value(value: object) -> int:
+    """Return an estimate of the tokens of a plain value, such as the content of a tool result."""
+    return ceil(_tokens(value))
+
+
 def _tokens(value: object) -> float:
     if isinstance(value, str):
         return estimate_text(value)

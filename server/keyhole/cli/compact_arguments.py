@@ -6,17 +6,18 @@ from typing import Any, Final
 
 from keyhole.cli.parser import Parser
 
-CONVERSATION_FORMATS: Final = ("auto", "responses", "chat", "anthropic")
+CONVERSATION_FORMATS: Final = ("auto", "responses", "chat", "anthropic", "gemini", "langchain", "pydantic-ai")
 DEFAULT_KEEP_LAST: Final = 3
 DEFAULT_TARGET: Final = 0.6
 HELP: Final = "print a conversation with a model within a number of tokens, and store what is left out"
 DESCRIPTION: Final = """\
 Print a conversation with a model within a number of tokens. Old tool results are replaced first, then the oldest turns
 are left out, each with its calls and results. What is left out is stored, and the conversation names the calls that
-read it. The result has the format of the input; a summary is printed to standard error."""
+read it. The result has the format of the input; a summary is printed to standard error. With --restore, a compacted
+conversation is printed as it was before."""
 EXAMPLES: Final = (
     "keyhole compact request.json --budget 100000",
-    "keyhole compact - --budget 100000 --report chat.report.json",
+    "keyhole compact compacted.json --restore",
 )
 
 
@@ -27,9 +28,7 @@ def add_compact(commands: Any) -> None:
     compact.add_argument(
         "file", metavar="FILE", help="a JSON list of messages or items, or a request with them; - for standard input"
     )
-    compact.add_argument(
-        "--budget", type=int, required=True, metavar="N", help="tokens of the conversation, or of the whole request"
-    )
+    compact.add_argument("--budget", type=int, metavar="N", help="tokens of the conversation, or of the whole request")
     compact.add_argument(
         "--format", choices=CONVERSATION_FORMATS, default="auto", help="format of the conversation, default auto"
     )
@@ -48,5 +47,5 @@ def add_compact(commands: Any) -> None:
         help="share of the budget that is used after history was left out, default 0.6",
     )
     compact.add_argument(
-        "--report", metavar="FILE", help="file with the decisions of the call before, which stay; new ones are added"
+        "--restore", action="store_true", help="print the conversation as it was before it was compacted"
     )

@@ -7,28 +7,27 @@ import json
 import sys
 import time
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from keyhole.cli.bound_command import keeps_outputs
 from keyhole.cli.table import format_json
 from keyhole.cli.text_io import print_text, read_blocks
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.retrieval.compaction.compact import Compacted, compact
-from keyhole.retrieval.compaction.report import Report
+from keyhole.extract.conversations import Format, Item
+from keyhole.retrieval.compaction.compact import Compacted, Report, compact
 from keyhole.retrieval.compaction.request import Request, read_request
+from keyhole.retrieval.compaction.restore import restore
 from keyhole.store.base import LOCAL
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Print the conversation or request within the budget, and return 0."""
     request = _read(arguments.file)
-    report_file = Path(arguments.report) if arguments.report else None
-    previous = Report.from_json(report_file.read_text("utf-8")) if report_file and report_file.exists() else None
-    done = _compact(config, arguments, request, previous)
-    if report_file:
-        report_file.write_text(done.report.to_json() + "\n", encoding="utf-8")
+    if arguments.restore:
+        print_text(format_json(request.with_items(_restore(config, arguments, request))))
+        return 0
+    done = _compact(config, arguments, request)
     result = request.with_items(done.items)
     print_text(format_json({"result": result, "report": asdict(done.report)} if arguments.json else result))
     print(_summary(done.report), file=sys.stderr)
@@ -42,14 +41,32 @@ def _read(name: str) -> Request:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{name} is not JSON: {error}") from error
 
 
-def _compact(config: Config, arguments: argparse.Namespace, request: Request, previous: Report | None) -> Compacted:
+def _restore(config: Config, arguments: argparse.Namespace, request: Request) -> list[Item]:
+    """Return the conversation as it was before it was compacted."""
+    from keyhole.cli.build import open_stores
+
+    stores = open_stores(config)
+    try:
+        store, _ = stores.for_tenant(LOCAL)
+        return restore(request.items, store, format=_format(arguments, request))
+    finally:
+        stores.close()
+
+
+def _format(arguments: argparse.Namespace, request: Request) -> Format | Literal["auto"]:
+    given: Format | Literal["auto"] = arguments.format
+    return given if given != "auto" else request.format or "auto"
+
+
+def _compact(config: Config, arguments: argparse.Namespace, request: Request) -> Compacted:
     """Compact a conversation. What it leaves out is stored, unless the settings keep no outputs."""
     options: dict[str, Any] = {
-        "format": arguments.format if arguments.format != "auto" else request.format or "auto",
+        "format": _format(arguments, request),
         "keep_last": arguments.keep_last,
         "target": arguments.target,
-        "previous": previous,
     }
+    if arguments.budget is None:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "--budget is missing: the tokens of the conversation")
     budget = _budget(arguments.budget, request.other_tokens)
     if not keeps_outputs(config):
         return compact(request.items, budget, **options)
@@ -78,5 +95,6 @@ def _budget(budget: int, other_tokens: int) -> int:
 def _summary(report: Report) -> str:
     return (
         f"keyhole: about {report.tokens_before:,} tokens of conversation, now {report.tokens_after:,}; left out: "
-        f"{len(report.stubs):,} tool results, {report.left_out.messages:,} messages"
+        f"{len(report.stubs):,} tool results, {report.left_out.messages:,} messages; shortened: "
+        f"{len(report.shortened):,}; not understood and kept: {len(report.unknown):,}"
     )

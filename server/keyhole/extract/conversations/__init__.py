@@ -2,39 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol
 
-from keyhole.extract.conversations import anthropic, chat, responses
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.conversations import anthropic, chat, gemini, langchain, pydantic_ai, responses
 from keyhole.extract.conversations.groups import group_items
-from keyhole.extract.conversations.values import FORMATS, Conversation, Format, Group, Item, ItemFacts, Result
+from keyhole.extract.conversations.values import (
+    FORMATS,
+    Conversation,
+    Format,
+    Group,
+    Item,
+    ItemFacts,
+    Path,
+    Result,
+    View,
+)
 
-__all__ = ["FORMATS", "Conversation", "Format", "Group", "Item", "Result", "dialect", "read_conversation"]
+__all__ = [
+    "FORMATS",
+    "Conversation",
+    "Dialect",
+    "Format",
+    "Group",
+    "Item",
+    "Result",
+    "View",
+    "dialect",
+    "read_conversation",
+]
 
 
 class Dialect(Protocol):
     """The module of a format."""
 
-    TEXT_PART: str
-    """The type of a text part that the user writes."""
-    RESULT_FIELD: str
-    """The field of an item that holds a tool result, or the list of them."""
+    def is_own(self, item: View) -> bool:
+        """Return True for an item that no other format has."""
+        ...
 
-    def read_item(self, item: Item, index: int) -> ItemFacts:
+    def read_item(self, item: View, index: int) -> ItemFacts:
         """Return the facts of an item."""
         ...
 
+    def text_path(self, item: View, /) -> Path:
+        """Return where a message of the user has its text: a string, or a list that takes text parts."""
+        ...
 
-_DIALECTS: Final[Mapping[Format, Dialect]] = {"responses": responses, "chat": chat, "anthropic": anthropic}
-_ANTHROPIC_BLOCKS: Final = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
-_RESPONSES_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file", "refusal"})
+    def text_part(self, text: str) -> Any:
+        """Return a text as a part of such a list."""
+        ...
+
+    def user_item(self, text: str) -> dict[str, Any]:
+        """Return a message of the user."""
+        ...
 
 
-def read_conversation(items: Sequence[Item], format: Format | None = None) -> Conversation:
-    """Return the groups of a conversation. `format`: None to recognise it."""
+_DIALECTS: Final[Mapping[Format, Dialect]] = {
+    "responses": responses, "chat": chat, "anthropic": anthropic, "gemini": gemini, "langchain": langchain,
+    "pydantic-ai": pydantic_ai,
+}  # fmt: skip
+_RECOGNISED: Final[tuple[Format, ...]] = ("pydantic-ai", "gemini", "langchain", "chat", "anthropic", "responses")
+"""The order in which formats are tried on an item."""
+
+
+def read_conversation(items: Sequence[View], format: Format | None = None) -> Conversation:
+    """Return the groups of a conversation. `format`: None to recognise it.
+
+    Raises KeyholeError: invalid_argument if no item is understood.
+    """
     format = format or recognise(items)
     read_item = _DIALECTS[format].read_item
-    return group_items(format, [read_item(item, index) for index, item in enumerate(items)])
+    facts = [_with_names(read_item(item, index), item) for index, item in enumerate(items)]
+    if facts and all(fact.kind == "unknown" for fact in facts):
+        raise KeyholeError(
+            Code.INVALID_ARGUMENT,
+            f"no item of the conversation is understood as {format}: the first one is {facts[0].unknown[0]!r}; "
+            f"formats: {', '.join(FORMATS)}",
+        )
+    return group_items(format, facts)
+
+
+def _with_names(facts: ItemFacts, item: View) -> ItemFacts:
+    """Return the facts of an item, with all ids in it if it was not understood."""
+    return replace(facts, names=tuple(_find_ids(item))) if facts.unknown else facts
+
+
+def _find_ids(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            if isinstance(each, str) and name.lower().endswith("id"):
+                yield each
+            else:
+                yield from _find_ids(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _find_ids(each)
 
 
 def dialect(format: Format) -> Dialect:
@@ -42,21 +106,10 @@ def dialect(format: Format) -> Dialect:
     return _DIALECTS[format]
 
 
-def recognise(items: Sequence[Item]) -> Format:
-    """Return the format of a conversation. Plain messages are the same in all; they count as Chat Completions."""
+def recognise(items: Sequence[View]) -> Format:
+    """Return the format of a conversation. Plain messages are the same in several; they count as Chat Completions."""
     for item in items:
-        if "role" not in item or item.get("type") == "message":
-            return "responses"
-        if item["role"] in ("tool", "function") or item.get("tool_calls"):
-            return "chat"
-        types = _part_types(item.get("content"))
-        if types & _ANTHROPIC_BLOCKS:
-            return "anthropic"
-        if types & _RESPONSES_PARTS:
-            return "responses"
+        for format in _RECOGNISED:
+            if _DIALECTS[format].is_own(item):
+                return format
     return "chat"
-
-
-def _part_types(content: object) -> set[str]:
-    parts = content if isinstance(content, list) else []
-    return {str(part.get("type")) for part in parts if isinstance(part, Mapping)}

@@ -1,15 +1,17 @@
 """Group the items of a conversation, so that calls, their results and their reasoning are kept or left out together.
 
 Pure. A group is a message of the system or the user, an item of an unknown type, or a turn of the model: its reasoning,
-its text, all its parallel calls and their results.
+its text, all its parallel calls, their results, and every other item that names one of its calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from keyhole.extract.conversations.values import Conversation, Format, Group, ItemFacts, Kind, Result
+
+Names = tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -21,29 +23,39 @@ class _Turn:
     rounds: list[tuple[Result, ...]] = field(default_factory=list)
     user_items: list[int] = field(default_factory=list)
     """The items with text of the user."""
-    calls: list[str] = field(default_factory=list)
-    unanswered: list[str] = field(default_factory=list)
+    calls: list[Names] = field(default_factory=list)
+    unanswered: list[Names] = field(default_factory=list)
+    running: set[str] = field(default_factory=set)
+    """The ids of calls that the provider runs, and that no item answered yet."""
+    answered_at: int = -1
     has_reasoning: bool = False
     has_output: bool = False
     """True if the model wrote or called something in it, beside reasoning."""
     is_answered: bool = False
     is_in_round: bool = False
     """True if its last item is a result."""
+    is_fixed: bool = False
+    has_unknown: bool = False
 
     def add(self, index: int, fact: ItemFacts) -> None:
         """Add an item. The results in it that are not of its own calls have been passed to `answer`."""
         self.items.append(index)
         self.calls += fact.calls
         self.unanswered += fact.calls
-        if fact.results:
+        self.running |= set(fact.hosted)
+        self.running -= set(fact.closes)
+        replaceable = tuple(result for result in fact.results if result.is_replaceable)
+        if replaceable:
             begun = self.rounds.pop() if self.is_in_round else ()
-            self.rounds.append((*begun, *fact.results))
-        self.is_in_round = fact.kind == "result"
+            self.rounds.append((*begun, *replaceable))
+        self.is_in_round = fact.kind == "result" and bool(self.rounds)
         self.has_reasoning |= fact.is_reasoning
         self.has_output |= fact.kind == "model" and not fact.is_reasoning
         self.user_items += [index] if fact.has_user_text else []
+        self.is_fixed |= fact.is_fixed
+        self.has_unknown |= bool(fact.unknown)
 
-    def answer(self, results: Sequence[Result]) -> bool:
+    def answer(self, index: int, results: Sequence[Result]) -> bool:
         """Record that calls are answered. Return False, and record nothing, if a result answers no open call.
 
         In Anthropic's messages, no result may follow text of the user.
@@ -52,78 +64,112 @@ class _Turn:
             return False
         left = list(self.unanswered)
         for result in results:
-            if result.call not in left:
+            call = _find_call(left, result.names)
+            if call is None:
                 return False
-            left.remove(result.call)
-        self.unanswered, self.is_answered = left, True
+            left.remove(call)
+        self.unanswered, self.is_answered, self.answered_at = left, True, index
         return True
+
+
+def _find_call(calls: Iterable[Names], names: Names) -> Names | None:
+    """Return the call that a result names by its first name, or by another name that they share."""
+    calls = list(calls)
+    same = (call for call in calls if names[0] in call)
+    # A name counts only where one of the two has no id.
+    alike = (call for call in calls if (len(call) == 1 or len(names) == 1) and not set(call).isdisjoint(names))
+    return next(same, next(alike, None))
 
 
 def group_items(format: Format, facts: Sequence[ItemFacts]) -> Conversation:
     """Return the conversation with its items in groups.
 
     In Responses, a result may come any time after its call; in the other formats, only right after it. A result without
-    a call, and a turn with a call that has no result although the conversation goes on, are broken.
+    a call, and a turn with a call that has no result although the conversation goes on, are broken. Nothing is broken
+    in a conversation with an item that was not understood, because that item may be what is missing.
     """
     turns: list[_Turn] = []
     current: _Turn | None = None
-    callers: dict[str, _Turn] = {}
+    owners: dict[str, _Turn] = {}
     for index, fact in enumerate(facts):
-        caller = callers.get(fact.results[0].call) if format == "responses" and fact.results else current
-        if fact.kind == "result" and caller is not None and caller.answer(fact.results):
-            turn = caller
-        elif fact.kind == "model" and current is not None and not _begins_turn(format, current, fact):
-            turn = current
-        else:
+        turn = _find_turn(format, index, fact, current, owners)
+        if turn is None:
             turn = _Turn(fact.kind)
             turns.append(turn)
         turn.add(index, fact)
-        callers.update(dict.fromkeys(fact.calls, turn))
+        names = (*(name for names in fact.calls for name in names), *fact.hosted, *fact.names)
+        owners.update(dict.fromkeys(names, turn))
         if fact.kind != "unknown":
             current = turn if turn.kind == "model" else None
-    return Conversation(format, _close(format, turns))
+    unknown = tuple((index, name) for index, fact in enumerate(facts) for name in fact.unknown)
+    groups = _close(format, turns, can_be_broken=not unknown)
+    return Conversation(format, groups, tuple(fact.kind for fact in facts), unknown)
+
+
+def _find_turn(
+    format: Format, index: int, fact: ItemFacts, current: _Turn | None, owners: dict[str, _Turn]
+) -> _Turn | None:
+    """Return the turn that an item belongs to, None if it begins one."""
+    if fact.kind == "result" and fact.results:
+        named = (owners[name] for name in fact.results[0].names if name in owners)
+        caller = next(named, None) if format == "responses" else current
+        # The call of a result may be in an item that was not understood.
+        return caller if caller is not None and (caller.answer(index, fact.results) or caller.has_unknown) else None
+    for name in (*fact.closes, *fact.references, *(fact.names if fact.kind == "unknown" else ())):
+        if name in owners:
+            return owners[name]
+    if fact.kind == "unknown":  # reasoning belongs to what follows it
+        return current if current is not None and current.has_reasoning and not current.has_output else None
+    if fact.kind == "model" and current is not None and not _begins_turn(format, current, fact):
+        return current
+    return None
 
 
 def _begins_turn(format: Format, current: _Turn, fact: ItemFacts) -> bool:
     """Return True if an item of the model begins a new turn after `current`.
 
-    In Responses, a call after results may belong to the same response as the reasoning before them.
+    In Responses, a call after results may belong to the same response as the reasoning before them. A program that the
+    provider runs goes on after the results of the tools that it calls.
     """
-    if format == "chat":
+    if current.running:
+        return False
+    if format in ("chat", "langchain"):
         return True
-    if format == "anthropic":  # consecutive messages of one role are one
+    if format != "responses":  # consecutive messages of one role are one
         return current.is_answered
     if current.is_answered:
         return not (fact.is_tied and current.has_reasoning)
     return fact.is_reasoning and current.has_output
 
 
-def _close(format: Format, turns: Sequence[_Turn]) -> tuple[Group, ...]:
+def _close(format: Format, turns: Sequence[_Turn], *, can_be_broken: bool) -> tuple[Group, ...]:
     """Return the turns as groups. Anthropic's ids are unique: of two calls with the same one, the later one counts."""
     passed_over = ("system", "unknown") if format == "responses" else ("unknown",)
     last = max((number for number, turn in enumerate(turns) if turn.kind not in passed_over), default=-1)
-    has_unique_ids = format == "anthropic"
     groups: list[Group] = []
-    seen: set[str] = set()
+    seen: set[Names] = set()
     for number, turn in reversed(list(enumerate(turns))):
-        is_repeated = has_unique_ids and (len(set(turn.calls)) < len(turn.calls) or not seen.isdisjoint(turn.calls))
+        is_repeated = len(set(turn.calls)) < len(turn.calls) or not seen.isdisjoint(turn.calls)
         is_unanswered = bool(turn.unanswered) and number != last
-        if turn.kind == "result" or is_unanswered or is_repeated:
+        is_broken = turn.kind == "result" or is_unanswered or (is_repeated and format == "anthropic")
+        if is_broken and can_be_broken:
             groups += reversed(_break(turn))
         else:
             seen.update(turn.calls)
-            groups.append(_group(turn))
+            groups.append(_group(turn, is_last=number == last))
     return tuple(reversed(groups))
 
 
-def _group(turn: _Turn) -> Group:
+def _group(turn: _Turn, *, is_last: bool) -> Group:
     return Group(
         turn.kind,
         tuple(turn.items),
         tuple(turn.rounds),
         len(turn.calls),
-        is_open=bool(turn.unanswered),
+        is_open=is_last and bool(turn.unanswered or turn.running),
         has_user_text=bool(turn.user_items),
+        is_fixed=turn.is_fixed or turn.has_unknown or turn.kind == "system",
+        answered_at=turn.answered_at,
     )
 
 
@@ -131,4 +177,11 @@ def _break(turn: _Turn) -> list[Group]:
     """Return the groups of a turn that a provider would refuse. What the user wrote in it is a message of its own."""
     rest = tuple(item for item in turn.items if item not in turn.user_items)
     broken = [Group(turn.kind, rest, calls=len(turn.calls), is_broken=True)] if rest else []
-    return [*broken, *(Group("user", (item,), has_user_text=True, is_unpaired=True) for item in turn.user_items)]
+    results = [result for results in turn.rounds for result in results]
+    return [
+        *broken,
+        *(
+            Group("user", (item,), has_user_text=True, strays=tuple(each for each in results if each.item == item))
+            for item in turn.user_items
+        ),
+    ]

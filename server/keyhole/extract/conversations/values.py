@@ -6,23 +6,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-Item = Mapping[str, Any]
-"""One element of a conversation, as a provider's API takes it."""
-Format = Literal["responses", "chat", "anthropic"]
-"""OpenAI's Responses items, Chat Completions messages, or Anthropic's Messages."""
-FORMATS: Final[tuple[str, ...]] = get_args(Format)
+Item = Any
+"""One element of a conversation, as a program passes it to a provider's SDK: a mapping, or an object of the SDK."""
+View = Mapping[str, Any]
+"""An item as plain JSON values (plain.py)."""
+Path = tuple[str | int, ...]
+"""The keys and indexes that lead from an item to a value in it."""
+Format = Literal["responses", "chat", "anthropic", "gemini", "langchain", "pydantic-ai"]
+"""OpenAI's Responses items, Chat Completions messages, Anthropic's Messages, Gemini's contents, or the message objects
+of LangChain and pydantic-ai."""
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 Kind = Literal["system", "user", "model", "result", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A tool result: its place, the id of its call, and its text."""
+    """A tool result: its place and its content."""
 
     item: int
-    block: int | None
-    """The index in the content of the item, None if the item is the result."""
-    call: str
-    text: str
+    path: Path
+    """Where the content stands in the item."""
+    names: tuple[str, ...]
+    """The ids, or else the name, by which it names its call; the best first."""
+    content: Any
+    """The content as plain values: a text, a list of parts, or an object."""
+    is_replaceable: bool = True
+    """False if the provider takes the content only as it made it."""
+
+    @property
+    def place(self) -> tuple[int, int | None]:
+        """Return the index of its item, and of its block or part in the item, or None."""
+        return self.item, next((key for key in self.path if isinstance(key, int)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +44,27 @@ class ItemFacts:
     """The role of an item in the conversation, and the calls and results in it."""
 
     kind: Kind
-    calls: tuple[str, ...] = ()
+    calls: tuple[tuple[str, ...], ...] = ()
+    """For each call that the client must answer, the names by which a result can name it."""
+    hosted: tuple[str, ...] = ()
+    """The ids of calls that the provider runs, and may answer in a later item."""
+    closes: tuple[str, ...] = ()
+    """The ids of such calls that it answers."""
     results: tuple[Result, ...] = ()
+    """The results in it. Those of hosted calls are in items of the model."""
+    references: tuple[str, ...] = ()
+    """The ids of other calls that it belongs to, such as the program that calls a tool."""
+    names: tuple[str, ...] = ()
+    """All ids in an item that was not understood, by which other items may name it."""
     is_reasoning: bool = False
     is_tied: bool = False
     """True for a call that a provider knows by its id, and refuses without the reasoning before it."""
     has_user_text: bool = False
     """True for a message with text or files of the user, also if it has tool results."""
+    is_fixed: bool = False
+    """True if the provider needs it later, such as a list of tools or a summary that it made."""
+    unknown: tuple[str, ...] = ()
+    """The types in it that were not understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +74,19 @@ class Group:
     kind: Kind
     items: tuple[int, ...]
     rounds: tuple[tuple[Result, ...], ...] = ()
-    """The results in it. Those of a round have no call of the model between them."""
+    """The results that a stub may replace. Those of a round have no call of the model between them."""
     calls: int = 0
     is_open: bool = False
     """True if a call has no result and the conversation ends with this group."""
     is_broken: bool = False
     """True if a provider would refuse it: a result without a call, or a call without a result."""
     has_user_text: bool = False
-    is_unpaired: bool = False
-    """True for a message of the user that also has results of no call, which a provider takes only as text."""
+    strays: tuple[Result, ...] = ()
+    """The results of no call in a message of the user, which a provider takes only as text."""
+    is_fixed: bool = False
+    """True if it is kept in any case."""
+    answered_at: int = -1
+    """The index of the item that answers its last call."""
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -68,3 +100,7 @@ class Conversation:
 
     format: Format
     groups: tuple[Group, ...]
+    kinds: tuple[Kind, ...]
+    """The kind of each item."""
+    unknown: tuple[tuple[int, str], ...] = ()
+    """The items that were not fully understood, each with the name of a type."""

@@ -1,73 +1,166 @@
-"""Carry out the decisions about a conversation: replace results by stubs, leave out items, and add the notice. Pure."""
+"""Carry out the decisions about a conversation: replace or shorten results, leave out items, and add the notice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from keyhole.budget.items import count_chars
-from keyhole.extract.conversations import Conversation, Item, dialect
-from keyhole.extract.conversations.parts import add_text_part, replace_result, show_results_as_text, text_of
-from keyhole.extract.outputs import terminal_text
-from keyhole.retrieval.compaction.notices import Amount, notice, read_excerpt, split_notice, stub
-from keyhole.retrieval.compaction.plan import Decisions, Sizes, place
-from keyhole.retrieval.compaction.transcript import write_transcript
+from keyhole.budget.items import count_chars, estimate_text
+from keyhole.extract.conversations import Conversation, Dialect, Item, Result, View, dialect
+from keyhole.extract.conversations.contents import count_media, main_text, text_of, with_text
+from keyhole.extract.conversations.plain import original_at, replace_at, shape_like
+from keyhole.retrieval.bound import MIN_BUDGET, bound
+from keyhole.retrieval.compaction.keeper import Keeper
+from keyhole.retrieval.compaction.notices import (
+    NO_NOTICE,
+    NOTHING,
+    Amount,
+    Notice,
+    notice,
+    read_excerpt,
+    shortened_line,
+    split_notice,
+    stub,
+)
+from keyhole.retrieval.compaction.plan import Decisions, Sizes
+from keyhole.retrieval.compaction.transcript import Places, write_left_out
 
-Keep = Callable[[str, Callable[[], str]], str]
-"""Stores a text of a kind, which it calls for, and returns the call that reads it; "" if nothing is stored."""
+QUERY_CHARS: Final = 1_000
+"""Characters of the user's last message that are the query for a shortened result: its end, where the question is."""
+SHARE: Final = 0.85
+"""Share of a shortened result's tokens that its text gets. The lines around it have more tokens per character."""
 
 
-def apply(
-    items: Sequence[Item], conversation: Conversation, sizes: Sizes, decisions: Decisions, keep: Keep
-) -> tuple[list[Item], Amount]:
+@dataclass(frozen=True, slots=True)
+class History:
+    """A conversation as it was given, as plain values, and in groups."""
+
+    items: Sequence[Item]
+    views: Sequence[View]
+    conversation: Conversation
+
+
+def apply(history: History, sizes: Sizes, decisions: Decisions, keeper: Keeper) -> tuple[list[Item], Amount]:
     """Return the items after the decisions, and how much is left out. Items that stay are the same objects."""
-    kept = dict(enumerate(items))
-    form = dialect(conversation.format)
-    for group in conversation.groups:
-        if group.is_unpaired:
-            kept.update((item, show_results_as_text(items[item])) for item in group.items)
+    kept = dict(enumerate(history.items))
+    groups = history.conversation.groups
+    for group in groups:
         for result in group.results:
-            if place(result) in decisions.stubs and result.item not in decisions.dropped:
-                excerpt = read_excerpt(result.text)
-                text = stub(excerpt, len(result.text), keep(excerpt.kind, partial(terminal_text, result.text)))
-                kept[result.item] = replace_result(
-                    kept[result.item], form.RESULT_FIELD, result.block, text, form.TEXT_PART
-                )
-    if not decisions.dropped:
-        return list(kept.values()), Amount()
-    return _leave_out(kept, conversation, sizes, decisions, keep)
+            if result.item not in decisions.dropped:
+                _replace_result(kept, history, result, decisions, keeper)
+    strays = [result for group in groups for result in group.strays]
+    for item in {result.item for result in strays}:
+        kept[item] = _show_as_text(kept[item], history, [each for each in strays if each.item == item])
+    if not decisions.dropped and not strays:
+        return list(kept.values()), NOTHING
+    return _leave_out(kept, history, sizes, decisions, keeper)
+
+
+def _replace_result(
+    kept: dict[int, Item], history: History, result: Result, decisions: Decisions, keeper: Keeper
+) -> None:
+    """Replace a result by its stub or a part of it, if that was decided."""
+    if result.place in decisions.stubs:
+        text = text_of(result.content)
+        excerpt = read_excerpt(text)
+        stored = keeper.keep_result(result.content, excerpt.kind)
+        new = stub(excerpt, len(text), count_media(result.content), stored)
+    elif result.place in decisions.shortened:
+        new = _shorten(history, result, decisions.shortened[result.place], keeper)
+    else:
+        return
+    path = main_text(result.content)
+    if path is None:
+        part = dialect(history.conversation.format).text_part(new)
+        kept[result.item] = replace_at(kept[result.item], result.path, with_text(result.content, new, part))
+    else:
+        kept[result.item] = replace_at(kept[result.item], (*result.path, *path), new)
+
+
+def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> str:
+    """Return about `tokens` tokens of a result: what answers the user's last message, and what every reader needs."""
+    text = text_of(result.content)
+    chars = int(SHARE * tokens * len(text) / max(1.0, estimate_text(text)))
+    query = _last_prompt(history, result.item)
+    shorter = bound(text, query=query, budget=max(MIN_BUDGET, chars), secret=keeper.secret)
+    if shorter.unchanged:
+        return text
+    return shorter.text + shortened_line(keeper.keep_result(result.content, shorter.kind))
+
+
+def _last_prompt(history: History, end: int) -> str | None:
+    """Return the end of what the user wrote last before an item."""
+    users = (item for group in history.conversation.groups if group.has_user_text for item in group.items)
+    last = max((item for item in users if item < end and history.conversation.kinds[item] != "model"), default=None)
+    if last is None:
+        return None
+    return text_of(_user_content(history, last))[-QUERY_CHARS:].strip() or None
+
+
+def _show_as_text(item: Item, history: History, strays: Sequence[Result]) -> Item:
+    """Return a message of the user in which results of no call are parts with their text."""
+    form = dialect(history.conversation.format)
+    path = strays[0].path[:1]
+    texts = {result.path[1]: text_of(result.content) for result in strays}
+    parts: list[Any] = []
+    for number, part in enumerate(original_at(item, path)):
+        text = texts.get(number)
+        parts += [part] if text is None else [form.text_part(text)] if text else []
+    return replace_at(item, path, parts)
 
 
 def _leave_out(
-    kept: dict[int, Item], conversation: Conversation, sizes: Sizes, decisions: Decisions, keep: Keep
+    kept: dict[int, Item], history: History, sizes: Sizes, decisions: Decisions, keeper: Keeper
 ) -> tuple[list[Item], Amount]:
     """Return the items without the dropped ones and with the notice, in or instead of the user's first message."""
-    first = next((group.items[0] for group in conversation.groups if group.kind == "user"), None)
-    bare, earlier, amount = _without_notice(kept[first]) if first is not None else ({}, "", Amount())
+    form = dialect(history.conversation.format)
+    groups = history.conversation.groups
+    first = next((group.items[0] for group in groups if group.kind == "user"), -1)
     dropped = sorted(decisions.dropped)
-    calls = sum(group.calls for group in conversation.groups if not decisions.dropped.isdisjoint(group.items))
-    left_out = [kept.pop(item) for item in dropped]
-    tokens = sum(sizes.items[item] for item in dropped)
-    amount += Amount(len(dropped), calls, sum(map(count_chars, left_out)), tokens)
-    text = notice(
-        amount, keep("text", lambda: write_transcript([*([{"earlier": earlier}] if earlier else []), *left_out]))
+    strays = [result for group in groups for result in group.strays if result.item not in decisions.dropped]
+    replaced = sorted({result.item for result in strays})
+    for item in dropped:
+        del kept[item]
+    is_inserted = first not in kept
+    content = None if is_inserted else _user_content(history, first)
+    earlier = NO_NOTICE if is_inserted else _find_notice(content)
+    left_out = [history.views[item] for item in (*dropped, *replaced)]
+    amount = earlier.amount + Amount(
+        len(dropped) + len(replaced),
+        sum(group.calls for group in groups if not decisions.dropped.isdisjoint(group.items)),
+        sum(map(count_chars, [*left_out[: len(dropped)], *(result.content for result in strays)])),
+        sum(sizes.items[item] for item in dropped),
     )
-    part = dialect(conversation.format).TEXT_PART
-    if first in kept and first is not None:
-        kept[first] = {**bare, "content": add_text_part(bare.get("content"), text, part)}
-        return [kept[item] for item in sorted(kept)], amount
-    place = dropped[0]
-    kept[place] = {"role": "user", "content": text}
+    places = Places(tuple(dropped), tuple(replaced), is_inserted, earlier.text, "" if content else content)
+    text = notice(amount, keeper.keep("text", write_left_out(left_out, places)))
+    if is_inserted:
+        sample = history.items[first] if first in decisions.dropped else None
+        kept[dropped[0]] = shape_like(sample, form.user_item(text))
+    else:
+        path = form.text_path(history.views[first])
+        kept[first] = replace_at(kept[first], path, _with_notice(original_at(kept[first], path), earlier, text, form))
     return [kept[item] for item in sorted(kept)], amount
 
 
-def _without_notice(item: Item) -> tuple[Item, str, Amount]:
-    """Return a message without the notice of an earlier compaction, the notice, and the amount that it states."""
-    content = item.get("content")
-    if isinstance(content, str):
-        text, earlier, amount = split_notice(content)
-        return ({**item, "content": text} if earlier else item), earlier, amount
-    if isinstance(content, list) and content:
-        _, earlier, amount = split_notice(text_of(content[-1:]))
-        return ({**item, "content": content[:-1]} if earlier else item), earlier, amount
-    return item, "", Amount()
+def _user_content(history: History, index: int) -> Any:
+    """Return the plain text, or the list of parts, of a message of the user."""
+    view = history.views[index]
+    return original_at(view, dialect(history.conversation.format).text_path(view))
+
+
+def _find_notice(content: Any) -> Notice:
+    """Return the notice of an earlier compaction at the end of a content."""
+    if not isinstance(content, list):
+        return split_notice(content) if isinstance(content, str) else NO_NOTICE
+    last = content[-1] if content else ""
+    found = split_notice(str(last.get("text") or "") if isinstance(last, dict) else str(last))
+    return NO_NOTICE if found.before else found
+
+
+def _with_notice(content: Any, earlier: Notice, text: str, form: Dialect) -> Any:
+    """Return a content with a notice at its end, in the place of an earlier one."""
+    if isinstance(content, list | tuple):
+        return [*(content[:-1] if earlier.text else content), form.text_part(text)]
+    before = earlier.before if earlier.text else content
+    return f"{before}\n\n{text}" if before else text

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
-from keyhole.budget.items import estimate_item, estimate_text
+from keyhole.budget.items import estimate_item, estimate_value
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.conversations import FORMATS, Conversation, Format, Item, read_conversation
-from keyhole.records import Artifact
-from keyhole.render.boundary import read_call
-from keyhole.retrieval.compaction.apply import apply
-from keyhole.retrieval.compaction.notices import Amount
-from keyhole.retrieval.compaction.plan import Decisions, Limits, Sizes, decide, place
-from keyhole.retrieval.compaction.report import Report
-from keyhole.store.ids import artifact_id
-from keyhole.text.output_facts import output_url
+from keyhole.extract.conversations import FORMATS, Format, Item, View, read_conversation
+from keyhole.extract.conversations.contents import find_texts
+from keyhole.extract.conversations.plain import is_readable, plain
+from keyhole.retrieval.compaction.apply import History, apply
+from keyhole.retrieval.compaction.keeper import Keeper
+from keyhole.retrieval.compaction.notices import NOTHING, Amount
+from keyhole.retrieval.compaction.plan import Decisions, Limits, Place, Sizes, decide
 
 if TYPE_CHECKING:
     from keyhole.retrieval.bound import OutputStore
@@ -27,14 +23,33 @@ Counter = Callable[[Sequence[Item]], int]
 """Counts the tokens of items."""
 
 KEEP_LAST: Final = 3
-"""Turns of the model that are always kept, as in Anthropic's `clear_tool_uses`."""
+"""Turns of the model that are kept, as in Anthropic's `clear_tool_uses`."""
 TARGET: Final = 0.6
 """Share of the budget that remains used, so that many turns fit before the next compaction."""
-TITLE: Final = "left out of a conversation"
-"""The title of the stored texts."""
 STEP: Final = 0.95
 """If the result, counted as a whole, exceeds the budget, the next plan is for this share of the limit before. A fixed
 share leads to the same limit in the next call, with a message more, and so to the same decisions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The decisions of a compaction."""
+
+    format: str
+    tokens_before: int
+    tokens_after: int
+    stubs: tuple[Place, ...] = ()
+    """The tool results that were replaced: each the index of an item, and of a block in its content or None."""
+    shortened: tuple[Place, ...] = ()
+    """The tool results of which a part is shown."""
+    dropped: tuple[int, ...] = ()
+    """The indexes of the items that were left out."""
+    unknown: tuple[tuple[int, str], ...] = ()
+    """The items that were not fully understood, and so were kept: the index, and the name of the type in it."""
+    left_out: Amount = NOTHING
+    """The messages, calls, characters and tokens of the items that were left out."""
+    ids: tuple[str, ...] = ()
+    """The ids of the stored texts: results that were replaced or shortened, and the items that were left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +57,7 @@ class Compacted:
     """A conversation within its budget."""
 
     items: list[Item]
-    """In the same format. Items that were not changed are the same objects."""
+    """In the same format. Items that were not changed are the same objects, others are objects of the same kind."""
     report: Report
 
 
@@ -56,56 +71,56 @@ def compact(
     target: float = TARGET,
     trigger: float = 1.0,
     clear_at_least: int = 0,
-    previous: Report | None = None,
     store: OutputStore | None = None,
     secret: bytes = b"",
     now: float = 0.0,
 ) -> Compacted:
     """Return a conversation within `budget` tokens, unchanged if it fits.
 
-    Old tool results are replaced first, then whole turns are left out, until `target` of the budget is used. `counter`:
-    counts the tokens of items; by default an estimate (`keyhole.budget.items`). `trigger`: the share of the budget
-    above which history is compacted. Below the budget, a compaction that spares less than `clear_at_least` tokens is
-    not made. `previous`: the report of the conversation's last compaction, whose decisions stay. `store`: where what
-    is left out is kept, with ids signed by `secret`, at the time `now` in seconds since the epoch.
+    Old tool results are replaced first, then whole turns are left out, until `target` of the budget is used. Results
+    that the model has not seen are at most shortened. `counter`: counts the tokens of items; by default an estimate
+    (`keyhole.budget.items`). `trigger`: the share of the budget above which history is compacted. Below the budget, a
+    compaction that spares less than `clear_at_least` tokens is not made. `store`: where what is left out is kept, with
+    ids signed by `secret`, at the time `now` in seconds since the epoch.
 
-    Messages that a provider would refuse, such as a result without a call, are left out in any case.
+    An item that is not fully understood is kept, and named in the report. If all are understood, messages that a
+    provider would refuse, such as a result without a call, are left out in any case.
 
-    Raises KeyholeError: invalid_argument; over_budget if what must be kept exceeds the budget; store_unavailable.
+    Raises KeyholeError: invalid_argument, also if no item is understood; over_budget if what must be kept exceeds the
+    budget, with the fact `least`, a budget that works; store_unavailable.
     """
     _check(items, budget, format, keep_last, target, trigger)
-    conversation = read_conversation(items, None if format == "auto" else format)
-    estimates = [estimate_item(item) for item in items]
-    sizes = _measure(items, conversation, estimates, counter)
-    structure = partial(_digest, conversation, estimates)
-    earlier = _earlier_decisions(previous, structure)
-    limit, after, decisions = float(budget), 0, None
-    while limit >= 1:
+    views: list[View] = [plain(item) for item in items]
+    history = History(items, views, read_conversation(views, None if format == "auto" else format))
+    sizes = _measure(history, counter)
+    limit, decisions = float(budget), None
+    is_last = False
+    while True:
         goal = int(limit * min(target, trigger))
-        limits = Limits(int(limit), int(limit * trigger), goal, keep_last, clear_at_least)
-        planned = decide(conversation.groups, sizes, limits, earlier)
+        planned = decide(
+            history.conversation, sizes, Limits(int(limit), int(limit * trigger), goal, keep_last, clear_at_least)
+        )
         if planned != decisions:
-            decisions, ids = planned, list[str]()
-            kept, left_out = apply(items, conversation, sizes, decisions, partial(_keep, ids, store, secret, now))
+            decisions, keeper = planned, Keeper(store, secret, now)
+            kept, left_out = apply(history, sizes, decisions, keeper)
             after = _count(kept, counter)
         if after <= budget:
             tokens = (sum(sizes.items), after)
-            return Compacted(kept, _report(conversation.format, decisions, tokens, left_out, ids, structure))
-        if planned.tokens > limit:  # nothing is left that could be left out
-            break
-        limit *= STEP
-    raise KeyholeError(
-        Code.OVER_BUDGET,
-        f"what must be kept takes {after:,} tokens of {budget:,}: the system's text, the user's last message, open "
-        f"calls and the last {keep_last} turns",
-        tokens=after,
-        budget=budget,
-    )
+            return Compacted(kept, _report(history, decisions, tokens, left_out, keeper))
+        if is_last:
+            raise _over_budget(history, budget, after)
+        is_last = planned.tokens > limit  # nothing is left that could be left out
+        limit = 0.0 if is_last else limit * STEP
 
 
 def _check(items: Sequence[Item], budget: int, format: str, keep_last: int, target: float, trigger: float) -> None:
-    if not all(isinstance(item, Mapping) for item in items):
-        raise KeyholeError(Code.INVALID_ARGUMENT, "items must be JSON objects: the messages or items of a conversation")
+    for item in items:
+        if not is_readable(item):
+            raise KeyholeError(
+                Code.INVALID_ARGUMENT,
+                f"items must be the messages or items of a conversation, as dicts or objects of an SDK; one is a "
+                f"{type(item).__name__}",
+            )
     if budget < 1 or keep_last < 0:
         raise KeyholeError(Code.INVALID_ARGUMENT, "budget must be at least 1, and keep_last at least 0")
     if not 0 < target <= 1 or not 0 < trigger <= 1:
@@ -114,68 +129,46 @@ def _check(items: Sequence[Item], budget: int, format: str, keep_last: int, targ
         raise KeyholeError(Code.INVALID_ARGUMENT, f"format must be one of: auto, {', '.join(FORMATS)}")
 
 
-def _measure(
-    items: Sequence[Item], conversation: Conversation, estimates: Sequence[int], counter: Counter | None
-) -> Sizes:
+def _measure(history: History, counter: Counter | None) -> Sizes:
     """Return the tokens of items and results. A counter counts whole items; results get their estimated share."""
-    counts = [counter([item]) for item in items] if counter else estimates
-    results = {
-        place(result): round(estimate_text(result.text) * counts[result.item] / max(1, estimates[result.item]))
-        for group in conversation.groups
-        for result in group.results
+    estimates = [estimate_item(view) for view in history.views]
+    counts = [counter([item]) for item in history.items] if counter else estimates
+    results = [result for group in history.conversation.groups for result in group.results]
+    tokens = {
+        result.place: round(estimate_value(result.content) * counts[result.item] / max(1, estimates[result.item]))
+        for result in results
     }
-    return Sizes(counts, results)
+    return Sizes(counts, tokens, {each.place for each in results if not any(find_texts(each.content))})
 
 
 def _count(items: Sequence[Item], counter: Counter | None) -> int:
-    return counter(items) if counter else sum(map(estimate_item, items))
-
-
-def _keep(
-    ids: list[str], store: OutputStore | None, secret: bytes, now: float, kind: str, write_text: Callable[[], str]
-) -> str:
-    """Store a text, and return the call that reads it; "" without a store."""
-    if store is None:
-        return ""
-    text, address = write_text(), output_url(kind)
-    id = artifact_id(secret, address, text)
-    store.put(Artifact(id, address, address, TITLE, text, "text/plain", "", now), "")
-    ids.append(id)
-    return read_call(id, {"offset": 0})
-
-
-def _earlier_decisions(previous: Report | None, structure: Callable[[int], str]) -> Decisions:
-    """Return the decisions of an earlier report, or none if the conversation does not begin with the same items."""
-    if previous is None:
-        return Decisions()
-    earlier = Decisions(frozenset((item, block) for item, block in previous.stubs), frozenset(previous.dropped))
-    return earlier if structure(earlier.end) == previous.digest else Decisions()
+    return counter(items) if counter else sum(estimate_item(plain(item)) for item in items)
 
 
 def _report(
-    format: str,
-    decisions: Decisions,
-    tokens: tuple[int, int],
-    left_out: Amount,
-    ids: Sequence[str],
-    structure: Callable[[int], str],
+    history: History, decisions: Decisions, tokens: tuple[int, int], left_out: Amount, keeper: Keeper
 ) -> Report:
-    stubs = tuple(sorted(decisions.stubs, key=lambda each: (each[0], each[1] or 0)))
-    dropped = tuple(sorted(decisions.dropped))
-    return Report(format, *tokens, stubs, dropped, left_out, tuple(ids), structure(decisions.end))
+    conversation = history.conversation
+    return Report(
+        conversation.format,
+        *tokens,
+        stubs=tuple(sorted(decisions.stubs, key=lambda each: (each[0], each[1] or 0))),
+        shortened=tuple(sorted(decisions.shortened, key=lambda each: (each[0], each[1] or 0))),
+        dropped=tuple(sorted(decisions.dropped)),
+        unknown=conversation.unknown,
+        left_out=left_out,
+        ids=tuple(keeper.ids),
+    )
 
 
-def _digest(conversation: Conversation, estimates: Sequence[int], end: int) -> str:
-    """Return a hash of the first `end` items: of their sizes, and of the places and calls of their results.
-
-    It is "" for no items, or if there are fewer. It reads no texts, which would take longer than all decisions.
-    """
-    if not 0 < end <= len(estimates):
-        return ""
-    results = [
-        (result.item, result.block, result.call)
-        for group in conversation.groups
-        for result in group.results
-        if result.item < end
-    ]
-    return hashlib.sha256(repr((estimates[:end], sorted(results))).encode("utf-8", "replace")).hexdigest()
+def _over_budget(history: History, budget: int, least: int) -> KeyholeError:
+    unknown = sorted({name for _, name in history.conversation.unknown})
+    return KeyholeError(
+        Code.OVER_BUDGET,
+        f"what must be kept takes {least:,} tokens of {budget:,}: the system's text, the user's last message, open "
+        f"calls and the last results; a budget of {least:,} works"
+        + (f". Items that were not understood are kept: {', '.join(unknown[:5])}" if unknown else ""),
+        tokens=least,
+        budget=budget,
+        least=least,
+    )

@@ -1,4 +1,4 @@
-"""Write the texts that stand for what a conversation leaves out: the stub of a tool result, and the notice. Pure."""
+"""Write the texts that stand for what a conversation leaves out: stubs of tool results, and the notice. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from keyhole.extract.outputs import read_output
 from keyhole.text.escape import quote_line
@@ -20,10 +20,18 @@ EXAMINED_CHARS: Final = 400
 """Characters of the beginning and of the end of a result that are examined for its lines, in a third of a
 millisecond: the summary and the first error are mostly there, and a long conversation has hundreds of stubs."""
 
+_NUMBER: Final = r"(\d{1,3}(?:,\d{3}){0,5})"
 _NOTICE = re.compile(
-    r"(?:^|\n\n)(\[Keyhole left out ([\d,]+) messages? with ([\d,]+) tool calls? here: ([\d,]+) characters, about "
-    r"([\d,]+) tokens\.[^\n]*\])\Z"
+    rf"(?:^|\n\n)(\[Keyhole left out {_NUMBER} messages? with {_NUMBER} tool calls? here: {_NUMBER} characters, about "
+    rf"{_NUMBER} tokens\.(?: read_artifact\(id=\"(\w+)\", offset=0\))?\])\Z"
 )
+_STORED: Final = r'read_artifact\(id="(\w+)", offset=0\) reads {}(?: Original: (\w+)\.)?\]\Z'
+_STUB = re.compile(
+    r"\A\[Keyhole left out this result: [^\n]*?(?:"
+    + _STORED.format(r"it; so does query= instead of offset=\.")
+    + r"|Original: (\w+)\.\]\Z)"
+)
+_SHORTENED = re.compile(r"\n\[Keyhole shortened this result\. " + _STORED.format(r"all of it\."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +50,61 @@ class Amount:
 NOTHING: Final = Amount()
 
 
+class Stored(NamedTuple):
+    """The ids under which a tool result is stored; "" for none."""
+
+    text: str = ""
+    """The text, as a terminal shows it."""
+    original: str = ""
+    """The exact content, if it is more than that text."""
+
+
 def read_excerpt(result: str) -> Output:
     """Read the beginning and the end of a tool result as an output."""
     is_long = len(result) > 2 * EXAMINED_CHARS
     return read_output(f"{result[:EXAMINED_CHARS]}\n{result[-EXAMINED_CHARS:]}" if is_long else result)
 
 
-def stub(excerpt: Output, size: int, call: str) -> str:
+def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
     """Return the text that stands for a tool result: its kind, its characters and its two most important lines.
 
-    `call`: the call that reads the result, "" if it is not stored.
+    `media`: the number of images and files in it.
     """
+    kind = f"{KIND_NAMES.get(excerpt.kind, excerpt.kind)}, {size:,} characters" if size else ""
+    images = f"{media} image{'s' * (media > 1)} or file{'s' * (media > 1)}" if media else ""
     lines = ", ".join(islice(_quoted_lines(excerpt), STUB_LINES))
-    kind = KIND_NAMES.get(excerpt.kind, excerpt.kind)
     sentences = [
-        f"Keyhole left out this result: {kind}, {size:,} characters.",
+        f"Keyhole left out this result: {', '.join(filter(None, (images, kind))) or 'empty'}.",
         lines and f"Lines: {lines}.",
-        call and f"{call} reads it; so does query= instead of offset=.",
+        stored.text and f"{_call(stored.text)} reads it; so does query= instead of offset=.",
+        _original(stored),
     ]
     return f"[{' '.join(sentence for sentence in sentences if sentence)}]"
+
+
+def shortened_line(stored: Stored) -> str:
+    """Return the line below a shortened result that names the call which reads all of it; "" if it is not stored."""
+    if not stored.text:
+        return ""
+    parts = ["\n[Keyhole shortened this result.", f"{_call(stored.text)} reads all of it.", _original(stored)]
+    return " ".join(part for part in parts if part) + "]"
+
+
+def _call(id: str) -> str:
+    return f'read_artifact(id="{id}", offset=0)'
+
+
+def _original(stored: Stored) -> str:
+    return f"Original: {stored.original}." if stored.original else ""
+
+
+def read_stored(text: str) -> Stored | None:
+    """Return the ids that a stub or a shortened result names, None if a text is neither."""
+    if found := _STUB.match(text):
+        return Stored(found[1] or "", found[2] or found[3] or "")
+    if found := _SHORTENED.search(text):
+        return Stored(found[1], found[2] or "")
+    return None
 
 
 def _quoted_lines(excerpt: Output) -> Iterator[str]:
@@ -73,19 +117,32 @@ def _quoted_lines(excerpt: Output) -> Iterator[str]:
             yield line
 
 
-def notice(amount: Amount, call: str) -> str:
-    """Return the notice for left out messages. `call`: the call that reads them, "" if they are not stored."""
+def notice(amount: Amount, id: str) -> str:
+    """Return the notice for left out messages. `id`: of the transcript, "" if it is not stored."""
     messages, calls = f"{amount.messages:,} message", f"{amount.calls:,} tool call"
     return (
         f"[Keyhole left out {messages}{'s' * (amount.messages != 1)} with {calls}{'s' * (amount.calls != 1)} here: "
-        f"{amount.characters:,} characters, about {amount.tokens:,} tokens.{f' {call}' if call else ''}]"
+        f"{amount.characters:,} characters, about {amount.tokens:,} tokens.{f' {_call(id)}' if id else ''}]"
     )
 
 
-def split_notice(text: str) -> tuple[str, str, Amount]:
-    """Return a text without the notice at its end, the notice, and the amount that it states."""
+class Notice(NamedTuple):
+    """A notice at the end of a text."""
+
+    before: str
+    """The text before it."""
+    text: str = ""
+    amount: Amount = NOTHING
+    id: str = ""
+
+
+NO_NOTICE: Final = Notice("")
+
+
+def split_notice(text: str) -> Notice:
+    """Return a text without the notice at its end, and the notice."""
     found = _NOTICE.search(text)
     if not found:
-        return text, "", Amount()
-    numbers = (int(number.replace(",", "")) for number in found.groups()[1:])
-    return text[: found.start()], found[1], Amount(*numbers)
+        return Notice(text)
+    amount = Amount(*(int(number.replace(",", "")) for number in found.groups()[1:5]))
+    return Notice(text[: found.start()], found[1], amount, found[6] or "")

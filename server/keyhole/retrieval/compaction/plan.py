@@ -1,28 +1,34 @@
 """Decide what a conversation leaves out to fit a number of tokens. Pure.
 
-The decisions are those that were made if the conversation had been compacted whenever it grew over the trigger. So they
-depend on its beginning alone: a message more changes nothing in front of it, unless it exceeds the trigger.
+The decisions are those that were made if the conversation had been compacted before each request. So they depend on its
+beginning alone: a message more changes nothing in front of it, unless it exceeds the trigger.
 
-Each time, old tool results become stubs first, the largest and then the oldest first. Then whole groups are left out,
-the oldest first. The system's text, the user's first and last message, items of unknown types and the last turns of the
-model are kept; the first message only as long as it fits.
+Each time, old tool results become stubs first. Then whole groups are left out, the oldest first. The system's text, the
+user's first and last message, what was not understood and the last turns of the model are kept. If these alone exceed
+the budget, their results are shortened, then become stubs, then the turns are left out. Results that the model has not
+seen are only shortened.
 """
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyhole.extract.conversations import Group, Result
+from keyhole.extract.conversations import Conversation, Group, Result
 
-STUB_TOKENS: Final = 130
-"""Tokens of a stub, at most: its two lines, its size and its call have up to 380 bytes."""
+STUB_TOKENS: Final = 85
+"""Tokens of most stubs: their two lines, their size and their call. The largest have 120."""
 MIN_GAIN: Final = 100
 """Tokens that a stub must spare. A result that is hardly longer than its stub stays."""
 NOTICE_TOKENS: Final = 100
 """Tokens of the notice, at most."""
+SHORTENED_TOKENS: Final = 1_000
+"""Tokens to which results are shortened, at least, while other things can be left out instead."""
+LEAST_TOKENS: Final = 250
+"""Tokens of a shortened result, at least: the least budget of `keyhole.bound`, and the line about the whole result."""
 
 Place = tuple[int, int | None]
 """The place of a tool result: its item, and its block in the item's content."""
@@ -30,25 +36,24 @@ Place = tuple[int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The parts that a conversation leaves out: the results that become stubs, and items."""
+    """The parts that a conversation leaves out: the results that become stubs or shorter, and items."""
 
     stubs: frozenset[Place] = frozenset()
     dropped: frozenset[int] = frozenset()
+    shortened: Mapping[Place, int] = field(default_factory=dict)
+    """The results that are shortened, with the tokens that are left of them."""
     tokens: int = field(default=0, compare=False)
     """Tokens of what is kept."""
-
-    @property
-    def end(self) -> int:
-        """Return the number of items that the decisions are about."""
-        return max((*(item for item, _ in self.stubs), *self.dropped, -1)) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Tokens of each item, and of each tool result's text."""
+    """Tokens of each item, and of each tool result."""
 
     items: Sequence[int]
-    results: dict[Place, int]
+    results: Mapping[Place, int]
+    without_text: Set[Place] = frozenset()
+    """The results that have no text, so that they cannot be shortened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,110 +67,111 @@ class Limits:
     clear_at_least: int = 0
 
 
-def place(result: Result) -> Place:
-    """Return the place of a result."""
-    return (result.item, result.block)
-
-
-def decide(groups: Sequence[Group], sizes: Sizes, limits: Limits, earlier: Decisions = Decisions()) -> Decisions:
-    """Return the decisions for a conversation.
-
-    `earlier`: decisions about its beginning, which stay. Groups that a provider would refuse are left out in any case.
-    """
-    plan = _Plan(groups, sizes, limits, earlier)
-    for number in range(len(groups)):
-        plan.add(number)
-    plan.finish()
+def decide(conversation: Conversation, sizes: Sizes, limits: Limits) -> Decisions:
+    """Return the decisions for a conversation. Groups that a provider would refuse are left out in any case."""
+    plan = _Plan(conversation, sizes, limits)
+    for index, kind in enumerate(conversation.kinds):
+        plan.add(index)
+        following = conversation.kinds[index + 1 : index + 2]
+        if not following or (kind != "model" and following == ("model",)):  # here a request is sent
+            plan.fit()
     return plan.decisions()
 
 
 class _Plan:
-    """The decisions about the groups that were added so far."""
+    """The decisions about the items that were added so far."""
 
-    def __init__(self, groups: Sequence[Group], sizes: Sizes, limits: Limits, earlier: Decisions) -> None:
-        self._groups = groups
+    def __init__(self, conversation: Conversation, sizes: Sizes, limits: Limits) -> None:
+        self._groups = conversation.groups
+        self._kinds = conversation.kinds
         self._limits = limits
-        self._gains = {place: tokens - STUB_TOKENS for place, tokens in sizes.results.items()}
-        self._sizes = [sum(sizes.items[item] for item in group.items) for group in groups]
+        self._items = sizes.items
+        self._without_text = sizes.without_text
+        self._results = dict(sizes.results)
+        """Tokens of each result, as shortened."""
+        self._group_of = {item: number for number, group in enumerate(self._groups) for item in group.items}
+        self._sizes = [0] * len(self._groups)
         """Tokens of each group, with its stubs."""
         self._stubs: set[Place] = set()
-        self._replaceable = Counter(
-            number
-            for number, group in enumerate(groups)
-            for result in group.results
-            if self._gains[place(result)] >= MIN_GAIN
-        )
-        """How many results of a group are worth a stub and are none yet."""
-        self._dropped = set(earlier.dropped)
-        self._decided = earlier.end
+        self._shortened: dict[Place, int] = {}
+        self._left_out: set[int] = set()
+        """The numbers of the groups that are left out."""
+        self._broken: set[int] = set()
         self._kept: list[int] = []
-        self._total = NOTICE_TOKENS if earlier.dropped else 0
+        self._total = 0
         self._trigger = limits.trigger
-        self._replace(
-            [
-                (number, place(result))
-                for number, group in enumerate(groups if earlier.stubs else ())
-                for result in group.results
-                if place(result) in earlier.stubs
-            ]
-        )
+        self._last = -1
+        """The index of the last item that was added."""
+        self._seen = -1
+        """The index of the last item that the model wrote: it has seen what is before."""
 
     def decisions(self) -> Decisions:
-        stubs = (stub for stub in self._stubs if stub[0] not in self._dropped)
-        return Decisions(frozenset(stubs), frozenset(self._dropped), self._total)
+        """Return what was decided."""
+        dropped = {item for number in self._left_out for item in self._groups[number].items} | self._broken
+        stubs = frozenset(stub for stub in self._stubs if stub[0] not in dropped)
+        shortened = {place: tokens for place, tokens in self._shortened.items() if place[0] not in dropped}
+        return Decisions(
+            stubs,
+            frozenset(dropped),
+            {place: tokens for place, tokens in shortened.items() if place not in stubs},
+            self._total,
+        )
 
-    def add(self, number: int) -> None:
-        """Add a group, and compact if the conversation has become too long."""
-        group = self._groups[number]
-        if group.is_broken:
+    def add(self, index: int) -> None:
+        """Add an item."""
+        number = self._group_of[index]
+        self._last = index
+        if self._kinds[index] == "model":
+            self._seen = index
+        if self._groups[number].is_broken:
             self._note_drop()
-            self._dropped.update(group.items)
-        if self._dropped.issuperset(group.items):
+            self._broken.add(index)
             return
-        self._dropped.difference_update(group.items)  # a turn that went on after it was left out
-        self._kept.append(number)
-        self._total += self._sizes[number]
-        if self._total > self._trigger and group.items[-1] >= self._decided:
+        if number in self._left_out:  # the turn goes on after it was left out
+            self._left_out.remove(number)
+            self._total += self._sizes[number]
+            insort(self._kept, number)
+        elif self._groups[number].items[0] == index:
+            self._kept.append(number)
+        self._sizes[number] += self._items[index]
+        self._total += self._items[index]
+
+    def fit(self) -> None:
+        """Compact if the conversation has become too long, and make room in what should be kept if need be."""
+        if self._total > self._trigger:
             self._compact()
             # What must be kept may exceed the trigger. The next attempt waits until there is more to leave out.
             self._trigger = max(self._limits.trigger, self._total + (self._total - self._limits.goal) // 4)
-
-    def finish(self) -> None:
-        """Compact once more if the whole conversation does not fit, without the user's first message if need be."""
         if self._total > self._limits.budget:
-            self._compact()
-        first, last = self._first_and_last_user()
-        if self._total > self._limits.budget and first is not None and first != last:
-            self._drop([first])
+            self._relax()
 
     def _compact(self) -> None:
         pinned = self._pinned()
         stubs = self._choose_stubs(pinned)
         gains = Counter[int]()
         for number, stub in stubs:
-            gains[number] += self._gains[stub]
+            gains[number] += self._gain(stub)
         spared = gains.total()
         dropped = self._choose_groups(pinned, gains, self._total - spared)
         spared += sum(self._sizes[number] - gains[number] for number in dropped)
         if self._total <= self._limits.budget and spared < self._limits.clear_at_least:
             return
-        self._total -= gains.total()
         self._replace(stubs)
         self._drop(dropped)
+
+    def _gain(self, place: Place) -> int:
+        return self._results[place] - STUB_TOKENS
 
     def _choose_stubs(self, pinned: Set[int]) -> list[tuple[int, Place]]:
         """Return the results that become stubs, with the numbers of their groups, until the goal is reached."""
         goal, total = self._limits.goal, self._total
-        gains, stubs = self._gains, self._stubs
-        if total <= goal:
-            return []
         candidates = [
-            (-gains[each], each[0], each[1] or 0, number, each)
+            (-self._gain(each), each[0], each[1] or 0, number, each)
             for number in self._kept
-            if number in self._replaceable
+            if self._groups[number].rounds
             for results in self._old_rounds(number, pinned)
-            for each in map(place, results)
-            if gains[each] >= MIN_GAIN and each not in stubs
+            for each in (result.place for result in results)
+            if each not in self._stubs and self._gain(each) >= MIN_GAIN
         ]
         chosen: list[tuple[int, Place]] = []
         for loss, _, _, number, stub in sorted(candidates):
@@ -175,13 +181,16 @@ class _Plan:
             total += loss
         return chosen
 
-    def _old_rounds(self, number: int, pinned: Set[int]) -> tuple[tuple[Result, ...], ...]:
+    def _old_rounds(self, number: int, pinned: Set[int]) -> Sequence[tuple[Result, ...]]:
         """Return the rounds whose results may become stubs. Of a group that is kept, the last ones may not.
 
         So a turn of hundreds of rounds, which cannot be split, becomes shorter too.
         """
         rounds = self._groups[number].rounds
-        return rounds[: -max(1, self._limits.keep_last)] if number in pinned else rounds
+        if number not in pinned:
+            return rounds
+        past = [results for results in rounds if results[0].item <= self._last]
+        return past[: -max(1, self._limits.keep_last)]
 
     def _choose_groups(self, pinned: Set[int], gains: Counter[int], total: int) -> list[int]:
         """Return the groups that are left out, the oldest first, until the goal is reached.
@@ -192,7 +201,7 @@ class _Plan:
         chosen: list[int] = []
         if total <= (self._limits.goal + self._limits.trigger) // 2:
             return chosen
-        total += 0 if self._dropped else NOTICE_TOKENS
+        total += 0 if self._left_out or self._broken else NOTICE_TOKENS
         for number in self._kept:
             if total <= self._limits.goal:
                 break
@@ -201,39 +210,98 @@ class _Plan:
                 total -= self._sizes[number] - gains[number]
         return chosen
 
+    def _relax(self) -> None:
+        """Make room in what should be kept, as little as suffices, until it fits the budget."""
+        results = [(number, each) for number in self._kept for each in self._present(self._groups[number])]
+        unseen = [(number, result.place) for number, result in results if result.item > self._seen]
+        recent = [(number, result.place) for number, result in results if result.item <= self._seen]
+        while recent and self._excess([*recent, *unseen], SHORTENED_TOKENS) > 0:
+            number, place = recent.pop(0)
+            if self._gain(place) >= MIN_GAIN:
+                self._replace([(number, place)])
+        needed = {*self._needed(), *self._first_and_last_user()}
+        for number in list(self._kept):
+            if number not in needed and self._excess(unseen, SHORTENED_TOKENS) > 0:
+                self._drop([number])
+        first, last = self._first_and_last_user()
+        if first is not None and first != last and self._excess(unseen, LEAST_TOKENS) > 0:
+            self._drop([first])
+        self._shorten([*recent, *unseen], SHORTENED_TOKENS)
+        self._shorten(unseen, LEAST_TOKENS)
+
+    def _present(self, group: Group) -> Iterable[Result]:
+        """Return the results of a group that were added and are no stubs."""
+        return (each for each in group.results if each.item <= self._last and each.place not in self._stubs)
+
+    def _excess(self, results: Sequence[tuple[int, Place]], least: int) -> int:
+        """Return by how much the budget is exceeded if results are shortened to `least` tokens."""
+        spared = sum(self._results[place] - least for _, place in results if self._can_be_shortened(place, least))
+        return self._total - spared - self._limits.budget
+
+    def _shorten(self, results: Sequence[tuple[int, Place]], least: int) -> None:
+        """Shorten the longest results to one length, as far as the budget demands, but not below `least` tokens."""
+        longer = [(number, place) for number, place in results if self._can_be_shortened(place, least)]
+        excess = self._total - self._limits.budget
+        if excess <= 0 or not longer:
+            return
+        level = _find_level([self._results[place] for _, place in longer], excess, least)
+        for number, place in longer:
+            if self._results[place] > level:
+                self._take(number, self._results[place] - level)
+                self._shortened[place] = self._results[place] = level
+
+    def _can_be_shortened(self, place: Place, least: int) -> bool:
+        return place not in self._stubs and place not in self._without_text and self._results[place] > least
+
+    def _take(self, number: int, tokens: int) -> None:
+        self._sizes[number] -= tokens
+        self._total -= tokens
+
     def _replace(self, stubs: Sequence[tuple[int, Place]]) -> None:
         for number, stub in stubs:
-            self._sizes[number] -= self._gains[stub]
+            self._take(number, self._gain(stub))
             self._stubs.add(stub)
-            self._replaceable[number] -= 1
-            if self._replaceable[number] <= 0:
-                del self._replaceable[number]
 
     def _drop(self, numbers: Sequence[int]) -> None:
         if not numbers:
             return
         self._note_drop()
-        left = set(numbers)
-        for number in left:
-            self._total -= self._sizes[number]
-            self._dropped.update(self._groups[number].items)
-        self._kept = [number for number in self._kept if number not in left]
+        self._left_out.update(numbers)
+        self._total -= sum(self._sizes[number] for number in numbers)
+        self._kept = [number for number in self._kept if number not in self._left_out]
 
     def _note_drop(self) -> None:
         """Count the notice before the first items are left out."""
-        self._total += 0 if self._dropped else NOTICE_TOKENS
+        self._total += 0 if self._left_out or self._broken else NOTICE_TOKENS
 
     def _pinned(self) -> set[int]:
         """Return the numbers of the groups that are kept: the last turns with all that is between and after them."""
-        groups = self._groups
-        turns = [number for number in self._kept if groups[number].kind == "model"]
+        turns = [number for number in self._kept if self._groups[number].kind == "model"]
         last_turns = turns[max(0, len(turns) - self._limits.keep_last) :]
-        always = (number for number in self._kept if groups[number].kind in ("system", "unknown"))
-        tail = (number for number in self._kept if groups[number].is_open or number >= (last_turns or [len(groups)])[0])
-        return {number for number in (*always, *tail, *self._first_and_last_user()) if number is not None}
+        tail = (number for number in self._kept if last_turns and number >= last_turns[0])
+        users = (number for number in self._first_and_last_user() if number is not None)
+        return {*tail, *users, *self._needed()}
+
+    def _needed(self) -> set[int]:
+        """Return the numbers of the groups that are never left out: the model has not seen them, or they are fixed."""
+        return {number for number in self._kept if self._is_needed(self._groups[number])}
+
+    def _is_needed(self, group: Group) -> bool:
+        last = max((item for item in reversed(group.items) if item <= self._last), default=-1)
+        return group.is_fixed or group.is_open or group.answered_at > self._last or last > self._seen
 
     def _first_and_last_user(self) -> tuple[int | None, int | None]:
         """Return the numbers of the first message of the user alone, and of the last group with text of the user."""
         users = [number for number in self._kept if self._groups[number].has_user_text]
         first = next((number for number in users if self._groups[number].kind == "user"), None)
         return first, users[-1] if users else None
+
+
+def _find_level(sizes: Sequence[int], excess: int, least: int) -> int:
+    """Return the size to which all larger ones are cut so that together they lose `excess`; `least` if none does."""
+    falling = sorted(sizes, reverse=True)
+    for count in range(1, len(falling) + 1):
+        level = (sum(falling[:count]) - excess) // count
+        if level >= (falling[count] if count < len(falling) else least):
+            return level
+    return least

@@ -35,25 +35,25 @@ class Request:
 
 
 def read_request(value: object) -> Request:
-    """Return the conversation of a decoded JSON text: a list of items, or a body with `messages` or `input`.
+    """Return the conversation of a decoded JSON text: a list of items, or a body that has them in one of its fields.
 
     Raises KeyholeError: invalid_argument.
     """
     if isinstance(value, list):
         return Request(value, None)
     if isinstance(value, Mapping):
-        for field in ("messages", "input"):
+        for field in ("messages", "input", "contents"):
             items = value.get(field)
             if isinstance(items, str):
-                items = [{"role": "user", "content": items}]
+                items = [{"role": "user", "content": items}] if field != "contents" else [{"parts": [{"text": items}]}]
             if isinstance(items, list):
                 return Request(items, _format(field, value), value, field)
-    message = "a conversation is a JSON list of messages or items, or a request with `messages` or `input`"
+    message = "a conversation is a JSON list of messages or items, or a request with `messages`, `input` or `contents`"
     raise KeyholeError(Code.INVALID_ARGUMENT, message)
 
 
 def _format(field: str, body: Mapping[str, Any]) -> Format | None:
     """Return the format of a request, as far as its fields tell. Only Anthropic has a system text beside messages."""
-    if field == "input":
-        return "responses"
+    if field != "messages":
+        return "responses" if field == "input" else "gemini"
     return "anthropic" if "system" in body else None

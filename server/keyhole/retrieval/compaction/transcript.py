@@ -1,28 +1,62 @@
 """Write items that a conversation leaves out as a text that can be searched by lines, and read it back. Pure.
 
-Each item is one line of JSON. A string with several lines is an object `{"keyhole:lines": N}` in it, and its N lines
-follow below the item, in the order of the objects. A string with control characters stays JSON, which escapes them.
+Each value is one line of JSON. A string with several lines is an object `{"keyhole:lines": N}` in it, and its N lines
+follow below the value, in the order of the objects. A string with control characters stays JSON, which escapes them.
+The first value says where the items belong (`Places`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 LINES: Final = "keyhole:lines"
 """The key that stands for a string with several lines."""
+PLACES: Final = "keyhole:places"
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def write_transcript(items: Sequence[object]) -> str:
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places of items in the conversation that they were left out of."""
+
+    left_out: tuple[int, ...] = ()
+    """The indexes of the first items of the transcript, which were left out."""
+    replaced: tuple[int, ...] = ()
+    """The indexes of the other ones, which were replaced."""
+    is_inserted: bool = False
+    """True if the message with the notice was added to the conversation."""
+    earlier: str = ""
+    """The notice of an earlier compaction that was replaced."""
+    content: object = ""
+    """The content of the message with the notice, if it had no text."""
+
+
+def write_left_out(items: Sequence[object], places: Places) -> str:
+    """Return the transcript of what a compaction left out or replaced."""
+    return write_transcript([{PLACES: asdict(places)}, *items])
+
+
+def read_left_out(text: str) -> tuple[list[Any], Places] | None:
+    """Return the items and places of a transcript, None if a text is none."""
+    if not text.startswith(f'{{"{PLACES}"'):
+        return None
+    header, *items = read_transcript(text)
+    facts = header[PLACES]
+    places = Places(**{**facts, "left_out": tuple(facts["left_out"]), "replaced": tuple(facts["replaced"])})
+    return items, places
+
+
+def write_transcript(items: Iterable[object]) -> str:
     """Return items as a text, from which `read_transcript` makes them again."""
     lines: list[str] = []
     for item in items:
         texts: list[str] = []
-        line = json.dumps(_without_texts(item, texts), ensure_ascii=False, default=str)
+        line = json.dumps(_without_texts(item, texts), ensure_ascii=False)
         lines += [_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line), *texts]
     return "\n".join(lines)
 
@@ -34,18 +68,23 @@ def read_transcript(text: str) -> list[Any]:
 
 
 def _without_texts(value: object, texts: list[str]) -> object:
-    """Return a value with objects in the place of strings with several lines, which are added to `texts`."""
+    """Replace each string of several lines by an object, and append the string to `texts`."""
     if isinstance(value, str) and "\n" in value and not _CONTROL.search(value):
         texts.append(value)
         return {LINES: value.count("\n") + 1}
     if isinstance(value, Mapping):
+        if LINES in value:  # an object that looks like ours
+            return {LINES: [_without_texts([name, each], texts) for name, each in value.items()]}
         return {name: _without_texts(each, texts) for name, each in value.items()}
     return [_without_texts(each, texts) for each in value] if isinstance(value, list) else value
 
 
 def _with_texts(value: Any, lines: Iterator[str]) -> Any:
     if isinstance(value, dict):
-        if value.keys() == {LINES}:
-            return "\n".join(next(lines) for _ in range(value[LINES]))
+        count = value.get(LINES)
+        if isinstance(count, list):
+            return dict(_with_texts(count, lines))
+        if isinstance(count, int):
+            return "\n".join(next(lines) for _ in range(count))
         return {name: _with_texts(each, lines) for name, each in value.items()}
     return [_with_texts(each, lines) for each in value] if isinstance(value, list) else value

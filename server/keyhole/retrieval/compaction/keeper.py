@@ -1,0 +1,55 @@
+"""Store what a compaction leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from keyhole.extract.conversations.contents import main_text, text_of
+from keyhole.extract.outputs import terminal_text
+from keyhole.records import Artifact
+from keyhole.retrieval.compaction.notices import Stored
+from keyhole.retrieval.compaction.transcript import write_transcript
+from keyhole.store.ids import artifact_id
+from keyhole.text.output_facts import output_url
+
+if TYPE_CHECKING:
+    from keyhole.retrieval.bound import OutputStore
+
+TITLE: Final = "left out of a conversation"
+"""The title of the stored texts."""
+
+
+class Keeper:
+    """Stores texts, and knows their ids. Without a store, it keeps nothing."""
+
+    def __init__(self, store: OutputStore | None, secret: bytes, now: float) -> None:
+        self._store = store
+        self._now = now
+        self.secret = secret
+        self._ids: list[str] = []
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Return the ids of what was stored."""
+        return tuple(self._ids)
+
+    def keep(self, kind: str, text: str) -> str:
+        """Store a text of a kind of output, and return its id; "" without a store."""
+        if self._store is None:
+            return ""
+        address = output_url(kind)
+        id = artifact_id(self.secret, address, text)
+        self._store.put(Artifact(id, address, address, TITLE, text, "text/plain", "", self._now), "")
+        self._ids.append(id)
+        return id
+
+    def keep_result(self, content: Any, kind: str) -> Stored:
+        """Store the content of a tool result: its text as a terminal shows it, and all of it if that is more."""
+        if self._store is None:
+            return Stored()
+        text = text_of(content)
+        shown = terminal_text(text)
+        is_exact = shown == text and main_text(content) is not None
+        original = "" if is_exact else self.keep("text", write_transcript([content]))
+        return Stored(self.keep(kind, shown) if shown else "", original)
