@@ -2,8 +2,8 @@
 
     python -m benchmarks.compaction.speed
 
-The results are parts of real outputs. The time is the best of five runs, without and with an earlier report. The time
-of the processor is given too, because other programs delay a run but do not add to it.
+The results are parts of real outputs. The time is the best of five runs. The time of the processor is given too, because
+other programs delay a run but do not add to it.
 """
 
 from __future__ import annotations
@@ -49,14 +49,13 @@ def main() -> int:
     size = sum(len(str(item["content"]).encode("utf-8", "surrogatepass")) for item in items)
     done = keyhole.compact(items, BUDGET)
     print(f"{len(items):,} items, {size / 1e6:.1f} MB, to {BUDGET:,} tokens: {len(done.items):,} items left.")
-    for name, previous in (("without an earlier report", None), ("with an earlier report", done.report)):
-        times = []
-        for _ in range(RUNS):
-            clock, processor = time.perf_counter(), time.process_time()
-            keyhole.compact(items, BUDGET, previous=previous)
-            times.append((time.perf_counter() - clock, time.process_time() - processor))
-        best, cpu = (1_000 * min(column) for column in zip(*times, strict=True))
-        print(f"{name}: {best:.0f} ms, {cpu:.0f} ms of the processor.")
+    times = []
+    for _ in range(RUNS):
+        clock, processor = time.perf_counter(), time.process_time()
+        keyhole.compact(items, BUDGET)
+        times.append((time.perf_counter() - clock, time.process_time() - processor))
+    best, cpu = (1_000 * min(column) for column in zip(*times, strict=True))
+    print(f"{best:.0f} ms, {cpu:.0f} ms of the processor.")
     return 0
 
 

@@ -133,7 +133,7 @@ def _leave_out(
         sum(sizes.items[item] for item in dropped),
     )
     places = Places(tuple(dropped), tuple(replaced), is_inserted, earlier.text, "" if content else content)
-    text = notice(amount, keeper.keep("text", write_left_out(left_out, places)))
+    text = notice(amount, keeper.keep("text", lambda: write_left_out(left_out, places)))
     if is_inserted:
         sample = history.items[first] if first in decisions.dropped else None
         kept[dropped[0]] = shape_like(sample, form.user_item(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.extract.conversations.contents import main_text, text_of
@@ -34,11 +34,11 @@ class Keeper:
         """Return the ids of what was stored."""
         return tuple(self._ids)
 
-    def keep(self, kind: str, text: str) -> str:
-        """Store a text of a kind of output, and return its id; "" without a store."""
+    def keep(self, kind: str, write_text: Callable[[], str]) -> str:
+        """Store a text of a kind of output, and return its id; "" without a store, where no text is written."""
         if self._store is None:
             return ""
-        address = output_url(kind)
+        text, address = write_text(), output_url(kind)
         id = artifact_id(self.secret, address, text)
         self._store.put(Artifact(id, address, address, TITLE, text, "text/plain", "", self._now), "")
         self._ids.append(id)
@@ -51,5 +51,5 @@ class Keeper:
         text = text_of(content)
         shown = terminal_text(text)
         is_exact = shown == text and main_text(content) is not None
-        original = "" if is_exact else self.keep("text", write_transcript([content]))
-        return Stored(self.keep(kind, shown) if shown else "", original)
+        original = "" if is_exact else self.keep("text", lambda: write_transcript([content]))
+        return Stored(self.keep(kind, lambda: shown) if shown else "", original)

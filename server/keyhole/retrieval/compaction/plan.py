@@ -12,7 +12,7 @@ seen are only shortened.
 from __future__ import annotations
 
 from bisect import insort
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
@@ -89,15 +89,20 @@ class _Plan:
         self._without_text = sizes.without_text
         self._results = dict(sizes.results)
         """Tokens of each result, as shortened."""
+        self._results_of = _by_item(conversation.groups)
         self._group_of = {item: number for number, group in enumerate(self._groups) for item in group.items}
         self._sizes = [0] * len(self._groups)
         """Tokens of each group, with its stubs."""
+        self._whole: dict[Place, Result] = {}
+        """The results of the groups that are kept which are no stubs."""
         self._stubs: set[Place] = set()
         self._shortened: dict[Place, int] = {}
         self._left_out: set[int] = set()
         """The numbers of the groups that are left out."""
         self._broken: set[int] = set()
         self._kept: list[int] = []
+        self._pending: set[int] = set()
+        """The groups that are fixed, or have a call without a result so far."""
         self._total = 0
         self._trigger = limits.trigger
         self._last = -1
@@ -120,10 +125,11 @@ class _Plan:
     def add(self, index: int) -> None:
         """Add an item."""
         number = self._group_of[index]
+        group = self._groups[number]
         self._last = index
         if self._kinds[index] == "model":
             self._seen = index
-        if self._groups[number].is_broken:
+        if group.is_broken:
             self._note_drop()
             self._broken.add(index)
             return
@@ -131,10 +137,17 @@ class _Plan:
             self._left_out.remove(number)
             self._total += self._sizes[number]
             insort(self._kept, number)
-        elif self._groups[number].items[0] == index:
+            past = (each for each in group.results if each.item < index and each.place not in self._stubs)
+            self._whole.update((each.place, each) for each in past)
+        elif group.items[0] == index:
             self._kept.append(number)
         self._sizes[number] += self._items[index]
         self._total += self._items[index]
+        self._whole.update((each.place, each) for each in self._results_of.get(index, ()))
+        if group.is_fixed or group.is_open or group.answered_at > index:
+            self._pending.add(number)
+        else:
+            self._pending.discard(number)
 
     def fit(self) -> None:
         """Compact if the conversation has become too long, and make room in what should be kept if need be."""
@@ -165,13 +178,11 @@ class _Plan:
     def _choose_stubs(self, pinned: Set[int]) -> list[tuple[int, Place]]:
         """Return the results that become stubs, with the numbers of their groups, until the goal is reached."""
         goal, total = self._limits.goal, self._total
+        recent = {result.place for number in pinned for result in self._recent_results(number)}
         candidates = [
-            (-self._gain(each), each[0], each[1] or 0, number, each)
-            for number in self._kept
-            if self._groups[number].rounds
-            for results in self._old_rounds(number, pinned)
-            for each in (result.place for result in results)
-            if each not in self._stubs and self._gain(each) >= MIN_GAIN
+            (-self._gain(place), place[0], place[1] or 0, self._group_of[place[0]], place)
+            for place in self._whole
+            if self._gain(place) >= MIN_GAIN and place not in recent
         ]
         chosen: list[tuple[int, Place]] = []
         for loss, _, _, number, stub in sorted(candidates):
@@ -181,16 +192,13 @@ class _Plan:
             total += loss
         return chosen
 
-    def _old_rounds(self, number: int, pinned: Set[int]) -> Sequence[tuple[Result, ...]]:
-        """Return the rounds whose results may become stubs. Of a group that is kept, the last ones may not.
+    def _recent_results(self, number: int) -> Iterable[Result]:
+        """Return the results of a group that is kept which may not become stubs: those of its last rounds.
 
         So a turn of hundreds of rounds, which cannot be split, becomes shorter too.
         """
-        rounds = self._groups[number].rounds
-        if number not in pinned:
-            return rounds
-        past = [results for results in rounds if results[0].item <= self._last]
-        return past[: -max(1, self._limits.keep_last)]
+        past = [results for results in self._groups[number].rounds if results[0].item <= self._last]
+        return (result for results in past[-max(1, self._limits.keep_last) :] for result in results)
 
     def _choose_groups(self, pinned: Set[int], gains: Counter[int], total: int) -> list[int]:
         """Return the groups that are left out, the oldest first, until the goal is reached.
@@ -212,9 +220,9 @@ class _Plan:
 
     def _relax(self) -> None:
         """Make room in what should be kept, as little as suffices, until it fits the budget."""
-        results = [(number, each) for number in self._kept for each in self._present(self._groups[number])]
-        unseen = [(number, result.place) for number, result in results if result.item > self._seen]
-        recent = [(number, result.place) for number, result in results if result.item <= self._seen]
+        results = [(self._group_of[place[0]], place) for place in self._whole]
+        unseen = [(number, place) for number, place in results if place[0] > self._seen]
+        recent = [(number, place) for number, place in results if place[0] <= self._seen]
         while recent and self._excess([*recent, *unseen], SHORTENED_TOKENS) > 0:
             number, place = recent.pop(0)
             if self._gain(place) >= MIN_GAIN:
@@ -228,10 +236,6 @@ class _Plan:
             self._drop([first])
         self._shorten([*recent, *unseen], SHORTENED_TOKENS)
         self._shorten(unseen, LEAST_TOKENS)
-
-    def _present(self, group: Group) -> Iterable[Result]:
-        """Return the results of a group that were added and are no stubs."""
-        return (each for each in group.results if each.item <= self._last and each.place not in self._stubs)
 
     def _excess(self, results: Sequence[tuple[int, Place]], least: int) -> int:
         """Return by how much the budget is exceeded if results are shortened to `least` tokens."""
@@ -261,6 +265,7 @@ class _Plan:
         for number, stub in stubs:
             self._take(number, self._gain(stub))
             self._stubs.add(stub)
+            del self._whole[stub]
 
     def _drop(self, numbers: Sequence[int]) -> None:
         if not numbers:
@@ -269,6 +274,7 @@ class _Plan:
         self._left_out.update(numbers)
         self._total -= sum(self._sizes[number] for number in numbers)
         self._kept = [number for number in self._kept if number not in self._left_out]
+        self._whole = {place: each for place, each in self._whole.items() if self._group_of[place[0]] not in numbers}
 
     def _note_drop(self) -> None:
         """Count the notice before the first items are left out."""
@@ -284,17 +290,23 @@ class _Plan:
 
     def _needed(self) -> set[int]:
         """Return the numbers of the groups that are never left out: the model has not seen them, or they are fixed."""
-        return {number for number in self._kept if self._is_needed(self._groups[number])}
-
-    def _is_needed(self, group: Group) -> bool:
-        last = max((item for item in reversed(group.items) if item <= self._last), default=-1)
-        return group.is_fixed or group.is_open or group.answered_at > self._last or last > self._seen
+        unseen = {self._group_of[item] for item in range(self._seen + 1, self._last + 1)}
+        return (unseen | self._pending) - self._left_out
 
     def _first_and_last_user(self) -> tuple[int | None, int | None]:
         """Return the numbers of the first message of the user alone, and of the last group with text of the user."""
         users = [number for number in self._kept if self._groups[number].has_user_text]
         first = next((number for number in users if self._groups[number].kind == "user"), None)
         return first, users[-1] if users else None
+
+
+def _by_item(groups: Sequence[Group]) -> dict[int, list[Result]]:
+    """Return the results of each item."""
+    found = defaultdict[int, list[Result]](list)
+    for group in groups:
+        for result in group.results:
+            found[result.item].append(result)
+    return found
 
 
 def _find_level(sizes: Sequence[int], excess: int, least: int) -> int:
