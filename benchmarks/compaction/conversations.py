@@ -1,4 +1,4 @@
-"""Build conversations of an agent from real outputs, and write them in the formats of three APIs.
+"""Build conversations of an agent from real outputs, and write them in the formats of four APIs.
 
 An agent gets a task, then runs commands in rounds of one to three parallel calls, with a line of text or with reasoning
 before some of them; the user adds a message now and then. The conversation ends with the user's message or with
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.outputs.corpus import Output, Question, load_outputs, load_questions
+from keyhole.extract.conversations import Format
 
 Items = list[dict[str, Any]]
 
@@ -125,6 +126,22 @@ def to_responses(conversation: Conversation) -> Items:
     return items
 
 
+def to_gemini(conversation: Conversation) -> Items:
+    """Return contents of Gemini's API. The first call of a response has the signature of its thoughts."""
+    items: Items = [{"role": "user", "parts": [{"text": TASK}]}]
+    for each in conversation.rounds:
+        parts: list[dict[str, Any]] = [{"text": each.text}] if each.text else []
+        for place, (id, output) in enumerate(each.calls()):
+            signature = {"thoughtSignature": "CpwB" * 60} if each.is_reasoned and not place else {}
+            call = {"id": id, "name": "shell", "args": {"command": output.command}}
+            parts.append({"functionCall": call, **signature})
+        items.append({"role": "model", "parts": parts})
+        responses = [{"id": id, "name": "shell", "response": {"output": output.text}} for id, output in each.calls()]
+        text = [{"text": each.next_message}] if each.next_message else []
+        items.append({"role": "user", "parts": [*({"functionResponse": each} for each in responses), *text]})
+    return items
+
+
 def _arguments(output: Output) -> str:
     return json.dumps({"command": output.command})
 
@@ -133,6 +150,6 @@ def _user(each: Round) -> Items:
     return [{"role": "user", "content": each.next_message}] if each.next_message else []
 
 
-FORMATS: dict[str, Callable[[Conversation], Items]] = {
-    "chat": to_chat, "anthropic": to_anthropic, "responses": to_responses,
+FORMATS: dict[Format, Callable[[Conversation], Items]] = {
+    "chat": to_chat, "anthropic": to_anthropic, "responses": to_responses, "gemini": to_gemini,
 }  # fmt: skip

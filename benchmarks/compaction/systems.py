@@ -13,6 +13,8 @@ import keyhole
 from benchmarks.compaction.conversations import Items
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.conversations import read_conversation
+from keyhole.extract.conversations.contents import main_text
+from keyhole.extract.conversations.plain import replace_at
 from keyhole.extract.conversations.values import FORMATS, Format
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.product import SECRET
@@ -24,9 +26,6 @@ KEPT_ROUNDS = 3
 """Rounds whose results are not cleared, the default of Anthropic's `clear_tool_uses`."""
 
 _CALL = re.compile(r'read_artifact\(id="(\w+)"')
-_FIELDS: dict[str, tuple[str, str]] = {
-    "chat": ("content", "text"), "anthropic": ("content", "text"), "responses": ("output", "input_text"),
-}  # fmt: skip
 
 
 def compact(items: Items, format: Format, budget: int, product: Retrieval) -> Items:
@@ -50,14 +49,14 @@ def untouched(items: Items, _format: Format, _budget: int, _product: Retrieval) 
     return items
 
 
-def clear_results(items: Items, format: Format, _budget: int, _product: Retrieval) -> Items:
+def clear_results(items: Items, format: Format, _budget: int, _product: Retrieval | None) -> Items:
     """Replace the results of all but the last rounds, whatever the budget is."""
     cleared = list(items)
-    field, part = _FIELDS[format]
     turns = [group for group in read_conversation(items, format).groups if group.rounds]
     for group in turns[:-KEPT_ROUNDS]:
         for result in group.results:
-            cleared[result.item] = dict(replace_result(cleared[result.item], field, result.block, CLEARED, part))
+            path = (*result.path, *(main_text(result.content) or ()))
+            cleared[result.item] = replace_at(cleared[result.item], path, CLEARED)
     return cleared
 
 
