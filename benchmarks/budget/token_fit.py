@@ -1,4 +1,4 @@
-"""Fit the weights of the token estimator to counts of real tokenizers; used by benchmarks/budget/tokens.py.
+"""Fit the weights of the token estimator to counts of a real tokenizer; used by benchmarks/budget/tokens.py.
 
 Quantile regression (Koenker and Bassett, 1978) finds the weights with few underestimates and the smallest
 overestimates, by a linear program. Needs scipy.
@@ -6,9 +6,7 @@ overestimates, by a linear program. Needs scipy.
 
 from __future__ import annotations
 
-import textwrap
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,93 +14,101 @@ import numpy as np
 from keyhole.budget import token_weights, tokens
 
 FILE = Path(token_weights.__file__)
-PARTS = FILE.with_name("token_parts.txt")
-QUANTILE = 0.998
+QUANTILE = 0.97
 """The share of estimates that must be safe for the documents of the fit. Other documents test the result."""
-MARGIN = 1.02
+MARGIN = 1.03
 """Factor of all weights, as a reserve for documents unlike those of the fit."""
-MIN_WEIGHTS = {
-    "1 bytes": 1.0, "2 bytes": 1.5, "3 bytes": 2.0, "4 bytes": 3.0, "space": 1.0, "digits": 1.0, "newlines": 0.9,
-    "CJK signs": 1.0, "letter of 2 bytes": 2.0, "letter of 3 bytes": 3.0, "letter of 4 bytes": 4.0,
-    "Hebrew": 1.1, "Hebrew+": 1.1, "Han": 1.05, "Han+": 1.05, "Hangul": 1.0, "Hangul+": 1.0,
-    "Hiragana": 0.9, "Hiragana+": 0.9,
+PLAIN_EXCESS = 5.0
+"""How much more an overestimate of prose or source code counts than one of another text."""
+CONSONANTS = ("ccc", "cccc")
+FOLDED = (
+    "d", "UU", "Ua", " a", "na", "pa", "da", "aU", " U", "pU", "nU", " d", "nd", "pd", "Ud", "d ", "p ", " p", "np",
+    "pp", "Up", "pppp", "n ", "  d", "a" * 8, "a" * 11, "U" * 8,
+)  # fmt: skip
+"""Sequences of classes, with `a` for vowels and consonants. More of them, such as all pairs, hardly lower the errors."""
+OTHER = (*"NLMWGRHAXIVSJKOE", "aL", "aM", "aW", ".R", " R", " S", ".S")
+"""Sequences that only texts with other characters than ASCII have."""
+LIMITS = {
+    "A": (0.45, 0.45), "H": (0.6, 0.6), "I": (0.4, 0.6), "N": (0.6, 1.5), "V": (2.3, 2.3), "X": (1.6, 1.6),
+    "U" * 8: (2.3, 4.0), "S": (0.4, 1.0), "W": (0.5, 1.5),
 }  # fmt: skip
-"""Minimum tokens by class. A rare character takes a token for each byte or two; three digits take one token. Scripts
-with too few sample texts take a token for each character."""
+"""Least and greatest tokens of sequences with too few sample texts, such as a character of Arabic."""
 MAX_WEIGHT = 4.0
+CUTS = (
+    ("na", (" a", "pa", "da", "Ua"), ("a" * 8, "a" * 11, *CONSONANTS)),
+    ("nU", ("aU", " U", "pU"), ("UU", "U" * 8)),
+    ("nd", (" d", "pd", "Ud"), ("  d",)),
+    ("np", (" p", "pp", "Up"), ("pppp",)),
+    ("n ", ("d ", "p "), ("  d",)),
+    ("", ("aL", "aM", "aW", ".R", " R", " S", ".S"), ()),
+)
+"""For each class after a cut: the sequence that is counted anew, because a text begins as after a line feed; the pairs
+of which one may be lost; and the long sequences of which one each may be lost."""
 
 
-def fit(texts: Sequence[str], counts: Sequence[int]) -> dict[str, tuple[int, int]]:
-    """Return the weights of each class in thousandths, for the first unit of a piece and for each further unit."""
-    found = [_features(text) for text in texts]
-    names = sorted({name for features in found for name in features} | set(MIN_WEIGHTS))
-    columns = {name: column for column, name in enumerate(names)}
+def fit(texts: Sequence[str], counts: Sequence[int], plain: Sequence[bool]) -> dict[str, int]:
+    """Return the weight of each sequence in thousandths of a token. `plain`: True for prose and source code."""
+    names = (*CONSONANTS, *FOLDED, *OTHER)
     real = np.array(counts, float)
-    shares = np.zeros((len(texts), len(names)))
-    for row, features in enumerate(found):
-        for name, amount in features.items():
-            shares[row, columns[name]] = amount / real[row]
-    allowance = (tokens.SLACK / tokens.TOKEN_WEIGHT * np.sqrt(real) + tokens.EXTRA_TOKENS) / real
-    # The first of each pair must not exceed the second, so that a text never weighs more than its parts together.
-    pairs = [(f"{name}+", name) for name in names if f"{name}+" in columns]
-    pairs += [("Latin", "capitals"), ("Latin+", "capitals+"), ("signs at an end+", "signs+")]
-    least = [MIN_WEIGHTS.get(name, 0.0) for name in names]
-    weights = _solve(shares, 1 - allowance, [(columns[low], columns[high]) for low, high in pairs], least)
-    thousandths = {
+    shares = np.array([features(text) for text in texts]) / real[:, None]
+    limits = [LIMITS.get(name, (0.0, MAX_WEIGHT)) for name in names]
+    weights = _solve(shares, limits, np.where(plain, PLAIN_EXCESS, 1.0))
+    return {
         name: round(float(weight) * tokens.TOKEN_WEIGHT * MARGIN) for name, weight in zip(names, weights, strict=True)
     }
-    return {name: (thousandths[name], thousandths.get(f"{name}+", 0)) for name in names if not name.endswith("+")}
 
 
-def _features(text: str) -> Counter[str]:
-    features: Counter[str] = Counter()
-    for piece in tokens.PIECE.findall(text):
-        name, more = tokens.classify_piece(piece)
-        features[name] += 1
-        features[f"{name}+"] += more
-    return +features
+def features(text: str) -> list[int]:
+    """Return how often each sequence occurs in a text."""
+    classes = tokens.classify(text)
+    folded = classes.replace(b"v", b"a").replace(b"c", b"a")
+    return [
+        *(classes.count(name.encode()) for name in CONSONANTS),
+        *(folded.count(name.encode()) for name in (*FOLDED, *OTHER)),
+    ]
 
 
-def _solve(shares: np.ndarray, wanted: np.ndarray, pairs: list[tuple[int, int]], least: Sequence[float]) -> np.ndarray:
-    """Return the weights with the least pinball loss, where `shares @ weights + short - over == wanted`."""
+def _solve(shares: np.ndarray, limits: Sequence[tuple[float, float]], excess: np.ndarray) -> np.ndarray:
+    """Return the weights with the least pinball loss, where `shares @ weights + short - over == 1`."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_matrix, hstack, identity
 
     rows, columns = shares.shape
-    order = np.zeros((len(pairs), columns + 2 * rows))
-    for row, (low, high) in enumerate(pairs):
-        order[row, low], order[row, high] = 1, -1
     found = linprog(
         # The tiny cost makes weights that occur in no text as small as allowed.
-        np.concatenate([np.full(columns, 1e-6), np.full(rows, QUANTILE), np.full(rows, 1 - QUANTILE)]),
-        A_ub=csr_matrix(order),
-        b_ub=np.zeros(len(pairs)),
+        np.concatenate([np.full(columns, 1e-6), np.full(rows, QUANTILE), (1 - QUANTILE) * excess]),
         A_eq=hstack([csr_matrix(shares), identity(rows), -identity(rows)]),
-        b_eq=wanted,
-        bounds=[*((some, MAX_WEIGHT) for some in least), *[(0, None)] * (2 * rows)],
+        b_eq=np.ones(rows),
+        bounds=[*limits, *((0, None) for _ in range(2 * rows))],
+        method="highs",
     )
-    return np.array(found.x[:columns])
+    weights: np.ndarray = found.x[:columns]
+    return weights
 
 
-def write(weights: dict[str, tuple[int, int]]) -> None:
-    """Write the module of weights that the estimator imports."""
-    lines = [f'    "{name}": ({first}, {more}),' for name, (first, more) in sorted(weights.items())]
-    FILE.write_text(
-        f'''"""The weights of pieces of text. Generated by benchmarks/budget/tokens.py."""
+def start_weight(weights: dict[str, int]) -> int:
+    """Return what a text weighs beside its sequences, so that both halves of a cut text weigh at least as much.
 
-from __future__ import annotations
-
-from typing import Final
-
-WEIGHTS: Final = {{
-{chr(10).join(lines)}
-}}
-"""For each class of pieces the weight of the first unit and of each further unit, in thousandths of a token."""
-''',
-        "utf-8",
+    A cut may lose one of each sequence that goes across it.
+    """
+    return max(
+        max(weights[name] for name in pairs) + sum(weights[name] for name in long) - weights.get(begun, 0)
+        for begun, pairs, long in CUTS
     )
 
 
-def write_parts(parts: Iterable[str]) -> None:
-    """Write the vocabulary that the estimator reads."""
-    PARTS.write_text(textwrap.fill(" ".join(sorted(parts)), 119, break_on_hyphens=False) + "\n", "utf-8")
+def write(weights: dict[str, int]) -> None:
+    """Write the module with the weights."""
+    tables = (
+        ("WEIGHTS", CONSONANTS, "Sequences of classes, and the weight of each in thousandths of a token."),
+        ("FOLDED_WEIGHTS", FOLDED, "The same, with `a` for vowels and consonants."),
+        ("OTHER_WEIGHTS", OTHER, "The same, for texts with other characters than ASCII."),
+    )
+    lines = ['"""The weights of sequences in a text. Generated by benchmarks/budget/tokens.py."""\n']
+    lines += ["from __future__ import annotations\n", "from typing import Final\n"]
+    lines += [f"START_WEIGHT: Final = {start_weight(weights):_}"]
+    lines += ['"""The weight of a text beside that of its sequences: what cutting it in two may lose."""']
+    for name, sequences, text in tables:
+        rows = "".join(f'    (b"{each}", {weights[each]}),\n' for each in sequences if weights[each])
+        lines += [f'{name}: Final = (\n{rows})\n"""{text}"""']
+    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")

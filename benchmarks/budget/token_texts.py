@@ -19,7 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from string import ascii_lowercase
 
+from benchmarks.outputs.corpus import load_outputs
 from keyhole.errors import KeyholeError
 from keyhole.extract import extract
 
@@ -30,10 +32,21 @@ HELP_LANGUAGES = ("hi", "tr", "pl")
 """Languages of LibreOffice's help that the installation guide does not have."""
 PAGES = 40
 """Maximum pages of each language and folder."""
-NOISE = ("base64", "hex", "ids", "numbers", "URLs")
+FOLDERS = ("/usr/bin", "/usr/lib/python3", "/usr/include", "/usr/share/doc", "/usr/share/perl", "/etc")
+COMMANDS = {
+    "sha256sum": "find {folder} -type f | head -300 | xargs -d '\\n' sha256sum",
+    "ls -lR": "ls -lR {folder} | head -1500",
+    "find": "find {folder} | head -1500",
+    "hex dump": "find {folder} -type f | head -20 | xargs -d '\\n' head -qc 2000 | od -A x -t x1z",
+}
+"""Commands by the kind of their output."""
+LONGEST_OUTPUT = 100_000
+"""Characters of a collected output that samples are drawn from."""
+NOISE = ("base64", "hex", "ids", "numbers", "URLs", "CSV", "signs", "emoji", "random words")
 """Kinds of text without words."""
 SAMPLES = 120
 """Samples of each kind and split."""
+SIGNS = "!@#$%^&*()_+-=[]{}|;:'\",.<>/?~`"
 SHORTEST, LONGEST = 200, 9_000
 """Characters of a sample, from the smallest result to the default budget, distributed evenly by logarithm."""
 
@@ -86,6 +99,7 @@ def load_documents(cache: Path, folder: Path | None) -> Iterator[tuple[str, str,
     yield from (("tables", name, text) for name, text in tables.items())
     yield from (("URLs", name, text) for name, text in addresses.items())
     yield from _code()
+    yield from _outputs()
     yield from _data(cache)
     yield from _noise()
     for path in sorted(folder.glob("*.docs.jsonl.gz")) if folder else ():
@@ -126,6 +140,22 @@ def _code() -> Iterator[tuple[str, str, str]]:
         yield "Python", path.name, path.read_text("utf-8", "replace")
     for path in sorted(Path(sysconfig.get_paths()["include"]).rglob("*.h"))[:120]:
         yield "C", path.name, path.read_text("utf-8", "replace")
+    for kind, pattern in (("C++", "include/c++/*/**/*"), ("Perl", "share/perl/*/**/*.pm")):
+        for path in [each for each in sorted(Path("/usr").glob(pattern)) if each.is_file()][:150]:
+            yield kind, path.name, path.read_text("utf-8", "replace")
+
+
+def _outputs() -> Iterator[tuple[str, str, str]]:
+    """Yield what programs print about the files of this machine, and the collected outputs."""
+    folders = [path for path in map(Path, FOLDERS) if path.exists()]
+    for kind, command in COMMANDS.items():
+        for folder in folders:
+            done = subprocess.run(  # noqa: S602 - the commands are those of this file
+                command.format(folder=folder), shell=True, capture_output=True, check=False, timeout=120
+            )
+            yield kind, str(folder), done.stdout.decode("utf-8", "replace")
+    for output in load_outputs().values():
+        yield f"output: {output.kind}", output.id, output.text[:LONGEST_OUTPUT]
 
 
 def _data(cache: Path) -> Iterator[tuple[str, str, str]]:
@@ -137,7 +167,7 @@ def _data(cache: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _noise() -> Iterator[tuple[str, str, str]]:
-    """Yield random texts: bytes as base64 and hex, identifiers, and tables of numbers."""
+    """Yield random texts: bytes as base64 and hex, identifiers, tables of numbers, CSV, signs and emoji."""
     for number in range(40):
         random = Random(number)
         raw = random.randbytes(6_000)
@@ -147,3 +177,8 @@ def _noise() -> Iterator[tuple[str, str, str]]:
         yield "ids", str(number), "\n".join(ids)
         rows = [[f"{random.gauss(500, 400):.{random.randrange(4)}f}" for _ in range(6)] for _ in range(200)]
         yield "numbers", str(number), "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        yield "CSV", str(number), "\n".join(",".join((f"2026-{row % 12 + 1:02}", *rows[row])) for row in range(200))
+        yield "signs", str(number), "\n".join("".join(random.choices(SIGNS, k=60)) for _ in range(60))
+        yield "emoji", str(number), "".join(random.choices("😀🎉🚀✅❌🔥👍💡⚠ ", k=600))
+        words = ("".join(random.choices(ascii_lowercase, k=random.randint(6, 30))) for _ in range(200))
+        yield "random words", str(number), " ".join(words)

@@ -2,8 +2,8 @@
 
     python -m benchmarks.compaction.speed
 
-The results are parts of real outputs. The time is the best of five runs. The time of the processor is given too, because
-other programs delay a run but do not add to it.
+The results are parts of real outputs. The time is the best of five runs. The time of the processor is given too,
+because other programs delay a run but do not add to it.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def test_the_wheel_contains_the_package_its_licence_and_the_demo_pages(wheel: Pa
         f"{dist_info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
     }
     data = {
-        "keyhole/py.typed", "keyhole/budget/token_parts.txt", "keyhole/budget/token_parts.LICENSE",
+        "keyhole/py.typed",
         "keyhole/cli/install/opencode_plugin.js", "keyhole/fetch/browser/quiet.js",
         "keyhole/fetch/browser/visible.js",
     }  # fmt: skip

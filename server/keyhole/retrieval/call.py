@@ -142,7 +142,7 @@ async def answer_call(
         return truncate(error_answer(error, warning()), call.budget)
     session = call.caller.session
     if session is not None and not call.caller.is_gone():
-        from keyhole.budget.tokens import estimate  # imported late: it loads a vocabulary
+        from keyhole.budget.tokens import estimate  # imported late: most calls do not need it
 
         session.record(call.history, answer.shown, estimate(answer.text))
     return answer

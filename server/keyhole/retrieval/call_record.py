@@ -89,7 +89,7 @@ def command_session(now: float) -> str:
 
 def make_record(call: FinishedCall) -> CallRecord:
     """Return the record of a call. Secrets in its arguments, addresses and titles are masked."""
-    from keyhole.budget.tokens import estimate  # imported late: it loads a vocabulary
+    from keyhole.budget.tokens import estimate  # imported late: most calls do not need it
 
     arguments = {name: _masked(value) for name, value in call.arguments.items() if value is not None}
     answer = call.answer or Answer("", {})
