@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from keyhole.budget.items import count_chars, estimate_text
+from keyhole.budget.items import count_chars
+from keyhole.budget.tokens import estimate_roughly
 from keyhole.extract.conversations import Conversation, Dialect, Item, Result, View, dialect
 from keyhole.extract.conversations.contents import count_media, main_text, text_of, with_text
 from keyhole.extract.conversations.plain import original_at, replace_at, shape_like
@@ -81,7 +82,7 @@ def _replace_result(
 def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> str:
     """Return about `tokens` tokens of a result: what answers the user's last message, and what every reader needs."""
     text = text_of(result.content)
-    chars = int(SHARE * tokens * len(text) / max(1.0, estimate_text(text)))
+    chars = int(SHARE * tokens * len(text) / max(1.0, estimate_roughly(text)))
     query = _last_prompt(history, result.item)
     shorter = bound(text, query=query, budget=max(MIN_BUDGET, chars), secret=keeper.secret)
     if shorter.unchanged:
