@@ -34,4 +34,4 @@ def test_characters_of_all_texts_are_counted() -> None:
 
 
 def test_a_text_with_a_lone_surrogate_is_counted() -> None:
-    assert estimate_value("\ud800" * 20) >= 20
+    assert estimate_value("\ud800" * 20) > 10

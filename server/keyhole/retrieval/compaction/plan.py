@@ -19,7 +19,7 @@ from typing import Final
 
 from keyhole.extract.conversations import Conversation, Group, Result
 
-STUB_TOKENS: Final = 85
+STUB_TOKENS: Final = 95
 """Tokens of most stubs: their two lines, their size and their call. The largest have 120."""
 MIN_GAIN: Final = 100
 """Tokens that a stub must spare. A result that is hardly longer than its stub stays."""
