@@ -9,7 +9,7 @@ from typing import Any, Final
 from keyhole.budget.items import count_chars
 from keyhole.budget.tokens import estimate_roughly
 from keyhole.extract.conversations import Conversation, Dialect, Item, Result, View, dialect
-from keyhole.extract.conversations.contents import count_media, main_text, text_of, with_text
+from keyhole.extract.conversations.contents import count_media, main_text, result_text, text_of, with_text
 from keyhole.extract.conversations.plain import original_at, replace_at, shape_like
 from keyhole.retrieval.bound import MIN_BUDGET, bound
 from keyhole.retrieval.compaction.keeper import Keeper
@@ -63,7 +63,7 @@ def _replace_result(
 ) -> None:
     """Replace a result by its stub or a part of it, if that was decided."""
     if result.place in decisions.stubs:
-        text = text_of(result.content)
+        text = result_text(result.content)
         excerpt = read_excerpt(text)
         stored = keeper.keep_result(result.content, excerpt.kind)
         new = stub(excerpt, len(text), count_media(result.content), stored)
@@ -81,7 +81,7 @@ def _replace_result(
 
 def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> str:
     """Return about `tokens` tokens of a result: what answers the user's last message, and what every reader needs."""
-    text = text_of(result.content)
+    text = result_text(result.content)
     chars = int(SHARE * tokens * len(text) / max(1.0, estimate_roughly(text)))
     query = _last_prompt(history, result.item)
     shorter = bound(text, query=query, budget=max(MIN_BUDGET, chars), secret=keeper.secret)
