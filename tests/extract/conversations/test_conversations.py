@@ -18,11 +18,17 @@ from keyhole.extract.conversations.plain import original_at
         ([{"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}], "chat"),
         ([{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}], "anthropic"),
         ([{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]}], "anthropic"),
-        ([{"role": "assistant", "content": [{"type": "server_tool_use", "id": "s", "name": "web_search"}]}], "anthropic"),
+        (
+            [{"role": "assistant", "content": [{"type": "server_tool_use", "id": "s", "name": "web_search"}]}],
+            "anthropic",
+        ),
         ([{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}], "responses"),
         ([{"role": "user", "content": "hi"}, {"type": "function_call", "call_id": "a"}], "responses"),
         ([{"type": "message", "role": "user", "content": "hi"}], "responses"),
-        ([{"type": "message", "role": "user", "content": "hi"}, {"type": "mcp_approval_request", "id": "r"}], "responses"),
+        (
+            [{"type": "message", "role": "user", "content": "hi"}, {"type": "mcp_approval_request", "id": "r"}],
+            "responses",
+        ),
         ([{"role": "user", "parts": [{"text": "hi"}]}], "gemini"),
         ([{"parts": [{"text": "hi"}]}], "gemini"),
         ([{"type": "human", "content": "hi"}], "langchain"),
@@ -45,7 +51,10 @@ def test_a_format_that_is_named_is_not_recognised() -> None:
 @pytest.mark.parametrize(
     ("items", "name"),
     [
-        ([{"lc": 1, "type": "constructor", "id": ["langchain", "HumanMessage"], "kwargs": {"content": "hi"}}], "constructor"),
+        (
+            [{"lc": 1, "type": "constructor", "id": ["langchain", "HumanMessage"], "kwargs": {"content": "hi"}}],
+            "constructor",
+        ),
         ([{"role": "critic", "content": "no"}, {"role": "judge"}], "role critic"),
     ],
 )
@@ -69,5 +78,9 @@ def test_each_format_reads_the_message_of_the_user_that_it_writes(format: Any) -
 
 
 def test_the_items_that_are_not_understood_are_named_with_their_index() -> None:
-    items = [{"role": "user", "content": "hi"}, {"role": "critic"}, {"role": "user", "content": [{"type": "hologram"}]}]
+    items: list[dict[str, Any]] = [
+        {"role": "user", "content": "hi"},
+        {"role": "critic"},
+        {"role": "user", "content": [{"type": "hologram"}]},
+    ]
     assert read_conversation(items).unknown == ((1, "role critic"), (2, "block hologram"))
