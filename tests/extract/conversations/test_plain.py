@@ -146,7 +146,8 @@ def test_objects_are_read_as_plain_values(value: Any, expected: Any) -> None:
 
 
 def test_mappings_and_objects_with_fields_are_readable() -> None:
-    for item in ({}, Record(), CONTENT, Message([]), Convertible()):
+    items: list[Any] = [{}, Record(), CONTENT, Message([]), Convertible()]
+    for item in items:
         assert is_readable(item)
     for value in ("hi", 3, None, [], object(), Content):
         assert not is_readable(value)
