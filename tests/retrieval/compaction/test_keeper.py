@@ -28,7 +28,7 @@ def keeper(store: MemoryStore) -> Keeper:
 
 
 def test_a_text_is_stored_with_its_kind_and_time(keeper: Keeper, store: MemoryStore) -> None:
-    id = keeper.keep("log", LOG)
+    id = keeper.keep("log", lambda: LOG)
     artifact = store.get(id)
     assert (artifact.text, artifact.url, artifact.title) == (LOG, output_url("log"), TITLE)
     assert artifact.fetched_at == 7.0
@@ -36,13 +36,16 @@ def test_a_text_is_stored_with_its_kind_and_time(keeper: Keeper, store: MemorySt
 
 
 def test_the_same_text_has_the_same_id(keeper: Keeper, store: MemoryStore) -> None:
-    assert keeper.keep("log", LOG) == Keeper(store, b"s", 99.0).keep("log", LOG)
-    assert keeper.keep("log", LOG) != Keeper(store, b"t", 7.0).keep("log", LOG)
+    assert keeper.keep("log", lambda: LOG) == Keeper(store, b"s", 99.0).keep("log", lambda: LOG)
+    assert keeper.keep("log", lambda: LOG) != Keeper(store, b"t", 7.0).keep("log", lambda: LOG)
 
 
-def test_without_a_store_nothing_is_kept() -> None:
+def test_without_a_store_nothing_is_kept_or_written() -> None:
+    def write_text() -> str:
+        raise AssertionError("written")
+
     keeper = Keeper(None, b"s", 0.0)
-    assert (keeper.keep("log", LOG), keeper.keep_result([IMAGE], "log"), keeper.ids) == ("", Stored(), ())
+    assert (keeper.keep("log", write_text), keeper.keep_result([IMAGE], "log"), keeper.ids) == ("", Stored(), ())
 
 
 @pytest.mark.parametrize("content", [LOG, [{"type": "text", "text": LOG}], {"output": LOG, "exit_code": 0}])
@@ -83,4 +86,4 @@ def test_a_store_that_fails_is_reported() -> None:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
 
     with pytest.raises(KeyholeError, match="the disk is full"):
-        Keeper(Full(), b"s", 0.0).keep("log", LOG)
+        Keeper(Full(), b"s", 0.0).keep("log", lambda: LOG)

@@ -26,7 +26,7 @@ def shelf() -> MemoryStore:
     return MemoryStore(lambda: 0.0, max_artifacts=10_000)
 
 
-def anthropic(*contents: Any, kind: str = "tool_use") -> list[Any]:
+def anthropic(*contents: Any) -> list[Any]:
     """Return a conversation with a call for each result, and an answer at the end."""
     items: list[Any] = [TASK]
     for number, content in enumerate(contents):
@@ -44,12 +44,14 @@ def responses(kind: str, *outputs: Any) -> list[Any]:
     return [*items, {"role": "assistant", "content": "So."}, LAST]
 
 
-def stubbed(items: list[Any], budget: int, **options: Any) -> tuple[keyhole.Compacted, list[Any]]:
-    """Return a conversation whose old results became stubs, and the conversation that is restored from it."""
+def stubbed(items: list[Any]) -> tuple[keyhole.Compacted, list[Any]]:
+    """Return a conversation in which an old result became a stub, and the conversation that is restored from it."""
     store = shelf()
-    done = keyhole.compact(items, budget, store=store, secret=b"s", keep_last=1, **options)
+    budget = keyhole.compact(items, 10**9).report.tokens_before - 1
+    done = keyhole.compact(items, budget, store=store, secret=b"s", keep_last=1, target=0.9)
     assert done.report.stubs
     assert not done.report.dropped
+    assert done.report.tokens_after <= 0.95 * budget
     return done, keyhole.restore(done.items, store)
 
 
@@ -87,11 +89,24 @@ DIFF = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@\n-one  \n+
         [TEXT_DOCUMENT],
         [PDF],
     ],
-    ids="log colours progress diff controls part parts part-and-image images search-results document pdf".split(),
+    ids=[
+        "log",
+        "colours",
+        "progress",
+        "diff",
+        "controls",
+        "part",
+        "parts",
+        "image",
+        "images",
+        "found",
+        "document",
+        "pdf",
+    ],
 )
 def test_a_result_becomes_a_stub_and_comes_back_exactly(content: Any) -> None:
     items = anthropic(content, content, "ok")
-    done, restored = stubbed(items, 1_500 if content == [PDF] else 2_400)
+    done, restored = stubbed(items)
     assert "[Keyhole left out this result" in json.dumps(done.items)
     assert restored == items
     assert json.dumps(restored) == json.dumps(items)
@@ -99,7 +114,7 @@ def test_a_result_becomes_a_stub_and_comes_back_exactly(content: Any) -> None:
 
 def test_the_output_of_a_shell_becomes_a_stub_and_comes_back() -> None:
     items = responses("shell", SHELL, SHELL, [{"stdout": "ok", "stderr": "", "outcome": {"type": "timeout"}}])
-    done, restored = stubbed(items, 3_000)
+    done, restored = stubbed(items)
     assert done.items[2]["output"][0]["stdout"].startswith("[Keyhole left out this result")
     assert restored == items
 
@@ -107,7 +122,7 @@ def test_the_output_of_a_shell_becomes_a_stub_and_comes_back() -> None:
 def test_a_screenshot_of_a_computer_becomes_a_small_image_and_comes_back() -> None:
     screenshot = {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PIXELS}"}
     items = responses("computer", *[screenshot] * 3)
-    done, restored = stubbed(items, 4_000)
+    done, restored = stubbed(items)
     [(place, _), *_] = done.report.stubs
     assert done.items[place]["output"]["type"] == "computer_screenshot"
     assert len(done.items[place]["output"]["image_url"]) < 1_000
@@ -120,7 +135,7 @@ def test_the_result_of_an_mcp_server_becomes_a_stub_and_comes_back() -> None:
         call = {"type": "mcp_tool_use", "id": f"m{number}", "name": "read", "server_name": "files", "input": {}}
         result = {"type": "mcp_tool_result", "tool_use_id": f"m{number}", "content": [{"type": "text", "text": LOG}]}
         items += [{"role": "assistant", "content": [call, result]}, LAST]
-    done, restored = stubbed(items, 6_000)
+    done, restored = stubbed(items)
     assert "[Keyhole left out this result" in done.items[1]["content"][1]["content"][0]["text"]
     assert restored == items
 
@@ -133,7 +148,7 @@ def test_a_response_of_gemini_becomes_a_stub_and_comes_back(response: Any) -> No
         answer = {"functionResponse": {"id": str(number), "name": "sh", "response": response}}
         items += [{"role": "model", "parts": [call]}, {"role": "user", "parts": [answer]}]
     items += [{"role": "model", "parts": [{"text": "So."}]}, {"role": "user", "parts": [{"text": "And now?"}]}]
-    done, restored = stubbed(items, 4_000 if len(response) == 1 else 7_000)
+    done, restored = stubbed(items)
     assert done.items[2]["parts"][0]["functionResponse"]["id"] == "0"
     assert restored == items
 
@@ -151,7 +166,7 @@ def test_a_result_in_an_object_comes_back_in_an_object() -> None:
             type="tool_result", tool_use_id=f"t{number // 2 - 1}", content=[{"type": "text", "text": LOG}, IMAGE]
         )
         items[number] = {"role": "user", "content": [block]}
-    done, restored = stubbed(items, 4_000)
+    done, restored = stubbed(items)
     assert isinstance(done.items[2]["content"][0], Block)
     assert restored == items
     assert isinstance(restored[2]["content"][0], Block)
