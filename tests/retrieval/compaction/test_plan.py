@@ -211,6 +211,12 @@ def test_the_longest_of_several_last_results_are_shortened_to_one_length() -> No
     assert decided.shortened == {(2, None): 2_500, (4, None): 2_500}
 
 
+def test_a_recent_result_is_shortened_before_its_turn_is_left_out() -> None:
+    decided = decide(conversation(2, question=False), sizes(9_000, 900, question=False), limits(5_000, 3_000, 3))
+    assert decided.dropped == frozenset()
+    assert decided.shortened == {(2, None): 4_070}
+
+
 def test_a_last_result_without_text_is_not_shortened() -> None:
     image = Sizes([10, 10, 9_000], {(2, None): 9_000}, {(2, None)})
     assert decide(conversation(1, question=False), image, limits(5_000, 3_000)).shortened == {}
