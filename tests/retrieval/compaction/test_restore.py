@@ -180,6 +180,25 @@ def test_a_shortened_result_comes_back_exactly() -> None:
         assert keyhole.restore(done.items, store) == items
 
 
+@pytest.mark.parametrize("start", ["", "\x1b[31m"])
+def test_a_result_that_was_shortened_and_later_became_a_stub_comes_back(start: str) -> None:
+    store = shelf()
+    lines = "".join(f"step {number} of a long log, with words {7 * number}\n" for number in range(4_000))
+    whole = anthropic(start + lines)[:-2]
+    history = keyhole.compact(whole, 6_000, store=store, secret=b"s").items
+    stubs: list[Any] = []
+    for number in range(1, 9):
+        call = {"type": "tool_use", "id": f"u{number}", "name": "sh", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": f"u{number}", "content": f"{number}: {lines[:9_000]}"}
+        new = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+        whole = [*whole, *new]
+        done = keyhole.compact([*history, *new], 12_000, store=store, secret=b"s", target=0.6)
+        history = done.items
+        stubs += done.report.stubs
+        assert keyhole.restore(history, store) == whole
+    assert (2, 0) in stubs
+
+
 def test_messages_that_were_left_out_come_back_after_several_compactions() -> None:
     store = shelf()
     history: list[Any] = []
