@@ -206,7 +206,6 @@ NO_SUBJECT = frozenset({
 """Words that begin no docstring, because its subject would come late or be missing."""
 SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
-    "budget/token_weights.py": "a table",
     "config/setting.py": "the form of one setting, beside the table of all",
     "extract/workers/base.py": "a port",
     "retrieval/explain.py": "a port",

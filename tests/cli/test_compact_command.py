@@ -69,7 +69,7 @@ def test_what_else_a_request_has_counts_and_is_passed_on(
         call = {"type": "tool_use", "id": f"t{number}", "name": "make", "input": {}}
         result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": LOG}
         blocks += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
-    request = {"model": "m", "system": "Be brief. " * 2_000, "tools": [{"name": "make"}], "messages": blocks}
+    request = {"model": "m", "system": "Be brief. " * 3_000, "tools": [{"name": "make"}], "messages": blocks}
     printed = run(capsys, monkeypatch, request, "--budget", "30000")
     assert {**printed, "messages": blocks} == request
     assert estimate_item({"system": request["system"]}) > 6_000
@@ -80,10 +80,10 @@ def test_what_else_a_request_has_counts_and_is_passed_on(
 def test_a_request_that_is_too_long_without_its_conversation_fails_with_the_figures(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    body = {"instructions": "Be brief. " * 2_000, "input": "Build"}
+    body = {"instructions": "Be brief. " * 3_000, "input": "Build"}
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(body).encode())))
     assert main(["compact", "-", "--budget", "5000"]) == 1
-    assert re.match(r"over_budget: the request takes 6,\d\d\d tokens of 5,000", capsys.readouterr().err)
+    assert re.match(r"over_budget: the request takes 7,\d\d\d tokens of 5,000", capsys.readouterr().err)
 
 
 def test_a_compacted_conversation_is_printed_as_it_was_before(

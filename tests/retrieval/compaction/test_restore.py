@@ -189,7 +189,7 @@ def test_a_result_that_was_shortened_and_later_became_a_stub_comes_back(start: s
     stubs: list[Any] = []
     for number in range(1, 9):
         call = {"type": "tool_use", "id": f"u{number}", "name": "sh", "input": {}}
-        result = {"type": "tool_result", "tool_use_id": f"u{number}", "content": f"{number}: {lines[:9_000]}"}
+        result = {"type": "tool_result", "tool_use_id": f"u{number}", "content": f"{number}: {lines[:6_000]}"}
         new = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
         whole = [*whole, *new]
         done = keyhole.compact([*history, *new], 12_000, store=store, secret=b"s", target=0.6)
