@@ -206,9 +206,7 @@ NO_SUBJECT = frozenset({
 """Words that begin no docstring, because its subject would come late or be missing."""
 SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
-    "budget/token_weights.py": "a table",
     "config/setting.py": "the form of one setting, beside the table of all",
-    "extract/conversations/chat.py": "one of three formats, each in its own file",
     "extract/workers/base.py": "a port",
     "retrieval/explain.py": "a port",
     "retrieval/progress.py": "a port",

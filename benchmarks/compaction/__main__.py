@@ -16,7 +16,6 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from benchmarks.compaction.conversations import FORMATS, Conversation, Items, build_conversations
 from benchmarks.compaction.systems import SYSTEMS, call_for, run_peers, texts
@@ -58,11 +57,11 @@ def main() -> int:
 
 async def _run(
     conversations: Sequence[Conversation], budget: int, peers: str | None
-) -> dict[tuple[str, str], list[Trial]]:
-    trials: dict[tuple[str, str], list[Trial]] = defaultdict(list)
-    for format in get_args(Format):
+) -> dict[tuple[str, Format], list[Trial]]:
+    trials: dict[tuple[str, Format], list[Trial]] = defaultdict(list)
+    for format, write in FORMATS.items():
         for conversation in conversations:
-            items = FORMATS[format](conversation)
+            items = write(conversation)
             for name, shorten in SYSTEMS.items():
                 product = retrieval()
                 kept = shorten(items, format, budget, product)
@@ -92,14 +91,14 @@ async def _is_read(conversation: Conversation, kept: Items, question: Question, 
     return bool(id) and question.is_answered((await product.read_artifact(id, query=question.query)).text)
 
 
-def table(trials: dict[tuple[str, str], list[Trial]]) -> list[str]:
+def table(trials: dict[tuple[str, Format], list[Trial]]) -> list[str]:
     """Return a table with a row for each system and format."""
     rows = [
         "| system | format | answer in the text | by one named call | reachable | tokens, mean | over the budget "
         "| refused |",
         "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
-    for (name, format), own in sorted(trials.items(), key=lambda each: list(get_args(Format)).index(each[0][1])):
+    for (name, format), own in sorted(trials.items(), key=lambda each: list(FORMATS).index(each[0][1])):
         questions = sum(trial.questions for trial in own)
         text, call = sum(trial.in_text for trial in own), sum(trial.by_call for trial in own)
         shares = " | ".join(f"{100 * count / questions:.1f} %" for count in (text, call, text + call))

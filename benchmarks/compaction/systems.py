@@ -15,7 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.conversations import read_conversation
 from keyhole.extract.conversations.contents import main_text
 from keyhole.extract.conversations.plain import replace_at
-from keyhole.extract.conversations.values import FORMATS, Format
+from keyhole.extract.conversations.values import Format
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.product import SECRET
 
@@ -87,10 +87,11 @@ def texts(value: Any) -> Iterator[str]:
 def call_for(items: Items, call_id: str) -> str:
     """Return the id that reads the result of a call: its stub names it, or else the notice. "" if none is named."""
     for item in items:
-        for block in (item, *(each for each in item.get("content") or () if isinstance(each, dict))):
+        parts = item.get("content") or item.get("parts") or ()
+        for block in (item, *(each.get("functionResponse", each) for each in parts if isinstance(each, dict))):
             text = "\n".join(texts(block))
-            is_result = call_id in (block.get("call_id"), block.get("tool_call_id"), block.get("tool_use_id"))
-            if is_result and "[Keyhole left out" in text:
+            names = (block.get("call_id"), block.get("tool_call_id"), block.get("tool_use_id"), block.get("id"))
+            if call_id in names and "[Keyhole left out" in text:
                 return _named(text)
     first = next((item for item in items if item.get("role") == "user"), {})
     return _named("\n".join(texts(first)))
@@ -99,6 +100,3 @@ def call_for(items: Items, call_id: str) -> str:
 def _named(text: str) -> str:
     found = _CALL.search(text)
     return found[1] if found else ""
-
-
-__all__ = ["FORMATS", "SYSTEMS", "call_for", "run_peers", "texts"]

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
+import keyhole
 from benchmarks.compaction.__main__ import measure, table
 from benchmarks.compaction.conversations import FORMATS, build_conversations
-from benchmarks.compaction.systems import SYSTEMS, call_for
+from benchmarks.compaction.systems import CLEARED, KEPT_ROUNDS, SYSTEMS, call_for, texts
 from keyhole.extract.conversations.values import Format
+from keyhole.extract.outputs import terminal_text
 from tests.support.pairing import CHECKERS
-from tests.support.product import retrieval
+from tests.support.product import SECRET, retrieval
 
 [CONVERSATION] = build_conversations(1)
 
 
 def test_the_conversations_are_the_same_each_time_and_obey_their_providers() -> None:
     assert build_conversations(1) == [CONVERSATION]
-    assert all(CHECKERS[format](write(CONVERSATION)) == [] for format, write in FORMATS.items())
+    assert all(CHECKERS[format](write(CONVERSATION)) == [] for format, write in FORMATS.items() if format in CHECKERS)
 
 
-@pytest.mark.parametrize("format", ["chat", "anthropic", "responses"])
+@pytest.mark.parametrize("format", [format for format in FORMATS if format in CHECKERS])
 def test_all_answers_are_in_the_whole_conversation_and_calls_reach_them_in_a_short_one(format: Format) -> None:
     items, product = FORMATS[format](CONVERSATION), retrieval()
     whole = asyncio.run(measure(CONVERSATION, items, format, 10**9, product))
@@ -33,12 +36,35 @@ def test_all_answers_are_in_the_whole_conversation_and_calls_reach_them_in_a_sho
     assert short.tokens < whole.tokens
 
 
-def test_cleared_results_are_short_and_name_no_call() -> None:
-    items = FORMATS["chat"](CONVERSATION)
-    kept = SYSTEMS["all old results cleared"](items, "chat", 1, retrieval())
-    assert kept[3]["content"] == "[Old tool result content cleared]"
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_results_of_all_but_the_last_rounds_are_cleared_and_no_call_is_named(format: Format) -> None:
+    items = FORMATS[format](CONVERSATION)
+    kept = SYSTEMS["all old results cleared"](items, format, 1, retrieval())
+    assert [set(item) for item in kept] == [set(item) for item in items]
+    own = {output.text for each in CONVERSATION.rounds for output in each.outputs}
+    assert list(texts(kept)).count(CLEARED) == sum(len(each.outputs) for each in CONVERSATION.rounds[:-KEPT_ROUNDS])
+    assert own & set(texts(kept)) == {
+        output.text for each in CONVERSATION.rounds[-KEPT_ROUNDS:] for output in each.outputs
+    }
     assert kept[-1] == items[-1]
     assert call_for(kept, "call_0_0") == ""
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_call_that_reads_a_result_is_found_in_its_stub(format: Format) -> None:
+    product = retrieval()
+    items = FORMATS[format](CONVERSATION)
+    before = keyhole.compact(items, 10**9, format=format).report.tokens_before
+    store: Any = product.store
+    done = keyhole.compact(items, before - 1, format=format, store=store, secret=SECRET, target=0.9)
+    assert done.report.stubs
+    assert not done.report.dropped
+    calls = {id: output.text for each in CONVERSATION.rounds for id, output in each.calls()}
+    named = {id: call_for(done.items, id) for id in calls}
+    assert {store.get(id).text for id in named.values() if id} == {
+        terminal_text(calls[id]) for id in named if named[id]
+    }
+    assert len([id for id in named.values() if id]) == len(done.report.stubs)
 
 
 def test_the_table_has_shares_and_counts() -> None:

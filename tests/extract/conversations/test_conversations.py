@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from keyhole.extract.conversations import dialect, read_conversation, recognise
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.conversations import FORMATS, dialect, read_conversation, recognise
+from keyhole.extract.conversations.plain import original_at
 
 
 @pytest.mark.parametrize(
@@ -16,9 +18,21 @@ from keyhole.extract.conversations import dialect, read_conversation, recognise
         ([{"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}], "chat"),
         ([{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}], "anthropic"),
         ([{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]}], "anthropic"),
+        (
+            [{"role": "assistant", "content": [{"type": "server_tool_use", "id": "s", "name": "web_search"}]}],
+            "anthropic",
+        ),
         ([{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}], "responses"),
         ([{"role": "user", "content": "hi"}, {"type": "function_call", "call_id": "a"}], "responses"),
         ([{"type": "message", "role": "user", "content": "hi"}], "responses"),
+        (
+            [{"type": "message", "role": "user", "content": "hi"}, {"type": "mcp_approval_request", "id": "r"}],
+            "responses",
+        ),
+        ([{"role": "user", "parts": [{"text": "hi"}]}], "gemini"),
+        ([{"parts": [{"text": "hi"}]}], "gemini"),
+        ([{"type": "human", "content": "hi"}], "langchain"),
+        ([{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}], "pydantic-ai"),
         ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}], "chat"),
         ([], "chat"),
     ],
@@ -34,6 +48,39 @@ def test_a_format_that_is_named_is_not_recognised() -> None:
     assert read_conversation([{"role": "user", "content": "hi"}], "anthropic").format == "anthropic"
 
 
-def test_each_format_tells_where_results_are() -> None:
-    assert (dialect("responses").RESULT_FIELD, dialect("responses").TEXT_PART) == ("output", "input_text")
-    assert (dialect("chat").RESULT_FIELD, dialect("anthropic").TEXT_PART) == ("content", "text")
+@pytest.mark.parametrize(
+    ("items", "name"),
+    [
+        (
+            [{"lc": 1, "type": "constructor", "id": ["langchain", "HumanMessage"], "kwargs": {"content": "hi"}}],
+            "constructor",
+        ),
+        ([{"role": "critic", "content": "no"}, {"role": "judge"}], "role critic"),
+    ],
+)
+def test_a_conversation_of_which_no_item_is_understood_is_refused_with_the_first_type(
+    items: list[dict[str, Any]], name: str
+) -> None:
+    with pytest.raises(KeyholeError) as refused:
+        read_conversation(items)
+    assert refused.value.code is Code.INVALID_ARGUMENT
+    assert name in refused.value.message
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_each_format_reads_the_message_of_the_user_that_it_writes(format: Any) -> None:
+    form = dialect(format)
+    item = form.user_item("hi")
+    facts = form.read_item(item, 0)
+    assert (facts.kind, facts.has_user_text, facts.unknown) == ("user", True, ())
+    assert "hi" in str(original_at(item, form.text_path(item)))
+    assert recognise([item]) in (format, "chat")
+
+
+def test_the_items_that_are_not_understood_are_named_with_their_index() -> None:
+    items: list[dict[str, Any]] = [
+        {"role": "user", "content": "hi"},
+        {"role": "critic"},
+        {"role": "user", "content": [{"type": "hologram"}]},
+    ]
+    assert read_conversation(items).unknown == ((1, "role critic"), (2, "block hologram"))

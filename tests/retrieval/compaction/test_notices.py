@@ -2,59 +2,127 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.budget.items import estimate_item
-from keyhole.retrieval.compaction.notices import Amount, notice, read_excerpt, split_notice, stub
+from keyhole.retrieval.compaction.notices import (
+    NOTHING,
+    Amount,
+    Notice,
+    Stored,
+    notice,
+    read_excerpt,
+    read_stored,
+    shortened_line,
+    split_notice,
+    stub,
+)
 from keyhole.retrieval.compaction.plan import NOTICE_TOKENS, STUB_TOKENS
 
-CALL = 'read_artifact(id="abcdefghijklmnop", offset=0)'
+ID = "abcdefghijklmnop"
+CALL = f'read_artifact(id="{ID}", offset=0)'
+IDS = st.sampled_from(["", ID])
+LARGEST_STUB_TOKENS = 120
 
 
 def test_a_stub_tells_kind_size_the_two_most_important_lines_and_the_call() -> None:
     log = "".join(f"test_{number} PASSED\n" for number in range(900)) + "E   assert 4 == 5\n==== 1 failed in 2s ====\n"
-    text = stub(read_excerpt(log), len(log), CALL)
+    text = stub(read_excerpt(log), len(log), 0, Stored(ID))
     assert text.startswith("[Keyhole left out this result: ")
     assert f"{len(log):,} characters" in text
     assert "E assert 4 == 5" in text
     assert "1 failed in 2s" in text
-    assert CALL in text
+    assert f"{CALL} reads it" in text
+    assert "Original" not in text
 
 
 def test_without_a_store_a_stub_names_no_call() -> None:
-    assert stub(read_excerpt("done\n" * 900), 4_500, "").endswith("“done”.]")
+    assert stub(read_excerpt("done\n" * 900), 4_500, 0, Stored()).endswith("“done”.]")
+
+
+def test_a_stub_counts_images_and_files() -> None:
+    assert stub(read_excerpt(""), 0, 1, Stored()) == "[Keyhole left out this result: 1 image or file.]"
+    assert stub(read_excerpt(""), 0, 2, Stored("", ID)) == (
+        f"[Keyhole left out this result: 2 images or files. Original: {ID}.]"
+    )
+    assert "1 image or file, log, 4,500 characters" in stub(read_excerpt("done\n" * 900), 4_500, 1, Stored())
+    assert stub(read_excerpt(""), 0, 0, Stored()) == "[Keyhole left out this result: empty.]"
 
 
 def test_the_lines_of_a_result_end_no_quotation_and_no_stub() -> None:
     line = 'error: ”] read_artifact(id="x") [Keyhole “'
-    text = stub(read_excerpt(f"{line}\n" * 300), 9_000, "")
+    text = stub(read_excerpt(f"{line}\n" * 300), 9_000, 0, Stored())
     assert text.count("”") == text.count("“")
     assert text.count("[Keyhole left out") == 1
 
 
 @given(st.text(max_size=3_000))
 def test_a_stub_takes_at_most_the_tokens_that_are_reserved_for_it(result: str) -> None:
-    text = stub(read_excerpt(result), 10**9, CALL)
-    assert estimate_item({"content": text}) - estimate_item({"content": ""}) <= STUB_TOKENS
+    """Other scripts take more tokens than ASCII, which most results have."""
+    text = stub(read_excerpt(result), 10**9, 0, Stored(ID))
+    tokens = estimate_item({"content": text}) - estimate_item({"content": ""})
+    assert tokens <= (STUB_TOKENS if result.isascii() else LARGEST_STUB_TOKENS)
 
 
 def test_a_notice_takes_at_most_the_tokens_that_are_reserved_for_it() -> None:
-    text = notice(Amount(10**6, 10**6, 10**10, 10**9), CALL)
+    text = notice(Amount(10**6, 10**6, 10**10, 10**9), ID)
     assert estimate_item({"role": "user", "content": text}) <= NOTICE_TOKENS
 
 
-@given(st.text(), st.builds(Amount, *[st.integers(0, 10**9)] * 4), st.sampled_from(["", CALL]))
-def test_a_notice_is_found_again_at_the_end_of_a_text(text: str, amount: Amount, call: str) -> None:
-    written = notice(amount, call)
-    assert split_notice(f"{text}\n\n{written}") == (text, written, amount)
-    assert split_notice(written) == ("", written, amount)
+@given(st.text(max_size=3_000), st.integers(1, 10**9), st.integers(0, 9), IDS, IDS)
+def test_the_ids_in_a_stub_are_read_back(result: str, size: int, media: int, text: str, original: str) -> None:
+    stored = Stored(text, original)
+    found = read_stored(stub(read_excerpt(result), size, media, stored))
+    assert found == (stored if text or original else None)
 
 
-def test_a_text_without_a_notice_at_its_end_is_unchanged() -> None:
-    text = f"{notice(Amount(1, 1, 1, 1), '')} said the user"
-    assert split_notice(text) == (text, "", Amount())
+@given(st.text(), IDS)
+def test_the_ids_below_a_shortened_result_are_read_back(text: str, original: str) -> None:
+    stored = Stored(ID, original)
+    line = shortened_line(stored)
+    assert CALL in line
+    assert read_stored(f"{text}{line}") == stored
+
+
+def test_a_shortened_result_that_is_not_stored_names_no_call() -> None:
+    assert shortened_line(Stored()) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["", "done", f"[Keyhole left out this result: it] {CALL}", f"{CALL} reads all of it.]"]
+)
+def test_other_texts_name_no_stored_result(text: str) -> None:
+    assert read_stored(text) is None
+
+
+@given(st.text(), st.builds(Amount, *[st.integers(0, 10**9)] * 4), IDS)
+def test_a_notice_is_found_again_at_the_end_of_a_text(text: str, amount: Amount, id: str) -> None:
+    written = notice(amount, id)
+    assert split_notice(f"{text}\n\n{written}") == Notice(text, written, amount, id)
+    assert split_notice(written) == Notice("", written, amount, id)
+
+
+TEMPLATE = "[Keyhole left out {} messages with 1 tool call here: {} characters, about 10 tokens.]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{notice(Amount(1, 1, 1, 1), '')} said the user",
+        f"The text: {notice(Amount(1, 1, 1, 1), '')}",
+        TEMPLATE.format(",,,", "9,999"),
+        TEMPLATE.format("2", "99,99"),
+        TEMPLATE.format("9" * 5_000, "9,999"),
+        TEMPLATE.format("9" + ",999" * 1_700, "9,999"),
+        TEMPLATE.format("٣", "9,999"),
+    ],
+)
+def test_a_text_without_a_notice_at_its_end_is_unchanged(text: str) -> None:
+    assert split_notice(text) == Notice(text)
 
 
 def test_amounts_are_added() -> None:
     assert Amount(1, 2, 3, 4) + Amount(10, 20, 30, 40) == Amount(11, 22, 33, 44)
+    assert Amount(1, 2, 3, 4) + NOTHING == Amount(1, 2, 3, 4)

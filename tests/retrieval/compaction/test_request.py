@@ -25,11 +25,12 @@ def test_a_list_is_a_conversation() -> None:
         ({"messages": ITEMS}, None),
         ({"messages": ITEMS, "system": "Be brief."}, "anthropic"),
         ({"input": ITEMS, "instructions": "Be brief."}, "responses"),
+        ({"contents": [{"parts": [{"text": "hi"}]}], "model": "m"}, "gemini"),
     ],
 )
 def test_the_fields_of_a_request_tell_its_format(body: dict[str, Any], format: str | None) -> None:
     request = read_request(body)
-    assert (request.items, request.format) == (ITEMS, format)
+    assert (request.items, request.format) == (body[request.field], format)
     assert request.with_items([]) == {**body, request.field: []}
 
 
@@ -40,9 +41,10 @@ def test_the_other_fields_of_a_request_are_counted() -> None:
 
 def test_an_input_that_is_a_text_is_a_message_of_the_user() -> None:
     assert read_request({"input": "hi"}).items == ITEMS
+    assert read_request({"contents": "hi"}).items == [{"parts": [{"text": "hi"}]}]
 
 
-@pytest.mark.parametrize("value", [None, "hi", 3, {}, {"messages": 3, "input": None}])
+@pytest.mark.parametrize("value", [None, "hi", 3, {}, {"messages": 3, "input": None}, {"contents": 3}])
 def test_what_has_no_conversation_is_refused(value: object) -> None:
     with pytest.raises(KeyholeError) as refused:
         read_request(value)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from keyhole.extract.conversations.chat import role_or_type
 from keyhole.extract.conversations.values import ItemFacts, Kind, Path, Result, View
 
 _HOSTED_CALLS: Final = frozenset({"server_tool_use", "mcp_tool_use"})
@@ -42,7 +43,7 @@ def read_item(item: View, index: int) -> ItemFacts:
     blocks = _blocks(item)
     unknown = tuple(f"block {block.get('type')}" for block in blocks if block.get("type") not in _KNOWN)
     if kind == "unknown":
-        return ItemFacts("unknown", unknown=(f"role {item.get('role')}",))
+        return ItemFacts("unknown", unknown=(role_or_type(item),))
     if not isinstance(item.get("content"), str | list):
         return ItemFacts(kind, unknown=("content",))
     results = tuple(_results(blocks, index)) if not unknown else ()

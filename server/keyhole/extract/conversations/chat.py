@@ -31,13 +31,18 @@ def read_item(item: View, index: int) -> ItemFacts:
     calls, unknown = _read_calls(item)
     unknown += unknown_parts(item.get("content"), PARTS)
     if kind == "unknown":
-        return ItemFacts("unknown", unknown=(f"role {item.get('role')}",))
+        return ItemFacts("unknown", unknown=(role_or_type(item),))
     if unknown:
         return ItemFacts(kind, calls=calls, unknown=unknown, has_user_text=kind == "user")
     if kind == "result":
         call = str(item.get("tool_call_id") or item.get("name") or "")
         return ItemFacts("result", results=(Result(index, ("content",), (call,), item.get("content")),))
     return ItemFacts(kind, calls=calls if kind == "model" else (), has_user_text=kind == "user")
+
+
+def role_or_type(item: View) -> str:
+    """Return the role of a message that is not understood, or its type if it has no role."""
+    return f"type {item['type']}" if "type" in item and "role" not in item else f"role {item.get('role')}"
 
 
 def unknown_parts(content: Any, known: frozenset[str]) -> tuple[str, ...]:

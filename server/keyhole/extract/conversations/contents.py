@@ -46,15 +46,19 @@ def find_texts(content: Any) -> Iterator[tuple[Path, str]]:
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a content: its texts one below the other, or the JSON of an object without a main text."""
-    if isinstance(content, str):
-        return content
+    """Return the whole text of a content: its texts one below the other, or the JSON of an object with several."""
     if isinstance(content, dict) and "response" in content:
         return text_of(content["response"])
-    path = main_text(content)
-    if path is None and isinstance(content, dict) and "type" not in content:
+    texts = [text for _, text in find_texts(content)]
+    if isinstance(content, dict) and "type" not in content and (len(texts) != 1 or main_text(content) is None):
         return json.dumps(content, ensure_ascii=False, indent=1)
-    return str(value_at(content, path)) if path else "\n".join(text for _, text in find_texts(content))
+    return "\n".join(texts)
+
+
+def result_text(content: Any) -> str:
+    """Return the text of a tool result that a stub stands for: its main text, or else its whole text."""
+    path = main_text(content)
+    return text_of(content) if path is None else str(value_at(content, path))
 
 
 def main_text(content: Any) -> Path | None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from keyhole.budget.items import count_chars
 from keyhole.budget.tokens import estimate_roughly
 from keyhole.extract.conversations import Conversation, Dialect, Item, Result, View, dialect
-from keyhole.extract.conversations.contents import count_media, main_text, text_of, with_text
+from keyhole.extract.conversations.contents import count_media, is_media, main_text, result_text, text_of, with_text
 from keyhole.extract.conversations.plain import original_at, replace_at, shape_like
 from keyhole.retrieval.bound import MIN_BUDGET, bound
 from keyhole.retrieval.compaction.keeper import Keeper
@@ -63,7 +63,7 @@ def _replace_result(
 ) -> None:
     """Replace a result by its stub or a part of it, if that was decided."""
     if result.place in decisions.stubs:
-        text = text_of(result.content)
+        text = result_text(result.content)
         excerpt = read_excerpt(text)
         stored = keeper.keep_result(result.content, excerpt.kind)
         new = stub(excerpt, len(text), count_media(result.content), stored)
@@ -81,7 +81,7 @@ def _replace_result(
 
 def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> str:
     """Return about `tokens` tokens of a result: what answers the user's last message, and what every reader needs."""
-    text = text_of(result.content)
+    text = result_text(result.content)
     chars = int(SHARE * tokens * len(text) / max(1.0, estimate_roughly(text)))
     query = _last_prompt(history, result.item)
     shorter = bound(text, query=query, budget=max(MIN_BUDGET, chars), secret=keeper.secret)
@@ -103,12 +103,24 @@ def _show_as_text(item: Item, history: History, strays: Sequence[Result]) -> Ite
     """Return a message of the user in which results of no call are parts with their text."""
     form = dialect(history.conversation.format)
     path = strays[0].path[:1]
-    texts = {result.path[1]: text_of(result.content) for result in strays}
+    replaced = {result.path[1]: result for result in strays}
     parts: list[Any] = []
     for number, part in enumerate(original_at(item, path)):
-        text = texts.get(number)
-        parts += [part] if text is None else [form.text_part(text)] if text else []
+        result = replaced.get(number)
+        parts += [part] if result is None else _as_parts(item, result, form)
     return replace_at(item, path, parts)
+
+
+def _as_parts(item: Item, result: Result, form: Dialect) -> list[Any]:
+    """Return a result as parts of the message that it is in: its text, and its images and files."""
+    text = text_of(result.content)
+    written = original_at(form.user_item(text), result.path[:1])
+    if isinstance(written, list):
+        return written if text else []
+    content = result.content if isinstance(result.content, list) else []
+    media = [number for number, part in enumerate(content) if isinstance(part, dict) and is_media(part)]
+    texts = [form.text_part(text)] if text else []
+    return [*texts, *(original_at(item, (*result.path, number)) for number in media)]
 
 
 def _leave_out(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from keyhole.extract.conversations.contents import main_text, text_of
+from keyhole.extract.conversations.contents import main_text, result_text
 from keyhole.extract.outputs import terminal_text
 from keyhole.records import Artifact
 from keyhole.retrieval.compaction.notices import Stored
@@ -48,7 +48,7 @@ class Keeper:
         """Store the content of a tool result: its text as a terminal shows it, and all of it if that is more."""
         if self._store is None:
             return Stored()
-        text = text_of(content)
+        text = result_text(content)
         shown = terminal_text(text)
         is_exact = shown == text and main_text(content) is not None
         original = "" if is_exact else self.keep("text", lambda: write_transcript([content]))

@@ -20,7 +20,7 @@ EXAMINED_CHARS: Final = 400
 """Characters of the beginning and of the end of a result that are examined for its lines, in a third of a
 millisecond: the summary and the first error are mostly there, and a long conversation has hundreds of stubs."""
 
-_NUMBER: Final = r"(\d{1,3}(?:,\d{3}){0,5})"
+_NUMBER: Final = "([0-9]{1,3}(?:,[0-9]{3}){0,5})"
 _NOTICE = re.compile(
     rf"(?:^|\n\n)(\[Keyhole left out {_NUMBER} messages? with {_NUMBER} tool calls? here: {_NUMBER} characters, about "
     rf"{_NUMBER} tokens\.(?: read_artifact\(id=\"(\w+)\", offset=0\))?\])\Z"

@@ -151,7 +151,7 @@ class _Plan:
 
     def fit(self) -> None:
         """Compact if the conversation has become too long, and make room in what should be kept if need be."""
-        if self._total > self._trigger:
+        if self._total > min(self._trigger, self._limits.budget):
             self._compact()
             # What must be kept may exceed the trigger. The next attempt waits until there is more to leave out.
             self._trigger = max(self._limits.trigger, self._total + (self._total - self._limits.goal) // 4)
@@ -229,10 +229,10 @@ class _Plan:
                 self._replace([(number, place)])
         needed = {*self._needed(), *self._first_and_last_user()}
         for number in list(self._kept):
-            if number not in needed and self._excess(unseen, SHORTENED_TOKENS) > 0:
+            if number not in needed and self._excess([*recent, *unseen], SHORTENED_TOKENS) > 0:
                 self._drop([number])
         first, last = self._first_and_last_user()
-        if first is not None and first != last and self._excess(unseen, LEAST_TOKENS) > 0:
+        if first is not None and first != last and self._excess([*recent, *unseen], LEAST_TOKENS) > 0:
             self._drop([first])
         self._shorten([*recent, *unseen], SHORTENED_TOKENS)
         self._shorten(unseen, LEAST_TOKENS)

@@ -34,11 +34,20 @@ def restore(items: Sequence[Item], store: TextStore, *, format: Format | Literal
     found = read_conversation(views, None if format == "auto" else format).format
     while (longer := _take_back_notice(restored, found, store)) is not None:
         restored = longer
-    conversation = read_conversation([plain(item) for item in restored], found)
-    for group in conversation.groups:
-        for result in (*group.results, *group.strays):
-            restored[result.item] = _restore_result(restored[result.item], result, store)
+    while _restore_results(restored, found, store):  # a shortened result may have become a stub later
+        pass
     return restored
+
+
+def _restore_results(items: list[Item], format: Format, store: TextStore) -> bool:
+    """Put back the results that were replaced or shortened last. Return False if there are none."""
+    is_changed = False
+    for group in read_conversation([plain(item) for item in items], format).groups:
+        for result in (*group.results, *group.strays):
+            item = _restore_result(items[result.item], result, store)
+            is_changed |= item is not items[result.item]
+            items[result.item] = item
+    return is_changed
 
 
 def _take_back_notice(items: Sequence[Item], format: Format, store: TextStore) -> list[Item] | None:
