@@ -25,7 +25,7 @@ FOLDED = (
     "d", "UU", "Ua", " a", "na", "pa", "da", "aU", " U", "pU", "nU", " d", "nd", "pd", "Ud", "d ", "p ", " p", "np",
     "pp", "Up", "pppp", "n ", "  d", "a" * 8, "a" * 11, "U" * 8,
 )  # fmt: skip
-"""Sequences of classes, with `a` for vowels and consonants. More of them, such as all pairs, hardly lower the errors."""
+"""Sequences of classes, with `a` for vowels and consonants. More of them hardly lower the errors."""
 OTHER = (*"NLMWGRHAXIVSJKOE", "aL", "aM", "aW", ".R", " R", " S", ".S")
 """Sequences that only texts with other characters than ASCII have."""
 LIMITS = {

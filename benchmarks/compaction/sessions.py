@@ -23,6 +23,7 @@ from benchmarks.compaction.conversations import FORMATS, Conversation, Items, Ro
 from benchmarks.compaction.systems import clear_results, texts
 from benchmarks.outputs.corpus import Output, Question, load_outputs, load_questions
 from keyhole.extract.conversations import Format
+from keyhole.retrieval.compaction.compact import TARGET
 
 BUDGET = 60_000
 """Tokens of a request."""
@@ -67,6 +68,7 @@ def build_session(requests: int) -> Session:
     ids = _drawn(draw, sorted(outputs))
     rounds = []
     for number in range(requests):
+        own: tuple[Output, ...]
         if draw.random() < WRITES:
             start = draw.randrange(20_000)
             text = draw.choice(sources)[start : start + draw.randint(*FILE_CHARS)]
@@ -123,9 +125,9 @@ def _answers(session: Session, count: int, text: str) -> Iterator[bool]:
 
 def systems(budget: int, target: float | None) -> dict[str, Shorten]:
     """Return the ways to shorten a request."""
-    options = {} if target is None else {"target": target}
+    share = TARGET if target is None else target
     return {
-        "keyhole": lambda items, format: keyhole.compact(items, budget, format=format, **options).items,
+        "keyhole": lambda items, format: keyhole.compact(items, budget, format=format, target=share).items,
         "all but three results cleared": lambda items, format: clear_results(items, format, budget, None),
     }
 
