@@ -176,8 +176,9 @@ TOOL, TOOL_RESPONSE = {"toolCall": {"id": "t"}}, {"toolResponse": {"id": "t"}}
 GEMINI: list[Case] = [
     ("Please ensure that single turn", [model({"text": "x"}), person()],
      [{"parts": [{"text": "x"}]}, model(function("a"))]),
-    ("the number of function response", [person(), model(function("a"), function("b")), person(response("a"))],
-     [person(), model(function("a"), function("b")), person(response("b"), response("a"))]),
+    ("the number of function response", [person(), model(function("a"), function("b")), person(response("a")), model({"text": "x"})],
+     [person(), model(function("a"), function("b")), person(response("b"), response("a")),
+      model(function("a"), function("b")), person(response("a"))]),
     ("the number of function response", [person(), model(function("a")), person()], [person(), *SNAKE, person()]),
     ("a function response names", [person(), model(function("a", id="1")), person(response("a", id="2"))],
      [person(), model(function("a", id="1")), person(response("a")), model(function("a")),
