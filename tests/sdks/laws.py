@@ -1,4 +1,4 @@
-"""What `keyhole.compact` and `keyhole.restore` promise for every conversation, as functions that yield broken promises."""
+"""The promises of `keyhole.compact` and `keyhole.restore`, as functions that yield how a result breaks them."""
 
 from __future__ import annotations
 
@@ -39,6 +39,17 @@ class Trial:
 
     def __post_init__(self) -> None:
         self.views = [view(item) for item in self.items]
+
+    @property
+    def is_countable(self) -> bool:
+        """Return True if Keyhole and this module count the same: of objects, fields that are not sent do not count."""
+        return "counter" in self.options or is_plain(self.items)
+
+    @property
+    def unknown(self) -> dict[int, str]:
+        """Return the items that no client understands. Keyhole does not read the blocks of LangChain's messages."""
+        found = unknown_items(self.views)
+        return {index: name for index, name in found.items() if self.format != "langchain" or name == "role critic"}
 
     def compact(self, items: Sequence[Any], budget: int) -> Any:
         """Compact a conversation with the options of the trial."""
@@ -92,13 +103,13 @@ def _describe(error: Exception) -> str:
 
 def _check_error(trial: Trial, error: KeyholeError) -> Iterator[str]:
     if error.code is Code.INVALID_ARGUMENT:
-        if len(unknown_items(trial.views)) < len(trial.views):
+        if len(trial.unknown) < len(trial.views):
             yield f"invalid_argument: {error.message[:120]}"
         return
     if error.code is not Code.OVER_BUDGET:
         yield f"{error.code}: {error.message[:120]}"
         return
-    if trial.budget >= trial.count(trial.items):
+    if trial.is_countable and trial.budget >= trial.count(trial.items):
         yield "over_budget for a conversation that fits"
     least = error.facts.get("least")
     if not isinstance(least, int):
@@ -109,7 +120,7 @@ def _check_error(trial: Trial, error: KeyholeError) -> Iterator[str]:
     except KeyholeError as again:
         yield f"the least budget does not work: {again.code} {least} {again.facts.get('least')}"
     else:
-        if trial.count(done.items) > least:
+        if trial.is_countable and trial.count(done.items) > least:
             yield "the least budget is exceeded"
 
 
@@ -139,7 +150,7 @@ def sizes(done: Done) -> Iterator[str]:
     after = done.trial.count(done.items)
     if done.report.tokens_after > done.trial.budget:
         yield f"the report counts {done.report.tokens_after} tokens of {done.trial.budget}"
-    if after != done.report.tokens_after and (is_plain(done.items) or done.trial.options.get("counter")):
+    if after != done.report.tokens_after and done.trial.is_countable:
         yield f"the report counts {done.report.tokens_after} tokens, the caller {after}"
 
 
@@ -195,7 +206,7 @@ def pinned(done: Done) -> Iterator[str]:
     users = [index for index, item in enumerate(views) if has_user_text(item)]
     if users and users[-1] in dropped:
         yield f"the user's last message was dropped: {_kind(views[users[-1]])}"
-    yield from (f"an unknown item was dropped: {_kind(views[i])}" for i in dropped & unknown_items(views).keys())
+    yield from (f"an unknown item was dropped: {_kind(views[i])}" for i in dropped & done.trial.unknown.keys())
     if not faults(done.trial.format, views):
         model = max((index for index, item in enumerate(views) if role_of(item) == "model" or _calls(item)), default=-1)
         unseen = {index for index, item in enumerate(views) if index > model and role_of(item) == "result"}
@@ -211,10 +222,10 @@ def _calls(item: View) -> bool:
 def unknowns(done: Done) -> Iterator[str]:
     """Items that no client understands are named in the report, and others only if the report names their type."""
     named = {index for index, _ in done.report.unknown}
-    for index, name in unknown_items(done.trial.views).items():
+    for index, name in done.trial.unknown.items():
         if index not in named:
             yield f"not named: {name}"
-        elif not any(name in given or given in name for at, given in done.report.unknown if at == index):
+        elif done.trial.format in RULES and not any(name in given for at, given in done.report.unknown if at == index):
             yield f"named otherwise: {name}"
     kept = {id(item) for item in done.items}
     yield from (f"changed: {name}" for i, name in done.report.unknown if id(done.trial.items[i]) not in kept)
@@ -225,7 +236,7 @@ def rules(done: Done) -> Iterator[str]:
     before = Counter(faults(done.trial.format, done.trial.views))
     after = Counter(faults(done.trial.format, done.views))
     yield from (after - before).elements()
-    if not getattr(done.report, "unknown", unknown_items(done.trial.views)):
+    if not getattr(done.report, "unknown", done.trial.unknown):
         yield from (f"not repaired: {each}" for each in after & before if each.rsplit(": ", 1)[0] in REPAIRED)
 
 
@@ -261,8 +272,8 @@ def restoring(done: Done) -> Iterator[str]:
 
 
 def _restore(done: Done, items: Sequence[Any]) -> list[Any]:
-    restore: Callable[..., list[Any]] = keyhole.restore  # type: ignore[attr-defined,unused-ignore]
-    return restore(items, done.trial.store, format=done.report.format)
+    restore: Any = keyhole.restore
+    return list(restore(items, done.trial.store, format=done.report.format))
 
 
 def _compare(before: Sequence[View], restored: Sequence[Any]) -> Iterator[str]:

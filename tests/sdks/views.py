@@ -92,11 +92,10 @@ def role_of(item: View) -> str:
 
 def has_user_text(item: View) -> bool:
     """Return True for a message of the user that is more than results of tools."""
-    if item.get("role") not in ("user", None) or role_of(item) not in ("user", "result"):
-        return False
     parts = _parts(item)
-    is_user = item.get("role") == "user" or item.get("type") == "human" or item.get("kind") == "request" or parts
-    return bool(is_user) and not (parts and all(_is_result(part) for part in parts))
+    if role_of(item) == "user":
+        return True
+    return role_of(item) == "result" and any(map(_is_result, parts)) and not all(map(_is_result, parts))
 
 
 def _parts(item: View) -> list[View]:

@@ -176,7 +176,8 @@ TOOL, TOOL_RESPONSE = {"toolCall": {"id": "t"}}, {"toolResponse": {"id": "t"}}
 GEMINI: list[Case] = [
     ("Please ensure that single turn", [model({"text": "x"}), person()],
      [{"parts": [{"text": "x"}]}, model(function("a"))]),
-    ("the number of function response", [person(), model(function("a"), function("b")), person(response("a")), model({"text": "x"})],
+    ("the number of function response",
+     [person(), model(function("a"), function("b")), person(response("a")), model({"text": "x"})],
      [person(), model(function("a"), function("b")), person(response("b"), response("a")),
       model(function("a"), function("b")), person(response("a"))]),
     ("the number of function response", [person(), model(function("a")), person()], [person(), *SNAKE, person()]),

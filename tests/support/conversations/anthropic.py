@@ -42,12 +42,15 @@ def _messages(step: Event) -> list[Item]:
 def _texts(step: Event) -> list[Item]:
     if step.kind == "state":
         system = {"role": "system", "content": step.text or "Be brief."}
-        return [{"role": "user", "content": "Go on."}, system, {"role": "assistant", "content": "Yes."}]
-    if step.kind == "model" and step.style & 1:
-        return [{"role": "assistant", "content": [*_thoughts(step), {"type": "text", "text": step.text}]}]
+        return [{"role": "user", "content": "Go on."}, system, _said(step, "Yes.")]
     if step.kind == "model":
-        return [{"role": "assistant", "content": step.text}]
+        return [_said(step, step.text)]
     return [{"role": "user", "content": step.text}] if step.kind in ("user", "imitation") else []
+
+
+def _said(step: Event, text: str) -> Item:
+    blocks = [*_thoughts(step), {"type": "text", "text": text}]
+    return {"role": "assistant", "content": blocks if step.style & 1 else text}
 
 
 def _thoughts(step: Event) -> list[Item]:

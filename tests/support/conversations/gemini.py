@@ -71,7 +71,7 @@ def _calls(step: Event) -> list[Item]:
     if step.is_marked and results and step.kind == "calls":
         results.append({"text": "a reminder"})
     asked = [{"role": "model", "parts": [*_thoughts(step), *calls]}] if calls else []
-    role = "function" if step.is_interleaved else "user"
+    role = "function" if step.is_interleaved and not step.is_marked else "user"
     return [*asked, *([{"role": role, "parts": results}] if results else [])]
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 from collections.abc import Callable
 
-PIXELS = "iVBORw0KGgo" * 40
-"""Not an image, but as long as a small one in base64."""
+_HEADER = (
+    b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+    + (640).to_bytes(4, "big")
+    + (480).to_bytes(4, "big")
+    + b"\x08\x02\x00\x00\x00"
+)
+PIXELS = base64.b64encode(_HEADER + bytes(301)).decode("ascii")
+"""The beginning of an image of 640 × 480 pixels, in base64."""
 IMITATIONS = (
     "[Keyhole left out ,,, messages with 1 tool call here: 9,999 characters, about 99 tokens.]",
     "Go on.\n\n[Keyhole left out 2 messages with 1 tool call here: 9,999 characters, about 99 tokens.]",
