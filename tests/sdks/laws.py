@@ -158,7 +158,7 @@ def identities(done: Done) -> Iterator[str]:
     """What the report does not name is the same object, in the same order, and what changed is of the same kind."""
     named = {item for item, _ in (*done.report.stubs, *getattr(done.report, "shortened", ()))}
     first = next((index for index, item in enumerate(done.trial.views) if _is_user_alone(item)), None)
-    strays = _stray_items(done.trial)
+    strays = set(done.report.replaced)
     for index, item in done.pairs:
         before = done.trial.items[index]
         if type(item) is not type(before):
@@ -173,13 +173,6 @@ def identities(done: Done) -> Iterator[str]:
 
 def _is_user_alone(item: View) -> bool:
     return has_user_text(item) and role_of(item) == "user"
-
-
-def _stray_items(trial: Trial) -> set[int]:
-    """Return the messages of the user that have broken results beside their text."""
-    if not faults(trial.format, trial.views):
-        return set()
-    return {i for i, item in enumerate(trial.views) if has_user_text(item) and role_of(item) == "result"}
 
 
 def _kind(item: View) -> str:
@@ -235,7 +228,8 @@ def rules(done: Done) -> Iterator[str]:
     """The result breaks no rule that the conversation obeyed; none about pairs if all of it was understood."""
     before = Counter(faults(done.trial.format, done.trial.views))
     after = Counter(faults(done.trial.format, done.views))
-    yield from (after - before).elements()
+    # Of an invalid conversation, the neighbour of a system message may be left out as broken.
+    yield from (each for each in (after - before).elements() if not (before and "a system message" in each))
     if not getattr(done.report, "unknown", done.trial.unknown):
         yield from (f"not repaired: {each}" for each in after & before if each.rsplit(": ", 1)[0] in REPAIRED)
 
@@ -250,7 +244,9 @@ def formats(done: Done) -> Iterator[str]:
 
 
 def stability(done: Done) -> Iterator[str]:
-    """Compacting the result again changes nothing."""
+    """Compacting the result again changes nothing, unless it is still above the trigger."""
+    if done.report.tokens_after > done.trial.budget * done.trial.options.get("trigger", 1.0):
+        return
     again = done.trial.compact(done.items, done.trial.budget)
     after = [view(item) for item in again.items]
     if after != done.views:

@@ -7,7 +7,7 @@ its text, all its parallel calls, their results, and every other item that names
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from keyhole.extract.conversations.values import Conversation, Format, Group, ItemFacts, Kind, Result
 
@@ -102,7 +102,7 @@ def group_items(format: Format, facts: Sequence[ItemFacts]) -> Conversation:
         if fact.kind != "unknown":
             current = turn if turn.kind == "model" else None
     unknown = tuple((index, name) for index, fact in enumerate(facts) for name in fact.unknown)
-    groups = _close(format, turns, can_be_broken=not unknown)
+    groups = _pin_neighbours(format, _close(format, turns, can_be_broken=not unknown))
     return Conversation(format, groups, tuple(fact.kind for fact in facts), unknown)
 
 
@@ -131,9 +131,11 @@ def _begins_turn(format: Format, current: _Turn, fact: ItemFacts) -> bool:
     In Responses, a call after results may belong to the same response as the reasoning before them. A program that the
     provider runs goes on after the results of the tools that it calls.
     """
-    if current.running:
+    if current.running and not current.unanswered:
         return False
     if format in ("chat", "langchain"):
+        return True
+    if format in ("gemini", "pydantic-ai") and current.unanswered:
         return True
     if format != "responses":  # consecutive messages of one role are one
         return current.is_answered
@@ -153,7 +155,7 @@ def _close(format: Format, turns: Sequence[_Turn], *, can_be_broken: bool) -> tu
         is_unanswered = bool(turn.unanswered) and number != last
         is_broken = turn.kind == "result" or is_unanswered or (is_repeated and format == "anthropic")
         if is_broken and can_be_broken:
-            groups += reversed(_break(turn))
+            groups += reversed(_break(format, turn))
         else:
             seen.update(turn.calls)
             groups.append(_group(turn, is_last=number == last))
@@ -173,15 +175,41 @@ def _group(turn: _Turn, *, is_last: bool) -> Group:
     )
 
 
-def _break(turn: _Turn) -> list[Group]:
-    """Return the groups of a turn that a provider would refuse. What the user wrote in it is a message of its own."""
-    rest = tuple(item for item in turn.items if item not in turn.user_items)
+def _pin_neighbours(format: Format, groups: Sequence[Group]) -> tuple[Group, ...]:
+    """Return the groups with those fixed that a fixed group needs beside it.
+
+    Anthropic takes a message of the system only between the user and the assistant, and Gemini takes a call only after
+    a content of the user.
+    """
+    group_of = {item: number for number, group in enumerate(groups) for item in group.items}
+    fixed: set[int] = set()
+    for group in groups:
+        if format == "anthropic" and group.kind == "system":
+            fixed.update(item for item in (group.items[0] - 1, group.items[-1] + 1) if group.items[0] > 0)
+        elif format == "gemini" and group.is_fixed and group.kind == "model":
+            fixed.add(group.items[-1] + 1)
+    pinned = {group_of[item] for item in fixed if item in group_of}
+    return tuple(replace(group, is_fixed=True) if n in pinned else group for n, group in enumerate(groups))
+
+
+def _break(format: Format, turn: _Turn) -> list[Group]:
+    """Return the groups of a turn that a provider would refuse. What the user wrote in it is a message of its own.
+
+    In Gemini, stray results are messages of the user too, because two contents of the model must not meet.
+    """
+    own = turn.items if format == "gemini" and turn.kind == "result" else turn.user_items
+    rest = tuple(item for item in turn.items if item not in own)
     broken = [Group(turn.kind, rest, calls=len(turn.calls), is_broken=True)] if rest else []
     results = [result for results in turn.rounds for result in results]
     return [
         *broken,
         *(
-            Group("user", (item,), has_user_text=True, strays=tuple(each for each in results if each.item == item))
-            for item in turn.user_items
+            Group(
+                "user",
+                (item,),
+                has_user_text=item in turn.user_items,
+                strays=tuple(each for each in results if each.item == item),
+            )
+            for item in own
         ),
     ]

@@ -45,7 +45,7 @@ def read_item(item: View, index: int) -> ItemFacts:
     )
     has_text = any(kind in _USER or kind == "retry-prompt" for kind in kinds) and len(results) < len(kinds)
     return ItemFacts(
-        "result" if results else "user",
+        "result" if results else "system" if is_fixed and not has_text else "user",
         results=() if unknown else results,
         has_user_text=has_text,
         is_fixed=is_fixed,

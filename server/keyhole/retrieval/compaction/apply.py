@@ -24,7 +24,7 @@ from keyhole.retrieval.compaction.notices import (
     split_notice,
     stub,
 )
-from keyhole.retrieval.compaction.plan import Decisions, Sizes
+from keyhole.retrieval.compaction.plan import Decisions, Place, Sizes
 from keyhole.retrieval.compaction.transcript import Places, write_left_out
 
 QUERY_CHARS: Final = 1_000
@@ -42,26 +42,39 @@ class History:
     conversation: Conversation
 
 
-def apply(history: History, sizes: Sizes, decisions: Decisions, keeper: Keeper) -> tuple[list[Item], Amount]:
-    """Return the items after the decisions, and how much is left out. Items that stay are the same objects."""
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A conversation after the decisions."""
+
+    items: list[Item]
+    """Items that were not changed are the same objects."""
+    shortened: tuple[Place, ...] = ()
+    """The results of which a part is shown."""
+    left_out: Amount = NOTHING
+    replaced: tuple[int, ...] = ()
+    """The messages of the user that were changed because they have results of no call."""
+
+
+def apply(history: History, sizes: Sizes, decisions: Decisions, keeper: Keeper) -> Applied:
+    """Return the conversation after the decisions."""
     kept = dict(enumerate(history.items))
     groups = history.conversation.groups
-    for group in groups:
-        for result in group.results:
-            if result.item not in decisions.dropped:
-                _replace_result(kept, history, result, decisions, keeper)
-    strays = [result for group in groups for result in group.strays]
+    results = [each for group in groups for each in group.results if each.item not in decisions.dropped]
+    changed = [each.place for each in results if _replace_result(kept, history, each, decisions, keeper)]
+    shortened = tuple(sorted((each for each in changed if each not in decisions.stubs), key=_position))
+    strays = [result for group in groups for result in group.strays if result.item not in decisions.dropped]
     for item in {result.item for result in strays}:
         kept[item] = _show_as_text(kept[item], history, [each for each in strays if each.item == item])
     if not decisions.dropped and not strays:
-        return list(kept.values()), NOTHING
-    return _leave_out(kept, history, sizes, decisions, keeper)
+        return Applied(list(kept.values()), shortened)
+    items, amount = _leave_out(kept, history, sizes, decisions, keeper)
+    return Applied(items, shortened, amount, tuple(sorted({result.item for result in strays})))
 
 
 def _replace_result(
     kept: dict[int, Item], history: History, result: Result, decisions: Decisions, keeper: Keeper
-) -> None:
-    """Replace a result by its stub or a part of it, if that was decided."""
+) -> bool:
+    """Replace a result by its stub or a part of it, if that was decided. Return True if it was."""
     if result.place in decisions.stubs:
         text = result_text(result.content)
         excerpt = read_excerpt(text)
@@ -70,24 +83,35 @@ def _replace_result(
     elif result.place in decisions.shortened:
         new = _shorten(history, result, decisions.shortened[result.place], keeper)
     else:
-        return
+        new = ""
     path = main_text(result.content)
+    if not new:
+        return False
     if path is None:
         part = dialect(history.conversation.format).text_part(new)
         kept[result.item] = replace_at(kept[result.item], result.path, with_text(result.content, new, part))
     else:
         kept[result.item] = replace_at(kept[result.item], (*result.path, *path), new)
+    return True
+
+
+def _position(place: Place) -> tuple[int, int]:
+    return place[0], place[1] or 0
 
 
 def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> str:
-    """Return about `tokens` tokens of a result: what answers the user's last message, and what every reader needs."""
+    """Return about `tokens` tokens of a result: what answers the user's last message, and what every reader needs.
+
+    It is "" for a result that is short enough, because the lines around a part have tokens too.
+    """
     text = result_text(result.content)
     chars = int(SHARE * tokens * len(text) / max(1.0, estimate_roughly(text)))
     query = _last_prompt(history, result.item)
     shorter = bound(text, query=query, budget=max(MIN_BUDGET, chars), secret=keeper.secret)
-    if shorter.unchanged:
-        return text
-    return shorter.text + shortened_line(keeper.keep_result(result.content, shorter.kind))
+    if shorter.unchanged and main_text(result.content) is not None:
+        return ""
+    stored = keeper.keep_result(result.content, shorter.kind)
+    return shorter.text + shortened_line(count_media(result.content), stored)
 
 
 def _last_prompt(history: History, end: int) -> str | None:

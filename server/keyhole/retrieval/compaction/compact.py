@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from keyhole.budget.items import estimate_item, estimate_value
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.conversations import FORMATS, Format, Item, View, read_conversation
+from keyhole.extract.conversations import FORMATS, Conversation, Format, Item, View, dialect, read_conversation
 from keyhole.extract.conversations.contents import find_texts
-from keyhole.extract.conversations.plain import is_readable, plain
-from keyhole.retrieval.compaction.apply import History, apply
+from keyhole.extract.conversations.plain import is_readable, original_at, plain
+from keyhole.retrieval.compaction.apply import Applied, History, apply
 from keyhole.retrieval.compaction.keeper import Keeper
-from keyhole.retrieval.compaction.notices import NOTHING, Amount
+from keyhole.retrieval.compaction.notices import NOTHING, Amount, is_notice
 from keyhole.retrieval.compaction.plan import Decisions, Limits, Place, Sizes, decide
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Report:
     """The tool results of which a part is shown."""
     dropped: tuple[int, ...] = ()
     """The indexes of the items that were left out."""
+    replaced: tuple[int, ...] = ()
+    """The indexes of messages of the user with results of no call, which are shown as text."""
     unknown: tuple[tuple[int, str], ...] = ()
     """The items that were not fully understood, and so were kept: the index, and the name of the type in it."""
     left_out: Amount = NOTHING
@@ -92,7 +94,7 @@ def compact(
     """
     _check(items, budget, format, keep_last, target, trigger)
     views: list[View] = [plain(item) for item in items]
-    history = History(items, views, read_conversation(views, None if format == "auto" else format))
+    history = History(items, views, _pin_notices(read_conversation(views, None if format == "auto" else format), views))
     sizes = _measure(history, counter)
     limit, decisions = float(budget), None
     is_last = False
@@ -103,11 +105,11 @@ def compact(
         )
         if planned != decisions:
             decisions, keeper = planned, Keeper(store, secret, now)
-            kept, left_out = apply(history, sizes, decisions, keeper)
-            after = _count(kept, counter)
+            applied = apply(history, sizes, decisions, keeper)
+            after = _count(applied.items, counter)
         if after <= budget:
-            tokens = (sum(sizes.items), after)
-            return Compacted(kept, _report(history, decisions, tokens, left_out, keeper))
+            report = _report(history, decisions, applied, (sum(sizes.items), after), keeper)
+            return Compacted(applied.items, report)
         if is_last:
             raise _over_budget(history, budget, after)
         is_last = planned.tokens > limit  # nothing is left that could be left out
@@ -130,16 +132,36 @@ def _check(items: Sequence[Item], budget: int, format: str, keep_last: int, targ
         raise KeyholeError(Code.INVALID_ARGUMENT, f"format must be one of: auto, {', '.join(FORMATS)}")
 
 
+def _pin_notices(conversation: Conversation, views: Sequence[View]) -> Conversation:
+    """Return a conversation in which messages that are only a notice stay, because a notice replaces what it names."""
+    form = dialect(conversation.format)
+    groups = tuple(
+        replace(group, is_fixed=True)
+        if group.kind == "user" and is_notice(original_at(views[group.items[0]], form.text_path(views[group.items[0]])))
+        else group
+        for group in conversation.groups
+    )
+    return replace(conversation, groups=groups)
+
+
 def _measure(history: History, counter: Counter | None) -> Sizes:
     """Return the tokens of items and results. A counter counts whole items; results get their estimated share."""
     estimates = [estimate_item(view) for view in history.views]
-    counts = [counter([item]) for item in history.items] if counter else estimates
+    counts = _count_each(history.items, counter) if counter else estimates
     results = [result for group in history.conversation.groups for result in group.results]
     tokens = {
         result.place: round(estimate_value(result.content) * counts[result.item] / max(1, estimates[result.item]))
         for result in results
     }
-    return Sizes(counts, tokens, {each.place for each in results if not any(find_texts(each.content))})
+    without_text = {each.place for each in results if not any(text for _, text in find_texts(each.content))}
+    return Sizes(counts, tokens, without_text)
+
+
+def _count_each(items: Sequence[Item], counter: Counter) -> list[int]:
+    """Return the tokens of each item, which add up to no more than those of all items together."""
+    counts = [counter([item]) for item in items]
+    share = min(1.0, counter(items) / max(1, sum(counts)))
+    return [int(count * share) for count in counts]
 
 
 def _count(items: Sequence[Item], counter: Counter | None) -> int:
@@ -147,17 +169,18 @@ def _count(items: Sequence[Item], counter: Counter | None) -> int:
 
 
 def _report(
-    history: History, decisions: Decisions, tokens: tuple[int, int], left_out: Amount, keeper: Keeper
+    history: History, decisions: Decisions, applied: Applied, tokens: tuple[int, int], keeper: Keeper
 ) -> Report:
     conversation = history.conversation
     return Report(
         conversation.format,
         *tokens,
         stubs=tuple(sorted(decisions.stubs, key=lambda each: (each[0], each[1] or 0))),
-        shortened=tuple(sorted(decisions.shortened, key=lambda each: (each[0], each[1] or 0))),
+        shortened=applied.shortened,
         dropped=tuple(sorted(decisions.dropped)),
+        replaced=applied.replaced,
         unknown=conversation.unknown,
-        left_out=left_out,
+        left_out=applied.left_out,
         ids=tuple(keeper.ids),
     )
 

@@ -31,7 +31,9 @@ _STUB = re.compile(
     + _STORED.format(r"it; so does query= instead of offset=\.")
     + r"|Original: (\w+)\.\]\Z)"
 )
-_SHORTENED = re.compile(r"\n\[Keyhole shortened this result\. " + _STORED.format(r"all of it\."))
+_SHORTENED = re.compile(
+    r"\n\[Keyhole shortened this result[^.\n]*\. (?:" + _STORED.format(r"all of it\.") + r"|Original: (\w+)\.\]\Z)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
     `media`: the number of images and files in it.
     """
     kind = f"{KIND_NAMES.get(excerpt.kind, excerpt.kind)}, {size:,} characters" if size else ""
-    images = f"{media} image{'s' * (media > 1)} or file{'s' * (media > 1)}" if media else ""
+    images = _media(media) if media else ""
     lines = ", ".join(islice(_quoted_lines(excerpt), STUB_LINES))
     sentences = [
         f"Keyhole left out this result: {', '.join(filter(None, (images, kind))) or 'empty'}.",
@@ -82,12 +84,24 @@ def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
     return f"[{' '.join(sentence for sentence in sentences if sentence)}]"
 
 
-def shortened_line(stored: Stored) -> str:
-    """Return the line below a shortened result that names the call which reads all of it; "" if it is not stored."""
-    if not stored.text:
+def shortened_line(media: int, stored: Stored) -> str:
+    """Return the line below a shortened result that names its call and what is missing; "" if there is nothing to say.
+
+    `media`: the number of images and files in the result, which are left out.
+    """
+    if not stored.text and not media:
         return ""
-    parts = ["\n[Keyhole shortened this result.", f"{_call(stored.text)} reads all of it.", _original(stored)]
+    missing = f" and left out {_media(media)}" if media else ""
+    parts = [
+        f"\n[Keyhole shortened this result{missing}.",
+        stored.text and f"{_call(stored.text)} reads all of it.",
+        _original(stored),
+    ]
     return " ".join(part for part in parts if part) + "]"
+
+
+def _media(count: int) -> str:
+    return f"{count} image{'s' * (count > 1)} or file{'s' * (count > 1)}"
 
 
 def _call(id: str) -> str:
@@ -100,11 +114,8 @@ def _original(stored: Stored) -> str:
 
 def read_stored(text: str) -> Stored | None:
     """Return the ids that a stub or a shortened result names, None if a text is neither."""
-    if found := _STUB.match(text):
-        return Stored(found[1] or "", found[2] or found[3] or "")
-    if found := _SHORTENED.search(text):
-        return Stored(found[1], found[2] or "")
-    return None
+    found = _STUB.match(text) or _SHORTENED.search(text)
+    return Stored(found[1] or "", found[2] or found[3] or "") if found else None
 
 
 def _quoted_lines(excerpt: Output) -> Iterator[str]:
@@ -146,3 +157,10 @@ def split_notice(text: str) -> Notice:
         return Notice(text)
     amount = Amount(*(int(number.replace(",", "")) for number in found.groups()[1:5]))
     return Notice(text[: found.start()], found[1], amount, found[6] or "")
+
+
+def is_notice(content: object) -> bool:
+    """Return True for the content of a message that is only a notice: a text, or a list with one part."""
+    if isinstance(content, list) and len(content) == 1:
+        content = content[0].get("text") if isinstance(content[0], dict) else content[0]
+    return isinstance(content, str) and bool(content) and split_notice(content).before == ""

@@ -101,6 +101,7 @@ class _Plan:
         """The numbers of the groups that are left out."""
         self._broken: set[int] = set()
         self._kept: list[int] = []
+        self._first = next((n for n, group in enumerate(self._groups) if group.kind == "user"), None)
         self._pending: set[int] = set()
         """The groups that are fixed, or have a call without a result so far."""
         self._total = 0
@@ -232,7 +233,11 @@ class _Plan:
             if number not in needed and self._excess([*recent, *unseen], SHORTENED_TOKENS) > 0:
                 self._drop([number])
         first, last = self._first_and_last_user()
-        if first is not None and first != last and self._excess([*recent, *unseen], LEAST_TOKENS) > 0:
+        if (
+            first is not None
+            and first not in (last, *self._needed())
+            and self._excess([*recent, *unseen], LEAST_TOKENS) > 0
+        ):
             self._drop([first])
         self._shorten([*recent, *unseen], SHORTENED_TOKENS)
         self._shorten(unseen, LEAST_TOKENS)
@@ -294,9 +299,9 @@ class _Plan:
         return (unseen | self._pending) - self._left_out
 
     def _first_and_last_user(self) -> tuple[int | None, int | None]:
-        """Return the numbers of the first message of the user alone, and of the last group with text of the user."""
+        """Return the numbers of the user's first message, if it is kept, and of the last group with user text."""
         users = [number for number in self._kept if self._groups[number].has_user_text]
-        first = next((number for number in users if self._groups[number].kind == "user"), None)
+        first = self._first if self._first in users else None
         return first, users[-1] if users else None
 
 
