@@ -119,6 +119,8 @@ def _check_error(trial: Trial, error: KeyholeError) -> Iterator[str]:
         done = trial.compact(trial.items, least)
     except KeyholeError as again:
         yield f"the least budget does not work: {again.code} {least} {again.facts.get('least')}"
+    except Exception as again:  # noqa: BLE001
+        yield f"crash with the least budget: {_describe(again)}"
     else:
         if trial.is_countable and trial.count(done.items) > least:
             yield "the least budget is exceeded"
