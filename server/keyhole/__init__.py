@@ -10,6 +10,7 @@ from keyhole._version import __version__
 
 TYPE_CHECKING = False  # type checkers read it as True; importing `typing` would take a third of the time of `--version`
 if TYPE_CHECKING:
+    from keyhole.cli.build import open_store
     from keyhole.extract import extract
     from keyhole.passages import select
     from keyhole.records import Document, Selection
@@ -27,6 +28,7 @@ __all__ = [
     "bound",
     "compact",
     "extract",
+    "open_store",
     "restore",
     "select",
 ]
@@ -38,6 +40,7 @@ _MODULES = {
     "compact": "keyhole.retrieval.compaction.compact",
     "Compacted": "keyhole.retrieval.compaction.compact",
     "Report": "keyhole.retrieval.compaction.compact",
+    "open_store": "keyhole.cli.build",
     "restore": "keyhole.retrieval.compaction.restore",
     "extract": "keyhole.extract",
     "select": "keyhole.passages",
