@@ -42,6 +42,8 @@ def plain(value: Any) -> Any:
 
 
 def _plain_dict(value: dict[Any, Any]) -> dict[Any, Any]:
+    if not all(isinstance(name, str) for name in value):
+        value = {str(name): each for name, each in value.items()}
     changed = {}
     for name, each in value.items():
         if type(each) not in _SCALARS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from keyhole.budget.items import estimate_item, estimate_value
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.conversations import FORMATS, Format, Item, View, read_conversation
+from keyhole.extract.conversations import FORMATS, Format, Item, View, read_conversation, without_unsent
 from keyhole.extract.conversations.contents import find_texts
 from keyhole.extract.conversations.plain import is_readable, plain
 from keyhole.retrieval.compaction.apply import History, apply
@@ -104,7 +104,7 @@ def compact(
         if planned != decisions:
             decisions, keeper = planned, Keeper(store, secret, now)
             kept, left_out = apply(history, sizes, decisions, keeper)
-            after = _count(kept, counter)
+            after = counter(kept) if counter else sum(_estimate(history, plain(item)) for item in kept)
         if after <= budget:
             tokens = (sum(sizes.items), after)
             return Compacted(kept, _report(history, decisions, tokens, left_out, keeper))
@@ -132,7 +132,7 @@ def _check(items: Sequence[Item], budget: int, format: str, keep_last: int, targ
 
 def _measure(history: History, counter: Counter | None) -> Sizes:
     """Return the tokens of items and results. A counter counts whole items; results get their estimated share."""
-    estimates = [estimate_item(view) for view in history.views]
+    estimates = [_estimate(history, view) for view in history.views]
     counts = [counter([item]) for item in history.items] if counter else estimates
     results = [result for group in history.conversation.groups for result in group.results]
     tokens = {
@@ -142,8 +142,8 @@ def _measure(history: History, counter: Counter | None) -> Sizes:
     return Sizes(counts, tokens, {each.place for each in results if not any(find_texts(each.content))})
 
 
-def _count(items: Sequence[Item], counter: Counter | None) -> int:
-    return counter(items) if counter else sum(estimate_item(plain(item)) for item in items)
+def _estimate(history: History, view: View) -> int:
+    return estimate_item(without_unsent(history.conversation.format, view))
 
 
 def _report(
