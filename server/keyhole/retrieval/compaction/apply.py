@@ -85,9 +85,10 @@ def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> s
     chars = int(SHARE * tokens * len(text) / max(1.0, estimate_roughly(text)))
     query = _last_prompt(history, result.item)
     shorter = bound(text, query=query, budget=max(MIN_BUDGET, chars), secret=keeper.secret)
-    if shorter.unchanged:
+    media = 0 if main_text(result.content) is not None else count_media(result.content)
+    if shorter.unchanged and not media:
         return text
-    return shorter.text + shortened_line(keeper.keep_result(result.content, shorter.kind))
+    return shorter.text + shortened_line(keeper.keep_result(result.content, shorter.kind), media)
 
 
 def _last_prompt(history: History, end: int) -> str | None:

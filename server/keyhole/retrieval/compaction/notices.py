@@ -31,7 +31,9 @@ _STUB = re.compile(
     + _STORED.format(r"it; so does query= instead of offset=\.")
     + r"|Original: (\w+)\.\]\Z)"
 )
-_SHORTENED = re.compile(r"\n\[Keyhole shortened this result\. " + _STORED.format(r"all of it\."))
+_SHORTENED = re.compile(
+    r"\n\[Keyhole shortened this result(?:, without its [^\n.]+)?\. " + _STORED.format(r"all of it\.")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
     `media`: the number of images and files in it.
     """
     kind = f"{KIND_NAMES.get(excerpt.kind, excerpt.kind)}, {size:,} characters" if size else ""
-    images = f"{media} image{'s' * (media > 1)} or file{'s' * (media > 1)}" if media else ""
+    images = _count_media(media) if media else ""
     lines = ", ".join(islice(_quoted_lines(excerpt), STUB_LINES))
     sentences = [
         f"Keyhole left out this result: {', '.join(filter(None, (images, kind))) or 'empty'}.",
@@ -82,12 +84,21 @@ def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
     return f"[{' '.join(sentence for sentence in sentences if sentence)}]"
 
 
-def shortened_line(stored: Stored) -> str:
-    """Return the line below a shortened result that names the call which reads all of it; "" if it is not stored."""
-    if not stored.text:
+def shortened_line(stored: Stored, media: int = 0) -> str:
+    """Return the line below a shortened result: the images and files that it lacks, and the call that reads all of it.
+
+    It is "" if the result lacks none and is not stored.
+    """
+    if not stored.text and not media:
         return ""
-    parts = ["\n[Keyhole shortened this result.", f"{_call(stored.text)} reads all of it.", _original(stored)]
+    without = f", without its {_count_media(media)}" if media else ""
+    call = f"{_call(stored.text)} reads all of it." if stored.text else ""
+    parts = [f"\n[Keyhole shortened this result{without}.", call, _original(stored)]
     return " ".join(part for part in parts if part) + "]"
+
+
+def _count_media(count: int) -> str:
+    return f"{count} image{'s' * (count > 1)} or file{'s' * (count > 1)}"
 
 
 def _call(id: str) -> str:
