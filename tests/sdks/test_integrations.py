@@ -269,6 +269,27 @@ def test_the_history_of_a_pydantic_ai_run_can_be_compacted_again_and_again(model
     check(model, spy, store)
 
 
+def test_images_in_a_message_of_pydantic_ai_are_kept_and_come_back(tmp_path: Path, spy: Spy) -> None:
+    messages = pytest.importorskip("pydantic_ai.messages")
+    image = messages.BinaryContent(bytes(range(256)) * 4, media_type="image/png")
+    prompt = ["Build what is in the picture.", messages.ImageUrl(url="https://example.org/a.png"), image]
+    history = [messages.ModelRequest(parts=[messages.UserPromptPart(list(prompt))])]
+    for number in range(30):
+        call = messages.ToolCallPart("make", {"target": "main"}, tool_call_id=f"call_{number}")
+        thought = messages.ThinkingPart("I compare the outputs. " * 400, signature="c2ln", provider_name="anthropic")
+        result = messages.ToolReturnPart("make", [output(call.tool_call_id), image], tool_call_id=call.tool_call_id)
+        history += [messages.ModelResponse(parts=[thought, call]), messages.ModelRequest(parts=[result])]
+    store, secret = keyhole.open_store()
+    done = keyhole.compact(history, 20_000, store=store, secret=secret)
+    assert done.report.dropped
+    [part] = done.items[0].parts
+    assert part.content[:3] == prompt
+    assert part.content[3].startswith("[Keyhole left out ")
+    restored = keyhole.restore(done.items, store)
+    assert restored[0] == history[0]
+    assert plain(restored) == plain(history)
+
+
 def run_pydantic_agent(model: Model, provider: str, capability: Any) -> Any:
     """Run an agent that compacts its history, and return its result."""
     pydantic_ai = pytest.importorskip("pydantic_ai")
