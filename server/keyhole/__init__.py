@@ -1,7 +1,8 @@
 """Keyhole: bounded web retrieval for agents. This module holds the public Python API, loaded on first use.
 
-``keyhole.extract``, ``keyhole.select``, ``keyhole.bound`` and ``keyhole.compact`` are synchronous. They use neither the
-network nor the disk, but ``bound`` and ``compact`` write to the store that they are given.
+``keyhole.extract``, ``keyhole.select``, ``keyhole.bound``, ``keyhole.compact`` and ``keyhole.restore`` are synchronous.
+They use neither the network nor the disk, but ``bound`` and ``compact`` write to the store that they are given, and
+``restore`` reads it. ``keyhole.open_store`` opens that store.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from keyhole._version import __version__
 
 TYPE_CHECKING = False  # type checkers read it as True; importing `typing` would take a third of the time of `--version`
 if TYPE_CHECKING:
+    from keyhole.cli.build import open_store
     from keyhole.extract import extract
     from keyhole.passages import select
     from keyhole.records import Document, Selection
@@ -27,6 +29,7 @@ __all__ = [
     "bound",
     "compact",
     "extract",
+    "open_store",
     "restore",
     "select",
 ]
@@ -38,6 +41,7 @@ _MODULES = {
     "compact": "keyhole.retrieval.compaction.compact",
     "Compacted": "keyhole.retrieval.compaction.compact",
     "Report": "keyhole.retrieval.compaction.compact",
+    "open_store": "keyhole.cli.build",
     "restore": "keyhole.retrieval.compaction.restore",
     "extract": "keyhole.extract",
     "select": "keyhole.passages",

@@ -204,7 +204,9 @@ def pinned(done: Done) -> Iterator[str]:
     yield from (f"an unknown item was dropped: {_kind(views[i])}" for i in dropped & done.trial.unknown.keys())
     if not faults(done.trial.format, views):
         model = max((index for index, item in enumerate(views) if role_of(item) == "model" or _calls(item)), default=-1)
-        unseen = {index for index, item in enumerate(views) if index > model and role_of(item) == "result"}
+        # Results before a text of the user may be those of a turn that lacks another result.
+        begin = max(model, *(index for index, item in enumerate(views) if role_of(item) == "user"), -1)
+        unseen = {index for index, item in enumerate(views) if index > begin and role_of(item) == "result"}
         yield from (f"a result that the model has not seen was dropped: {_kind(views[i])}" for i in unseen & dropped)
         stubbed = {item for item, _ in done.report.stubs}
         yield from (f"a result that the model has not seen became a stub: {_kind(views[i])}" for i in unseen & stubbed)

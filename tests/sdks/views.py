@@ -52,7 +52,10 @@ def faults(format: str, views: Sequence[View]) -> list[str]:
     """Return the rules that a conversation breaks. Messages of frameworks obey those of Chat Completions."""
     if format in ("langchain", "pydantic-ai"):
         write = _from_langchain if format == "langchain" else _from_pydantic_ai
-        return CHECKERS["chat"]([message for each in views for message in write(each)])
+        messages = [message for each in views for message in write(each)]
+        if format == "pydantic-ai" and len(messages) > 1 and messages[-2]["role"] == "tool":
+            messages.pop()  # a text beside the last results, of which some may be missing
+        return CHECKERS["chat"](messages)
     return CHECKERS[format](views)
 
 

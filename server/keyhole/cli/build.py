@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from keyhole.config.config import Config, build_user_agent
+from keyhole.errors import Code, KeyholeError
 from keyhole.serve.lazy_imports import hidden_modules
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from keyhole.fetch.base import Renderer
     from keyhole.fetch.client import HttpFetcher
     from keyhole.retrieval.tenants import Tenants
+    from keyhole.store.base import Store
     from keyhole.store.stores import Stores
 
 log = logging.getLogger(__name__)
@@ -90,6 +93,21 @@ def open_stores(config: Config, *, long_running: bool = False) -> Stores:
 
     import_store(config)
     return open_chosen(config, long_running=long_running, adopt=adopt_all, adopt_calls=adopt_calls)
+
+
+def open_store() -> tuple[Store, bytes]:
+    """Return the store that the settings of the environment choose, and the secret of the ids in it.
+
+    It is that of the local user's server, which reads what is stored. While the disk fails, texts are kept in memory.
+    Raises KeyholeError: invalid_argument for a faulty setting, and if the settings keep no outputs.
+    """
+    from keyhole.config.load import load_config
+    from keyhole.store.base import LOCAL
+
+    config = load_config(os.environ)
+    if config.keep_outputs == "off":
+        raise KeyholeError(Code.INVALID_ARGUMENT, "KEYHOLE_KEEP_OUTPUTS=off: nothing may be stored")
+    return open_stores(config, long_running=True).for_tenant(LOCAL)
 
 
 def import_store(config: Config) -> None:

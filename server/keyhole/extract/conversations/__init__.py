@@ -32,6 +32,7 @@ __all__ = [
     "View",
     "dialect",
     "read_conversation",
+    "without_unsent",
 ]
 
 
@@ -65,6 +66,10 @@ _DIALECTS: Final[Mapping[Format, Dialect]] = {
 }  # fmt: skip
 _RECOGNISED: Final[tuple[Format, ...]] = ("pydantic-ai", "gemini", "langchain", "chat", "anthropic", "responses")
 """The order in which formats are tried on an item."""
+_UNSENT: Final[Mapping[Format, frozenset[str]]] = {
+    "langchain": frozenset({"artifact", "response_metadata", "usage_metadata"}), "pydantic-ai": frozenset({"metadata"}),
+}  # fmt: skip
+"""Fields of messages, and of the parts of messages, that the program keeps and no provider gets."""
 
 
 def read_conversation(items: Sequence[View], format: Format | None = None) -> Conversation:
@@ -104,6 +109,18 @@ def _find_ids(value: object) -> Iterator[str]:
 def dialect(format: Format) -> Dialect:
     """Return the module of a format."""
     return _DIALECTS[format]
+
+
+def without_unsent(format: Format, item: View) -> View:
+    """Return an item without the fields that no provider gets. They can be large, such as the artifact of a tool."""
+    names = _UNSENT.get(format)
+    if names is None:
+        return item
+    sent = {name: each for name, each in item.items() if name not in names}
+    parts = sent.get("parts")
+    if isinstance(parts, list):
+        sent["parts"] = [without_unsent(format, part) if isinstance(part, dict) else part for part in parts]
+    return sent
 
 
 def recognise(items: Sequence[View]) -> Format:

@@ -42,6 +42,8 @@ def plain(value: Any) -> Any:
 
 
 def _plain_dict(value: dict[Any, Any]) -> dict[Any, Any]:
+    if not all(isinstance(name, str) for name in value):
+        value = {str(name): each for name, each in value.items()}
     changed = {}
     for name, each in value.items():
         if type(each) not in _SCALARS:
@@ -163,7 +165,10 @@ def _build_dataclass(sample: Any, value: dict[str, Any]) -> Any:
     names = {field.name for field in dataclasses.fields(sample) if field.init}
     given = {name: shape_like(getattr(sample, name, None), each) for name, each in value.items() if name in names}
     try:
+        for name in given:
+            if isinstance(getattr(sample, name, None), bytes) and isinstance(given[name], str):
+                given[name] = base64.b64decode(given[name], validate=True)
         made = type(sample)(**given)
-    except TypeError:
+    except (TypeError, ValueError):  # dataclasses of pydantic check their fields
         return None
     return made if all(getattr(made, name, None) == value[name] for name in value.keys() - names) else None

@@ -108,10 +108,11 @@ def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> s
     chars = int(SHARE * tokens * len(text) / max(1.0, estimate_roughly(text)))
     query = _last_prompt(history, result.item)
     shorter = bound(text, query=query, budget=max(MIN_BUDGET, chars), secret=keeper.secret)
+    media = 0 if main_text(result.content) is not None else count_media(result.content)
     if shorter.unchanged and main_text(result.content) is not None:
         return ""
     stored = keeper.keep_result(result.content, shorter.kind)
-    return shorter.text + shortened_line(count_media(result.content), stored)
+    return shorter.text + shortened_line(stored, media)
 
 
 def _last_prompt(history: History, end: int) -> str | None:

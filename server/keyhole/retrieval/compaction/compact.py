@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from keyhole.budget.items import estimate_item, estimate_value
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.conversations import FORMATS, Conversation, Format, Item, View, dialect, read_conversation
+from keyhole.extract.conversations import (
+    FORMATS,
+    Conversation,
+    Format,
+    Item,
+    View,
+    dialect,
+    read_conversation,
+    without_unsent,
+)
 from keyhole.extract.conversations.contents import find_texts
 from keyhole.extract.conversations.plain import is_readable, original_at, plain
 from keyhole.retrieval.compaction.apply import Applied, History, apply
@@ -106,7 +115,7 @@ def compact(
         if planned != decisions:
             decisions, keeper = planned, Keeper(store, secret, now)
             applied = apply(history, sizes, decisions, keeper)
-            after = _count(applied.items, counter)
+            after = _count(history, applied.items, counter)
         if after <= budget:
             report = _report(history, decisions, applied, (sum(sizes.items), after), keeper)
             return Compacted(applied.items, report)
@@ -146,7 +155,7 @@ def _pin_notices(conversation: Conversation, views: Sequence[View]) -> Conversat
 
 def _measure(history: History, counter: Counter | None) -> Sizes:
     """Return the tokens of items and results. A counter counts whole items; results get their estimated share."""
-    estimates = [estimate_item(view) for view in history.views]
+    estimates = [_estimate(history, view) for view in history.views]
     counts = _count_each(history.items, counter) if counter else estimates
     results = [result for group in history.conversation.groups for result in group.results]
     tokens = {
@@ -164,8 +173,12 @@ def _count_each(items: Sequence[Item], counter: Counter) -> list[int]:
     return [int(count * share) for count in counts]
 
 
-def _count(items: Sequence[Item], counter: Counter | None) -> int:
-    return counter(items) if counter else sum(estimate_item(plain(item)) for item in items)
+def _count(history: History, items: Sequence[Item], counter: Counter | None) -> int:
+    return counter(items) if counter else sum(_estimate(history, plain(item)) for item in items)
+
+
+def _estimate(history: History, view: View) -> int:
+    return estimate_item(without_unsent(history.conversation.format, view))
 
 
 def _report(

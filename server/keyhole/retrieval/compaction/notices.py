@@ -32,7 +32,9 @@ _STUB = re.compile(
     + r"|Original: (\w+)\.\]\Z)"
 )
 _SHORTENED = re.compile(
-    r"\n\[Keyhole shortened this result[^.\n]*\. (?:" + _STORED.format(r"all of it\.") + r"|Original: (\w+)\.\]\Z)"
+    r"\n\[Keyhole shortened this result(?:, without its [^\n.]+)?\. (?:"
+    + _STORED.format(r"all of it\.")
+    + r"|Original: (\w+)\.\]\Z)"
 )
 
 
@@ -73,7 +75,7 @@ def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
     `media`: the number of images and files in it.
     """
     kind = f"{KIND_NAMES.get(excerpt.kind, excerpt.kind)}, {size:,} characters" if size else ""
-    images = _media(media) if media else ""
+    images = _count_media(media) if media else ""
     lines = ", ".join(islice(_quoted_lines(excerpt), STUB_LINES))
     sentences = [
         f"Keyhole left out this result: {', '.join(filter(None, (images, kind))) or 'empty'}.",
@@ -84,23 +86,20 @@ def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
     return f"[{' '.join(sentence for sentence in sentences if sentence)}]"
 
 
-def shortened_line(media: int, stored: Stored) -> str:
-    """Return the line below a shortened result that names its call and what is missing; "" if there is nothing to say.
+def shortened_line(stored: Stored, media: int = 0) -> str:
+    """Return the line below a shortened result: the images and files that it lacks, and the call that reads all of it.
 
-    `media`: the number of images and files in the result, which are left out.
+    It is "" if the result lacks none and is not stored.
     """
     if not stored.text and not media:
         return ""
-    missing = f" and left out {_media(media)}" if media else ""
-    parts = [
-        f"\n[Keyhole shortened this result{missing}.",
-        stored.text and f"{_call(stored.text)} reads all of it.",
-        _original(stored),
-    ]
+    without = f", without its {_count_media(media)}" if media else ""
+    call = f"{_call(stored.text)} reads all of it." if stored.text else ""
+    parts = [f"\n[Keyhole shortened this result{without}.", call, _original(stored)]
     return " ".join(part for part in parts if part) + "]"
 
 
-def _media(count: int) -> str:
+def _count_media(count: int) -> str:
     return f"{count} image{'s' * (count > 1)} or file{'s' * (count > 1)}"
 
 

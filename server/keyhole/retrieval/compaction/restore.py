@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.conversations import Format, Item, Result, View, dialect, read_conversation
+from keyhole.extract.conversations import Format, Item, Result, dialect, read_conversation
 from keyhole.extract.conversations.contents import find_texts
-from keyhole.extract.conversations.plain import plain, replace_at
+from keyhole.extract.conversations.plain import original_at, plain, replace_at
 from keyhole.extract.conversations.text_image import image_text
 from keyhole.records import Artifact
 from keyhole.retrieval.compaction.notices import read_stored, split_notice
@@ -58,7 +58,7 @@ def _take_back_notice(items: Sequence[Item], format: Format, store: TextStore) -
         if form.read_item(view, index).kind != "user":
             continue
         path = form.text_path(view)
-        found = _read_notice(view, path, store)
+        found = _read_notice(original_at(item, path), store)
         if found is not None:
             before, left_out, places = found
             kept = [
@@ -70,12 +70,9 @@ def _take_back_notice(items: Sequence[Item], format: Format, store: TextStore) -
     return None
 
 
-def _read_notice(view: View, path: Sequence[str | int], store: TextStore) -> tuple[Any, list[Any], Places] | None:
+def _read_notice(content: Any, store: TextStore) -> tuple[Any, list[Any], Places] | None:
     """Return the content of a message before the notice was added, and what the notice tells of."""
-    content: Any = view
-    for key in path:
-        content = content[key]
-    last = content[-1] if isinstance(content, list) and content else content
+    last = plain(content[-1] if isinstance(content, list) and content else content)
     text = last.get("text") if isinstance(last, dict) else last
     notice = split_notice(text) if isinstance(text, str) else None
     transcript = _load(notice.id, store) if notice is not None and notice.id else None
