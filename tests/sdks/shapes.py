@@ -19,7 +19,7 @@ from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageToolCa
 from openai.types.responses import ResponseInputItem, ResponseOutputItem
 from pydantic_ai import messages as pydantic_ai
 
-from tests.support.conversations import WRITERS, Event
+from tests.support.conversations import FORMATS, Event
 
 Item = dict[str, Any]
 Write = Callable[[Sequence[Event], random.Random], list[Any]]
@@ -47,7 +47,7 @@ def _mixing(format: str, shape: Callable[[Item], Any]) -> Write:
 
     def write(steps: Sequence[Event], rng: random.Random) -> list[Any]:
         share = rng.choice((0.3, 0.7, 1))
-        return [shape(item) if rng.random() < share else item for item in WRITERS[format](steps)]
+        return [shape(item) if rng.random() < share else item for item in FORMATS[format](steps)]
 
     return write
 
@@ -127,7 +127,7 @@ def to_langchain(steps: Sequence[Event], rng: random.Random) -> list[Any]:
     """Return messages of LangChain."""
     return [
         _langchain(item)
-        for item in WRITERS["chat"](steps)
+        for item in FORMATS["chat"](steps)
         if "function_call" not in item and item["role"] != "function"
     ]
 

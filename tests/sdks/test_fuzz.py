@@ -13,7 +13,7 @@ from tests.sdks import shapes
 from tests.sdks.fuzz import failures, make_trial, writers
 from tests.sdks.laws import LAWS, Trial, run
 from tests.sdks.views import is_plain, view
-from tests.support.conversations import FORMATS, WRITERS, random_events
+from tests.support.conversations import FORMATS, random_events
 
 SEEDS = range(30)
 
@@ -24,13 +24,13 @@ def test_a_seed_repeats_a_conversation_and_its_options() -> None:
         assert (one.items, one.budget) == (other.items, other.budget)
 
 
-@pytest.mark.parametrize("name", shapes.writers(list(WRITERS)))
+@pytest.mark.parametrize("name", shapes.writers(list(FORMATS)))
 def test_objects_hold_what_the_dicts_do(name: str) -> None:
-    write = shapes.writers(list(WRITERS))[name]
+    write = shapes.writers(list(FORMATS))[name]
     found = [write(random_events(random.Random(seed)), random.Random(seed)) for seed in SEEDS]
     assert any(not is_plain(items) for items in found)
     if name in ("responses items", "anthropic blocks", "chat calls"):
-        expected = [WRITERS[name.split()[0]](random_events(random.Random(seed))) for seed in SEEDS]
+        expected = [FORMATS[name.split()[0]](random_events(random.Random(seed))) for seed in SEEDS]
         assert [without_none(view(items)) for items in found] == [without_none(items) for items in expected]
 
 

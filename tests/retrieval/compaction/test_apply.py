@@ -26,8 +26,8 @@ def run(decisions: Decisions, *items: Any, format: Any = "chat") -> tuple[list[A
     keeper = Keeper(store, b"s", 0.0)
     views = [plain(item) for item in items]
     history = History(items, views, read_conversation(views, format))
-    kept, amount = apply(history, Sizes([7] * len(items), {}), decisions, keeper)
-    return kept, amount, [(artifact.url, artifact.text) for artifact in map(store.get, keeper.ids)]
+    applied = apply(history, Sizes([7] * len(items), {}), decisions, keeper)
+    return applied.items, applied.left_out, [(artifact.url, artifact.text) for artifact in map(store.get, keeper.ids)]
 
 
 def test_without_decisions_all_items_are_the_same_objects() -> None:

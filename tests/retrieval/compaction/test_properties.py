@@ -1,8 +1,7 @@
-"""Properties of `keyhole.compact` over generated conversations, valid and invalid, in all formats."""
+"""Properties of `keyhole.compact` and `keyhole.restore` over generated conversations, valid and invalid, in all formats."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +15,8 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.retrieval.compaction.notices import split_notice
 from keyhole.retrieval.compaction.transcript import read_transcript
 from keyhole.store.memory import MemoryStore
-from tests.support.conversations import FORMATS, Event, Item, events
-from tests.support.pairing import CHECKERS
+from tests.sdks.laws import LAWS, LAWS_OF_RESTORING, Trial, count_bytes, run
+from tests.support.conversations import FORMATS, Event, Item, events, rich_events
 
 BUDGETS = st.integers(300, 20_000)
 in_all_formats = pytest.mark.parametrize("format", FORMATS)
@@ -25,11 +24,6 @@ in_all_formats = pytest.mark.parametrize("format", FORMATS)
 
 def count(items: Any) -> int:
     return sum(map(estimate_item, items))
-
-
-def count_bytes(items: Any) -> int:
-    """Count as a caller may: more than the items together take, as the brackets around them show."""
-    return len(json.dumps(list(items))) // 2 + 50
 
 
 def compact_or_none(items: list[Item], budget: int, format: str, **options: Any) -> keyhole.Compacted | None:
@@ -44,35 +38,22 @@ def compact_or_none(items: list[Item], budget: int, format: str, **options: Any)
 
 
 @in_all_formats
-@given(steps=events(), budget=BUDGETS, keep_last=st.integers(0, 3), target=st.floats(0.2, 1), trigger=st.floats(0.5, 1))
-def test_a_compacted_conversation_fits_and_obeys_the_rules_of_its_provider(
-    format: str, steps: list[Event], budget: int, keep_last: int, target: float, trigger: float
+@given(
+    steps=rich_events(),
+    share=st.floats(0.1, 1.2),
+    keep_last=st.integers(0, 5),
+    target=st.floats(0.2, 1),
+    trigger=st.floats(0.5, 1),
+    counter=st.sampled_from([None, count_bytes]),
+)
+def test_compacting_any_conversation_keeps_all_laws(
+    format: str, steps: list[Event], share: float, keep_last: int, target: float, trigger: float, counter: Any
 ) -> None:
-    done = compact_or_none(FORMATS[format](steps), budget, format, keep_last=keep_last, target=target, trigger=trigger)
-    if done is None:
-        return
-    assert count(done.items) <= budget
-    assert done.report.tokens_after == count(done.items)
-    assert CHECKERS[format](done.items) == []
-
-
-@in_all_formats
-@given(steps=events(), budget=BUDGETS)
-def test_a_conversation_fits_by_the_count_of_the_callers_counter(format: str, steps: list[Event], budget: int) -> None:
-    done = compact_or_none(FORMATS[format](steps), budget, format, counter=count_bytes)
-    if done is not None:
-        assert count_bytes(done.items) <= budget
-        assert done.report.tokens_after == count_bytes(done.items)
-        assert CHECKERS[format](done.items) == []
-
-
-@in_all_formats
-@given(steps=events(), budget=BUDGETS, keep_last=st.integers(0, 3))
-def test_compacting_twice_changes_nothing(format: str, steps: list[Event], budget: int, keep_last: int) -> None:
-    done = compact_or_none(FORMATS[format](steps), budget, format, keep_last=keep_last)
-    if done is not None:
-        again = keyhole.compact(done.items, budget, format=format, keep_last=keep_last)  # type: ignore[arg-type]
-        assert again.items == done.items
+    store = MemoryStore(lambda: 0.0, max_artifacts=100_000, max_bytes=1 << 30)
+    options = {"format": format, "keep_last": keep_last, "target": target, "trigger": trigger, "store": store}
+    trial = Trial(format, FORMATS[format](steps), 1, {**options, **({"counter": counter} if counter else {})}, store)
+    trial.budget = max(1, int(trial.count(trial.items) * share))
+    assert run(trial, (*LAWS, *LAWS_OF_RESTORING)) == []
 
 
 @in_all_formats
@@ -128,23 +109,6 @@ def strings(value: Any) -> Iterator[str]:
     else:
         for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             yield from strings(each)
-
-
-@in_all_formats
-@given(steps=events(), more=events(), budget=BUDGETS)
-def test_a_later_call_with_the_report_extends_what_was_left_out(
-    format: str, steps: list[Event], more: list[Event], budget: int
-) -> None:
-    write = FORMATS[format]
-    done = compact_or_none(write(steps), budget, format)
-    if done is None or done.report.digest == "":
-        return
-    report = keyhole.Report.from_json(done.report.to_json())
-    assert report == done.report
-    longer = compact_or_none(write([*steps, *more]), budget, format, previous=report)
-    if longer is not None:
-        assert count(longer.items) <= budget
-        assert CHECKERS[format](longer.items) == []
 
 
 @in_all_formats

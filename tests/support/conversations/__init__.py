@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from keyhole.extract.conversations.values import FORMATS as READ_FORMATS
 from tests.support.conversations.anthropic import to_anthropic
 from tests.support.conversations.chat import to_chat
 from tests.support.conversations.events import IDS, KINDS, TEXTS, Event, events, random_events, rich_events
@@ -19,7 +18,6 @@ __all__ = [
     "KINDS",
     "PIXELS",
     "TEXTS",
-    "WRITERS",
     "Event",
     "Item",
     "events",
@@ -34,11 +32,9 @@ __all__ = [
 
 Item = dict[str, Any]
 
-WRITERS: dict[str, Callable[[Sequence[Event]], list[Item]]] = {
+FORMATS: dict[str, Callable[[Sequence[Event]], list[Item]]] = {
     "chat": to_chat, "anthropic": to_anthropic, "responses": to_responses, "gemini": to_gemini,
 }  # fmt: skip
-FORMATS = {name: write for name, write in WRITERS.items() if name in READ_FORMATS}
-"""The formats that `keyhole.compact` reads."""
 
 
 def unknown_items(items: Sequence[Any]) -> dict[int, str]:
