@@ -1,8 +1,8 @@
 """Keyhole: bounded web retrieval for agents. This module holds the public Python API, loaded on first use.
 
-``keyhole.extract``, ``keyhole.select``, ``keyhole.bound``, ``keyhole.compact`` and ``keyhole.restore`` are synchronous. They
-use neither the network nor the disk, but ``bound`` and ``compact`` write to the store that they are given, and ``restore``
-reads it. ``keyhole.open_store`` opens that store.
+``keyhole.extract``, ``keyhole.select``, ``keyhole.bound``, ``keyhole.compact`` and ``keyhole.restore`` are synchronous.
+They use neither the network nor the disk, but ``bound`` and ``compact`` write to the store that they are given, and
+``restore`` reads it. ``keyhole.open_store`` opens that store.
 """
 
 from __future__ import annotations
