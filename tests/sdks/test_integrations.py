@@ -249,6 +249,7 @@ class Artifact:
 
 @pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "anthropic", "google"])
 def test_the_capability_of_pydantic_ai(model: Model, spy: Spy, provider: str) -> None:
+    pytest.importorskip("pydantic_ai")
     names = recipe("Pydantic AI")
     result = run_pydantic_agent(model, provider, names["CompactHistory"]())
     messages = result.all_messages()
