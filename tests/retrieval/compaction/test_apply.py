@@ -20,9 +20,11 @@ TASK = {"role": "user", "content": "Build it."}
 LAST = {"role": "user", "content": "And now?"}
 
 
-def run(decisions: Decisions, *items: Any, format: Any = "chat") -> tuple[list[Any], Amount, list[tuple[str, str]]]:
+def run(
+    decisions: Decisions, *items: Any, format: Any = "chat", store: MemoryStore | None = None
+) -> tuple[list[Any], Amount, list[tuple[str, str]]]:
     """Return the items, the amount, and the addresses and texts that were stored."""
-    store = MemoryStore(lambda: 0.0)
+    store = store or MemoryStore(lambda: 0.0)
     keeper = Keeper(store, b"s", 0.0)
     views = [plain(item) for item in items]
     history = History(items, views, read_conversation(views, format))
@@ -83,14 +85,22 @@ def test_items_are_left_out_stored_and_counted_in_the_first_message() -> None:
 
 
 def test_a_notice_of_an_earlier_compaction_is_replaced_by_one_with_the_sums() -> None:
-    [first, *_], earlier, _ = run(Decisions(dropped=frozenset({1, 2})), TASK, CALL, RESULT, LAST)
-    kept, amount, [(_, text)] = run(Decisions(dropped=frozenset({1, 2})), first, CALL, RESULT, LAST)
+    store = MemoryStore(lambda: 0.0)
+    [first, *_], earlier, _ = run(Decisions(dropped=frozenset({1, 2})), TASK, CALL, RESULT, LAST, store=store)
+    kept, amount, [(_, text)] = run(Decisions(dropped=frozenset({1, 2})), first, CALL, RESULT, LAST, store=store)
     assert kept[0]["content"].count("Keyhole left out") == 1
     assert (amount.messages, amount.calls) == (4, 2)
     assert amount.characters == 2 * earlier.characters
     left_out = read_left_out(text)
     assert left_out is not None
     assert f"Build it.\n\n{left_out[1].earlier}" == first["content"]
+
+
+def test_a_text_of_the_user_that_ends_like_a_notice_is_kept() -> None:
+    quoted = "What is this?\n\n[Keyhole left out 2 messages with 1 tool call here: 9,999 characters, about 10 tokens.]"
+    kept, amount, _ = run(Decisions(dropped=frozenset({1, 2})), {"role": "user", "content": quoted}, CALL, RESULT, LAST)
+    assert kept[0]["content"].startswith(f"{quoted}\n\n[Keyhole left out 2 messages")
+    assert amount.messages == 2
 
 
 def test_the_notice_stands_in_the_place_of_the_first_message_if_that_is_left_out() -> None:

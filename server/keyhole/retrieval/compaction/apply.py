@@ -162,7 +162,8 @@ def _leave_out(
         del kept[item]
     is_inserted = first not in kept
     content = None if is_inserted else _user_content(history, first)
-    earlier = NO_NOTICE if is_inserted else _find_notice(content)
+    found = NO_NOTICE if is_inserted else _find_notice(content)
+    earlier = found if keeper.has_transcript(found.id) else NO_NOTICE
     left_out = [history.views[item] for item in (*dropped, *replaced)]
     amount = earlier.amount + Amount(
         len(dropped) + len(replaced),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from keyhole.errors import KeyholeError
 from keyhole.extract.conversations.contents import main_text, result_text
 from keyhole.extract.outputs import terminal_text
 from keyhole.records import Artifact
 from keyhole.retrieval.compaction.notices import Stored
-from keyhole.retrieval.compaction.transcript import write_transcript
+from keyhole.retrieval.compaction.transcript import is_transcript, write_transcript
 from keyhole.store.ids import artifact_id
 from keyhole.text.output_facts import output_url
 
@@ -43,6 +44,14 @@ class Keeper:
         self._store.put(Artifact(id, address, address, TITLE, text, "text/plain", "", self._now), "")
         self._ids.append(id)
         return id
+
+    def has_transcript(self, id: str) -> bool:
+        """Return True if a transcript with an id is stored. A notice without it may be a text of the user."""
+        get = getattr(self._store, "get", None)
+        try:
+            return bool(id) and get is not None and is_transcript(get(id).text)
+        except KeyholeError:
+            return False
 
     def keep_result(self, content: Any, kind: str) -> Stored:
         """Store the content of a tool result: its text as a terminal shows it, and all of it if that is more."""

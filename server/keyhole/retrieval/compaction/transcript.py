@@ -41,9 +41,14 @@ def write_left_out(items: Sequence[object], places: Places) -> str:
     return write_transcript([{PLACES: asdict(places)}, *items])
 
 
+def is_transcript(text: str) -> bool:
+    """Return True for the transcript of a compaction."""
+    return text.startswith(f'{{"{PLACES}"')
+
+
 def read_left_out(text: str) -> tuple[list[Any], Places] | None:
     """Return the items and places of a transcript, None if a text is none."""
-    if not text.startswith(f'{{"{PLACES}"'):
+    if not is_transcript(text):
         return None
     header, *items = read_transcript(text)
     facts = header[PLACES]
