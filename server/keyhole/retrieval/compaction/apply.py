@@ -83,10 +83,10 @@ def _replace_result(
     elif result.place in decisions.shortened:
         new = _shorten(history, result, decisions.shortened[result.place], keeper)
     else:
-        new = ""
-    path = main_text(result.content)
+        return False
     if not new:
         return False
+    path = main_text(result.content)
     if path is None:
         part = dialect(history.conversation.format).text_part(new)
         kept[result.item] = replace_at(kept[result.item], result.path, with_text(result.content, new, part))
@@ -108,11 +108,10 @@ def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> s
     chars = int(SHARE * tokens * len(text) / max(1.0, estimate_roughly(text)))
     query = _last_prompt(history, result.item)
     shorter = bound(text, query=query, budget=max(MIN_BUDGET, chars), secret=keeper.secret)
-    media = 0 if main_text(result.content) is not None else count_media(result.content)
     if shorter.unchanged and main_text(result.content) is not None:
         return ""
     stored = keeper.keep_result(result.content, shorter.kind)
-    return shorter.text + shortened_line(stored, media)
+    return shorter.text + shortened_line(stored, count_media(result.content))
 
 
 def _last_prompt(history: History, end: int) -> str | None:
