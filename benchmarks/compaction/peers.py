@@ -1,4 +1,4 @@
-"""Shorten Chat Completions messages with langchain-core and litellm, in an interpreter that has them.
+"""Shorten Chat Completions messages with langchain-core, litellm and inspect_ai, in an interpreter that has them.
 
     PYTHON benchmarks/compaction/peers.py BUDGET < CONVERSATIONS > RESULTS
 
@@ -8,6 +8,7 @@ shortened conversations. This script imports nothing of Keyhole.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -20,11 +21,11 @@ Messages = list[dict[str, Any]]
 
 
 def langchain(budget: int, **options: Any) -> Callable[[Messages], Messages]:
-    """Return langchain's `trim_messages` with options. It counts as Keyhole's estimate does: three bytes per token."""
+    """Return langchain's `trim_messages` with options. It counts three bytes per token."""
     from langchain_core.messages import convert_to_openai_messages, trim_messages
 
     def count(messages: Any) -> int:
-        return sum(len(json.dumps(convert_to_openai_messages(each)).encode()) // 3 for each in messages)
+        return sum(count_tokens(convert_to_openai_messages(each)) for each in messages)
 
     def trim(messages: Messages) -> Messages:
         kept = trim_messages(messages, max_tokens=budget, token_counter=count, **options)
@@ -46,6 +47,28 @@ def litellm(budget: int) -> Callable[[Messages], Messages]:
     return trim
 
 
+def inspect(budget: int) -> Callable[[Messages], Messages]:
+    """Return inspect_ai's compaction without a model: old results are cleared, then messages are left out."""
+    from inspect_ai.model import CompactionEdit, CompactionTrim, get_model, messages_from_openai, messages_to_openai
+
+    model = get_model("mockllm/model")
+
+    async def compact(messages: Messages) -> Messages:
+        for strategy in (CompactionEdit(memory=False), CompactionTrim(memory=False)):
+            if count_tokens(messages) <= budget:
+                break
+            kept, _ = await strategy.compact(model, await messages_from_openai(messages), [])
+            messages = [dict(each) for each in await messages_to_openai(kept)]
+        return messages
+
+    return lambda messages: asyncio.run(compact(messages))
+
+
+def count_tokens(value: Any) -> int:
+    """Return a token for three bytes of JSON."""
+    return len(json.dumps(value).encode()) // 3
+
+
 def main() -> None:
     """Shorten all conversations with each library."""
     budget, conversations = int(sys.argv[1]), json.load(sys.stdin)
@@ -54,6 +77,7 @@ def main() -> None:
         f"langchain-core {version('langchain-core')}": langchain(budget, strategy="last", include_system=True),
         f"langchain-core {version('langchain-core')}, start_on human": langchain(budget, **safe),
         f"litellm {version('litellm')}": litellm(budget),
+        f"inspect-ai {version('inspect-ai')}": inspect(budget),
     }
     json.dump({name: [trim(messages) for messages in conversations] for name, trim in names.items()}, sys.stdout)
 

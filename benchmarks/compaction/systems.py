@@ -11,7 +11,6 @@ from typing import Any
 
 import keyhole
 from benchmarks.compaction.conversations import Items
-from keyhole.errors import Code, KeyholeError
 from keyhole.extract.conversations import read_conversation
 from keyhole.extract.conversations.contents import main_text
 from keyhole.extract.conversations.plain import replace_at
@@ -29,19 +28,9 @@ _CALL = re.compile(r'read_artifact\(id="(\w+)"')
 
 
 def compact(items: Items, format: Format, budget: int, product: Retrieval) -> Items:
-    """Return what `keyhole.compact` returns, with the store of a product.
-
-    If the last three turns alone exceed the budget, fewer are kept, as the recipe in the documentation does.
-    """
+    """Return what `keyhole.compact` returns, with the store of a product."""
     store: Any = product.store
-    for keep_last in (KEPT_ROUNDS, 2, 1):
-        try:
-            done = keyhole.compact(items, budget, format=format, keep_last=keep_last, store=store, secret=SECRET)
-            return [dict(item) for item in done.items]
-        except KeyholeError as error:
-            if error.code is not Code.OVER_BUDGET:
-                raise
-    return items
+    return [dict(item) for item in keyhole.compact(items, budget, format=format, store=store, secret=SECRET).items]
 
 
 def untouched(items: Items, _format: Format, _budget: int, _product: Retrieval) -> Items:
@@ -62,7 +51,7 @@ def clear_results(items: Items, format: Format, _budget: int, _product: Retrieva
 
 SYSTEMS: dict[str, Callable[[Items, Format, int, Retrieval], Items]] = {
     "the whole conversation": untouched,
-    "all old results cleared": clear_results,
+    "all but three results cleared": clear_results,
     "keyhole": compact,
 }
 

@@ -213,7 +213,10 @@ def pinned(done: Done) -> Iterator[str]:
 
 
 def _calls(item: View) -> bool:
-    return str(item.get("type")).endswith("_call") or item.get("type") in ("reasoning", "program", "program_output")
+    kind = item.get("type")
+    is_search = kind == "tool_search_output" and item.get("execution") != "client"
+    made = ("reasoning", "program", "program_output", "mcp_approval_request")
+    return str(kind).endswith("_call") or kind in made or is_search
 
 
 def unknowns(done: Done) -> Iterator[str]:
@@ -232,8 +235,11 @@ def rules(done: Done) -> Iterator[str]:
     """The result breaks no rule that the conversation obeyed; none about pairs if all of it was understood."""
     before = Counter(faults(done.trial.format, done.trial.views))
     after = Counter(faults(done.trial.format, done.views))
-    # Of an invalid conversation, the neighbour of a system message may be left out as broken.
-    yield from (each for each in (after - before).elements() if not (before and "a system message" in each))
+    # Of an invalid conversation, the neighbour of a system message may be left out as broken, and with unknown items
+    # nothing is repaired, so that a stray result may come to stand elsewhere.
+    is_excused = bool(before) and bool(done.report.unknown)
+    new = [each for each in (after - before).elements() if not (before and "a system message" in each)]
+    yield from () if is_excused else new
     if not getattr(done.report, "unknown", done.trial.unknown):
         yield from (f"not repaired: {each}" for each in after & before if each.rsplit(": ", 1)[0] in REPAIRED)
 
@@ -243,7 +249,7 @@ def formats(done: Done) -> Iterator[str]:
     is_common = all(
         {"role", "content"} >= item.keys() and isinstance(item["content"], str) for item in done.trial.views
     )
-    if done.report.format != done.trial.format and not is_common:
+    if done.report.format != done.trial.format and not is_common and not done.report.unknown:
         yield f"{done.trial.format} recognised as {done.report.format}"
 
 

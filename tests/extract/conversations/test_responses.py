@@ -12,15 +12,15 @@ from keyhole.extract.conversations.values import ItemFacts, Result
 
 @pytest.mark.parametrize("kind", sorted(CALLS))
 def test_every_type_of_call_has_a_result_of_the_same_name(kind: str) -> None:
-    assert read_item({"type": kind, "call_id": "a"}, 0) == ItemFacts("model", calls=(("a",),))
+    assert read_item({"type": kind, "call_id": "a"}, 0) == ItemFacts("model", calls=((f"{kind} a", "a"),))
     result = read_item({"type": f"{kind}_output", "call_id": "a", "output": "done"}, 1)
-    expected = Result(1, ("output",), ("a",), "done", is_replaceable=kind != "apply_patch_call")
+    expected = Result(1, ("output",), (f"{kind} a", "a"), "done", is_replaceable=kind != "apply_patch_call")
     assert result == ItemFacts("result", results=(expected,))
 
 
 def test_a_call_with_an_id_is_tied_to_its_reasoning() -> None:
     facts = read_item({"type": "function_call", "call_id": "a", "id": "fc_1"}, 0)
-    assert (facts.is_tied, facts.calls) == (True, (("a", "fc_1"),))
+    assert (facts.is_tied, facts.calls[0][-2:]) == (True, ("a", "fc_1"))
 
 
 def test_the_result_of_a_local_shell_names_its_call_by_its_own_id() -> None:

@@ -67,8 +67,10 @@ def calls_without_results(items: Items) -> Iterator[str]:
     """Yield the calls that the next message does not answer."""
     messages = merged(items)
     for number, (role, blocks) in enumerate(messages[:-1]):
-        answered = _results(messages[number + 1][1])
-        is_last = number + 2 == len(messages)  # an answer that is still being put together
+        following = messages[number + 1][1]
+        answered = _results(following)
+        # An answer that is still being put together has no text yet.
+        is_last = number + 2 == len(messages) and len(answered) == len(following)
         yield from (call for call in _calls(blocks) if role == "assistant" and call not in answered and not is_last)
 
 

@@ -113,6 +113,8 @@ def _find_turn(
     if fact.kind == "result" and fact.results:
         named = (owners[name] for name in fact.results[0].names if name in owners)
         caller = next(named, None) if format == "responses" else current
+        if format == "gemini" and caller is not None and caller.is_in_round:  # one content answers all calls
+            return None
         # The call of a result may be in an item that was not understood.
         return caller if caller is not None and (caller.answer(index, fact.results) or caller.has_unknown) else None
     for name in (*fact.closes, *fact.references, *(fact.names if fact.kind == "unknown" else ())):
@@ -187,7 +189,8 @@ def _pin_neighbours(format: Format, groups: Sequence[Group]) -> tuple[Group, ...
         if format == "anthropic" and group.kind == "system":
             fixed.update(item for item in (group.items[0] - 1, group.items[-1] + 1) if group.items[0] > 0)
         elif format == "gemini" and group.is_fixed and group.kind == "model":
-            fixed.add(group.items[-1] + 1)
+            beside = (group.items[0] - 1, group.items[-1] + 1)
+            fixed.update(item for item in beside if item in group_of and groups[group_of[item]].kind == "user")
     pinned = {group_of[item] for item in fixed if item in group_of}
     return tuple(replace(group, is_fixed=True) if n in pinned else group for n, group in enumerate(groups))
 

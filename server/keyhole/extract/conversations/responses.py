@@ -51,9 +51,11 @@ def read_item(item: View, index: int) -> ItemFacts:
     """Return the facts of an item. A message may have no `type`."""
     item_type = item.get("type", "message")
     if item_type in CALLS:
-        return ItemFacts("model", calls=(_names(item),), references=_caller(item), is_tied=bool(item.get("id")))
+        names = (*_typed(item_type, item), *_names(item))
+        return ItemFacts("model", calls=(names,), references=_caller(item), is_tied=bool(item.get("id")))
     if item_type in RESULTS:
-        result = Result(index, ("output",), _names(item), item.get("output"), item_type != "apply_patch_call_output")
+        names = (*_typed(item_type.removesuffix("_output"), item), *_names(item))
+        result = Result(index, ("output",), names, item.get("output"), item_type != "apply_patch_call_output")
         return ItemFacts("result", results=(result,))
     if item_type in _OWN:
         results = (Result(index, ("output",), (), item["output"]),) if item.get("output") else ()
@@ -87,6 +89,11 @@ def _caller(item: View) -> tuple[str, ...]:
     caller = item.get("caller")
     program = caller.get("caller_id") if isinstance(caller, dict) else None
     return tuple(str(id) for id in (program, item.get("approval_request_id")) if id)
+
+
+def _typed(call_type: str, item: View) -> tuple[str, ...]:
+    """Return the ids of a call with its type, because a result answers only a call of its type."""
+    return tuple(f"{call_type} {name}" for name in _names(item))
 
 
 def _names(item: View) -> tuple[str, ...]:
