@@ -8,7 +8,7 @@ from keyhole.cli.parser import Parser
 
 CONVERSATION_FORMATS: Final = ("auto", "responses", "chat", "anthropic", "gemini", "langchain", "pydantic-ai")
 DEFAULT_KEEP_LAST: Final = 3
-DEFAULT_TARGET: Final = 0.4
+DEFAULT_TARGET: Final = 0.45
 HELP: Final = "print a conversation with a model within a number of tokens, and store what is left out"
 DESCRIPTION: Final = """\
 Print a conversation with a model within a number of tokens. Old tool results are replaced first, then the oldest turns
@@ -44,7 +44,7 @@ def add_compact(commands: Any) -> None:
         type=float,
         default=DEFAULT_TARGET,
         metavar="S",
-        help="share of the budget that is used after history was left out, default 0.4",
+        help="share of the budget that is used after history was left out, default 0.45",
     )
     compact.add_argument(
         "--restore", action="store_true", help="print the conversation as it was before it was compacted"

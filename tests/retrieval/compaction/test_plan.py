@@ -102,7 +102,7 @@ def test_turns_stay_if_stubs_spare_half_of_what_is_wanted() -> None:
 
 
 def test_the_last_turns_are_kept_whole() -> None:
-    decided = decide(conversation(6), sizes(*[1_000] * 6), limits(4_500, 100, keep_last=3))
+    decided = decide(conversation(6), sizes(*[1_000] * 6), limits(3_300, 100, keep_last=3))
     assert decided.dropped
     assert not decided.shortened
     assert all(item < 1 + 2 * 3 for item in decided.dropped | {item for item, _ in decided.stubs})

@@ -154,7 +154,9 @@ def _close(format: Format, turns: Sequence[_Turn], *, can_be_broken: bool) -> tu
     seen: set[Names] = set()
     for number, turn in reversed(list(enumerate(turns))):
         is_repeated = len(set(turn.calls)) < len(turn.calls) or not seen.isdisjoint(turn.calls)
-        is_unanswered = bool(turn.unanswered) and number != last
+        # Anthropic takes a text of the user only after the results of all calls.
+        is_complete = number != last or (format == "anthropic" and bool(turn.user_items))
+        is_unanswered = bool(turn.unanswered) and is_complete
         is_broken = turn.kind == "result" or is_unanswered or (is_repeated and format == "anthropic")
         if is_broken and can_be_broken:
             groups += reversed(_break(format, turn))

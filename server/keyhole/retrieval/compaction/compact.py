@@ -33,7 +33,7 @@ Counter = Callable[[Sequence[Item]], int]
 
 KEEP_LAST: Final = 3
 """Turns of the model that are kept, as in Anthropic's `clear_tool_uses`."""
-TARGET: Final = 0.4
+TARGET: Final = 0.45
 """Share of the budget that remains used. A provider's cache loses what follows the first change, so history is left out
 seldom, and much at once; on average two thirds of the budget are in use (`benchmarks.compaction.sessions`)."""
 STEP: Final = 0.95

@@ -25,7 +25,7 @@ MIN_GAIN: Final = 100
 """Tokens that a stub must spare. A result that is hardly longer than its stub stays."""
 NOTICE_TOKENS: Final = 100
 """Tokens of the notice, at most."""
-LITTLE_SHARE: Final = 3
+LITTLE_SHARE: Final = 2
 """Old turns with less than this part of the trigger are not left out while there is room for the next turn."""
 SHORTENED_TOKENS: Final = 1_000
 """Tokens to which results are shortened, at least, while other things can be left out instead."""
@@ -206,13 +206,13 @@ class _Plan:
     def _choose_groups(self, pinned: Set[int], gains: Counter[int], total: int) -> list[int]:
         """Return the groups that are left out, the oldest first, until the goal is reached.
 
-        There are none if the stubs alone spare half of what is wanted, or if the groups have few tokens and a tenth is
+        There are none if the stubs alone spare half of what is wanted, or if the groups have few tokens and a twentieth is
         free: a turn with a stub still names its call.
         `total`: tokens without the `gains` of the new stubs in each group.
         """
         chosen: list[int] = []
         spared = sum(self._sizes[number] - gains[number] for number in self._kept if number not in pinned)
-        is_little = spared * LITTLE_SHARE < self._limits.trigger and total * 10 <= self._limits.trigger * 9
+        is_little = spared * LITTLE_SHARE < self._limits.trigger and total * 20 <= self._limits.trigger * 19
         if total <= (self._limits.goal + self._limits.trigger) // 2 or is_little:
             return chosen
         total += 0 if self._left_out or self._broken else NOTICE_TOKENS
