@@ -206,8 +206,8 @@ class _Plan:
     def _choose_groups(self, pinned: Set[int], gains: Counter[int], total: int) -> list[int]:
         """Return the groups that are left out, the oldest first, until the goal is reached.
 
-        There are none if the stubs alone spare half of what is wanted, or if the groups have few tokens and a twentieth is
-        free: a turn with a stub still names its call.
+        There are none if the stubs alone spare half of what is wanted, or if the groups have few tokens and a twentieth
+        of the trigger is free: a turn with a stub still names its call.
         `total`: tokens without the `gains` of the new stubs in each group.
         """
         chosen: list[int] = []
