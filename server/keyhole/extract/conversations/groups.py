@@ -36,10 +36,13 @@ class _Turn:
     """True if its last item is a result."""
     is_fixed: bool = False
     has_unknown: bool = False
+    went_on: bool = False
+    """True if the model went on although only some of its calls were answered."""
 
     def add(self, index: int, fact: ItemFacts) -> None:
         """Add an item. The results in it that are not of its own calls have been passed to `answer`."""
         self.items.append(index)
+        self.went_on |= fact.kind == "model" and self.is_answered and bool(self.unanswered)
         self.calls += fact.calls
         self.unanswered += fact.calls
         self.running |= set(fact.hosted)
@@ -155,7 +158,7 @@ def _close(format: Format, turns: Sequence[_Turn], *, can_be_broken: bool) -> tu
     for number, turn in reversed(list(enumerate(turns))):
         is_repeated = len(set(turn.calls)) < len(turn.calls) or not seen.isdisjoint(turn.calls)
         # Anthropic takes a text of the user only after the results of all calls.
-        is_complete = number != last or (format == "anthropic" and bool(turn.user_items))
+        is_complete = number != last or (format == "anthropic" and bool(turn.user_items or turn.went_on))
         is_unanswered = bool(turn.unanswered) and is_complete
         is_broken = turn.kind == "result" or is_unanswered or (is_repeated and format == "anthropic")
         if is_broken and can_be_broken:
