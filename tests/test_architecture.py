@@ -47,7 +47,7 @@ IO_FILES = {
     "fetch/browser": "chromium devtools gateway network_activity page_connections page_session render supervisor",
     "rerank": "embeddings rerank_passages reranker",
     "retrieval": (
-        "adopt_running call large_output pages read_large read_pages recording retrieve sources stage_times tenants "
+        "adopt_running call large_output pages stored_output read_pages recording retrieve sources stage_times tenants "
         "url_policy"
     ),
     "serve": "handlers lazy_imports resources run stdio_stream tools",

@@ -30,6 +30,7 @@ MAX_CALL_URL = 2_000
 MAX_TERMS = 8
 """Terms of the query listed as found, and as absent, at most."""
 WEAK = "Weak match: the page may not contain the answer."
+WEAK_OUTPUT = "Weak match: failures and other important lines are shown too."
 WEAK_BRIEFLY = "Weak match."
 
 UNSTORED = "store_unavailable"
@@ -95,7 +96,8 @@ def page_answer(
     is_main = selection.total == artifact.main_end
     is_named = "skip" in (following or {})
     status = _status(selection, has_query=has_query, is_main=is_main, brief=style.brief, names_skip=not is_named)
-    match = _match_sentences(selection, brief=style.brief) if has_query else ""
+    weak = WEAK_BRIEFLY if style.brief else WEAK_OUTPUT if is_output(artifact.url) else WEAK
+    match = _match_sentences(selection, weak, brief=style.brief) if has_query else ""
     repeated = repeats_line(repeats, others=bool(selection.spans))
     has_rest_line = is_main and not following and style.warning != UNSTORED and not style.brief
     changes = changes_line(artifact) if style.form == "full" else ""
@@ -231,12 +233,12 @@ def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool
     return f"Head and tail, {amount}.{advice}"
 
 
-def _match_sentences(selection: Selection, *, brief: bool) -> str:
+def _match_sentences(selection: Selection, weak: str, *, brief: bool) -> str:
     """Return what tells whether the passages answer the query: its words that the text lacks, and a weak match.
 
-    The words that the text has are counted only for a weak match: elsewhere the passages show them.
+    The words that the text has are counted only for a weak match: elsewhere the passages show them. `weak`: the
+    sentence for a weak match.
     """
-    weak = WEAK_BRIEFLY if brief else WEAK
     if selection.page_language:
         weak = f"The page is in {selection.page_language}; ask in its words."
     absent = [clip(term.term, 40) for term in selection.terms if not term.count][:MAX_TERMS]

@@ -9,7 +9,8 @@ from keyhole.extract.outputs import (
     Output,
     command_words,
     decode_output,
-    read_output,
+    read_lines,
+    read_parts,
     recognise,
     terminal_text,
 )
@@ -177,15 +178,21 @@ def read_whole(
     text: str, query: str | None, budget: int, kind: str | None, command: str, name: str
 ) -> tuple[str, Output]:
     """Return the text that is stored, and the output that is ranked: an excerpt of it if it is large."""
+    text = terminal_text(text)
+    return text, read_stored(text, kind or recognise(text, command, name), query, budget, command)
+
+
+def read_stored(text: str, kind: str, query: str | None, budget: int, command: str = "") -> Output:
+    """Return a stored text as the output that is ranked for `budget` characters: an excerpt of it if it is large.
+
+    The excerpt has places with the words of the query, or with those of the command if there is no query.
+    """
     least = EXCERPT_BUDGETS * budget
     if len(text) <= max(WHOLE_CHARS, least):
-        read = read_output(text, kind=kind, command=command, name=name)
-        return read.text, read
+        return read_parts(text, read_lines(text, kind))
     from keyhole.retrieval.output_excerpt import needles_of, read_by_excerpt
 
-    text = terminal_text(text)
-    kind = kind or recognise(text, command, name)
-    return text, read_by_excerpt(text, kind, needles_of(query, command), least)
+    return read_by_excerpt(text, kind, needles_of(query, command), least)
 
 
 def render_output(

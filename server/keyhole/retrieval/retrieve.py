@@ -130,7 +130,7 @@ class Retrieval:
         async def work() -> Answer:
             if is_range:
                 return await asyncio.to_thread(self._window_answer, call, id, max(0, min(offset, MAX_OFFSET)), limit)
-            from keyhole.retrieval.read_large import find_large, large_answer, large_part
+            from keyhole.retrieval.stored_output import find_large, large_answer, large_part
 
             if large := await asyncio.to_thread(large_part, self.store, id):
                 self.recorder.page(large.artifact, large.total)
@@ -235,8 +235,10 @@ class Retrieval:
     ) -> Answer:
         """Return the answer for a page: the passages for `query`, or its head and tail without a query."""
         from keyhole.passages import select
+        from keyhole.retrieval.stored_output import add_important_lines, reader_of
 
         budget = call.budget
+        read = reader_of(artifact, query, budget.english_bytes)
         shown = call.shown(artifact.id) if stored else ()
         before = [(each.start, each.end) for each in shown if not each.is_same]
         # The same call with a larger budget asks for the passages that the first one left out.
@@ -251,6 +253,8 @@ class Retrieval:
                     main_end=artifact.main_end, measure=budget.measure, preferred=preferred, shown_before=before,
                     answered_before=skipped, skip=skip,
                 )  # fmt: skip
+                if read and query and not skip:
+                    selection = add_important_lines(selection, read, query, space, budget.measure)
             with stage("render"):
                 return page_answer(
                     artifact,

@@ -1,4 +1,4 @@
-"""Reading on in a stored output that is too large for memory: by query, by quote and by range, within the deadline."""
+"""Reading on in a stored output by query, quote and range, also in one that is too large for memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keyhole.records import Answer, Part
-from keyhole.retrieval import read_large
+from keyhole.retrieval import stored_output
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
@@ -33,8 +33,8 @@ class PartsOnly(MemoryStore):
 
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_large, "LARGE_CHARS", 100_000)
-    monkeypatch.setattr(read_large, "READ_CHARS", 200_000)
+    monkeypatch.setattr(stored_output, "LARGE_CHARS", 100_000)
+    monkeypatch.setattr(stored_output, "READ_CHARS", 200_000)
 
 
 def product() -> Retrieval:
@@ -92,7 +92,35 @@ def test_a_quote_that_a_large_output_lacks_is_an_error() -> None:
 def test_an_output_that_takes_too_long_to_examine_is_examined_in_part_and_the_answer_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(read_large, "LEFT_SHARE", 1.0)
+    monkeypatch.setattr(stored_output, "LEFT_SHARE", 1.0)
     answer = read(product(), ID, query="rebalanced shard")
     assert not answer.is_error
     assert "Only the first 200,000 characters were searched in time." in answer.text
+
+
+TESTS = "".join(
+    f"=== RUN   TestShipping/{number}_grams\n    shop_test.go:21: price of {number} grams\n" for number in range(40)
+)
+FAILED = TESTS + "--- FAIL: TestShipping (0.00s)\n    --- FAIL: TestShipping/12_grams (0.00s)\n" + "ok shop\n" * 40
+
+
+def failed_tests() -> Retrieval:
+    store = MemoryStore(Clock())
+    store.put(replace(artifact(ID, FAILED, url="output:test", title="go test"), media_type="text/plain"), "")
+    return retrieval(store=store)
+
+
+@pytest.mark.parametrize("query", ["which subtest broke", "why was the release delayed by a week"])
+def test_where_an_output_hardly_matches_the_query_its_important_lines_are_shown(query: str) -> None:
+    answer = read(failed_tests(), ID, query=query)
+    assert "--- FAIL: TestShipping/12_grams" in answer.text
+    assert "Weak match: failures and other important lines are shown too." in answer.text
+    assert "page" not in answer.text.split("\n")[1]
+    assert all(FAILED[start:end] in answer.text for _, start, end in answer.shown)
+    assert len(answer.text) < 3_000
+
+
+def test_where_an_output_matches_the_query_only_its_passages_are_shown() -> None:
+    answer = read(failed_tests(), ID, query="price of 31 grams")
+    assert "price of 31 grams" in answer.text
+    assert "Weak match" not in answer.text

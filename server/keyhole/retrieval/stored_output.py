@@ -1,9 +1,14 @@
-"""Read a stored output that is too large for memory: choose an excerpt of it, and answer from the excerpt."""
+"""Answer a query from a stored output.
+
+Where its words hardly match, the lines that every reader looks for are shown too. Of an output that is too large for
+memory, an excerpt is read.
+"""
 
 from __future__ import annotations
 
 import time
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from keyhole.budget.fit import fit
@@ -11,20 +16,25 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles
 from keyhole.passages.gaps import next_gap
 from keyhole.render.answer import Form, Style, page_answer
-from keyhole.retrieval.bound import LARGE_CHARS
+from keyhole.retrieval.bound import LARGE_CHARS, read_stored
 from keyhole.retrieval.next_call import range_arguments
+from keyhole.retrieval.output_excerpt import read_excerpt
 from keyhole.text.output_facts import is_output, output_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from keyhole.records import Answer, Part, Selection, Strategy, Window
+    from keyhole.records import Answer, Artifact, Part, Selection, Window
     from keyhole.retrieval.call import Call
     from keyhole.store.base import Store
     from keyhole.text.measure import Measure
+    from keyhole.text.output import Output
 
 READ_CHARS: Final = 1_000_000
 """Characters that are read at a time: 20 ms from the SQLite store."""
+IMPORTANT_CHARS: Final = 2_500
+"""Characters shown of an output that the words of a query hardly match. With 1,500, one of five such questions about
+outputs of conversations that the important lines answer is lost (`python -m benchmarks.compaction`)."""
 LEFT_SHARE: Final = 0.4
 """Share of the time of a call that is left when examining the text ends: ranking the excerpt takes a second of it."""
 
@@ -41,8 +51,10 @@ def large_answer(store: Store, secret: bytes, call: Call, part: Part, query: str
     note = "" if examined == part.total else f"Only the first {examined:,} characters were searched in time."
     warning = store.warning()
 
+    output = read_excerpt(excerpt, output_kind(part.artifact.url), "", "")
+
     def render(form: Form, space: int) -> Answer:
-        selection = select_passages(excerpt, part, query, space, call.budget.measure)
+        selection = select_lines(output, query, space, call.budget.measure)
         gap = next_gap(selection.total, selection.spans, selection.scores)
         following = range_arguments(_next_window(store, call, part, gap)) if gap else None
         style = Style(secret, form, warning)
@@ -103,17 +115,39 @@ def _read(store: Store, id: str, start: int, end: int) -> str:
     return store.part(id, start, end).artifact.text
 
 
-def select_passages(excerpt: Excerpt, part: Part, query: str, max_chars: int, measure: Measure) -> Selection:
-    """Select the passages of an excerpt that answer a query. Their offsets are those of the whole text."""
+def reader_of(artifact: Artifact, query: str | None, budget: int) -> Callable[[], Output] | None:
+    """Return a function that reads an output once, for a query and `budget` characters; None for a page."""
+    if not is_output(artifact.url):
+        return None
+    return cache(partial(read_stored, artifact.text, output_kind(artifact.url), query, budget))
+
+
+def add_important_lines(
+    selection: Selection, read: Callable[[], Output], query: str, max_chars: int, measure: Measure
+) -> Selection:
+    """Return the passages of an output for a query, with its important lines if the words of the query hardly match.
+
+    So the question which test failed is answered, although no line has the word "test". `read`: reads the output.
+    """
+    if selection.strategy == "whole" or (selection.matched and not selection.weak):
+        return selection
+    chosen = select_lines(read(), query, min(max_chars, IMPORTANT_CHARS), measure)
+    return replace(chosen, terms=selection.terms, weak=True)
+
+
+def select_lines(output: Output, query: str, max_chars: int, measure: Measure) -> Selection:
+    """Select the lines of an output that answer a query, and those that every reader looks for.
+
+    The offsets of an excerpt's lines are those of the whole text.
+    """
     from keyhole.passages.outputs import select_output
     from keyhole.records import Selection
-    from keyhole.text.output import Output
 
-    output = Output(excerpt.text, output_kind(part.artifact.url), joints=excerpt.joints)
     shown = select_output(output, query, max_chars, measure=measure)
     scores = (0.0,) * len(shown.spans)
-    strategy: Strategy = "passages" if shown.matched else "head_tail"
-    return Selection(strategy, shown.total, shown.spans, scores, shown.text, matched=shown.matched)
+    return Selection(
+        "passages", shown.total, shown.spans, scores, shown.text, matched=shown.matched, weak=not shown.matched
+    )
 
 
 def _next_window(store: Store, call: Call, part: Part, gap: tuple[int, int]) -> Window:
