@@ -70,13 +70,9 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         Raises KeyholeError: dns_failure, blocked_address, domain_not_allowed, connect_failure.
         """
         endpoint = f"{host}:{port}"
-        is_exempt = self._is_allowed(endpoint)
-        addresses = await (_resolve(host, port) if is_exempt else self._checked_addresses(host, port))
-        if denied := next((address for address in addresses if is_address_denied(address, self._deny)), None):
-            raise KeyholeError(
-                Code.DOMAIN_NOT_ALLOWED, f"the operator's settings do not allow {denied}, the address of {host}"
-            )
-        is_direct = endpoint in self._direct or (is_exempt and any(map(address_refusal, addresses)))
+        addresses = await self.find_addresses(host, port)
+        is_private = self._is_allowed(endpoint) and any(map(address_refusal, addresses))
+        is_direct = endpoint in self._direct or is_private
 
         async def dial(address: str, port: int) -> httpcore.AsyncNetworkStream:
             return await self._tcp.connect_tcp(address, port, timeout, local_address, socket_options)
@@ -90,6 +86,19 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
             return await connect_to_first(order_addresses(addresses), connect)
         except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
             raise KeyholeError(Code.CONNECT_FAILURE, f"could not connect to {host}:{port}") from error
+
+    async def find_addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host, after one lookup, if all of them may be connected to.
+
+        Raises KeyholeError: dns_failure, blocked_address, domain_not_allowed.
+        """
+        is_exempt = self._is_allowed(f"{host}:{port}")
+        addresses = await (_resolve(host, port) if is_exempt else self._checked_addresses(host, port))
+        if denied := next((address for address in addresses if is_address_denied(address, self._deny)), None):
+            raise KeyholeError(
+                Code.DOMAIN_NOT_ALLOWED, f"the operator's settings do not allow {denied}, the address of {host}"
+            )
+        return addresses
 
     async def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None

@@ -123,16 +123,39 @@ def test_environment_variables_move_the_files_of_hooks_too(client: str, variable
     assert HOOK_CLIENTS[client].client.user_paths(machine)[0].as_posix() == path
 
 
-def test_a_diff_has_no_secrets_and_no_overlong_lines() -> None:
-    before = '{"a": {"x": "1"}}\n'
+def test_a_diff_has_no_secrets_and_no_overlong_lines_that_stay() -> None:
+    other = '"other": "' + "x" * 300 + '",\n'
+    before = other + '{"a": {"x": "1"}}\n'
     after = (
-        '{"a": {"x": "1"}, "Authorization": "Bearer \\"s3\\"", "KEYHOLE_EXA_KEY":"s3", "KEYHOLE_HOME": "/h"'
-        + " " * 300
-        + "}\x1b\n"
+        other
+        + '{"a": {"x": "1"}, "Authorization": "Bearer \\"s3\\"", "KEYHOLE_EXA_KEY":"s3", "KEYHOLE_HOME": "/h"}\x1b\n'
     )
     shown = "\n".join(diff_lines(before, after))
     assert "s3" not in shown and '"/h"' in shown and "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 160
+
+
+LONG = '"a": ["' + "y" * 400 + '"], '
+CHANGE = '"b": "' + "z" * 12_000 + '"'
+
+
+@pytest.mark.parametrize("start", ["", LONG, LONG * 50])
+@pytest.mark.parametrize("end", ["", ", " + LONG * 50])
+@pytest.mark.parametrize("added", [CHANGE, CHANGE + ",\n" + CHANGE, "\n" + CHANGE])
+def test_what_changes_is_shown_whole(start: str, end: str, added: str) -> None:
+    before, after = f"{{\n{start}{end}\n}}", f"{{\n{start}{added}{end}\n}}"
+    for lines in (diff_lines(before, after), diff_lines(after, before)):
+        assert sum(line.count("z") for line in lines) == added.count("z")
+        assert sum(line.count("y") for line in lines) <= 1_000
+
+
+def test_what_changes_at_both_ends_of_a_long_line_is_shown() -> None:
+    middle = LONG * 3
+    _, old, new, *_ = diff_lines(
+        '{"command": "npx", ' + middle + '"args": []}', '{"command": "k", ' + middle + '"args": [1]}'
+    )
+    assert '"npx"' in old and '"args": []' in old
+    assert '"k"' in new and '"args": [1]' in new
 
 
 def test_the_diff_of_a_file_on_one_line_shows_the_change() -> None:

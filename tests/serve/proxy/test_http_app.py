@@ -25,10 +25,10 @@ ACCEPT = {"Content-Type": "application/json", "Accept": "application/json, text/
 
 
 @contextmanager
-def http_proxy(home: Path, *words: str, log: list[bytes] | None = None) -> Iterator[str]:
+def http_proxy(home: Path, *words: str, log: list[bytes] | None = None, **variables: str) -> Iterator[str]:
     """Run the proxy over HTTP and yield its URL. `log` gets what it writes to stderr, of every level."""
     command = [sys.executable, "-m", "keyhole", "proxy", "--http", "--port", "0", *words]
-    env = {**os.environ, "KEYHOLE_HOME": str(home), "KEYHOLE_CALLS_AT_ONCE": "20"}
+    env = {**os.environ, "KEYHOLE_HOME": str(home), "KEYHOLE_CALLS_AT_ONCE": "20", **variables}
     env |= {"KEYHOLE_LOG_LEVEL": "DEBUG"} if log is not None else {}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=env)
     assert process.stderr

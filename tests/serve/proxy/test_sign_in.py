@@ -64,6 +64,10 @@ def test_codes_and_tokens_are_asked_for_at_the_proxy() -> None:
         ({"authorization_response_iss_parameter_supported": True}, False),
         ({"require_pushed_authorization_requests": True}, False),
         ({"token_endpoint": None}, False),
+        ({"token_endpoint": "https://other/t"}, False),
+        ({"token_endpoint": "https://as:444/t"}, False),
+        ({"registration_endpoint": "https://other/r"}, False),
+        ({"jwks_uri": "https://other/keys"}, True),
     ],
 )
 def test_a_server_whose_answers_name_it_is_not_replaced(changes: dict[str, object], expected: bool) -> None:

@@ -23,7 +23,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
 
+from keyhole.config.config import Config
 from keyhole.serve.proxy.sign_in_app import SignIn
+from keyhole.serve.proxy.sign_in_client import SignInClient
 from tests.serve.proxy.test_http_app import ACCEPT, http_proxy
 
 OAUTH_SERVER = [sys.executable, str(Path(__file__).with_name("oauth_server.py"))]
@@ -220,7 +222,7 @@ def get(url: str, path: str) -> Any:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "scheme": "http", "path": path, "headers": [(b"host", b"h:1")]}
-    asyncio.run(SignIn(url).around(app)(scope, None, send))  # type: ignore[arg-type]
+    asyncio.run(SignIn(url, SignInClient(Config(), url)).around(app)(scope, None, send))  # type: ignore[arg-type]
     return sent[0]["status"], json.loads(sent[1]["body"])
 
 
@@ -236,7 +238,7 @@ def test_an_authorization_server_that_names_itself_is_not_replaced() -> None:
 def test_a_server_that_cannot_be_reached_fails_the_sign_in_plainly() -> None:
     status, answer = get("http://127.0.0.1:1/mcp", "/.well-known/oauth-protected-resource/mcp")
     assert (status, answer["error"]) == (502, "sign_in_failed")
-    assert answer["message"] == "the sign-in cannot be handed on: ConnectError"
+    assert answer["message"] == "the sign-in cannot be handed on: could not connect to 127.0.0.1:1"
 
 
 @contextmanager
@@ -274,7 +276,7 @@ ISSUER = {"issuer": "HERE", "authorization_endpoint": "HERE/authorize", "token_e
         ({}, {"issuer": "https://bank.example"}, "the metadata of the authorization server is that of another"),
         ({}, {"token_endpoint": "http://h.example/t"}, "the token_endpoint is neither https nor on loopback"),
         ({}, {"authorization_endpoint": "javascript:1"}, "the authorization_endpoint is neither https nor on loopback"),
-        ({}, {"padding": "x" * 1_000_000}, "the answer of 127.0.0.1 has more than 1,000,000 bytes"),
+        ({}, {"padding": "x" * 1_000_000}, "the response of 127.0.0.1 is too large or incomplete"),
     ],
 )
 def test_metadata_that_would_send_tokens_elsewhere_is_refused(

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,10 @@ class Edit:
     """Return True if what was added to the text contains a key."""
     secrets: Callable[[str], frozenset[str]] = lambda _text: frozenset()
     """Return values in the text that the diff masks besides those that look like a secret."""
+    needed: Callable[[str, Sequence[str]], Sequence[bool]] = lambda _text, backups: [False] * len(backups)
+    """Return for each backup whether it is needed to undo what is in the text, however old it is."""
+    is_spare: Callable[[str, str, Sequence[str]], bool] = lambda _text, _backup, _backups: False
+    """Return True for a backup that a text makes superfluous, given all backups."""
     added: str = "registered"
     """The message after an addition."""
     unchanged: str = "already registered, nothing to change"
@@ -97,13 +102,33 @@ def _change_file(edit: Edit, path: Path, arguments: argparse.Namespace) -> FileC
     if after is None:
         files.remove(path, before)
         return FileChange(client.name, str(path), "changed", "file deleted: it had no other content", diff=diff)
-    is_private = edit.has_key(new) or edit.has_key(old)
-    backup = str(files.replace(path, before, after, private=is_private) or "")
+    backup = _replace(edit, path, before, after)
     if arguments.uninstall:
         removed = edit.removed(old)
         return FileChange(client.name, str(path), "changed", removed, backup, diff)
     note = _key_note(exposure, path) if edit.has_key(new) else ""
     return FileChange(client.name, str(path), "changed", edit.added, backup, diff, note, client.next_step)
+
+
+def _replace(edit: Edit, path: Path, before: bytes | None, after: bytes) -> str:
+    """Replace the file, and delete the backups that are superfluous then. Return the path of the new one, or ""."""
+    old, new = _decode(before or b"", edit.client), _decode(after, edit.client)
+    backups = files.list_backups(path)
+    _, *is_needed = edit.needed(new, [old, *map(_read_text, backups)])
+    needed = [each for each, is_one in zip(backups, is_needed, strict=True) if is_one]
+    is_private = edit.has_key(new) or edit.has_key(old)
+    backup = files.replace(path, before, after, private=is_private, needed=needed)
+    texts = {each: _read_text(each) for each in files.list_backups(path)}
+    spare = [each for each, text in texts.items() if edit.is_spare(new, text, list(texts.values()))]
+    files.remove_backups(spare)
+    return str(backup) if backup and backup not in spare else ""
+
+
+def _read_text(path: Path) -> str:
+    """Return the text of a backup, "" if it cannot be read."""
+    with suppress(OSError, UnicodeDecodeError):
+        return (files.read(path) or b"").decode("utf-8")
+    return ""
 
 
 def _key_note(exposure: str, path: Path) -> str:

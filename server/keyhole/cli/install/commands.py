@@ -79,6 +79,8 @@ def _change_proxy(arguments: argparse.Namespace) -> int:
     proxied = Edit(
         client, path, change, lambda text, _: text, "",
         secrets=lambda text: wrap.secret_values(client, text, name),
+        needed=lambda text, backups: wrap.needed_backups(client, text, backups),
+        is_spare=lambda text, backup, backups: wrap.differs_by_proxies(client, text, backup, backups),
         added="the proxy is in front of it" if arguments.wrap else "the proxy is taken away",
         unchanged=f"the proxy is {'in front of it already' if arguments.wrap else 'not in front of it'}",
     )  # fmt: skip

@@ -144,13 +144,30 @@ def drop(client: Client, text: str, path: Sequence[str | int]) -> str:
 
 def copy_entry(client: Client, source: str, text: str, name: str) -> str:
     """Return the text with an entry exactly as another text has it."""
+    entry, own = find_entry(client, source, name) or {}, _split_mark(source)[1]
+    return edit_entry(client, text, name, entry, lambda editor, body, path: str(editor.copy(own, body, path)))
+
+
+EditText = Callable[[ModuleType, str, Sequence[str]], str]
+"""Changes a text, given the module that edits its format and the path of the entry."""
+
+
+def replace_entry(client: Client, text: str, name: str, entry: Mapping[str, Any], edit: EditText) -> str:
+    """Return the text with this entry under a name, by `edit`, or by `put` where the text has an unknown form."""
+    with suppress(KeyholeError):
+        return edit_entry(client, text, name, entry, edit)
+    return put(client, text, (*client.key_path, name), entry)
+
+
+def edit_entry(client: Client, text: str, name: str, entry: Mapping[str, Any], edit: EditText) -> str:
+    """Return the text as `edit` changes it. Raises KeyholeError unless an entry then has these values."""
     mark, body = _split_mark(text)
     path, expected = (*client.key_path, name), parse(client, text)
     place: Any = expected
     for key in client.key_path:
         place = place[key]
-    place[name] = dict(find_entry(client, source, name) or {})
-    return mark + _apply(client, lambda: _editor(client).copy(_split_mark(source)[1], body, path), expected)
+    place[name] = dict(entry)
+    return mark + _apply(client, lambda: edit(_editor(client), body, path), expected)
 
 
 def _editor(client: Client) -> ModuleType:

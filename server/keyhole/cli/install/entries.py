@@ -53,6 +53,16 @@ class Shape:
     """Further keys of every entry."""
 
 
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The place of a value in the text of a file, by offsets of characters."""
+
+    start: int
+    end: int
+    items: tuple[tuple[int, int], ...] | None = None
+    """The places of the items of a list, None for another value."""
+
+
 def build_entry(shape: Shape, server: Server, existing: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the entry of a server.
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import stat
 import tempfile
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -38,11 +39,14 @@ def read(path: Path) -> bytes | None:
         return None
 
 
-def replace(path: Path, before: bytes | None, after: bytes, *, private: bool = False) -> Path | None:
+def replace(
+    path: Path, before: bytes | None, after: bytes, *, private: bool = False, needed: Collection[Path] = ()
+) -> Path | None:
     """Replace the content `before` by `after` atomically, and return the path of the backup; None if there was no file.
 
     Symbolic links are followed, and permissions are kept; with `private`, those of other users are removed, also from
-    the backups. Raises OSError, also if the content is no longer `before`: clients write their files too.
+    the backups. Backups in `needed` are kept, however old. Raises OSError, also if the content is no longer `before`:
+    clients write their files too.
     """
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +60,7 @@ def replace(path: Path, before: bytes | None, after: bytes, *, private: bool = F
         if private:
             _restrict(Path(name))
         _check_unchanged(path, before)
-        backup = _back_up(path, before) if before is not None else None
+        backup = _back_up(path, before, needed) if before is not None else None
         Path(name).replace(path)
         if private:
             make_private(path)
@@ -102,7 +106,14 @@ def list_backups(path: Path) -> list[Path]:
     return []
 
 
-def _back_up(path: Path, before: bytes) -> Path:
+def remove_backups(backups: Iterable[Path]) -> None:
+    """Delete backups. One that cannot be deleted stays."""
+    for each in backups:
+        with suppress(OSError):
+            each.unlink(missing_ok=True)
+
+
+def _back_up(path: Path, before: bytes, needed: Collection[Path]) -> Path:
     backups = list_backups(path)
     number = int(backups[0].name.removesuffix(".bak").rpartition("-")[2]) + 1 if backups else 1
     backup = path.with_name(f"{path.name}.keyhole-{number}.bak")
@@ -111,9 +122,7 @@ def _back_up(path: Path, before: bytes) -> Path:
         file.write(before)
     with suppress(OSError):
         shutil.copystat(path, backup)
-    for old in backups[MAX_BACKUPS - 1 :]:
-        with suppress(OSError):
-            old.unlink(missing_ok=True)
+    remove_backups(old for old in backups[MAX_BACKUPS - 1 :] if old not in needed)
     return backup
 
 
@@ -128,8 +137,8 @@ def _copy_permissions(path: Path, new: Path) -> None:
         status = path.stat()
     except FileNotFoundError:
         return  # the mode of a temporary file is private
-    with suppress(OSError):  # some file systems have no permissions
-        new.chmod(stat.S_IMODE(status.st_mode))
-    if hasattr(os, "chown"):
+    if hasattr(os, "chown"):  # first: it removes some permissions
         with suppress(OSError):  # only root may change the owner
             os.chown(new, status.st_uid, status.st_gid)
+    with suppress(OSError):  # some file systems have no permissions
+        new.chmod(stat.S_IMODE(status.st_mode))

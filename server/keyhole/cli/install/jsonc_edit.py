@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from keyhole.cli.install.entries import nest
+from keyhole.cli.install.entries import Value, nest
 from keyhole.cli.install.jsonc_parse import Node, line_number, read
 
 Path = Sequence[str | int]
@@ -69,6 +69,20 @@ def copy(source: str, text: str, path: Path) -> str:
     if old is None or new is None:
         raise ValueError("there is no object at the path")
     return text[: old.start] + source[new.start : new.end] + text[old.end :]
+
+
+def locate(text: str, path: Path) -> Value | None:
+    """Return the place of the value at `path`, None if there is none."""
+    node = _find(text, path, containers=False)
+    if node is None:
+        return None
+    items = tuple((member.start, member.node.end) for member in node.members or ())
+    return Value(node.start, node.end, items if isinstance(node.value, list) else None)
+
+
+def separator(_text: str, _before: Value, key: str) -> str:
+    """Return what stands between a value and that of a key that `command_words` adds after it."""
+    return f",{_json(key)}: "
 
 
 def _set(text: str, path: Path, key: str, value: Any) -> str:

@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from keyhole.config.config import SETTINGS
@@ -13,11 +14,11 @@ from keyhole.config.setting import PREFIX
 
 MASK: Final = "•••"
 MAX_LINE: Final = 160
-"""Greatest number of characters shown of a line. Some clients write their file on a single line."""
+"""Characters of a line that are shown if nothing or little of it changes. Some clients write their file on one line."""
 MAX_READ: Final = 10_000
-"""Greatest number of characters of a line in which secrets are masked and a change is looked for."""
-BEFORE: Final = 20
-"""Characters that are shown before the change of a long line."""
+"""Characters around a change in which secrets are masked: their names stand before them."""
+MARGIN: Final = 20
+"""Characters that are shown around the change of a long line."""
 _SECRET_SETTINGS: Final = frozenset(setting.variable for setting in SETTINGS if setting.secret)
 _KEYWORDS: Final = "key|token|secret|passw|auth|credential"
 _NAMED_SECRET: Final = re.compile(
@@ -43,25 +44,61 @@ _SECRET_NAME: Final = re.compile(_KEYWORDS, re.IGNORECASE)
 
 
 def diff_lines(before: str, after: str, secrets: Iterable[str] = ()) -> list[str]:
-    """Return a unified diff with one line of context and with secrets masked; `secrets`: values that are secret."""
+    """Return a unified diff with one line of context and with secrets masked; `secrets`: values that are secret.
+
+    What changes is shown whole, however long it is. Of a long line, the parts that stay are left out.
+    """
+    lines = _leave_out(_unified_diff(_split_lines(before), _split_lines(after)), MAX_READ, MAX_READ)
     shown, is_value_secret = [], False
-    for line in _unified_diff(_split_lines(before), _split_lines(after)):
-        head = _mask_values(line, secrets)[:MAX_READ]
-        shown.append(_QUOTED.sub(f'"{MASK}"', head, count=1) if is_value_secret else mask_secrets(head))
-        flag = _LAST_FLAG.search(head)
+    for line in lines:
+        masked = _mask_values(line, secrets)
+        shown.append(_QUOTED.sub(f'"{MASK}"', masked, count=1) if is_value_secret else mask_secrets(masked))
+        flag = _LAST_FLAG.search(masked)
         is_value_secret = bool(flag and _is_secret(flag[1])) or (is_value_secret and line.startswith("-"))
-    return [_clip(line) for line in _without_common_start(shown)]
+    return [_printable(line) for line in _leave_out(shown, MAX_LINE, MARGIN)]
 
 
-def _without_common_start(lines: list[str]) -> list[str]:
-    """Return a diff of a single long line without what both of its forms begin with, which would hide the change."""
-    changed = [line for line in lines if not line.startswith(("@", " "))]
-    if [line[0] for line in changed] != ["-", "+"]:
-        return lines
-    start = next((n for n, (old, new) in enumerate(zip(*changed, strict=False)) if n and old != new), 0) - BEFORE
-    if start < MAX_LINE // 2:
-        return lines
-    return [f"{line[0]}…{line[start:]}" if line in changed else line for line in lines]
+def _leave_out(lines: Iterable[str], longest: int, margin: int) -> list[str]:
+    """Return a diff whose lines of more than `longest` characters lack what stays, but for `margin` characters."""
+    shown: list[str] = []
+    for sign, group in groupby(lines, key=lambda line: line[0] if line[0] in "@ " else "-"):
+        block = list(group)
+        if sign != "-":
+            shown += [_clip(line, longest) for line in block]
+            continue
+        old, new = ([line for line in block if line[0] == sign] for sign in "-+")
+        pairs = [([one], [other]) for one, other in zip(old, new, strict=False)]
+        parts = [_changed_parts(*pair, longest, margin) for pair in (pairs if len(old) == len(new) else [(old, new)])]
+        shown += [line for part, _ in parts for line in part] + [line for _, part in parts for line in part]
+    return shown
+
+
+def _changed_parts(old: list[str], new: list[str], longest: int, margin: int) -> tuple[list[str], list[str]]:
+    """Return the removed and the added lines of a diff without what both texts begin and end with."""
+    before, after = ("\n".join(line[1:] for line in lines) for lines in (old, new))
+    start = _common_start(before, after)
+    end = min(len(before) - start, len(after) - start, _common_start(before[::-1], after[::-1]))
+    if before == after:  # only a masked secret differs
+        return [_clip(line, longest) for line in old], [_clip(line, longest) for line in new]
+
+    def narrowed(lines: list[str], length: int) -> list[str]:
+        found, offset = [], 0
+        for line in lines:
+            size = len(line) - 1
+            first = min(max(0, start - margin - offset), size)
+            last = max(first, min(size, length - end + margin - offset))
+            body = f"{'…' * (first > 0)}{line[1 + first : 1 + last]}{'…' * (last < size)}"
+            found.append(line[0] + body if len(line) > longest else line)
+            offset += size + 1
+        return found
+
+    return narrowed(old, len(before)), narrowed(new, len(after))
+
+
+def _common_start(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    shorter = min(len(one), len(other))
+    return next((place for place in range(shorter) if one[place] != other[place]), shorter)
 
 
 def _unified_diff(before: list[str], after: list[str]) -> list[str]:
@@ -129,6 +166,9 @@ def _split_lines(text: str) -> list[str]:
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")] if text else []
 
 
-def _clip(line: str) -> str:
-    shown = "".join(char if char.isprintable() or char == "\t" else "�" for char in line)
-    return shown if len(shown) <= MAX_LINE else shown[: MAX_LINE - 1] + "…"
+def _printable(line: str) -> str:
+    return "".join(char if char.isprintable() or char == "\t" else "�" for char in line)
+
+
+def _clip(line: str, longest: int) -> str:
+    return line if len(line) <= longest else line[: longest - 1] + "…"

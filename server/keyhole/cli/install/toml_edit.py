@@ -6,11 +6,19 @@ dotted keys) is edited by tomlkit, which keeps comments but may move blank lines
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from keyhole.cli.install.entries import nest
+from keyhole.cli.install.entries import Value, nest
+
+_TOKEN: Final = re.compile(
+    r"""(?P<space>#[^\n]*|\s+)|(?P<mark>[\[\]{},])|"{3}(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}|'{3}.*?'{3,5}"""
+    r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s\[\]{},#"']+""",
+    re.DOTALL,
+)
+"""A string, another word, or what stands between them."""
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -62,11 +70,56 @@ def copy(source: str, text: str, path: Sequence[str]) -> str:
     return "".join([*lines[:start], *others[first:last], *lines[end:]])
 
 
+def locate(text: str, path: Sequence[str]) -> Value | None:
+    """Return the place of the value at `path`, None if it is not a line of its own in the table above it."""
+    lines, (*table, key) = text.splitlines(keepends=True), path
+    start = _next_header(lines, 0, table)
+    while start < len(lines) and _parse_header(lines[start]) != tuple(table):
+        start = _next_header(lines, start + 1, table)
+    name = re.compile(rf"""\s*(?:{re.escape(key)}|"{re.escape(key)}"|'{re.escape(key)}')\s*=\s*""")
+    for number in range(start + 1, _next_header(lines, start + 1)):
+        found = name.match(lines[number])
+        if found and _try_parse("".join(lines[start:number])) is not None:
+            return _value_at(text, sum(map(len, lines[:number])) + found.end())
+    return None
+
+
+def separator(text: str, before: Value, key: str) -> str:
+    """Return what stands between a value and that of a key that `command_words` adds after it."""
+    line = text[text.rfind("\n", 0, before.start) + 1 : before.start]
+    indent = line[: len(line) - len(line.lstrip())]
+    return f"{_newline(text)}{indent}{key}= "
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _value_at(text: str, start: int) -> Value | None:
+    """Return the place of the value that begins at an offset, None if it is an inline table or cannot be read."""
+    items: list[tuple[int, int]] = []
+    depth, offset, first, last = 0, start, -1, -1
+    while (token := _TOKEN.match(text, offset)) is not None:
+        offset, mark = token.end(), token["mark"] or ""
+        if token["space"]:
+            continue
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark, 0)
+        if depth == 0:
+            items += [(first, last)] if first >= 0 else []
+            return None if mark == "}" else Value(start, token.end(), tuple(items) if mark == "]" else None)
+        if depth == 1 and mark == ",":
+            items.append((first, last))
+            first = -1
+        elif token.start() > start:
+            first, last = (token.start() if first < 0 else first), token.end()
+    return None
+
+
 def _append(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     """Return the text with the table at its end, after a blank line, and with a final newline if the text has one."""
     import tomlkit
 
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = _newline(text)
     block = tomlkit.dumps(nest(path, value)).strip("\n").replace("\n", newline)
     if not text.strip():
         return text + block + newline

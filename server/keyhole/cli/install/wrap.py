@@ -6,10 +6,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PureWindowsPath
+from types import ModuleType
 from typing import Any, Final
 
 from keyhole.cli.install.clients import Client
-from keyhole.cli.install.edit import copy_entry, find_entry, put, refusal
+from keyhole.cli.install.command_words import add_words, remove_words
+from keyhole.cli.install.edit import (
+    copy_entry,
+    edit_entry,
+    find_entry,
+    list_entries,
+    put,
+    refusal,
+    replace_entry,
+)
 from keyhole.cli.install.entries import PROGRAM, Server, is_keyhole, parse_entry
 from keyhole.cli.install.output import mask_secrets
 from keyhole.cli.install.remote_entries import Remote, read_remote, write_remote
@@ -46,30 +56,67 @@ def wrap_entry(client: Client, text: str, name: str, program: Sequence[str]) -> 
         return _replace(client, text, name, *_wrap_remote(client, remote, program))
     if not server.command:
         raise refusal(client, f"the entry {name} names no program")
-    return _replace(client, text, name, entry, (*program, COMMAND, "--", server.command, *server.args))
+    words = (*program, COMMAND, "--")
+    changed = _with_words(client, entry, [*words, *_words(client, entry)])
+    return replace_entry(client, text, name, changed, lambda *where: add_words(*where, client.shape, words))
 
 
 def unwrap_entry(client: Client, text: str, name: str, backups: Sequence[str] = ()) -> str:
     """Return the text with the server's own entry; the same text if the proxy is not in front of it.
 
-    The entry is copied from the first of the `backups` that the proxy was put in front of. Without one it has the same
-    values, but perhaps other line breaks.
+    If one of the `backups` is the text before, return it. Else only this entry changes: a program gets its own words
+    back; a server with a URL gets its own entry from the newest of the backups that has it, with the present values.
     """
     entry, server = _entry(client, text, name)
     wrapped = find_wrapped(server)
     if wrapped is None:
         return text
-    for before in backups:
+    own = [before for before in backups if _is_unwrapped(client, before, name)]
+    for before in own:
         with suppress(KeyholeError):
-            own = find_entry(client, before, name)
-            is_wrapped = own is not None and find_wrapped(parse_entry(client.shape, own)) is not None
-            again = wrap_entry(client, before, name, wrapped.program)
-            if not is_wrapped and find_entry(client, again, name) == entry:
-                return copy_entry(client, before, text, name)
+            if wrap_entry(client, before, name, wrapped.program) == text:
+                return before
     if wrapped.words[0] == "--" and len(wrapped.words) > 1:
-        return _replace(client, text, name, entry, wrapped.words[1:])
-    remote = _unwrap_remote(client, name, entry, wrapped)
-    return put(client, text, (*client.key_path, name), write_remote(client, remote))
+        return _unwrap_program(client, text, name, entry, len(wrapped.program) + 2)
+    remote = write_remote(client, _unwrap_remote(client, name, entry, wrapped))
+    for before in own[:1]:
+        with suppress(KeyholeError):
+            text = copy_entry(client, before, text, name)
+    return put(client, text, (*client.key_path, name), remote)
+
+
+def _is_unwrapped(client: Client, text: str, name: str) -> bool:
+    with suppress(KeyholeError):
+        entry = find_entry(client, text, name)
+        return entry is not None and find_wrapped(parse_entry(client.shape, entry)) is None
+    return False
+
+
+def find_wrapped_names(client: Client, text: str) -> list[str]:
+    """Return the names of the entries that run the proxy. Raises KeyholeError if the text cannot be parsed."""
+    entries = {name: find_entry(client, text, name) or {} for name in list_entries(client, text)}
+    return [name for name, entry in entries.items() if find_wrapped(parse_entry(client.shape, entry)) is not None]
+
+
+def needed_backups(client: Client, text: str, backups: Sequence[str]) -> list[bool]:
+    """Return for each backup, the latest first, whether it is the latest with the own form of an entry of the text."""
+    missing, needed = set(find_wrapped_names(client, text)), []
+    for before in backups:
+        found = {name for name in missing if _is_unwrapped(client, before, name)}
+        missing -= found
+        needed.append(bool(found))
+    return needed
+
+
+def differs_by_proxies(client: Client, text: str, before: str, backups: Sequence[str]) -> bool:
+    """Return whether nothing but proxies distinguishes a backup from a text without any."""
+    with suppress(KeyholeError):
+        if find_wrapped_names(client, text):
+            return False
+        for name in find_wrapped_names(client, before):
+            before = unwrap_entry(client, before, name, [text, *backups])
+        return before == text
+    return False
 
 
 def find_wrapped(server: Server) -> Wrapped | None:
@@ -133,9 +180,35 @@ def _unwrap_remote(client: Client, name: str, entry: Mapping[str, Any], wrapped:
     return Remote(url, headers, templates, others)
 
 
-def _replace(client: Client, text: str, name: str, entry: Mapping[str, Any], words: Sequence[str]) -> str:
-    """Return the text with another program in an entry; its other keys, such as the environment, stay."""
+def _unwrap_program(client: Client, text: str, name: str, entry: Mapping[str, Any], count: int) -> str:
+    """Return the text without the first `count` words of a command."""
+    words, shape = _words(client, entry)[count:], client.shape
+    changed = _with_words(client, entry, words)
+
+    def edit(editor: ModuleType, body: str, path: Sequence[str]) -> str:
+        return remove_words(editor, body, path, shape, count)
+
+    if shape.args and len(words) == 1:  # the list of arguments may be the one that was added
+        bare = {key: value for key, value in changed.items() if key != shape.args}
+        with suppress(KeyholeError):
+            return edit_entry(client, text, name, bare, edit)
+    return replace_entry(client, text, name, changed, edit)
+
+
+def _words(client: Client, entry: Mapping[str, Any]) -> list[Any]:
+    """Return the program of an entry and its arguments, as the entry has them."""
+    program, arguments = entry[client.shape.program], entry.get(client.shape.args)
+    return [*(program if isinstance(program, list) else [program]), *(arguments if isinstance(arguments, list) else ())]
+
+
+def _with_words(client: Client, entry: Mapping[str, Any], words: Sequence[Any]) -> dict[str, Any]:
+    """Return an entry with another program and other arguments."""
     shape = client.shape
-    kind = {"type": shape.stdio} if shape.stdio and "type" not in entry else {}
     program = {shape.program: words[0], shape.args: list(words[1:])} if shape.args else {shape.program: list(words)}
-    return put(client, text, (*client.key_path, name), {**kind, **entry, **program})
+    return {**entry, **program}
+
+
+def _replace(client: Client, text: str, name: str, entry: Mapping[str, Any], words: Sequence[str]) -> str:
+    """Return the text with a program in an entry that had a URL."""
+    kind = {"type": client.shape.stdio} if client.shape.stdio and "type" not in entry else {}
+    return put(client, text, (*client.key_path, name), {**kind, **_with_words(client, entry, words)})

@@ -14,8 +14,9 @@ from typing import Final
 from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
 from keyhole.serve.http.sessions import HEADER, SESSION_IDLE_SECONDS, find_session_id
 from keyhole.serve.proxy.credentials import Caller, find_demand, read_authorization
-from keyhole.serve.proxy.http_session import HttpSession, Stream
-from keyhole.serve.proxy.messages import invalid_line, one_line, parse
+from keyhole.serve.proxy.event_store import Event
+from keyhole.serve.proxy.http_session import HttpSession, Response
+from keyhole.serve.proxy.messages import Message, invalid_line, one_line, parse
 from keyhole.serve.proxy.modern_http import error_status, find_header_error, is_modern
 from keyhole.serve.tools import tenant_of
 
@@ -24,10 +25,16 @@ log = logging.getLogger(__name__)
 PATH: Final = "/mcp"
 MAX_SESSIONS: Final = 100
 """Open sessions. Each runs its own processes of the servers."""
+REFUSAL_SECONDS: Final = 5.0
+"""Seconds in which a refusal of credentials gets its HTTP status, once a session has been accepted. Later, it is an
+event: a client cannot go on with a response that has not begun. Servers check credentials before they work."""
+RESUMABLE: Final = "2025-11-25"
+"""The first protocol version whose clients expect an event with an id and no message at the beginning of a response."""
 _EVENT_STREAM: Final = (b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")
 _NO_SESSION: Final = Refusal(404, "session_not_found", "no session has this id: initialize again")
 _FULL: Final = Refusal(503, "server_full", "too many sessions are open", (("retry-after", "10"),))
 _WRONG_PATH: Final = Refusal(404, "not_found", f"the only path is {PATH}")
+_NO_EVENT: Final = Refusal(400, "event_not_found", "the session has no event with the id of Last-Event-ID")
 _NEEDS_SESSION: Final = Refusal(400, "session_required", "the header Mcp-Session-Id is missing: initialize first")
 
 RunSession = Callable[[HttpSession, Caller], Awaitable[None]]
@@ -103,12 +110,13 @@ class ProxyApp:
             await refuse(send, _FULL)
             return
         headers = [(HEADER, id.encode())] if is_first else []
-        stream = await opened.session.post(messages)
-        if stream is None:
+        response = await opened.session.post(messages)
+        if response is None:
             await send_body(send, 202, b"", ())
         else:
-            find_status = partial(self._find_status, scope, opened, shared)
-            await _stream(opened, stream, receive, send, headers, find_status if shared or self._challenge else None)
+            find_status = partial(self._find_status, scope, opened, shared) if shared or self._challenge else None
+            is_primed = not shared and _version(scope, messages) >= RESUMABLE
+            await _stream(opened, response, receive, send, headers, find_status, is_primed=is_primed)
             if self._challenge and not opened.is_accepted and opened.session.is_idle:
                 await self._end([(caller, id)])  # it has not been allowed to anybody
 
@@ -133,7 +141,12 @@ class ProxyApp:
             await self._end([key])
             await send_body(send, 200, b"", ())
         else:
-            await _stream(opened, await opened.session.open_general(), receive, send, [])
+            last_id = _header(scope, b"last-event-id")
+            response = opened.session.resume(last_id) if last_id else opened.session.open_general()
+            if response is None:
+                await refuse(send, _NO_EVENT)
+            else:
+                await _stream(opened, response, receive, send, [])
 
     async def _find(self, key: tuple[Caller, str]) -> _Open | None:
         """Return the session of a caller, None if it has none of this id.
@@ -176,46 +189,70 @@ class ProxyApp:
         await asyncio.gather(*(opened.work for opened in ended), return_exceptions=True)
 
 
+def _header(scope: Scope, name: bytes) -> str:
+    return next((value.decode("latin-1") for each, value in scope["headers"] if each == name), "")
+
+
+def _version(scope: Scope, messages: Sequence[Message]) -> str:
+    """Return the protocol version of a request: that of its header, or the one that `initialize` proposes."""
+    proposed = (str(each.params.get("protocolVersion", "")) for each in messages if each.method == "initialize")
+    return _header(scope, b"mcp-protocol-version") or next(proposed, "")
+
+
 async def _stream(
     opened: _Open,
-    stream: Stream,
+    response: Response,
     receive: Receive,
     send: Send,
     headers: list[tuple[bytes, bytes]],
     find_status: Callable[[bytes], _Status | None] | None = None,
+    *,
+    is_primed: bool = False,
 ) -> None:
-    """Send the messages of a stream as events, until it ends or the client closes the connection.
+    """Send the events of a response, until it ends or the client closes the connection.
 
-    `find_status` returns the HTTP status of a first message that is sent as JSON, and no event.
+    `find_status` returns the HTTP status of a first message that is sent as JSON, and no event. `is_primed`: True to
+    begin with an event that has an id only.
     """
     gone = asyncio.ensure_future(_wait_for_disconnect(receive))
+    following = asyncio.ensure_future(response.receive())
     try:
-        first = await _next(opened, stream, gone) if find_status else None
-        if first is not None and find_status and (status := find_status(first)):
-            await send_body(send, status[0], first, (("content-type", "application/json"), *status[1]))
-            return
+        if find_status:
+            can_begin = opened.is_accepted and opened.session.has_ids
+            await _wait(opened, following, gone, REFUSAL_SECONDS if can_begin else None)
+            first = following.result() if following.done() else None
+            if first is not None and (status := find_status(first.raw)):
+                await send_body(send, status[0], first.raw, (("content-type", "application/json"), *status[1]))
+                return
         await send({"type": "http.response.start", "status": 200, "headers": [*_EVENT_STREAM, *headers]})
-        raw = first or await _next(opened, stream, gone)
-        while raw is not None:
-            event = b"event: message\ndata: " + one_line(raw) + b"\n\n"
-            await send({"type": "http.response.body", "body": event, "more_body": True})
-            raw = await _next(opened, stream, gone)
+        if is_primed:
+            await _send_event(send, b"id: " + Event(response.stream, 0, b"").id + b"\ndata:")
+        while await _wait(opened, following, gone) and (event := following.result()) is not None:
+            id = b"id: " + event.id + b"\n" if opened.session.has_ids else b""
+            await _send_event(send, b"event: message\n" + id + b"data: " + one_line(event.raw))
+            following = asyncio.ensure_future(response.receive())
         if not gone.done():
             await send({"type": "http.response.body", "body": b""})
     finally:
         gone.cancel()
+        following.cancel()
         opened.used = time.monotonic()
-        await opened.session.close(stream)
+        await opened.session.close(response)
 
 
-async def _next(opened: _Open, stream: Stream, gone: asyncio.Future[None]) -> bytes | None:
-    """Return the next message of a stream, None if it ended, its session ended or the client closed the connection."""
-    following = asyncio.ensure_future(stream.queue.get())
-    await asyncio.wait((following, gone, opened.work), return_when=asyncio.FIRST_COMPLETED)
-    if following.done():
-        return following.result()
-    following.cancel()
-    return None
+async def _send_event(send: Send, event: bytes) -> None:
+    await send({"type": "http.response.body", "body": event + b"\n\n", "more_body": True})
+
+
+async def _wait(
+    opened: _Open, following: asyncio.Future[Event | None], gone: asyncio.Future[None], seconds: float | None = None
+) -> bool:
+    """Wait for the next event of a response. Return whether there is one.
+
+    There is none if its session ended, the client closed the connection or `seconds` are over.
+    """
+    await asyncio.wait((following, gone, opened.work), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    return following.done()
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

@@ -1,4 +1,9 @@
-"""Match the messages of one conversation with the HTTP responses that carry them to the client."""
+"""Match the messages of one conversation with the HTTP responses that carry them to the client.
+
+A stream is what the client gets for one POST, or the messages that belong to no request. Before protocol 2026-07-28 it
+outlives its HTTP response: its events have ids and are kept, and a client whose connection was cut goes on after the
+last event that it has. In the newer protocol a stream ends with its response.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +13,64 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from keyhole.serve.proxy.event_store import Event, EventStore, parse_id
 from keyhole.serve.proxy.lines import Line
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, build, key_of, parse
 
 MAX_QUEUED: Final = 100
 """Messages that wait for a client that does not read its response. Beyond them, the servers wait too."""
-MAX_UNSENT: Final = 200
-"""Messages kept for a client that has no response open; the oldest are dropped first."""
+MAX_CUT: Final = 100
+"""Streams of one session that wait for answers without a client; the oldest are forgotten first."""
+GENERAL: Final = 0
+"""The number of the stream of messages that belong to no request."""
 SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
 """The key in `_meta` of a notification with the id of the request that subscribed to it."""
 
 
 @dataclass(slots=True, eq=False)
-class Stream:
-    """The messages of one HTTP response. None ends it."""
+class Response:
+    """The events that one HTTP response carries. None ends it."""
 
-    queue: asyncio.Queue[bytes | None] = field(default_factory=lambda: asyncio.Queue(MAX_QUEUED))
+    stream: int
+    missed: deque[Event] = field(default_factory=deque)
+    """Events of an earlier response, which come first."""
+    queue: asyncio.Queue[Event | None] = field(default_factory=lambda: asyncio.Queue(MAX_QUEUED))
+
+    async def receive(self) -> Event | None:
+        """Return the next event, None at the end."""
+        return self.missed.popleft() if self.missed else await self.queue.get()
+
+    def drop(self) -> None:
+        """Remove what waits in the queue: a conversation may wait for room in it."""
+        while not self.queue.empty():
+            self.queue.get_nowait()
+
+    def end(self) -> None:
+        """End the response before its stream ends."""
+        self.drop()
+        self.queue.put_nowait(None)
+
+
+@dataclass(slots=True, eq=False)
+class Stream:
+    """The messages for one POST, or those that belong to no request."""
+
+    number: int
     requests: dict[Key, Message] = field(default_factory=dict)
-    """The requests that the response answers, by the id under which they were handed on."""
+    """The requests that it answers, by the id under which they were handed on."""
+    cancelled: set[Key] = field(default_factory=set)
+    """Those that the client has cancelled, which servers do not answer."""
+    response: Response | None = None
+    """The open HTTP response; None if the connection was cut."""
+    count: int = 0
+    """Its events so far."""
+    taken: int = 0
+    """Those that an HTTP response has taken."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether nothing is left to answer."""
+        return self.requests.keys() <= self.cancelled
 
     def has_token(self, token: object) -> bool:
         """Return whether progress with this token belongs to one of the requests."""
@@ -34,23 +79,30 @@ class Stream:
 
 
 class HttpSession:
-    """One conversation over HTTP: what the client has posted, and the responses that are open."""
+    """One conversation over HTTP: what the client has posted, and the streams that answer it."""
 
     def __init__(self, *, shared: bool = False) -> None:
         """`shared`: several clients of the newer protocol use it, so their ids are replaced by its own."""
         self._shared = shared
         self._posted: asyncio.Queue[Line | None] = asyncio.Queue(MAX_QUEUED)
+        self._general = Stream(GENERAL)
         self._streams: list[Stream] = []
-        self._general: Stream | None = None
-        self._unsent: deque[bytes] = deque(maxlen=MAX_UNSENT)
+        """The streams of requests that wait for an answer."""
+        self._events = EventStore()
         self._count = 0
+        """The streams and the ids that have been given a number."""
         self.authorize: Callable[[str], Awaitable[bool]] | None = None
         """Hands other credentials on to the server, and returns whether it accepts them; None if nothing can."""
 
     @property
     def is_idle(self) -> bool:
         """Return whether no response is open."""
-        return not self._streams and self._general is None
+        return not any(stream.response for stream in (self._general, *self._streams))
+
+    @property
+    def has_ids(self) -> bool:
+        """Return whether a client can go on after an event."""
+        return not self._shared
 
     # From the client.
 
@@ -58,9 +110,10 @@ class HttpSession:
         """Return the next message of the client, None once the session has ended."""
         return await self._posted.get()
 
-    async def post(self, messages: Sequence[Message]) -> Stream | None:
+    async def post(self, messages: Sequence[Message]) -> Response | None:
         """Take what the client has posted. Return the response to its requests, None if there are none."""
-        stream = Stream()
+        self._count += 1
+        stream = Stream(self._count)
         handed_on = []
         for message in messages:
             if message.kind == "request" and message.key:
@@ -68,33 +121,70 @@ class HttpSession:
                 assert renamed.key  # noqa: S101 - for the type checker: a request has an id
                 stream.requests[renamed.key] = message
                 message = renamed
+            elif message.method == CANCELLED and not self._shared:
+                self._cancel(key_of(message.params.get("requestId")))
             handed_on.append(message)
         if stream.requests:
             self._streams.append(stream)
+            stream.response = Response(stream.number)
         for message in handed_on:
             await self._posted.put(Line(message.raw))
-        return stream if stream.requests else None
+        return stream.response
 
-    async def open_general(self) -> Stream:
+    def open_general(self) -> Response:
         """Return the response for messages that belong to no request. It replaces an earlier one."""
-        if self._general is not None:
-            await self._general.queue.put(None)
-        self._general = Stream()
-        while self._unsent and not self._general.queue.full():
-            self._general.queue.put_nowait(self._unsent.popleft())
-        return self._general
+        return self._open(self._general, self._general.taken)
 
-    async def close(self, stream: Stream) -> None:
+    def resume(self, last_id: str) -> Response | None:
+        """Return a response that goes on after an event, None for an id that no event has.
+
+        It replaces the earlier response to the same requests, whose connection may not be known to be cut.
+        """
+        place = parse_id(last_id)
+        if place is None or self._shared or place[0] > self._count:
+            return None
+        number, last = place
+        waiting = next((each for each in (self._general, *self._streams) if each.number == number), None)
+        response = self._open(waiting or Stream(number), last)
+        if waiting is None:
+            response.queue.put_nowait(None)
+        return response
+
+    def _open(self, stream: Stream, last: int) -> Response:
+        if stream.response:
+            stream.response.end()
+        stream.response = Response(stream.number, deque(self._events.after(stream.number, last)))
+        stream.taken = stream.count
+        return stream.response
+
+    async def close(self, response: Response) -> None:
         """Forget a response whose client has gone. In the newer protocol this cancels its requests."""
+        response.drop()
+        stream = next((each for each in (self._general, *self._streams) if each.response is response), None)
+        if stream is None:
+            return  # all its requests are answered, or another response has replaced it
+        stream.response = None
         if stream is self._general:
-            self._general = None
-        if stream in self._streams:
+            return
+        if self._shared:
             self._streams.remove(stream)
-        while not stream.queue.empty():  # a conversation may wait for room in the queue
-            stream.queue.get_nowait()
-        for key in stream.requests if self._shared else ():
-            cancel = {"jsonrpc": "2.0", "method": CANCELLED, "params": {"requestId": key[1]}}
-            await self._posted.put(Line(build(cancel).raw))
+            for key in stream.requests:
+                cancel = {"jsonrpc": "2.0", "method": CANCELLED, "params": {"requestId": key[1]}}
+                await self._posted.put(Line(build(cancel).raw))
+        else:
+            self._forget_cut_streams()
+
+    def _cancel(self, key: Key | None) -> None:
+        for stream in self._streams:
+            if key in stream.requests:
+                stream.cancelled.add(key)
+        self._forget_cut_streams()
+
+    def _forget_cut_streams(self) -> None:
+        """Remove streams without a client if nothing is left to answer, and the oldest if there are too many."""
+        cut = [stream for stream in self._streams if stream.response is None and not stream.has_ended]
+        kept = cut[-MAX_CUT:]
+        self._streams = [stream for stream in self._streams if stream.response or stream in kept]
 
     async def end(self) -> None:
         """End the conversation."""
@@ -107,40 +197,50 @@ class HttpSession:
     # To the client.
 
     async def send(self, raw: bytes) -> None:
-        """Put a message into the response that it belongs to."""
+        """Put a message into the stream that it belongs to."""
         (message,) = parse(raw)
         if message.kind == "response":
             await self._send_response(message)
-        elif (stream := self._stream_of(message)) is not None:
-            await self._put(stream, self._original(message, stream))
         else:
-            self._unsent.append(raw)
+            stream = self._stream_of(message)
+            await self._put(stream, self._original(message, stream))
 
     async def _send_response(self, message: Message) -> None:
         key = message.key
         stream = next((each for each in self._streams if key in each.requests), None)
         if key is None or stream is None:
-            return  # the client has closed the response
+            return  # the client has given it up
         request = stream.requests.pop(key)
         await self._put(stream, _answer(message, request.data["id"]) if self._shared else message.raw)
         if not stream.requests:
             self._streams.remove(stream)
-            await stream.queue.put(None)
+            if stream.response:
+                await stream.response.queue.put(None)
 
     async def _put(self, stream: Stream, raw: bytes) -> None:
-        """Add a message to a response. In a shared session a client that does not read loses its response instead."""
-        if self._shared and stream.queue.full():
-            await self.close(stream)
-            stream.queue.put_nowait(None)
+        """Add a message to a stream. In a shared session a client that does not read loses its response instead."""
+        stream.count += 1
+        event = Event(stream.number, stream.count, raw)
+        response = stream.response
+        if not self._shared:
+            self._events.add(event)
+        if response is None:
+            return
+        if self._shared and response.queue.full():
+            await self.close(response)
+            response.queue.put_nowait(None)
         else:
-            await stream.queue.put(raw)
+            stream.taken = stream.count
+            await response.queue.put(event)
 
-    def _stream_of(self, message: Message) -> Stream | None:
-        """Return the response for a request or notification of a server: that of its progress, else the general one."""
+    def _stream_of(self, message: Message) -> Stream:
+        """Return the stream for a request or notification of a server: that of its progress, else the general one."""
         token = message.params.get("progressToken") if message.kind == "notification" else None
         related = [each for each in self._streams if token is not None and each.has_token(token)]
         subscribed = [each for each in self._streams if self._subscription(message) in each.requests]
-        return next(iter([*related, *subscribed]), self._general or (self._streams[-1] if self._streams else None))
+        open_ = [each for each in (*reversed(self._streams), self._general) if each.response]
+        general = [self._general] if self._general.response else open_
+        return next(iter([*related, *subscribed, *general]), self._general)
 
     def _subscription(self, message: Message) -> Key | None:
         meta = message.params.get("_meta")

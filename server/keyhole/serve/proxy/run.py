@@ -87,6 +87,7 @@ def proxy_http(
     from keyhole.serve.proxy.http_session import HttpSession
     from keyhole.serve.proxy.http_upstream import HttpUpstream
     from keyhole.serve.proxy.sign_in_app import SignIn
+    from keyhole.serve.proxy.sign_in_client import SignInClient
 
     texts = StoredTexts(build)
 
@@ -97,7 +98,9 @@ def proxy_http(
 
     async def run() -> None:
         drain_state, verifier = DrainState(), create_verifier(config)
-        sign_in = SignIn(sign_in_url, config.public_url) if sign_in_url and verifier is None else None
+        has_sign_in = bool(sign_in_url) and verifier is None
+        client = SignInClient(config, sign_in_url)
+        sign_in = SignIn(sign_in_url, client, config.public_url) if has_sign_in else None
         proxy = ProxyApp(run_session, sign_in.challenge if sign_in else None)
         app: App = AdmissionMiddleware(proxy, config, open_shared_calls(config))
         app = add_authentication(app, config, verifier)

@@ -26,9 +26,16 @@ _UNSUPPORTED: Final = frozenset(
         "pushed_authorization_request_endpoint",
         "device_authorization_endpoint",
         "backchannel_authentication_endpoint",
+        "mtls_endpoint_aliases",
     }
 )
 """Metadata that would lead a client past the proxy, so that it would ask for a token for the proxy's URL."""
+
+
+_SECRETS: Final = frozenset(
+    f"{name}_endpoint" for name in ("authorization", "token", "registration", "introspection", "revocation")
+)
+"""The addresses that issue or get codes, tokens and passwords of clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +68,41 @@ def named_metadata(challenge: str) -> str:
     return found[2].strip('"') if found else ""
 
 
+def named_issuers(resource: Mapping[str, Any]) -> list[str]:
+    """Return the authorization server that the proxy asks: the first that the metadata of a resource names, if any."""
+    named = resource.get("authorization_servers")
+    return [str(each) for each in named[:1]] if isinstance(named, list) else []
+
+
 def is_replaceable(server: Mapping[str, Any]) -> bool:
     """Return whether the proxy can stand in front of an authorization server.
 
     It cannot if the server's answers name the server itself (`iss`, RFC 9207), because a client compares this name with
-    that of the metadata, or if the requests for codes must be made in advance (RFC 9126).
+    that of the metadata, or if the requests for codes must be made in advance (RFC 9126). It does not if the endpoints
+    have several origins, because one of them would get a code or a password that another has issued (RFC 9700, 4.4).
     """
     has_endpoints = all(isinstance(server.get(f"{name}_endpoint"), str) for name in ("authorization", "token"))
+    origins = {_origin(url) for name, url in addresses(server).items() if name in _SECRETS}
     return (
         has_endpoints
+        and len(origins) == 1
         and not server.get("authorization_response_iss_parameter_supported")
         and not server.get("require_pushed_authorization_requests")
     )
+
+
+def addresses(server: Mapping[str, Any]) -> dict[str, str]:
+    """Return the addresses in the metadata of an authorization server to which clients send requests, by name."""
+    return {
+        name: url
+        for name, url in server.items()
+        if isinstance(url, str) and (name.endswith("_endpoint") or name == "jwks_uri")
+    }
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port
 
 
 def resource_metadata(found: Mapping[str, Any], front: Front, *, replaced: bool) -> dict[str, Any]:
@@ -80,9 +110,9 @@ def resource_metadata(found: Mapping[str, Any], front: Front, *, replaced: bool)
 
     `replaced`: True to name the proxy as the authorization server.
     """
-    kept = {name: value for name, value in found.items() if name != "signed_metadata"}
-    servers = {"authorization_servers": [front.origin]} if replaced else {}
-    return {**kept, "resource": front.resource, **servers}
+    kept = {name: value for name, value in found.items() if name not in ("signed_metadata", "authorization_servers")}
+    servers = [front.origin] if replaced else named_issuers(found)
+    return {**kept, "resource": front.resource, **({"authorization_servers": servers} if servers else {})}
 
 
 def server_metadata(found: Mapping[str, Any], front: Front) -> dict[str, Any]:
