@@ -14,12 +14,14 @@ from benchmarks.server.load_test.client import ERAS, Caller, Era, Reply
 from benchmarks.server.load_test.results import Tally
 from benchmarks.server.load_test.workload import (
     MAX_READ_CHARS,
+    PENDING,
     Acknowledged,
     Call,
     World,
     acknowledged_artifacts,
     find_faults,
     is_timeout,
+    is_undigested,
     page_text,
     plan_call,
 )
@@ -111,18 +113,24 @@ def _check_reply(call: Call, reply: Reply, world: World, tally: Tally) -> list[A
         tally.refusals[f"{reply.status} {reply.code}"] += 1
         return []
     tally.out_of_time += is_timeout(call, reply)
+    tally.undigested += call.kind != "fetch hostile" and is_undigested(reply)
     tally.add(call.kind, reply.outcome, reply.seconds)
     return acknowledged_artifacts(call, reply)
 
 
 async def _call_with_retries(caller: Caller, call: Call, patient: bool, tally: Tally) -> Reply:
-    """Make a call, and repeat it if its connection broke; the answer's time counts from the first attempt."""
+    """Make a call, and repeat it if its page was not read in time or, for a patient client, if its connection broke.
+
+    The answer's time counts from the first attempt.
+    """
     started = time.monotonic()
     reply = await caller.call(call.tool, call.arguments)
-    for attempt in range(TRIES if patient else 0):
-        if reply.status not in BROKEN:
+    for attempt in range(TRIES):
+        is_broken, is_pending = patient and reply.status in BROKEN, reply.outcome == PENDING
+        if not (is_broken or is_pending):
             break
-        tally.retried += 1
+        tally.retried += is_broken
+        tally.pending += is_pending
         await asyncio.sleep(min(BACK_OFF_LIMIT, BACKOFF * 2**attempt))
         reply = await caller.call(call.tool, call.arguments)
     return replace(reply, seconds=time.monotonic() - started)
