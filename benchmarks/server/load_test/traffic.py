@@ -29,6 +29,8 @@ from benchmarks.server.load_test.workload import (
 BROKEN: Final = frozenset({0, 502, 504})
 """Statuses after the replica behind the proxy has died: 0 for a broken connection, or the proxy's error."""
 TRIES: Final = 8
+PENDING_TRIES: Final = 3
+"""Attempts after the first for a page that was not read in time. Each takes up to the deadline of a call."""
 BACKOFF: Final = 0.2
 """Seconds before the second attempt of a call whose connection broke; doubled each time up to BACK_OFF_LIMIT."""
 BACK_OFF_LIMIT: Final = 2.0
@@ -126,7 +128,8 @@ async def _call_with_retries(caller: Caller, call: Call, patient: bool, tally: T
     started = time.monotonic()
     reply = await caller.call(call.tool, call.arguments)
     for attempt in range(TRIES):
-        is_broken, is_pending = patient and reply.status in BROKEN, reply.outcome == PENDING
+        is_broken = patient and reply.status in BROKEN
+        is_pending = reply.outcome == PENDING and attempt < PENDING_TRIES
         if not (is_broken or is_pending):
             break
         tally.retried += is_broken
