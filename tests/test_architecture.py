@@ -47,8 +47,8 @@ IO_FILES = {
     "fetch/browser": "chromium devtools gateway network_activity page_connections page_session render supervisor",
     "rerank": "embeddings rerank_passages reranker",
     "retrieval": (
-        "adopt_running call large_output pages stored_output read_pages recording retrieve sources stage_times tenants "
-        "url_policy"
+        "adopt_running call large_output pages pending_reads read_pages recording retrieve sources stage_times "
+        "stored_output tenants url_policy"
     ),
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "sharing": "fair_slots",

@@ -63,7 +63,7 @@ class InProcessExtractor:
     def warm(self) -> None:
         """Do nothing."""
 
-    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the interface
+    async def extract(self, page: Page) -> tuple[Document, str]:
         return extract_with_words(page.body, page.url, page.content_type, page.requested_url)
 
     async def aclose(self) -> None:

@@ -1,16 +1,19 @@
 """Check a hosted Keyhole under load: several replicas, one database, many clients of several tenants.
 
-    python -m benchmarks.server.load [--replicas 1 3] [--rates 20 0] [--seconds 120] [--kill] [--evil DIR] [--json FILE]
+    python -m benchmarks.server.load [--replicas 1 3] [--rates 20 0] [--seconds 120] [--kill] [--busy] [--evil DIR]
+        [--json FILE]
 
 All parts are real and on loopback: PostgreSQL, replicas of `keyhole serve --http`, nginx with deploy/nginx.conf, and
 web sites with small, large, slow and hostile pages. The clients speak raw MCP of both eras, make a mix of calls and
 check every answer against the pages. Afterwards, every acknowledged artifact is read back and compared, and other
-tenants request some of them. `--kill` kills a replica every ten seconds and restarts it.
+tenants request some of them. `--kill` kills a replica every ten seconds and restarts it. `--busy` runs a program beside
+them on every processor that never pauses. A client repeats a call whose page was fetched but not read in time.
 
 With a rate of 0, each client calls again as soon as it is answered. Exits with 1 on a miss: an artifact is lost or
-changed, a tenant reads another's artifact, an answer is wrong or an error has no name, a call times out or small
-fetches take longer than a second at an offered rate, or more replicas gain too little while processors are idle. Linux
-only. Each pair of replicas and rate takes `--seconds`, and about a quarter more.
+changed, a tenant reads another's artifact, an answer is wrong or shows the undigested text of a page, an error has no
+name, a call times out or small fetches take longer than a second at an offered rate without `--busy`, or more replicas
+gain too little while processors are idle. Linux only. Each pair of replicas and rate takes `--seconds`, and about a
+quarter more.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ from benchmarks.server.load_test.results import (
 from benchmarks.server.load_test.servers import (
     Replica,
     Sites,
+    busy_programs,
     end_on_sigterm,
     new_token,
     postgresql,
@@ -61,6 +65,8 @@ KILL_EVERY: Final = 10.0
 DOWN: Final = 1.0
 """Seconds until a killed replica is restarted."""
 TROUBLES: Final = ("missing", "broken", "forbidden", "loop", "bomb", "endless", "hidden?about=pumps", "x?about=pumps")
+MAX_OVERTIME: Final = 120.0
+"""Seconds for which the last calls can go on after a run's time: more than any call takes."""
 SEED: Final = 7
 MACHINE: Final = "machine"
 """Role of everything on the machine, in processor times."""
@@ -148,13 +154,14 @@ def measure(arguments: argparse.Namespace, served: Sites, world: World, number: 
         tenants = create_tenants(arguments.tenants, folder / "tokens")
         running = start_servers(stack, arguments, served, number, folder)
         plan = Plan(arguments.clients, arguments.seconds, rate, arguments.kill, SEED)
-        tally, kills, cpu = asyncio.run(run_traffic(running, world, tenants, plan))
+        with busy_programs(busy := (os.cpu_count() or 1) * arguments.busy, arguments.seconds + MAX_OVERTIME):
+            tally, kills, cpu = asyncio.run(run_traffic(running, world, tenants, plan))
         machine = cpu.pop(MACHINE)
         found = asyncio.run(read_back(running.url, world, tenants))
     acknowledged = sum(len(tenant.artifacts) for tenant in tenants)
     return Run(
         number, arguments.clients, arguments.seconds, rate, tally, acknowledged, found.whole, tuple(found.lost),
-        tuple(found.wrong), tuple(found.foreign), kills, cpu, machine, os.cpu_count() or 1,
+        tuple(found.wrong), tuple(found.foreign), kills, cpu, machine, os.cpu_count() or 1, busy,
     )  # fmt: skip
 
 
@@ -253,6 +260,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--store", choices=("postgresql", "sqlite"), default="postgresql")
     parser.add_argument("--pages", type=int, help="maximum pages of each kind; default all")
     parser.add_argument("--kill", action="store_true", help="kill a replica every 10 s and restart it")
+    parser.add_argument("--busy", action="store_true", help="keep every processor busy with another program")
     parser.add_argument(
         "--evil", type=Path, metavar="DIR", help="folder of hostile pages, as for benchmarks/fetch/hostile.py"
     )

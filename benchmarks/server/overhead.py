@@ -137,7 +137,7 @@ class InstantNetwork:
     def warm(self) -> None:
         pass
 
-    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the same
+    async def extract(self, page: Page) -> tuple[Document, str]:
         return self.documents.pop(page.url)
 
     async def aclose(self) -> None:

@@ -45,6 +45,7 @@ class Code(StrEnum):
     UNSUPPORTED_MEDIA = "unsupported_media"
     ENCRYPTED_DOCUMENT = "encrypted_document"
     EXTRACTION_FAILED = "extraction_failed"
+    EXTRACTION_PENDING = "extraction_pending"
     UNKNOWN_ARTIFACT = "unknown_artifact"
     EXPIRED_ARTIFACT = "expired_artifact"
     DAMAGED_ARTIFACT = "damaged_artifact"
@@ -155,6 +156,9 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.ENCRYPTED_DOCUMENT: Rule(False, "Keyhole has no password for it; look for an open copy."),
         Code.EXTRACTION_FAILED: Rule(
             False, "The file is damaged or its form is unknown; look for another copy or an HTML version."
+        ),
+        Code.EXTRACTION_PENDING: Rule(
+            True, "Call again: the page was fetched, and the server reads it meanwhile, if it is not too busy."
         ),
         Code.UNKNOWN_ARTIFACT: Rule(
             False, "Copy the id exactly from a web_fetch or search result, or call web_fetch(url=…)."

@@ -22,6 +22,8 @@ RENDERED: Final = "rendered"
 """The artifact note of a page whose scripts a browser ran; see retrieval/rendered.py."""
 REST: Final = "rest"
 """The artifact note with the kinds of parts in the rest of the page, as `describe_rest` in text/rest.py lists them."""
+UNDIGESTED: Final = "undigested"
+"""The notice of a text without the page's structure: no worker finished the page. Its next read replaces the text."""
 READER: Final = "reader"
 """The artifact note with the Keyhole version that extracted the text. Another version may extract it differently."""
 
@@ -259,8 +261,7 @@ class EngineReport:
     fault: str = ""
     unapplied: tuple[str, ...] = ()
     """The filters of the request that neither the engine nor Keyhole can apply."""
-    note: str = ""
-    """A remark in a few words: phrasings that failed, or engines behind a metasearch engine that failed."""
+    note: str = ""  # phrasings that failed, or engines behind a metasearch engine that failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +304,7 @@ class Passage:
     start: int
     end: int
     score: float
-    label: str = ""
-    """The heading or the table's header row above the passage, for the gap line."""
+    label: str = ""  # the heading or the table's header row above the passage, for the gap line
     coverage: float = 1.0
     """The share of the query's weight that the passage and its context match, from 0 to 1 or a little more."""
     strength: float = 1.0

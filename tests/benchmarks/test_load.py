@@ -21,6 +21,8 @@ from benchmarks.server.load_test.workload import (
     World,
     acknowledged_artifacts,
     find_faults,
+    is_timeout,
+    is_undigested,
     plan_call,
 )
 from benchmarks.server.memory_slope import slope
@@ -136,6 +138,23 @@ def test_every_loss_is_a_miss_but_slowness_only_at_an_offered_rate() -> None:
     late.tally.out_of_time = 2
     assert find_misses(late) == []
     assert find_misses(replace(late, offered=5))[0] == "2 calls ran out of time at 5 calls/s offered"
+    assert find_misses(replace(late, offered=5, busy_programs=2)) == []
+
+
+def test_an_undigested_text_is_a_miss_also_on_a_busy_machine() -> None:
+    assert is_undigested(
+        Reply(200, 0.1, "Warning extraction_failed: the page could not be read; this is the undigested text.")
+    )
+    assert not is_undigested(Reply(200, 0.1, WHOLE))
+    undigested = run(offered=5, busy_programs=2)
+    undigested.tally.undigested = 1
+    assert find_misses(undigested) == ["1 answers show undigested text"]
+
+
+def test_a_page_that_was_not_read_in_time_is_late_and_not_wrong() -> None:
+    call, reply = Call("fetch small", "web_fetch", {}), Reply(200, 0.1, "extraction_pending: no", is_error=True)
+    assert find_faults(call, reply, WORLD) == []
+    assert is_timeout(call, reply)
 
 
 def test_a_small_gain_of_replicas_is_a_miss_only_if_processors_were_idle() -> None:
@@ -153,11 +172,11 @@ def test_percentiles_and_slopes() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="every address of 127.0.0.0/8 is this machine's on Linux")
 @pytest.mark.skipif(not (shutil.which("nginx") or Path("/usr/sbin/nginx").exists()), reason="nginx is not installed")
-def test_a_small_run_loses_nothing(tmp_path: Path) -> None:
+def test_a_small_run_on_a_busy_machine_loses_nothing(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     sizes = {"replicas": 2, "rates": 0, "seconds": 2, "clients": 6, "tenants": 0, "store": "sqlite", "pages": 12}
     options = [word for name, value in {**sizes, "json": file}.items() for word in (f"--{name}", str(value))]
-    command = [sys.executable, "-m", "benchmarks.server.load", *options]
+    command = [sys.executable, "-m", "benchmarks.server.load", "--busy", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=180)
     assert done.returncode == 0, done.stdout + done.stderr
     (facts,) = json.loads(file.read_text())

@@ -14,6 +14,7 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer, Artifact
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_same_text
 from keyhole.retrieval.pages import Pages
+from keyhole.retrieval.pending_reads import PendingReads
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
@@ -97,7 +98,7 @@ def test_the_markdown_of_a_page_is_not_followed_away_from_the_sites_of_the_call(
     async def read(site: Site) -> Artifact:
         config, clock = Config(allow_private=frozenset({site.endpoint})), Clock()
         async with HttpFetcher(config, "Test/1", clock) as fetcher:
-            pages = Pages(config, fetcher, InProcessExtractor(), MemoryStore(clock), SECRET, clock)
+            pages = Pages(config, fetcher, InProcessExtractor(), MemoryStore(clock), SECRET, clock, PendingReads())
             deadline = asyncio.get_running_loop().time() + 30
             options = FetchOptions(deadline, lambda url: "denied" not in url)
             return (await pages.get(site.url("/valves"), False, options))[0]

@@ -135,7 +135,7 @@ class InProcessExtractor:
     def warm(self) -> None:
         self.warmed += 1
 
-    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
+    async def extract(self, page: Page) -> tuple[Document, str]:
         from keyhole.extract.workers.child import extract_with_words
 
         return await asyncio.to_thread(extract_with_words, page.body, page.url, page.content_type, page.requested_url)

@@ -41,6 +41,14 @@ def _loop() -> None:
         pass
 
 
+def _pause() -> None:
+    threading.Event().wait(0.5)
+
+
+def _wait_for_ever() -> None:
+    threading.Event().wait()
+
+
 def _hold_interpreter() -> None:
     re.match(r"(a+)+$", "a" * 64 + "!")
 
@@ -82,6 +90,8 @@ def _describe_process() -> str:
 
 _ACTIONS: Final[dict[str, Callable[[], str | None]]] = {
     "loop": _loop,
+    "pause": _pause,
+    "wait": _wait_for_ever,
     "regex": _hold_interpreter,
     "memory": _allocate_at_once,
     "hoard": _allocate_piecemeal,

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import TOPIC, Part
+from keyhole.records import TOPIC, UNDIGESTED, Part
 from keyhole.store.base import Store
 from keyhole.store.filters import Filters
 from keyhole.store.text_file import TextFile
@@ -487,6 +487,38 @@ class StoreContract(ABC):
     def test_a_url_that_was_not_requested_has_nothing_recent(self, store: Store, url: str) -> None:
         store.put(artifact(requested_url="https://example.org/requested"), "x")
         assert store.recent(url, 0) is None
+
+    # Undigested texts.
+
+    @pytest.mark.parametrize("notice", [UNDIGESTED, ""])
+    def test_an_undigested_text_is_replaced_when_its_page_is_stored_again(
+        self, store: Store, clock: Clock, notice: str
+    ) -> None:
+        bare = replace(artifact("b" * 16, "Menu Home\n"), notes=(("notice", UNDIGESTED),), cut=True)
+        store.put(bare, "menu home")
+        assert store.recent(bare.requested_url, 0) == bare
+        whole = artifact("c" * 16, url="https://example.org/final", requested_url=bare.requested_url)
+        store.put(replace(whole, notes=(("notice", notice),)), "text home")
+        assert (
+            [found.id for found in store.search(("home", "menu"), 9)] == [row.id for row in store.list(9)] == ["c" * 16]
+        )
+        with pytest.raises(KeyholeError) as caught:
+            store.get(bare.id)
+        assert (caught.value.code, caught.value.facts["url"]) == (Code.EXPIRED_ARTIFACT, bare.url)
+        assert store.stats().artifacts == 1
+
+    def test_only_unpinned_undigested_texts_of_the_same_page_are_replaced(self, store: Store) -> None:
+        forged = f'["notice","{UNDIGESTED}"], "notice": "{UNDIGESTED}"'
+        others = {
+            "d" * 16: replace(artifact(text="d"), notes=(("notice", "paywalled"), ("rest", forged)), title=forged),
+            "e" * 16: replace(artifact(text="e", url="https://example.org/2"), notes=(("notice", UNDIGESTED),)),
+            "f" * 16: replace(artifact(text="f"), notes=(("notice", UNDIGESTED),)),
+        }
+        for id, other in others.items():
+            store.put(replace(other, id=id), "x")
+        store.pin("f" * 16, True)
+        store.put(artifact(text="whole"), "x")
+        assert {row.id for row in store.list(9)} == {*others, artifact().id}
 
     # Removal.
 

@@ -94,6 +94,22 @@ def _hostile(program: Path | None) -> Iterator[str]:
         yield process.stdout.readline().decode().split()[1]
 
 
+# Other programs.
+
+
+@contextmanager
+def busy_programs(number: int, seconds: float) -> Iterator[None]:
+    """Run programs that each keep a processor busy. They end with the block, and in any case after `seconds`."""
+    loop = f"import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end: pass"
+    programs = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
 # The database.
 
 

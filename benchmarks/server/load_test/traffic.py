@@ -14,12 +14,14 @@ from benchmarks.server.load_test.client import ERAS, Caller, Era, Reply
 from benchmarks.server.load_test.results import Tally
 from benchmarks.server.load_test.workload import (
     MAX_READ_CHARS,
+    PENDING,
     Acknowledged,
     Call,
     World,
     acknowledged_artifacts,
     find_faults,
     is_timeout,
+    is_undigested,
     page_text,
     plan_call,
 )
@@ -27,6 +29,8 @@ from benchmarks.server.load_test.workload import (
 BROKEN: Final = frozenset({0, 502, 504})
 """Statuses after the replica behind the proxy has died: 0 for a broken connection, or the proxy's error."""
 TRIES: Final = 8
+PENDING_TRIES: Final = 3
+"""Attempts after the first for a page that was not read in time. Each takes up to the deadline of a call."""
 BACKOFF: Final = 0.2
 """Seconds before the second attempt of a call whose connection broke; doubled each time up to BACK_OFF_LIMIT."""
 BACK_OFF_LIMIT: Final = 2.0
@@ -111,18 +115,25 @@ def _check_reply(call: Call, reply: Reply, world: World, tally: Tally) -> list[A
         tally.refusals[f"{reply.status} {reply.code}"] += 1
         return []
     tally.out_of_time += is_timeout(call, reply)
+    tally.undigested += call.kind != "fetch hostile" and is_undigested(reply)
     tally.add(call.kind, reply.outcome, reply.seconds)
     return acknowledged_artifacts(call, reply)
 
 
 async def _call_with_retries(caller: Caller, call: Call, patient: bool, tally: Tally) -> Reply:
-    """Make a call, and repeat it if its connection broke; the answer's time counts from the first attempt."""
+    """Make a call, and repeat it if its page was not read in time or, for a patient client, if its connection broke.
+
+    The answer's time counts from the first attempt.
+    """
     started = time.monotonic()
     reply = await caller.call(call.tool, call.arguments)
-    for attempt in range(TRIES if patient else 0):
-        if reply.status not in BROKEN:
+    for attempt in range(TRIES):
+        is_broken = patient and reply.status in BROKEN
+        is_pending = reply.outcome == PENDING and attempt < PENDING_TRIES
+        if not (is_broken or is_pending):
             break
-        tally.retried += 1
+        tally.retried += is_broken
+        tally.pending += is_pending
         await asyncio.sleep(min(BACK_OFF_LIMIT, BACKOFF * 2**attempt))
         reply = await caller.call(call.tool, call.arguments)
     return replace(reply, seconds=time.monotonic() - started)

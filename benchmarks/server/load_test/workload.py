@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 from benchmarks.server.load_test.client import Reply
 from keyhole.extract.workers.child import extract_with_words
+from keyhole.records import UNDIGESTED
+from keyhole.render.answer import NOTICES
 
 SMALL: Final = 30_000
 """Maximum bytes of a small page: half of all web pages are smaller."""
@@ -37,9 +39,11 @@ HOSTILE: Final = frozenset({
     "too_many_redirects", "protocol_error", "login_required", "connect_failure", "empty_document", "invalid_url",
     "blocked_address", "scheme_not_allowed", "rate_limited", "unsupported_media", "unsupported_encoding",
     "extraction_failed", "encrypted_document", "javascript_required", "bot_challenge", "consent_required",
-    "paywalled",
+    "paywalled", "extraction_pending",
 })  # fmt: skip
 """Error codes that are right for a hostile page; success is right too, since some of the pages are only unusual."""
+PENDING: Final = "extraction_pending"
+"""Error code for a page that was fetched, but not read in time."""
 ALLOWED: Final[Mapping[str, frozenset[str]]] = {
     "fetch hostile": HOSTILE,
     "search stored": frozenset({"no_results"}),
@@ -191,7 +195,13 @@ def page_text(reply: Reply) -> str:
 
 def is_timeout(call: Call, reply: Reply) -> bool:
     """Return whether a call timed out although its page is fast enough."""
-    return reply.is_error and reply.outcome == "timeout" and "timeout" not in ALLOWED.get(call.kind, frozenset())
+    is_late = reply.is_error and reply.outcome in {"timeout", PENDING}
+    return is_late and reply.outcome not in ALLOWED.get(call.kind, frozenset())
+
+
+def is_undigested(reply: Reply) -> bool:
+    """Return whether an answer shows the text of a page that no worker finished."""
+    return NOTICES[UNDIGESTED] in reply.text
 
 
 def find_faults(call: Call, reply: Reply, world: World) -> list[str]:

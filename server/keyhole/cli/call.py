@@ -75,9 +75,9 @@ class ExplainRecorder:
         """Prepare the extractor for a page."""
         self.extractor.warm()
 
-    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
+    async def extract(self, page: Page) -> tuple[Document, str]:
         """Extract a page and record what was removed from it."""
-        document, words = await self.extractor.extract(page, deadline)
+        document, words = await self.extractor.extract(page)
         self.removed[page.url] = document.removed
         return document, words
 

@@ -85,7 +85,7 @@ class Config:
     extract_timeout: float = setting(
         15.0,
         "seconds",
-        "time limit for extracting a page; after it the unprocessed text is returned",
+        "processor time for extracting a page; after it the unprocessed text is returned, with a warning",
         between(0.1, 600, float),
     )
     extract_memory: int = setting(

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from keyhole.errors import KeyholeError
-from keyhole.records import Answer, Artifact, Fault, Part, Repeat, Selection, Window
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import UNDIGESTED, Answer, Artifact, Fault, Part, Repeat, Selection, Window
 from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
 from keyhole.render.repeats import repeats_line
@@ -42,6 +42,7 @@ NOTICES = {
     "not_found": "The page says that the requested content does not exist; this is what it shows instead.",
     "hidden_page": "The page hides this text until its scripts run; it is shown as it was sent.",
     "home_page": "The address led to the site's first page: the requested page may be gone.",
+    UNDIGESTED: f"Warning {Code.EXTRACTION_FAILED}: the page could not be read; this is the undigested text.",
 }
 """The line for each notice of an artifact. A notice that is not a key of this table is itself a line."""
 

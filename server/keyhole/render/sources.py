@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from keyhole.records import EngineReport, Repeat, Source
+from keyhole.records import UNDIGESTED, EngineReport, Repeat, Source
 from keyhole.render.answer import caveats, join_sentences
 from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import MAX_PLAIN_URL, day_of, quote_title, site_and_date
@@ -137,7 +137,8 @@ def render_listed(listed: ListedSource, number: int, *, brief: bool) -> str:
     source, artifact = listed.source, listed.source.artifact
     reason = f"not read: {source.not_read}" if source.not_read else ""
     day = "" if brief else day_of(source.date)
-    facts = (reason, day, _shared_passage(listed.repeats), short_repeats(listed.before))
+    undigested = UNDIGESTED if artifact and artifact.notice == UNDIGESTED else ""
+    facts = (reason, undigested, day, _shared_passage(listed.repeats), short_repeats(listed.before))
     about = ", ".join(fact for fact in facts if fact)
     return join_sentences(
         _address(source, number, brief=brief),

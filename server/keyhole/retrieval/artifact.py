@@ -7,7 +7,7 @@ from typing import Final
 
 from keyhole._version import __version__
 from keyhole.fetch.validators import Validators, sanitize_etag, sanitize_last_modified
-from keyhole.records import CHANGED, READER, RENDERED, REST, Artifact, Document, Page
+from keyhole.records import CHANGED, READER, RENDERED, REST, UNDIGESTED, Artifact, Document, Page
 from keyhole.text.diff import find_new_ranges, format_ranges
 from keyhole.text.rest import describe_rest
 
@@ -37,6 +37,11 @@ def make_artifact(page: Page, document: Document, id: str) -> Artifact:
         notes=((READER, __version__), *_document_notes(document), *(((RENDERED, "yes"),) if page.rendered else ())),
         main_end=document.main_end or None,
     )
+
+
+def is_fresh(artifact: Artifact, since: float) -> bool:
+    """Return whether an artifact can be shown without a request: it was fetched since this time and not salvaged."""
+    return artifact.notice != UNDIGESTED and artifact.fetched_at >= since
 
 
 def validators(artifact: Artifact | None) -> Validators | None:

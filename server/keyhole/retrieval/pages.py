@@ -18,18 +18,19 @@ from keyhole.fetch.alternate_link import find_markdown_url
 from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.fetch.known_urls import hash_page_urls
 from keyhole.fetch.validators import NOT_MODIFIED
-from keyhole.records import Artifact, Page
-from keyhole.retrieval.artifact import link_to_previous, make_artifact, validators
+from keyhole.records import UNDIGESTED, Artifact, Page
+from keyhole.retrieval.artifact import is_fresh, link_to_previous, make_artifact, validators
 from keyhole.retrieval.instrumentation import add_amount, stage
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_markdown_of, is_same_text
+from keyhole.retrieval.pending_reads import PendingReads, Read, start_read
 from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Clock, Store
 from keyhole.store.ids import artifact_id
 
-AFTER_EXTRACTION: Final = 3.0
-"""Seconds of a call's time that are reserved for the stages after extraction: storing the page, selecting passages, and
-salvaging text of a page that was not extracted in time. They take less than one second; in ten calls at once, a few."""
-AFTER_EXTRACTION_SHARE: Final = 1 / 5
+AFTER_READING: Final = 3.0
+"""Seconds of a call's time that are reserved for the stages after the page is stored: selecting passages and rendering.
+They take less than one second; in ten calls at once, a few."""
+AFTER_READING_SHARE: Final = 1 / 10
 """The same reserve as a share of the time left when the page is begun; the smaller one applies."""
 MARKDOWN_SECONDS: Final = 5.0
 """Seconds to wait for the author's Markdown: a small file, while the page itself has already arrived."""
@@ -52,18 +53,23 @@ class Pages:
     store: Store
     secret: bytes
     clock: Clock
+    pending: PendingReads
     renderer: Renderer | None = None
 
-    async def get(self, url: str, refresh: bool, options: FetchOptions) -> tuple[Artifact, bool]:
+    async def get(self, url: str, refresh: bool, options: FetchOptions) -> Read:
         """Return the artifact of a URL, and True if it is stored.
 
-        `refresh`: request the page even if a fresh artifact is stored. Raises KeyholeError: any error of a page.
+        `refresh`: request the page even if a fresh artifact is stored. Raises KeyholeError: any error of a page, and
+        extraction_pending if the page was fetched but not read in time. A later call then gets it without a request.
         """
-        after = min(AFTER_EXTRACTION, (options.deadline - asyncio.get_running_loop().time()) * AFTER_EXTRACTION_SHARE)
+        now, key = asyncio.get_running_loop().time(), (self.secret, url.strip())
+        until = options.deadline - min(AFTER_READING, (options.deadline - now) * AFTER_READING_SHARE)
+        if read := self.pending.take(key, options.permits):
+            return await self.pending.wait(key, read, until)
         known = await self._recent(url)
         if known and not options.permits(known.url):
             known = None
-        if known and not refresh and known.fetched_at >= self.clock() - self.config.freshness:
+        if known and not refresh and is_fresh(known, self.clock() - self.config.freshness):
             return known, True
         self.extractor.warm()
         page = await self._fetch(url, replace(options, validators=validators(known)))
@@ -71,16 +77,21 @@ class Pages:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self._fetch(url, options)  # the stored text was removed meanwhile
-        artifact, terms = await self._extract_or_render(page, replace(options, deadline=options.deadline - after))
-        if known:
-            artifact = await asyncio.to_thread(link_to_previous, artifact, known)
-        return artifact, await self._put(artifact, terms)
+        read = start_read(page, self._read(page, known, replace(options, deadline=until)))
+        return await self.pending.wait(key, read, until)
 
     async def _fetch(self, url: str, options: FetchOptions) -> Page:
         with stage("fetch"):
             page = await self.fetcher.fetch(url, options)
         add_amount("bytes_in", len(page.body))
         return page
+
+    async def _read(self, page: Page, known: Artifact | None, options: FetchOptions) -> Read:
+        """Extract and store a page. `known`: the artifact stored for its URL before."""
+        artifact, terms = await self._extract_or_render(page, options)
+        if known:
+            artifact = await asyncio.to_thread(link_to_previous, artifact, known)
+        return artifact, await self._put(artifact, terms)
 
     async def _extract_or_render(self, page: Page, options: FetchOptions) -> Extracted:
         """Return the artifact of a page, read as a browser shows it if it has no text until its scripts run."""
@@ -91,7 +102,7 @@ class Pages:
                 raise
         with stage("browser"):
             rendered = await self.renderer.render(page, options, self._allows_document)
-        return await self._extract(rendered, options.deadline)
+        return await self._extract(rendered)
 
     async def _allows_document(self, url: str) -> bool:
         """Return whether the policy of URLs allows what a rendered page wants to show: another page, or a frame."""
@@ -104,12 +115,12 @@ class Pages:
         """Return the artifact of a page. Its text is the author's Markdown if that exists and is the same text."""
         address = find_markdown_url(page)
         if not address:
-            return await self._extract(page, options.deadline)
+            return await self._extract(page)
         async with asyncio.TaskGroup() as group:
             fetching = group.create_task(self._markdown(address, options))
-            extracted = await self._extract_or_error(page, options.deadline)
+            extracted = await self._extract_or_error(page)
         markdown, html = fetching.result(), None if isinstance(extracted, KeyholeError) else extracted[0]
-        if markdown and is_same_text(markdown[0].text, html.main if html else ""):
+        if markdown and markdown[0].notice != UNDIGESTED and is_same_text(markdown[0].text, html.main if html else ""):
             artifact = adopt_markdown(markdown[0], html, page, address)
             return replace(artifact, id=artifact_id(self.secret, page.url, artifact.text)), markdown[1]
         if isinstance(extracted, KeyholeError):
@@ -124,19 +135,19 @@ class Pages:
         try:
             async with asyncio.timeout(min(MARKDOWN_SECONDS, self.config.timeout * MARKDOWN_SHARE)):
                 page = await self.fetcher.fetch(address, FetchOptions(permits=options.permits))
-                return await self._extract(page, options.deadline) if is_markdown_of(page, address) else None
+                return await self._extract(page) if is_markdown_of(page, address) else None
         except (KeyholeError, TimeoutError):
             return None
 
-    async def _extract_or_error(self, page: Page, until: float) -> Extracted | KeyholeError:
+    async def _extract_or_error(self, page: Page) -> Extracted | KeyholeError:
         try:
-            return await self._extract(page, until)
+            return await self._extract(page)
         except KeyholeError as error:
             return error
 
-    async def _extract(self, page: Page, until: float) -> Extracted:
+    async def _extract(self, page: Page) -> Extracted:
         with stage("extract"):
-            document, terms = await self.extractor.extract(page, until)
+            document, terms = await self.extractor.extract(page)
         kind = document.media_type
         if kind.startswith(_IMAGE) and kind != _SVG:
             # An image has no text to store. The error states its first line, without the text fields of the file, which

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,7 @@ from keyhole.retrieval.explain import NO_RECORDER, CallRecorder
 from keyhole.retrieval.instrumentation import add_amount, stage
 from keyhole.retrieval.next_call import arguments_after, arguments_after_window, reading_end
 from keyhole.retrieval.pages import Pages
+from keyhole.retrieval.pending_reads import PendingReads
 from keyhole.retrieval.progress import Progress, no_progress, only_rising
 from keyhole.retrieval.session import repeats_of
 from keyhole.retrieval.sources import FoundSources, Question, SourceFinder
@@ -62,6 +63,7 @@ class Retrieval:
     recorder: CallRecorder = NO_RECORDER
     renderer: Renderer | None = None
     recording: Recording | None = None  # None if calls are not recorded
+    pending: PendingReads = field(default_factory=PendingReads)
 
     @property
     def calls(self) -> CallLog | None:
@@ -191,7 +193,9 @@ class Retrieval:
         return await answer_call(call, work(), self.store.warning, self.recorder)
 
     def _pages(self) -> Pages:
-        return Pages(self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock, self.renderer)
+        return Pages(
+            self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock, self.pending, self.renderer
+        )
 
     # Ranking passages.
 

@@ -15,6 +15,7 @@ from keyhole.errors import KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Api, Fetcher, Renderer
 from keyhole.retrieval.call_record import Recording
+from keyhole.retrieval.pending_reads import PendingReads
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Visits
 from keyhole.store.base import Clock, Store
@@ -50,6 +51,7 @@ class Tenants:
     clock: Clock
     extractor: Extractor
     renderer: Renderer | None = None
+    pending: PendingReads = field(default_factory=PendingReads)
     _recent: OrderedDict[str, Retrieval] = field(default_factory=OrderedDict)
     _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
     """The recent products and those in use. A product in use is never closed, and never created a second time."""
@@ -95,7 +97,7 @@ class Tenants:
         reranker = _make_reranker(self.config, self.network, store)
         product = Retrieval(
             self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker,
-            renderer=self.renderer, recording=self._recording(tenant),
+            renderer=self.renderer, recording=self._recording(tenant), pending=self.pending,
         )  # fmt: skip
         close = (store.close, *([product.calls.close] if product.calls else []))
         weakref.finalize(product, _close_in_thread, close).atexit = False  # at exit, aclose closes all stores
@@ -108,6 +110,7 @@ class Tenants:
 
     async def aclose(self) -> None:
         """Close the extractor, the browsers, the network client and the stores."""
+        await self.pending.aclose()
         await self.extractor.aclose()
         if self.renderer:
             await self.renderer.aclose()

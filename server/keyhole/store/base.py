@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.records import UNDIGESTED, Artifact, ArtifactSummary, Part, Place
 from keyhole.store.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Store(Protocol):
     """
 
     def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
-        """Store an artifact, or renew the artifact with the same id.
+        """Store an artifact, or renew the artifact with the same id. What it replaces is dropped; see `is_replaced`.
 
         `words`: its search terms, separated by spaces; terms of its topic are repeated with the prefix `TOPIC`.
         `keys`: URL keys to `remember` in the same write. `packed`: the text, if it is too large for memory; the text of
@@ -194,6 +194,12 @@ class Store(Protocol):
 def expiry_times(now: float, ttl: float) -> tuple[float, ...]:
     """Return for each of EXPIRY_DAYS a time: an artifact last read before it expires within these days."""
     return tuple(now + days * 86_400 - ttl for days in EXPIRY_DAYS)
+
+
+def is_replaced(stored: Artifact, new: Artifact) -> bool:
+    """Return whether a new artifact replaces a stored one: an undigested text of the same requested URL."""
+    is_same_page = stored.requested_url == new.requested_url and stored.id != new.id
+    return is_same_page and stored.notice == UNDIGESTED
 
 
 LOCAL: Final = ""

@@ -22,6 +22,7 @@ from keyhole.store.base import (
     Verification,
     Word,
     expiry_times,
+    is_replaced,
 )
 from keyhole.store.filters import NO_FILTERS, Facets, Filters, passes
 from keyhole.store.term_lookup import list_forms, plan_lists
@@ -70,6 +71,9 @@ class MemoryStore:
             self._artifacts[artifact.id] = (artifact, terms, self._clock())
             self._bytes += size
             self._tombstones.pop(artifact.id, None)
+            for other in [row[0] for row in self._artifacts.values() if is_replaced(row[0], artifact)]:
+                if other.id not in self._pinned:
+                    self._drop(other.id)
         self.remember(keys)
         self.collect()
 

@@ -16,6 +16,8 @@ import pytest
 
 from keyhole.cli import table
 from keyhole.cli.artifacts.arguments import ACTIONS
+from keyhole.records import UNDIGESTED
+from keyhole.render.answer import NOTICES
 from tests.support.installation import Installation
 
 HOSTILE = "Red \x1b[31malarm\x1b[0m [bold]x[/bold]\r\n\x07\x9b2J \u202eevil :smile: \x1b]0;title\x07"
@@ -78,6 +80,13 @@ def test_show_prints_the_whole_text_or_a_range(installation: Installation) -> No
     assert (facts["text"], facts["url"], facts["notes"]) == (stored.text, stored.url, {})
     part = installation.facts("show", stored.id, "--offset", "2", "--limit", "5")
     assert (part["text"], part["start"], part["total_chars"]) == ("Title", 2, len(stored.text))
+
+
+def test_show_warns_of_an_undigested_text_on_standard_error(installation: Installation) -> None:
+    kept = installation.keep("Menu Home", notes=(("notice", UNDIGESTED),))
+    assert installation.run("show", kept.id) == (0, "Menu Home\n", f"keyhole: {NOTICES[UNDIGESTED]}\n")
+    assert "notice=undigested" in installation.run("show", kept.id, "--meta")[1]
+    assert installation.facts("show", kept.id)["notes"] == {"notice": UNDIGESTED}
 
 
 def test_show_meta_prints_the_metadata_without_the_text(installation: Installation) -> None:

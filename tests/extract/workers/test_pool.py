@@ -19,8 +19,15 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.child import extract_with_words
-from keyhole.extract.workers.pool import BACKGROUND_NICE, LIGHT_SECONDS, MAX_LIGHT_BYTES, READER, WorkerPool
-from keyhole.records import Document, Page
+from keyhole.extract.workers.pool import (
+    BACKGROUND_NICE,
+    LIGHT_SECONDS,
+    MAX_LIGHT_BYTES,
+    READER,
+    WALL_FACTOR,
+    WorkerPool,
+)
+from keyhole.records import UNDIGESTED, Document, Page
 from keyhole.sharing.owner import owned_by
 from tests.support.fakes import page
 from tests.support.hostile_readers import AUTOGROUP
@@ -190,8 +197,8 @@ def test_output_of_a_library_does_not_reach_the_pipe() -> None:
 @pytest.mark.parametrize(
     ("word", "reason"),
     [
-        ("loop", "took more than 0.7 s"),
-        ("regex", "took more than 0.7 s"),
+        ("loop", "took more than 0.7 s of processor time"),
+        ("regex", "took more than 0.7 s of processor time"),
         ("memory", "took more memory than is allowed"),
         ("hoard", "took more memory than is allowed"),
         ("exit", "ended unexpectedly"),
@@ -201,10 +208,13 @@ def test_output_of_a_library_does_not_reach_the_pipe() -> None:
         ("endless", "produced more text than is allowed"),
     ],
 )
-def test_a_page_that_harms_its_worker_is_salvaged_and_the_next_is_read(word: str, reason: str) -> None:
+def test_a_page_that_harms_its_worker_is_salvaged_and_the_next_is_read(
+    word: str, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
     harmed, after = read(plain(f"{word} words of the page"), plain("the next"), timeout=0.7 if "0.7" in reason else 15)
     assert harmed.text == f"{word} words of the page"
-    assert harmed.notice == f"Warning extraction_failed: reading {reason}; this is the undigested text."
+    assert (harmed.notice, harmed.cut) == (UNDIGESTED, True)
+    assert f"a page of pages.example could not be read: reading {reason}" in caplog.text
     assert after.text == "the next"
     assert after.notice == ""
 
@@ -272,7 +282,7 @@ def test_heavy_pages_get_their_turn_among_light_ones() -> None:
     assert with_pool(act, size=1, reserved=1).index(2) < 290
 
 
-def test_a_slow_light_page_is_read_again_with_the_full_time_limit() -> None:
+def test_a_slow_light_page_is_read_again_with_the_full_time_limit(caplog: pytest.LogCaptureFixture) -> None:
     async def act(pool: WorkerPool) -> tuple[Document, float]:
         start = time.perf_counter()
         document, _ = await pool.extract(plain("loop"))
@@ -280,24 +290,29 @@ def test_a_slow_light_page_is_read_again_with_the_full_time_limit() -> None:
 
     timeout = LIGHT_SECONDS + 0.5
     document, elapsed = with_pool(act, reserved=1, size=1, timeout=timeout)
-    assert f"took more than {timeout:g} s" in document.notice
+    assert document.notice == UNDIGESTED
+    assert f"took more than {timeout:g} s" in caplog.text
     assert elapsed > LIGHT_SECONDS + timeout
 
 
-def test_a_page_is_salvaged_at_the_deadline_of_its_call_whether_it_is_read_or_waits() -> None:
-    async def act(pool: WorkerPool) -> tuple[list[Document], float, Document]:
-        await pool.extract(plain("tell"))
-        start = asyncio.get_running_loop().time()
-        calls = (pool.extract(plain("regex words of the page"), start + 0.3) for _ in range(3))
-        late = [document for document, _ in await asyncio.gather(*calls)]
-        elapsed = asyncio.get_running_loop().time() - start
-        return late, elapsed, (await pool.extract(plain("the next")))[0]
+def test_time_in_which_a_worker_does_not_run_does_not_count(caplog: pytest.LogCaptureFixture) -> None:
+    (document,) = read(plain("pause for longer than the limit"), timeout=0.3)
+    assert (document.text, document.notice) == ("pause for longer than the limit", "")
+    assert not caplog.records
 
-    late, elapsed, after = with_pool(act, size=1, reserved=1)
-    assert [document.text for document in late] == ["regex words of the page"] * 3
-    assert all("too little of the call's time was left" in document.notice for document in late)
-    assert elapsed < 1.5
-    assert (after.text, after.notice) == ("the next", "")
+
+def test_a_wait_for_a_worker_does_not_count() -> None:
+    async def act(pool: WorkerPool) -> list[Document]:
+        return [each for each, _ in await asyncio.gather(*(pool.extract(plain(f"pause {n}")) for n in range(3)))]
+
+    documents = with_pool(act, size=1, timeout=0.3)
+    assert [document.notice for document in documents] == [""] * 3
+
+
+def test_a_worker_that_waits_for_ever_is_killed_after_a_longer_time(caplog: pytest.LogCaptureFixture) -> None:
+    (document,) = read(plain("wait"), timeout=0.1)
+    assert document.notice == UNDIGESTED
+    assert f"reading took more than {0.1 * WALL_FACTOR:g} s" in caplog.text
 
 
 def test_pages_wait_in_the_order_in_which_they_came() -> None:
@@ -437,18 +452,21 @@ def test_a_lost_worker_is_replaced_before_the_next_page_comes() -> None:
 
 
 def test_closing_does_not_wait_for_a_page_that_is_being_read() -> None:
-    async def act(pool: WorkerPool) -> tuple[float, int, Document, list[object]]:
+    async def act(pool: WorkerPool) -> tuple[float, int, Code, list[object]]:
         worker = worker_pid((await pool.extract(plain("tell")))[0])
         call = asyncio.create_task(pool.extract(plain("regex")))
         await asyncio.sleep(0.1)
         start = time.perf_counter()
         await pool.aclose()
-        return time.perf_counter() - start, worker, (await call)[0], list(pool._idle)
+        elapsed = time.perf_counter() - start
+        with pytest.raises(KeyholeError) as caught:
+            await call
+        return elapsed, worker, caught.value.code, list(pool._idle)
 
-    elapsed, worker, document, replacements = with_pool(act)
+    elapsed, worker, code, replacements = with_pool(act)
     assert elapsed < 2
     assert has_ended(worker)
-    assert "ended unexpectedly" in document.notice
+    assert code is Code.EXTRACTION_PENDING  # not the undigested text, since another attempt may succeed
     assert replacements == []
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.salvage import MAX_TEXT, salvage
+from keyhole.records import UNDIGESTED
 from tests.support.fakes import page
 
 URL = "https://pages.example/a"
@@ -25,7 +26,7 @@ def test_the_text_of_html_is_saved_without_tags_scripts_and_comments() -> None:
     assert document.title == "A & B"
     assert document.text.strip() == "Head\n\nOne bold\nword < two é.\n\nNext\n\nline\n\nend 1 < 2"
     assert document.media_type == "text/html"
-    assert document.notice == "Warning extraction_failed: reading ended unexpectedly; this is the undigested text."
+    assert document.notice == UNDIGESTED
     assert {"bold", "next"} <= set(words.split())
 
 

@@ -6,6 +6,8 @@ import html
 import re
 from dataclasses import replace
 
+from keyhole.records import UNDIGESTED
+from keyhole.render.answer import NOTICES
 from keyhole.serve.look.page import Look
 from keyhole.serve.look.text_page import MAX_STOPS, WINDOW_CHARS, list_stops, read_number
 from tests.store.calls.samples import call, page, read_text
@@ -104,3 +106,10 @@ def test_a_lone_surrogate_in_a_text_or_a_query_fails_no_page() -> None:
     client = page_client(look)
     for path in (f"/texts/{'s' * 16}", f"/texts/{'s' * 16}/rendered", "/calls/c1"):
         assert client.get(path).status_code == 200
+
+
+def test_an_undigested_text_is_shown_with_its_warning() -> None:
+    look = empty_look()
+    look.store.put(replace(LONG, notes=(("notice", UNDIGESTED),)), "")
+    assert NOTICES[UNDIGESTED] in words_of(page_client(look).get(f"/texts/{LONG.id}").text)
+    assert NOTICES[UNDIGESTED] not in words_of(page_client(look_at_long()).get(f"/texts/{LONG.id}").text)

@@ -16,7 +16,8 @@ from keyhole.cli.table import Column, format_size, print_facts, print_json, prin
 from keyhole.cli.text_io import print_text
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import ArtifactSummary, Part
+from keyhole.records import UNDIGESTED, ArtifactSummary, Part
+from keyhole.render.answer import NOTICES
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.filters import Filters, matches_address
 from keyhole.text.clean import clean
@@ -133,6 +134,8 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
     elif arguments.meta:
         print_facts(_metadata(part))
     else:
+        if part.artifact.notice == UNDIGESTED:
+            print(f"keyhole: {NOTICES[UNDIGESTED]}", file=sys.stderr)
         print_text(clean(part.artifact.text))  # stored texts are clean already, unless the file was tampered with
     return OK
 

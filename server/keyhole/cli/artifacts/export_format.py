@@ -20,7 +20,7 @@ from keyhole.cli.table import format_json
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import MAX_URL, parse_target
 from keyhole.fetch.validators import sanitize_etag, sanitize_last_modified
-from keyhole.records import CHANGED, MARKDOWN, READER, RENDERED, REST, Artifact
+from keyhole.records import CHANGED, MARKDOWN, READER, RENDERED, REST, UNDIGESTED, Artifact
 from keyhole.render.answer import NOTICES
 from keyhole.retrieval.artifact import COUNTED_PARTS
 from keyhole.store.ids import artifact_id
@@ -36,8 +36,9 @@ VERSION: Final = 2
 MAX_LINE: Final = 200_000_000
 """Greatest length of a line in bytes: twice the longest answer of an extraction worker (extract/workers/frames.py),
 because JSON escapes at most double it."""
-UNDIGESTED: Final = f"Warning {Code.EXTRACTION_FAILED}: the page could not be read; this is the undigested text."
-"""Replaces every notice of this kind, because the reason in an imported notice could be any text."""
+OLDER_UNDIGESTED: Final = f"Warning {Code.EXTRACTION_FAILED}"
+"""The beginning of the notice of an undigested text in older exports. It is replaced, because the reason that followed
+could be any text."""
 
 _ID: Final = r"^[a-z2-7]{16}$"
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
@@ -206,7 +207,8 @@ def _check_note(name: str, value: str, artifact: Artifact) -> str:
     if name == REST:
         return describe_rest(artifact.text[artifact.main_end :]) if artifact.main_end else ""
     if name == "notice":
-        return value if value in NOTICES else UNDIGESTED if value.startswith(UNDIGESTED.split(":")[0]) else ""
+        value = UNDIGESTED if value.startswith(OLDER_UNDIGESTED) else value
+        return value if value in NOTICES else ""
     if name in COUNTED_PARTS:
         return value if _NUMBER.fullmatch(value) else ""
     if name == RENDERED:

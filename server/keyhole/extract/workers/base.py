@@ -14,11 +14,11 @@ class Extractor(Protocol):
         """Prepare for a page that is still being fetched. Returns at once."""
         ...
 
-    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
+    async def extract(self, page: Page) -> tuple[Document, str]:
         """Return the document of a page without its `blocks`, and its words for the search index.
 
-        A page that is not read by `deadline`, in seconds of the event loop's clock, counts as unreadable. The document
-        of an unreadable page contains a `notice` and the page's bare text.
+        The document of a page that cannot be read has the notice UNDIGESTED and the page's bare text. The call waits
+        for its turn as long as it must; a caller with a deadline cancels it.
 
         Raises KeyholeError as `keyhole.extract` does.
         """

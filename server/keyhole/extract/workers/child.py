@@ -33,8 +33,6 @@ MAX_PAGES: Final = 200
 MAX_GROWTH: Final = 0.25
 """Largest growth of a process, as a share of the memory limit. A process that has grown more after a page is
 replaced."""
-CPU_GRACE: Final = 5
-"""Seconds of processor time beyond the limit on wall time, which the server enforces first."""
 MAX_REQUEST: Final = 2**32
 """Largest request, in bytes. The server's settings limit requests further."""
 OUT_OF_MEMORY: Final = "reading took more memory than is allowed"
@@ -62,7 +60,7 @@ def index_words(title: str, text: str) -> str:
 def main(options: dict[str, Any]) -> None:
     """Serve requests until stdin ends.
 
-    `options` contains `reader` ("module:function"), `memory` in bytes, `seconds`, `nice` and `lifetime_fd`.
+    `options` contains `reader` ("module:function"), `memory` in bytes, `nice` and `lifetime_fd`.
     """
     _lower_priority(options["nice"])
     answers = _take_stdout()
@@ -79,8 +77,9 @@ def main(options: dict[str, Any]) -> None:
         page = _receive(sys.stdin.buffer)
         if page is None:
             return
-        _limit_cpu(options["seconds"])
+        _limit_cpu(page[0]["seconds"])
         head, text = _read_page(read, *page)
+        _limit_cpu(None)  # the next request is received beyond this page's limit
         has_grown = _address_space() - base > options["memory"] * MAX_GROWTH
         last = has_grown or number == MAX_PAGES or head.get("unread") == OUT_OF_MEMORY
         _send(answers, {**head, "last": last}, text)
@@ -147,25 +146,32 @@ def _limit_memory(size: int) -> int:
         import resource
 
         kind = resource.RLIMIT_AS if base else resource.RLIMIT_DATA
-        _lower_limit(kind, base + size)
-        _lower_limit(resource.RLIMIT_CORE, 0)
+        _set_limit(kind, base + size)
+        _set_limit(resource.RLIMIT_CORE, 0)
     return base
 
 
-def _limit_cpu(seconds: float) -> None:
-    """Set the kernel's limit on processor time, which applies even if the server has died."""
+def _limit_cpu(seconds: float | None) -> None:
+    """Set the kernel's limit on processor time from now on, in whole seconds, rounded up; None removes it.
+
+    The time in which other programs have the processors does not count. The limit applies even if the server has died.
+    """
     if sys.platform != "win32":
         import resource
 
-        _lower_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds) + CPU_GRACE)
+        until = resource.RLIM_INFINITY if seconds is None else math.ceil(time.process_time() + seconds)
+        _set_limit(resource.RLIMIT_CPU, until)
 
 
-def _lower_limit(kind: int, soft: int) -> None:
+def _set_limit(kind: int, soft: int) -> None:
+    """Set a soft limit of the kernel, at most to its hard limit."""
     import resource
 
     hard = resource.getrlimit(kind)[1]
+    if hard != resource.RLIM_INFINITY:
+        soft = hard if soft == resource.RLIM_INFINITY else min(soft, hard)
     try:
-        resource.setrlimit(kind, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+        resource.setrlimit(kind, (soft, hard))
     except (ValueError, OSError):
         return  # the system does not support this limit
 

@@ -35,7 +35,7 @@ class UnreadError(KeyholeError):
 
 
 class OutOfTimeError(UnreadError):
-    """Raised if the time limit ended the reading of a page. With more time the page may be readable."""
+    """Raised if a time limit ended the reading of a page. With more time the page may be readable."""
 
 
 def pack(head: dict[str, Any], body: bytes = b"") -> tuple[bytes, bytes]:

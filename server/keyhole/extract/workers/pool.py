@@ -1,7 +1,8 @@
 """Share worker processes among the owners of calls, kill and replace them.
 
-A worker reads one page at a time. It is killed if it exceeds its time limit or if its call is cancelled, and replaced
-if it ends by itself. A pool belongs to one event loop.
+A worker reads one page at a time. It is killed if it exceeds a time limit or if its call is cancelled, and replaced if
+it ends by itself. The limits are of processor time, so that a page is read as well on a busy machine as on an idle one;
+the wait for a worker does not count. A pool belongs to one event loop.
 
 A server for several owners reads fewer heavy pages of one owner at once than it has processors, and fewer light ones.
 It has a spare worker for an owner that has no page being read. While an owner has several pages to be read, they are
@@ -13,12 +14,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 from typing import Final
 from urllib.parse import urlsplit
 
 from keyhole.config.config import Config
-from keyhole.extract.workers.frames import OutOfTimeError, UnreadError
-from keyhole.extract.workers.worker import Worker
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.workers.frames import READING_ENDED, OutOfTimeError, UnreadError
+from keyhole.extract.workers.worker import Limits, Worker
 from keyhole.records import Document, Page
 from keyhole.sharing.fair_slots import FairSlots
 
@@ -40,8 +43,12 @@ and with 10 a greedy user's pages hardly made progress."""
 MAX_LIGHT_BYTES: Final = 300_000
 """Largest body of a light page, in bytes. Nine of ten pages are smaller."""
 LIGHT_SECONDS: Final = 2.0
-"""Time limit in seconds of the first attempt at a light page. A slower page is read again as a heavy page with the full
-time limit."""
+"""Limit in seconds of processor time of the first attempt at a light page. A slower page is read again as a heavy page
+with the full limit."""
+WALL_FACTOR: Final = 10 if sys.platform != "win32" else 1
+"""Seconds for each second of the limit on processor time, after which a page counts as unreadable: a worker that waits
+for something would never reach the other limit. Beside eight busy programs on two processors, a worker gets a fifth of
+one. Windows has only this limit."""
 IDLE_TIMEOUT: Final = 300.0
 """Seconds after which an idle worker ends: longer than an agent's pause between two pages."""
 READER: Final = "keyhole.extract.workers.child:extract_with_words"
@@ -65,7 +72,7 @@ class WorkerPool:
         spare: int = 0,
     ) -> None:
         self._config = config
-        self._options = {"reader": reader, "memory": config.extract_memory, "seconds": config.extract_timeout}
+        self._options = {"reader": reader, "memory": config.extract_memory}
         self._reserved = reserved
         self._spare = spare
         total = size + reserved + spare
@@ -79,17 +86,20 @@ class WorkerPool:
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()
+        self._is_closing = False
 
     def warm(self) -> None:
         """Start a worker if no worker is idle and a slot is free."""
         if not any(worker.is_alive and not worker.nice for worker in self._idle) and self._all.has_free():
             self._put_back(Worker(self._options))
 
-    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
+    async def extract(self, page: Page) -> tuple[Document, str]:
         """Return the document and words of a page, read by a worker. Salvages a page that no worker finishes."""
         try:
-            return await self._read_until(page, deadline)
+            return await self._read_in_turn(page)
         except UnreadError as failure:
+            if self._is_closing:
+                raise KeyholeError(Code.EXTRACTION_PENDING, "the server ended before the page was read") from failure
             from keyhole.extract.workers.salvage import salvage
 
             log.warning("a page of %s could not be read: %s", urlsplit(page.url).hostname, failure.message)
@@ -98,6 +108,7 @@ class WorkerPool:
 
     async def aclose(self) -> None:
         """Kill all workers, and wait until they have ended and all calls have returned."""
+        self._is_closing = True
         for worker in self._busy:
             worker.kill()
         await self._heavy.wait_unused()
@@ -106,16 +117,6 @@ class WorkerPool:
         while self._idle:
             self._drop(self._idle.pop())
         await asyncio.gather(*self._ending)
-
-    async def _read_until(self, page: Page, deadline: float | None) -> tuple[Document, str]:
-        """Read a page before the call's deadline, including the wait for a worker and its start."""
-        try:
-            async with asyncio.timeout_at(deadline):
-                return await self._read_in_turn(page)
-        except TimeoutError as error:
-            raise OutOfTimeError(
-                "too little of the call's time was left to read it (refresh=true tries again)"
-            ) from error
 
     async def _read_in_turn(self, page: Page) -> tuple[Document, str]:
         """Read a page when a worker is free. A light page that is slow is read again as a heavy page."""
@@ -130,12 +131,14 @@ class WorkerPool:
         async with self._heavy.slot(), self._all.slot():
             return await self._read(page, seconds)
 
-    async def _read(self, page: Page, seconds: float) -> tuple[Document, str]:
+    async def _read(self, page: Page, cpu_seconds: float) -> tuple[Document, str]:
+        if self._is_closing:
+            raise UnreadError(READING_ENDED)
         has_further_pages = self._light.demand() + self._heavy.demand() > 1
         worker = self._take_worker(BACKGROUND_NICE if self._spare and has_further_pages else 0)
         self._busy.add(worker)
         try:
-            return await worker.read(page, seconds)
+            return await worker.read(page, Limits(cpu_seconds, self._config.extract_timeout * WALL_FACTOR))
         finally:
             self._busy.discard(worker)
             if worker.is_reusable:

@@ -15,7 +15,7 @@ from keyhole.extract.formats.markdown import clean_plain_text
 from keyhole.extract.media_type import match_signature, sniff
 from keyhole.extract.workers.strip_tags import strip_tags, unescape
 from keyhole.passages.words import WORD, fold_word
-from keyhole.records import Document, Page
+from keyhole.records import UNDIGESTED, Document, Page
 from keyhole.text.lower_case import lower
 
 MAX_BYTES: Final = 1_000_000
@@ -30,9 +30,9 @@ _TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
 
 
 def salvage(page: Page, reason: str) -> tuple[Document, str]:
-    """Return a document with the bare text of a page and a notice with the reason, and its words.
+    """Return a document with the bare text of a page and the notice UNDIGESTED, and its words.
 
-    Raises KeyholeError (extraction_failed) for binary formats and for pages without text.
+    Raises KeyholeError (extraction_failed) with the reason for binary formats and for pages without text.
     """
     body = page.body[:MAX_BYTES]
     failure = KeyholeError(Code.EXTRACTION_FAILED, reason)
@@ -47,9 +47,8 @@ def salvage(page: Page, reason: str) -> tuple[Document, str]:
     heading, text = clean_plain_text(text[:MAX_TEXT])
     if not text.strip():
         raise failure
-    notice = f"Warning {Code.EXTRACTION_FAILED}: {reason}; this is the undigested text."
     words = dict.fromkeys(fold_word(word) for word in WORD.findall(lower(text)))
-    return Document(title or heading, text, media_type, notice=notice, cut=True), " ".join(words)
+    return Document(title or heading, text, media_type, notice=UNDIGESTED, cut=True), " ".join(words)
 
 
 def _find_title(text: str) -> str:

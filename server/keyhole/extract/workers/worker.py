@@ -10,6 +10,7 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,8 +29,8 @@ from keyhole.records import Document, Page
 
 log = logging.getLogger(__name__)
 
-START_TIMEOUT: Final = 20.0
-"""Seconds within which a worker must load its parsers: a hundred times the usual time."""
+START_TIMEOUT: Final = 60.0
+"""Seconds within which a worker must load its parsers: on an idle machine, three hundred times the usual time."""
 END_TIMEOUT: Final = 2.0
 """Seconds within which a killed worker must end. The kernel takes milliseconds."""
 CHUNK_BYTES: Final = 1_000_000
@@ -40,6 +41,14 @@ _BOOT: Final = (
 )
 _INHERITED_VARIABLES: Final = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Environment variables that a worker inherits, because its interpreter may need them to find libraries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The time limits of reading one page, in seconds. The kernel enforces that of processor time; Windows has none."""
+
+    cpu_seconds: float
+    wall_seconds: float
 
 
 class Worker:
@@ -67,8 +76,8 @@ class Worker:
             return False
         return self._process is None or self._process.returncode is None
 
-    async def read(self, page: Page, seconds: float) -> tuple[Document, str]:
-        """Return the worker's answer for one page.
+    async def read(self, page: Page, limits: Limits) -> tuple[Document, str]:
+        """Return the worker's answer for one page. Both limits begin when the worker has started.
 
         Raises UnreadError if the worker did not finish, and any other KeyholeError that the page caused.
         """
@@ -79,14 +88,15 @@ class Worker:
             raise KeyholeError(Code.EXTRACTION_FAILED, "the worker process could not be started") from error
         self.is_reusable = False
         try:
-            async with asyncio.timeout(seconds):
-                request = {"url": page.url, "requested_url": page.requested_url, "content_type": page.content_type}
+            async with asyncio.timeout(limits.wall_seconds):
+                addresses = {"url": page.url, "requested_url": page.requested_url}
+                request = {**addresses, "content_type": page.content_type, "seconds": limits.cpu_seconds}
                 await _send_message(process, request, page.body)
                 head, text = await _receive_message(process)
         except TimeoutError as error:
-            raise OutOfTimeError(f"reading took more than {seconds:g} s") from error
+            raise OutOfTimeError(f"reading took more than {limits.wall_seconds:g} s") from error
         except (EOFError, OSError) as error:
-            raise UnreadError(await self._find_cause(process, seconds)) from error
+            raise await self._find_cause(process, limits) from error
         answer = await asyncio.to_thread(parse_answer, head, text)
         self.is_reusable = head.get("last") is False
         if isinstance(answer, KeyholeError):
@@ -137,15 +147,17 @@ class Worker:
         if not ready.cancelled() and (error := ready.exception()) and not self._killed:
             log.warning("a worker could not be started: %r", error)
 
-    async def _find_cause(self, process: Process, seconds: float) -> str:
-        """Return the reason why a worker ended while it read a page."""
+    async def _find_cause(self, process: Process, limits: Limits) -> UnreadError:
+        """Return the error that states why a worker ended while it read a page."""
         try:
             async with asyncio.timeout(END_TIMEOUT):
                 code = await process.wait()
         except TimeoutError:
-            return READING_ENDED
+            return UnreadError(READING_ENDED)
         log.warning("a worker ended with %s", code)
-        return f"reading took more than {seconds:g} s" if code == -getattr(signal, "SIGXCPU", 0) else READING_ENDED
+        if code == -getattr(signal, "SIGXCPU", 0):
+            return OutOfTimeError(f"reading took more than {limits.cpu_seconds:g} s of processor time")
+        return UnreadError(READING_ENDED)
 
 
 async def _start_process(options: dict[str, Any]) -> Process:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from keyhole.records import Artifact
+from keyhole.render.answer import caveats
 from keyhole.serve.look.page import Look, look_of, page
 from keyhole.serve.look.texts_page import TextRow, row_of
 from keyhole.serve.text_view.view import read_text, view_window
@@ -82,6 +83,7 @@ def _text(request: Request) -> Response:
         window=WINDOW_CHARS,
         stops=list_stops(view.total),
         openings=[" ".join(text.read(start, min(end, start + OPENING)).split()) for start, end in view.scores.best],
+        caveats=caveats(view.artifact),
         row=find_row(look, view.artifact),
         newer="" if view.is_output else find_newer(look, view.artifact),
         calls=look.calls.on_text(id, MAX_CALLS),

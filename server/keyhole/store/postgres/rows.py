@@ -13,7 +13,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary
+from keyhole.records import UNDIGESTED, Artifact, ArtifactSummary
 
 ROW_BYTES: Final = 900
 """Bytes of an artifact beside its text, stems and record: rows and index entries, measured."""
@@ -25,6 +25,9 @@ _RECORD_FIELDS: Final = (
     "modified", "site", "replaces", "notes",
 )  # fmt: skip
 """Fields of an artifact in the order of the record."""
+
+UNDIGESTED_NOTE: Final = json.dumps(["notice", UNDIGESTED], separators=(",", ":"))
+"""The note of an undigested text as part of a record. Quotes in other fields are escaped, so that none contains it."""
 
 
 def hash_tenant(tenant: str) -> UUID:

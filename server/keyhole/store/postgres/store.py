@@ -33,6 +33,7 @@ from keyhole.store.postgres.reads import ROW_COLUMNS, TEXT_COLUMNS, VERIFY_SECON
 from keyhole.store.postgres.rows import (
     ROW_BYTES,
     STEM_BYTES,
+    UNDIGESTED_NOTE,
     clamp_range,
     decode_artifact,
     decode_summary,
@@ -65,8 +66,17 @@ WITH stored AS (
     ON CONFLICT (key) DO UPDATE SET stems = excluded.stems WHERE w.stems <> excluded.stems
 ), restored AS (
     DELETE FROM keyhole.dropped WHERE tenant = %(tenant)s AND id = %(id)s
-) SELECT key, content, is_new FROM stored
+) SELECT key, content, is_new, EXISTS (
+    SELECT FROM keyhole.artifacts WHERE tenant = %(tenant)s AND request = %(request)s AND id <> %(id)s AND NOT pinned
+        AND record LIKE %(undigested)s
+) AS replaces FROM stored
 """
+_REPLACED: Final = """
+SELECT a.key FROM keyhole.artifacts a JOIN keyhole.contents c ON c.key = a.content AND c.tenant = a.tenant
+WHERE a.tenant = %(tenant)s AND request = %(request)s AND id <> %(id)s AND NOT pinned AND record LIKE %(undigested)s
+FOR UPDATE OF a, c SKIP LOCKED
+"""
+"""The undigested texts that an artifact replaces; see `is_replaced` in store/base.py."""
 
 LIVE: Final = "(last_access >= %s OR pinned) AND NOT damaged"
 """The condition for artifacts that are neither expired nor damaged."""
@@ -106,6 +116,7 @@ class PostgresStore:
             "request": hash_url(artifact.requested_url), "fetched_at": artifact.fetched_at,
             "published": to_storable(artifact.published), "language": to_storable(artifact.language),
             "url": to_storable(artifact.url), "main_end": artifact.main_end, "record": record, "stems": stems,
+            "undigested": f"%{UNDIGESTED_NOTE}%",
         }  # fmt: skip
         with self._transaction(seconds=TIMEOUT + text.size / BYTES_PER_SECOND) as connection:
             content, is_new_text = store_text(connection, self._tenant, text)
@@ -123,6 +134,10 @@ class PostgresStore:
             # Separate transactions, because they lock URL keys before totals, in the reverse order.
             if url_keys := list(keys):
                 self.remember(url_keys)
+            if row["replaces"]:
+                with self._transaction() as connection:
+                    keys_found = [found["key"] for found in connection.execute(_REPLACED, values)]
+                    drop_artifacts(connection, self._tenant, keys_found, now)
             if must_sweep:
                 self.collect()
 

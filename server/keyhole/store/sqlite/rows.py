@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.records import UNDIGESTED, Artifact, ArtifactSummary, Part, Place
 from keyhole.store.base import MAX_SEARCHED_CHARS, PINNED_SHARE, TOO_MUCH_PINNED
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.sqlite import texts
@@ -23,6 +23,9 @@ ROW_BYTES: Final = 2_048
 """Approximate bytes of an artifact beside its text and words: its row, six index entries, half a page."""
 BYTES_PER_WORD_BYTE: Final = 1.3
 """Approximate bytes for a byte of search terms: the term, and its part of the index without positions."""
+
+_UNDIGESTED_NOTE: Final = json.dumps({"notice": UNDIGESTED})[1:-1]
+"""The note of an undigested text as part of the column. Quotes in other notes are escaped, so that none contains it."""
 
 LIVE: Final = "(last_access >= ? OR pinned) AND NOT damaged"
 """The condition for artifacts that are neither expired nor damaged. Its value is the time before which a last access
@@ -95,6 +98,13 @@ def put(db: Database, entry: Entry, stems: str, now: float) -> int:
             _delete_if_unused(db, old_content)
     db.execute("INSERT OR REPLACE INTO words (rowid, stems) VALUES (?, ?)", [key, stems])
     return int(key)
+
+
+def drop_replaced(db: Database, key: int, requested_url: str) -> None:
+    """Drop the undigested texts that the artifact `key` replaces; see `is_replaced` in store/base.py."""
+    sql = "SELECT key FROM entries WHERE requested_url = ? AND key <> ? AND NOT pinned AND notes LIKE ?"
+    keys = [other for (other,) in db.execute(sql, [requested_url, key, f"%{_UNDIGESTED_NOTE}%"])]
+    drop(db, keys, tombstones=True)
 
 
 def insert(db: Database, entry: Entry, key: int | None, turn: int, last_access: float) -> int:

@@ -75,6 +75,7 @@ class SqliteStore:
         def put_entry(db: Database) -> None:
             key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._max_bytes)
             key = rows.put(db, entry, rows.to_storable(stems), now)
+            rows.drop_replaced(db, key, entry.columns["requested_url"])
             space.make_room(db, space.Limits(self._max_bytes, now - self._ttl), protected_key=key)
             space.shrink_file(db, space.PAGES_FREED_PER_PUT)
 
