@@ -33,8 +33,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 IO_FILES = {
     "cli": (
         "background_output bound_command build call child_process compact_command config_command demo demo_site "
-        "log_format look_command "
-        "main output_log proxy_command run_command shell_command text_io tokens_command"
+        "live_output log_format look_command main output_log proxy_command run_command shell_command text_io "
+        "tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": (

@@ -53,7 +53,16 @@ class Ended(NamedTuple):
     """The read end of the pipe, which the caller closes, if background processes of the command still hold it open."""
 
 
-def run_child(program: Program, write: Callable[[bytes], None], timeout: float | None = None) -> Ended:
+class Alarm(NamedTuple):
+    """A function that is called when the command has run for some seconds."""
+
+    seconds: float
+    call: Callable[[], None]
+
+
+def run_child(
+    program: Program, write: Callable[[bytes], None], timeout: float | None = None, alarm: Alarm | None = None
+) -> Ended:
     """Run a command, pass its stdout and stderr in their order to `write`, and return how it ended.
 
     The command reads this process's stdin. Signals to this process are passed on to the command's process group. After
@@ -73,7 +82,7 @@ def run_child(program: Program, write: Callable[[bytes], None], timeout: float |
             )  # fmt: skip
         child = _Child(process, reading, write, in_own_group=in_own_group, in_terminal=in_terminal)
         try:
-            ended = _wait(child, signals, timeout)
+            ended = _wait(child, signals, timeout, alarm)
         finally:
             child.kill(signal.SIGKILL)  # it has ended, unless reading or writing failed
         if child.is_open:
@@ -206,18 +215,23 @@ class _Child:
             left -= self.read()
 
 
-def _wait(child: _Child, signals: _Signals, timeout: float | None) -> Ended:
+def _wait(child: _Child, signals: _Signals, timeout: float | None, alarm: Alarm | None) -> Ended:
     """Read the output and pass signals on until the command has ended."""
-    limits = [] if timeout is None else [(0.0, signal.SIGKILL), (time.monotonic() + timeout, signal.SIGTERM)]
+    started = time.monotonic()
+    limits = [] if timeout is None else [(0.0, signal.SIGKILL), (started + timeout, signal.SIGTERM)]
     timed_out = False
     while (ended := child.ended) is None:
-        seconds = max(0.0, limits[-1][0] - time.monotonic()) if limits else None
+        times = [limits[-1][0]] if limits else []
+        times += [started + alarm.seconds] if alarm else []
         ends = [child.reading, signals.woken] if child.is_open else [signals.woken]
-        ready, _, _ = select.select(ends, [], [], seconds)
+        ready, _, _ = select.select(ends, [], [], max(0.0, min(times) - time.monotonic()) if times else None)
         if child.reading in ready:
             child.read()
         for number in signals.take():
             child.forward(number)
+        if alarm and time.monotonic() >= started + alarm.seconds:
+            alarm.call()
+            alarm = None
         if limits and time.monotonic() >= limits[-1][0]:
             timed_out = True
             child.kill(limits.pop()[1])

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from keyhole.cli.background_output import keep_reading
 from keyhole.cli.bound_command import bound_output, current_folder, keeps_outputs, print_bounded
-from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Ended, Program, end_by_signal, run_child
+from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Alarm, Ended, Program, end_by_signal, run_child
+from keyhole.cli.live_output import LiveOutput
 from keyhole.cli.output_log import record_output
 from keyhole.cli.text_io import discard_buffered, print_bytes
 from keyhole.config.config import Config
@@ -45,6 +46,8 @@ class Options(NamedTuple):
     kind: str | None = None
     json: bool = False
     timeout: float | None = None
+    live_after: float | None = None
+    """Seconds after which the beginning of the output is printed although the command still runs, None for never."""
 
 
 class _Run(NamedTuple):
@@ -53,6 +56,7 @@ class _Run(NamedTuple):
     config: Config
     options: Options
     output: RunningOutput
+    live: LiveOutput
     ended: Ended
     notice: str
     """Lines that say why the output is not what the command would have printed."""
@@ -90,9 +94,11 @@ def run_program(config: Config, options: Options, program: Program, command: str
     folder, started_at = current_folder(), time.time()
     known = {"command": mask_secrets(command), "folder": mask_secrets(folder), "time": str(started_at)}
     spool = spool_folder(home_folder(config.home)) if keeps_outputs(config) else ""
+    live = LiveOutput()
+    alarm = None if options.live_after is None else Alarm(options.live_after, live.start)
     with closing(RunningOutput(spool, known, config.store_max_bytes)) as output:
         try:
-            ended = run_child(program, output.write, options.timeout)
+            ended = run_child(program, _write_both(output, live), options.timeout, alarm)
         except OSError as error:
             output.remove()
             return _report_unrunnable(program.words[0], error)
@@ -100,16 +106,24 @@ def run_program(config: Config, options: Options, program: Program, command: str
         if options.budget < min_budget + len(notice):  # the result may not exceed its budget
             print(notice, end="", file=sys.stderr)
             notice = ""
-        budget = options.budget - len(notice)
+        budget = options.budget - len(notice) - live.printed - live.ends_in_line
         facts = {
             "query": options.query, "budget": budget, "command": command, "exit_status": ended.status, "folder": folder,
         }  # fmt: skip
-        if _print_result(_Run(config, options, output, ended, notice, facts, started_at)):
+        if _print_result(_Run(config, options, output, live, ended, notice, facts, started_at)):
             output.remove()
     _keep_reading(ended, spool, known)
     if ended.signal:
         end_by_signal(ended.signal)
     return ended.status
+
+
+def _write_both(output: RunningOutput, live: LiveOutput) -> Callable[[bytes], None]:
+    def write(block: bytes) -> None:
+        output.write(block)
+        live.write(block)
+
+    return write
 
 
 def _report_unrunnable(name: str, error: OSError) -> int:
@@ -129,7 +143,7 @@ def _notice(timeout: float | None, dropped: int, ended: Ended) -> str:
 def _print_result(done: _Run) -> bool:
     """Print the output, bounded if it is over the budget, and return whether the whole of it is shown or stored."""
     if not done.options.json and not done.notice and done.output.size <= done.options.budget:
-        _print(lambda: print_bytes(b"".join(done.output.blocks())))
+        _print(lambda: print_bytes(b"".join(done.output.blocks())[done.live.printed :]))
         return True
     bounded, begun = bound_output(done.config, done.output.blocks(), kind=done.options.kind, **done.facts)
     record_output(done.config, "run", bounded, done.notice + bounded.text, done.started_at, done.facts)
@@ -144,8 +158,9 @@ def _print_bounded(done: _Run, bounded: Bounded, begun: bytes) -> None:
         ended = {"exit_status": done.ended.status, "timed_out": done.ended.timed_out}
         print_json({**bounded._asdict(), **ended})
     else:
-        print(done.notice, end="")
-        print_bounded(bounded, begun)
+        is_apart = done.live.ends_in_line and not bounded.unchanged
+        print(done.notice, end="\n" if is_apart else "")
+        print_bounded(bounded, begun[done.live.printed :])
 
 
 def _print(write: Callable[[], None]) -> None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 BUDGET: Final = 4_000
 """Characters that are printed, as by `keyhole run`."""
+LIVE_AFTER: Final = 5.0
+"""Seconds after which the beginning of the output is printed. Codex 0.169 shows an agent what a command has printed in
+10 s, and what it prints in 5 s or more whenever the agent asks (`MIN_EMPTY_YIELD_TIME_MS` in its source)."""
 FAILED: Final = 1
 """Exit status if the output cannot be printed."""
 
@@ -61,7 +64,7 @@ def _run(program: Program, script: str) -> int:
     from keyhole.cli.log_format import configure_logging
 
     configure_logging("ERROR", config.log_format)  # a line on stderr would be one of the script's
-    return run_program(config, Options(BUDGET), program, script)
+    return run_program(config, Options(BUDGET, live_after=LIVE_AFTER), program, script)
 
 
 def make_program(name: str, state: str, script: str, environment: Mapping[bytes, bytes]) -> Program:
