@@ -32,8 +32,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
     "cli": (
-        "bound_command build call child_process compact_command config_command demo demo_site log_format look_command "
-        "main output_log proxy_command run_command text_io tokens_command"
+        "background_output bound_command build call child_process compact_command config_command demo demo_site "
+        "live_output log_format look_command main output_log proxy_command run_command shell_command text_io "
+        "tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": (

@@ -1,7 +1,7 @@
 """Entry point of `keyhole` and `python -m keyhole`.
 
-`--version` is answered before anything else is imported, and `hook`, which clients run at each tool call, without the
-parser and the settings of the other commands.
+`--version` is answered before anything else is imported. `hook` and `shell`, which clients run at each tool call, need
+neither the parser nor the settings of the other commands.
 """
 
 import os
@@ -20,6 +20,11 @@ def main() -> int:
 
         if program.is_plain(sys.argv[2:]):
             return program.run_plain(sys.argv[2:])
+    if sys.argv[1:2] == ["shell"]:
+        from keyhole.cli import shell_command
+
+        if shell_command.is_plain(sys.argv[2:]):
+            return shell_command.run_plain(sys.argv[2:])
     from keyhole.cli import main as cli
 
     return cli.main()

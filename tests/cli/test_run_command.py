@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -114,9 +115,12 @@ def test_a_command_that_cannot_be_run_has_the_exit_status_of_shells(keyhole: Key
     assert keyhole.spooled() == []
 
 
-def test_a_command_that_a_signal_ends_has_the_exit_status_of_shells(keyhole: Keyhole) -> None:
-    code = "import os, signal; print('begun', flush=True); os.kill(os.getpid(), signal.SIGKILL)"
-    assert keyhole.python(code)[:2] == (137, "begun\n")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE, signal.SIGABRT])
+def test_the_signal_that_ends_a_command_ends_this_process_too(keyhole: Keyhole, number: signal.Signals) -> None:
+    script = f"ulimit -c 0; echo begun; kill -{number.value} $$"
+    assert keyhole.run("run", "--", "sh", "-c", script)[:2] == (-number, "begun\n")
+    result = json.loads(keyhole.run("run", "--json", "--", "sh", "-c", script)[1])
+    assert result["exit_status"] == 128 + number
 
 
 @pytest.mark.parametrize(
@@ -146,7 +150,7 @@ def test_a_signal_ends_a_stopped_command(keyhole: Keyhole) -> None:
     wait_for(ready.exists)
     process.send_signal(signal.SIGTERM)
     assert process.communicate(timeout=30)[0] == "begun\n"
-    assert process.returncode == 143
+    assert process.returncode == -signal.SIGTERM
 
 
 def test_a_signal_that_is_ignored_as_after_nohup_is_ignored_by_the_command(keyhole: Keyhole) -> None:
@@ -160,7 +164,7 @@ def test_a_signal_reaches_the_processes_that_the_command_started(keyhole: Keyhol
     wait_for(ready.exists)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=30)
-    assert process.returncode == 143
+    assert process.returncode == -signal.SIGTERM
 
 
 def test_a_command_is_ended_at_its_time_limit_and_the_result_says_so(keyhole: Keyhole) -> None:
@@ -237,6 +241,49 @@ def test_processes_that_a_command_leaves_running_are_not_waited_for(keyhole: Key
     pid = keyhole.folder / "pid"
     assert keyhole.run("run", "--", "sh", "-c", f"sleep 60 & echo $! > {pid}; echo done")[:2] == (0, "done\n")
     os.kill(int(pid.read_text()), signal.SIGKILL)
+
+
+def test_processes_that_a_command_leaves_running_go_on_and_their_output_is_stored_when_they_have_ended(
+    keyhole: Keyhole,
+) -> None:
+    begin, printed = keyhole.folder / "begin", keyhole.folder / "printed"
+    job = f"until [ -e {begin} ]; do sleep 0.01; done; seq 50000; echo end; touch {printed}"
+    script = f"({job}) >&2 & echo started; kill -9 $$"
+    assert keyhole.run("run", "--", "sh", "-c", script)[:2] == (-signal.SIGKILL, "started\n")
+    assert json.loads(keyhole.run("artifacts", "list", "--json")[1]) == []
+    begin.touch()
+    wait_for(printed.exists)
+    (file,) = keyhole.spooled()
+    wait_for(lambda: is_unlocked(file))
+    (row,) = json.loads(keyhole.run("artifacts", "list", "--json")[1])
+    stored = json.loads(keyhole.run("artifacts", "show", row["id"], "--json")[1])
+    assert stored["text"] == "".join(f"{n}\n" for n in range(1, 50_001)) + "end\n"
+    assert keyhole.spooled() == []
+
+
+def test_nothing_of_processes_that_a_command_leaves_running_is_kept_if_the_settings_say_so(keyhole: Keyhole) -> None:
+    begin, printed = keyhole.folder / "begin", keyhole.folder / "printed"
+    script = f"(until [ -e {begin} ]; do sleep 0.01; done; seq 50000 && touch {printed}) & echo started"
+    assert keyhole.run("run", "--", "sh", "-c", script, KEYHOLE_KEEP_OUTPUTS="off")[:2] == (0, "started\n")
+    begin.touch()
+    wait_for(printed.exists)
+    assert not keyhole.home.exists()
+
+
+def test_the_command_gets_the_open_files_of_its_caller(keyhole: Keyhole) -> None:
+    file = keyhole.folder / "file"
+    assert keyhole.run_script(f'"$0" -m keyhole run -- sh -c "echo out; echo three >&3" 3>{file}') == (0, "out\n", "")
+    assert file.read_text() == "three\n"
+
+
+def is_unlocked(path: Path) -> bool:
+    """Return whether no process is writing the file of an output."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
 
 
 def test_what_was_printed_before_keyhole_was_killed_is_found_later(keyhole: Keyhole) -> None:

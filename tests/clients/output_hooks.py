@@ -145,9 +145,18 @@ def _distrust(hooked: HookedAgent, programs: Path) -> None:
 
 
 def _rewrite(hooked: HookedAgent, programs: Path) -> None:
-    script = [hooked.run(LARGE), _read_on, hooked.run(f"echo '{SMALL}'; exit {STATUS}")]
-    large, rest, failing = run_turn(hooked, programs, script, options=["--rewrite-commands"])
+    script = [
+        hooked.run(LARGE),
+        _read_on,
+        hooked.run(f"echo '{SMALL}'; exit {STATUS}"),
+        hooked.run("echo killed; kill -9 $$"),
+        hooked.run("setsid sh -c 'sleep 0.5; echo tick && echo ticked > ticks' & echo started"),
+        hooked.run("for i in $(seq 100); do [ -s ticks ] && break; sleep 0.1; done; cat ticks"),
+    ]
+    large, rest, failing, killed, started, ticks = run_turn(hooked, programs, script, options=["--rewrite-commands"])
     _check_bounded(large, IMPORTANT)
     _check_rest(large, rest)
     assert f"{TOTAL:,} characters" in large, large[:500]
     _check_status(hooked, failing, failing)
+    assert re.search(r"code (137|-1)\nOriginal token count: \d+\nOutput:\nkilled\n", killed), killed
+    assert started.rstrip().endswith("\nstarted") and ticks.rstrip().endswith("\nticked"), f"{started} … {ticks}"

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import time
 from collections.abc import Iterable
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.cli.output_log import record_output
-from keyhole.cli.table import print_json
 from keyhole.cli.text_io import STDIN, print_bytes, print_text, read_blocks
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.retrieval.bound import Bounded
-from keyhole.retrieval.large_output import bound_blocks
-from keyhole.store.base import LOCAL
 from keyhole.store.home import boundary_secret, home_folder
+
+if TYPE_CHECKING:
+    import argparse
+
+    from keyhole.retrieval.bound import Bounded
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +40,8 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     }
     bounded, begun = bound_output(config, read_blocks(arguments.file), kind=arguments.kind, **facts)
     if arguments.json:
+        from keyhole.cli.table import print_json
+
         print_json(bounded._asdict())
     else:
         print_bounded(bounded, begun)
@@ -73,6 +75,8 @@ def bound_output(config: Config, blocks: Iterable[bytes], *, budget: int, **opti
 
     The output is stored, unless the settings keep none, it is small enough to be unchanged, or the store fails.
     """
+    from keyhole.retrieval.large_output import bound_blocks  # takes longer than most commands that `run` runs
+
     begun, blocks = bytearray(), iter(blocks)
     for block in blocks:
         begun += block
@@ -81,6 +85,7 @@ def bound_output(config: Config, blocks: Iterable[bytes], *, budget: int, **opti
     blocks = chain([bytes(begun)], blocks)
     if keeps_outputs(config) and len(begun) > budget:
         from keyhole.cli.build import open_stores
+        from keyhole.store.base import LOCAL
 
         with closing(open_stores(config)) as stores:
             try:

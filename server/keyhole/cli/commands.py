@@ -11,7 +11,7 @@ from keyhole.cli.compact_arguments import add_compact
 from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
 from keyhole.cli.look_arguments import add_look
-from keyhole.cli.output_arguments import add_bound, add_run
+from keyhole.cli.output_arguments import add_bound, add_run, add_shell
 from keyhole.cli.parser import Parser
 from keyhole.text.sites import AGES
 
@@ -24,7 +24,7 @@ SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 
 GROUPS: Final = MappingProxyType(
     {
-        "for agents": ("serve", "proxy", "install", "hook"),
+        "for agents": ("serve", "proxy", "install", "hook", "shell"),
         "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run", "compact"),
         "the store": ("artifacts", "look"),
         "the server": ("tokens",),
@@ -61,6 +61,7 @@ def build_parser() -> Parser:
     _add_select(commands)
     add_bound(commands)
     add_run(commands)
+    add_shell(commands)
     add_compact(commands)
     add_artifacts(commands)
     add_look(commands)

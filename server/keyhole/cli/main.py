@@ -32,6 +32,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "select": "keyhole.cli.extract_select",
         "bound": "keyhole.cli.bound_command",
         "run": "keyhole.cli.run_command",
+        "shell": "keyhole.cli.shell_command",
         "compact": "keyhole.cli.compact_command",
         "hook": "keyhole.cli.hook.program",
         "artifacts": "keyhole.cli.artifacts.commands",
@@ -46,7 +47,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The module of each command. Its `run(config, arguments)` returns the exit code. It is imported when the command runs,
 so that no command waits for another's imports."""
-COMMANDS_WITHOUT_SETTINGS: Final = frozenset({"config", "completion", "install", "doctor", "hook"})
+COMMANDS_WITHOUT_SETTINGS: Final = frozenset({"config", "completion", "install", "doctor", "hook", "shell"})
 """Commands that get the default settings, so that they work even if a setting is wrong."""
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130

@@ -19,7 +19,13 @@ MAX_SECONDS: Final = 1e9
 RUN_DESCRIPTION: Final = """\
 Run a command, keep all that it prints to stdout and stderr, and print the important lines of it when it has ended. The
 command reads the standard input and gets the signals that this process gets.
-Exit codes: that of the command; 128+N if signal N ended it; 124 at --timeout; 126 not executable; 127 not found."""
+Processes that the command leaves running go on; what they print later is stored when they have ended.
+Exit codes: that of the command, or the signal that ended it; 124 at --timeout; 126 not executable; 127 not found."""
+SHELL_DESCRIPTION: Final = """\
+Run a script in place of the shell that starts this command with `exec`, in a shell that was started alike, and print
+the important lines of its output as `keyhole run` does. In a terminal, run the shell alone. The hook of Codex writes
+this command; $KEYHOLE_SHELL_ENVIRONMENT has the environment in which the first shell was started.
+Exit codes: those of `keyhole run`."""
 
 
 def add_bound(commands: Any) -> None:
@@ -44,6 +50,17 @@ def add_run(commands: Any) -> None:
     _add_options(run)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end the command after S seconds")
     run.add_argument("words", nargs=REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
+
+
+def add_shell(commands: Any) -> None:
+    """Add `keyhole shell` to the parser's commands."""
+    shell = commands.add_parser(
+        "shell", help="run a script in place of a shell, and print the important lines of its output",
+        description=SHELL_DESCRIPTION, examples=("keyhole shell /bin/bash '' 'make -j8'",),
+    )  # fmt: skip
+    shell.add_argument("name", metavar="NAME", help="$0 of the shell")
+    shell.add_argument("state", metavar="STATE", help="$- of the shell, and what tells whether it is a login shell")
+    shell.add_argument("script", metavar="SCRIPT", help="what the shell is to run")
 
 
 def _seconds(text: str) -> float:

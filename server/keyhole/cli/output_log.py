@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keyhole._version import __version__
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.retrieval.bound import Bounded
-from keyhole.store.base import LOCAL
 from keyhole.store.home import home_folder
 from keyhole.store.ids import random_id
 from keyhole.store.spool import spool_folder, write_call
 from keyhole.text.secrets import mask_secrets
+
+if TYPE_CHECKING:
+    from keyhole.retrieval.bound import Bounded
 
 
 def record_output(
@@ -48,6 +49,7 @@ def record_output(
 def _add(config: Config, call: Mapping[str, Any]) -> None:
     from keyhole.cli.build import open_stores
     from keyhole.retrieval.output_record import make_output_record, read_call
+    from keyhole.store.base import LOCAL
 
     stores = open_stores(config)
     try:

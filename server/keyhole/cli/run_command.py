@@ -1,53 +1,82 @@
-"""Run `keyhole run`: run a command, keep all that it prints, and print the important lines of it at the end."""
+"""Run `keyhole run`: run a command, keep all that it prints, and print the important lines of it at the end.
+
+Many commands take less time than the imports of what bounds an output, so these are made for a long output only.
+"""
 
 from __future__ import annotations
 
-import argparse
+import logging
 import os
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from keyhole.cli.background_output import keep_reading
 from keyhole.cli.bound_command import bound_output, current_folder, keeps_outputs, print_bounded
-from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Ended, run_child
+from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Alarm, Ended, Program, end_by_signal, run_child
+from keyhole.cli.live_output import LiveOutput
 from keyhole.cli.output_log import record_output
-from keyhole.cli.table import print_json
-from keyhole.cli.text_io import discard_buffered
+from keyhole.cli.text_io import discard_buffered, print_bytes
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.retrieval.bound import MIN_BUDGET, check_options
 from keyhole.store.home import home_folder
 from keyhole.store.running_output import RunningOutput
 from keyhole.store.spool import spool_folder
 from keyhole.text.secrets import mask_secrets
 
+if TYPE_CHECKING:
+    import argparse
+
+    from keyhole.retrieval.bound import Bounded
+
+log = logging.getLogger(__name__)
+
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh"})
+
+
+class Options(NamedTuple):
+    """The options of `keyhole run`: how the output of a command is bounded and printed."""
+
+    budget: int
+    query: str | None = None
+    kind: str | None = None
+    json: bool = False
+    timeout: float | None = None
+    live_after: float | None = None
+    """Seconds after which the beginning of the output is printed although the command still runs, None for never."""
+
+
+class _Run(NamedTuple):
+    """A command that has ended."""
+
+    config: Config
+    options: Options
+    output: RunningOutput
+    live: LiveOutput
+    ended: Ended
+    notice: str
+    """Lines that say why the output is not what the command would have printed."""
+    facts: Mapping[str, Any]
+    """What `bound` is told of the output."""
+    started_at: float
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Run the command, print its bounded output, and return its exit status."""
+    from keyhole.retrieval.bound import MIN_BUDGET, check_options
+
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     if not words:
         raise KeyholeError(Code.INVALID_ARGUMENT, "run needs a command: keyhole run -- COMMAND")
     if os.name != "posix":
         raise KeyholeError(Code.INVALID_ARGUMENT, "run needs the signals and process groups of a POSIX system")
     check_options(arguments.kind, arguments.budget)
-    command, folder, started_at = command_line(words), current_folder(), time.time()
-    facts = {"command": mask_secrets(command), "folder": mask_secrets(folder), "time": str(started_at)}
-    spool = spool_folder(home_folder(config.home)) if keeps_outputs(config) else ""
-    with closing(RunningOutput(spool, facts, config.store_max_bytes)) as output:
-        try:
-            ended = run_child(words, output.write, arguments.timeout)
-        except OSError as error:
-            output.remove()
-            return _report_unrunnable(words[0], error)
-        if _print_result(config, arguments, output, ended, started_at, command, folder):
-            output.remove()
-    return ended.status
+    options = Options(arguments.budget, arguments.query, arguments.kind, arguments.json, arguments.timeout)
+    return run_program(config, options, Program(words), command_line(words), MIN_BUDGET)
 
 
 def command_line(words: Sequence[str]) -> str:
@@ -57,6 +86,46 @@ def command_line(words: Sequence[str]) -> str:
     return shlex.join(words)
 
 
+def run_program(config: Config, options: Options, program: Program, command: str, min_budget: int = 0) -> int:
+    """Run a command and print its bounded output. Return its exit status, or end as it did if a signal ended it.
+
+    `command`: its command line, as it is shown and stored. `min_budget`: characters that a notice leaves to the output.
+    """
+    folder, started_at = current_folder(), time.time()
+    known = {"command": mask_secrets(command), "folder": mask_secrets(folder), "time": str(started_at)}
+    spool = spool_folder(home_folder(config.home)) if keeps_outputs(config) else ""
+    live = LiveOutput()
+    alarm = None if options.live_after is None else Alarm(options.live_after, live.start)
+    with closing(RunningOutput(spool, known, config.store_max_bytes)) as output:
+        try:
+            ended = run_child(program, _write_both(output, live), options.timeout, alarm)
+        except OSError as error:
+            output.remove()
+            return _report_unrunnable(program.words[0], error)
+        notice = _notice(options.timeout, output.dropped, ended)
+        if options.budget < min_budget + len(notice):  # the result may not exceed its budget
+            print(notice, end="", file=sys.stderr)
+            notice = ""
+        budget = options.budget - len(notice) - live.printed - live.ends_in_line
+        facts = {
+            "query": options.query, "budget": budget, "command": command, "exit_status": ended.status, "folder": folder,
+        }  # fmt: skip
+        if _print_result(_Run(config, options, output, live, ended, notice, facts, started_at)):
+            output.remove()
+    _keep_reading(ended, spool, known)
+    if ended.signal:
+        end_by_signal(ended.signal)
+    return ended.status
+
+
+def _write_both(output: RunningOutput, live: LiveOutput) -> Callable[[bytes], None]:
+    def write(block: bytes) -> None:
+        output.write(block)
+        live.write(block)
+
+    return write
+
+
 def _report_unrunnable(name: str, error: OSError) -> int:
     """Print why a command cannot be run, and return the exit status that shells give."""
     is_missing = isinstance(error, FileNotFoundError)
@@ -64,43 +133,49 @@ def _report_unrunnable(name: str, error: OSError) -> int:
     return NOT_FOUND if is_missing else CANNOT_RUN
 
 
-def _print_result(
-    config: Config,
-    arguments: argparse.Namespace,
-    output: RunningOutput,
-    ended: Ended,
-    started_at: float,
-    command: str,
-    folder: str,
-) -> bool:
-    """Print the bounded output, and return whether the whole output is shown or stored."""
-    notice = _notice(arguments.timeout, output.dropped, ended)
-    if arguments.budget < MIN_BUDGET + len(notice):  # the result may not exceed its budget
-        print(notice, end="", file=sys.stderr)
-        notice = ""
-    facts: dict[str, Any] = {
-        "query": arguments.query,
-        "budget": arguments.budget - len(notice),
-        "command": command,
-        "exit_status": ended.status,
-        "folder": folder,
-    }
-    bounded, begun = bound_output(config, output.blocks(), kind=arguments.kind, **facts)
-    record_output(config, "run", bounded, notice + bounded.text, started_at, facts)
-    try:
-        if arguments.json:
-            print_json({**bounded._asdict(), "exit_status": ended.status, "timed_out": ended.timed_out})
-        else:
-            print(notice, end="")
-            print_bounded(bounded, begun)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader of the pipe has closed it, as `| head` does
-        discard_buffered()
-    return bounded.unchanged or bounded.id is not None
-
-
 def _notice(timeout: float | None, dropped: int, ended: Ended) -> str:
     """Return the lines that say why the output is not what the command would have printed."""
     lines = [f"Stopped by --timeout after {timeout:g} s.\n"] if ended.timed_out else []
     lines += [f"The last {dropped:,} bytes of the output are not kept: there is no space.\n"] if dropped else []
     return "".join(lines)
+
+
+def _print_result(done: _Run) -> bool:
+    """Print the output, bounded if it is over the budget, and return whether the whole of it is shown or stored."""
+    if not done.options.json and not done.notice and done.output.size <= done.options.budget:
+        _print(lambda: print_bytes(b"".join(done.output.blocks())[done.live.printed :]))
+        return True
+    bounded, begun = bound_output(done.config, done.output.blocks(), kind=done.options.kind, **done.facts)
+    record_output(done.config, "run", bounded, done.notice + bounded.text, done.started_at, done.facts)
+    _print(lambda: _print_bounded(done, bounded, begun))
+    return bounded.unchanged or bounded.id is not None
+
+
+def _print_bounded(done: _Run, bounded: Bounded, begun: bytes) -> None:
+    if done.options.json:
+        from keyhole.cli.table import print_json
+
+        ended = {"exit_status": done.ended.status, "timed_out": done.ended.timed_out}
+        print_json({**bounded._asdict(), **ended})
+    else:
+        is_apart = done.live.ends_in_line and not bounded.unchanged
+        print(done.notice, end="\n" if is_apart else "")
+        print_bounded(bounded, begun[done.live.printed :])
+
+
+def _print(write: Callable[[], None]) -> None:
+    """Print to standard output, whose reader may have closed it, as `| head` does."""
+    try:
+        write()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_buffered()
+
+
+def _keep_reading(ended: Ended, spool: str, known: Mapping[str, str]) -> None:
+    """Let the processes that the command left running go on printing."""
+    try:
+        if ended.pipe is not None:
+            keep_reading(ended.pipe, spool, known)
+    except OSError as error:
+        log.warning("processes that the command left running cannot print any more: %s", error.strerror)

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final
@@ -33,6 +34,8 @@ class RunningOutput:
     def __init__(self, folder: str, facts: Mapping[str, str], max_bytes: int) -> None:
         self._path: Path | None = None
         self._left = max_bytes
+        self.size = 0
+        """Bytes of the output, with those that are not kept."""
         self.dropped = 0
         """Bytes that are not kept, because the file or the disk is full."""
         head = json.dumps(dict(facts)).encode() + b"\n"
@@ -57,6 +60,7 @@ class RunningOutput:
 
     def write(self, block: bytes) -> None:
         """Add a block, or count as dropped what does not fit."""
+        self.size += len(block)
         written = 0
         with suppress(OSError):  # the disk is full
             written = self._file.write(block[: self._left]) if self._left else 0
@@ -69,6 +73,13 @@ class RunningOutput:
         """Yield the output from its beginning."""
         self._file.seek(self._start)
         yield from _read(self._file)
+
+    def fileno(self) -> int | None:
+        """Return the descriptor of the file, for a process that goes on writing it and holds its lock.
+
+        It is None if the output is in memory.
+        """
+        return None if isinstance(self._file, BytesIO) else self._file.fileno()
 
     def remove(self) -> None:
         """Remove the file: the output is shown or stored."""
@@ -120,7 +131,11 @@ def list_running(folder: str) -> list[Path]:
 
 
 def _open_unnamed(head: bytes) -> BinaryIO:
-    file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed by `remove`
+    """Return a temporary file, or one in memory where no folder can be written, as in a sandbox."""
+    try:
+        file: BinaryIO = TemporaryFile(buffering=0)  # noqa: SIM115 - closed by `close`
+    except OSError:
+        file = BytesIO()
     file.write(head)
     return file
 

@@ -71,12 +71,30 @@ def test_a_command_is_rewritten_and_approved() -> None:
     output = answer["hookSpecificOutput"]
     assert (output["hookEventName"], output["permissionDecision"]) == ("PreToolUse", "allow")
     words = shlex.split(output["updatedInput"]["command"])
-    assert words == [*PROGRAM, "run", "--", "${SHELL:-/bin/sh}", "-c", command]
+    assert words[0].startswith(f"{codex.ENVIRONMENT}=$(")
+    assert words[1:-2] == ["exec", *PROGRAM, "shell", "--", "$0"]
+    assert words[-1] == command
+
+
+def test_the_environment_is_no_argument_which_other_users_could_read() -> None:
+    answer = codex.rewrite(recorded("codex-before-shell"), PROGRAM)
+    assert answer is not None
+    command = answer["hookSpecificOutput"]["updatedInput"]["command"]
+    assert "environ" in command.partition(" exec ")[0]
+    assert "environ" not in command.partition(" exec ")[2]
 
 
 def test_a_command_is_rewritten_once() -> None:
     event = recorded("codex-before-shell")
-    event["tool_input"]["command"] = f"{shlex.join(PROGRAM)} run -- make"
+    answer = codex.rewrite(event, PROGRAM)
+    assert answer is not None
+    event["tool_input"] = answer["hookSpecificOutput"]["updatedInput"]
+    assert codex.rewrite(event, PROGRAM) is None
+
+
+def test_a_command_that_would_be_too_long_for_an_argument_is_left_alone() -> None:
+    event = recorded("codex-before-shell")
+    event["tool_input"]["command"] = "'" * (codex.MAX_COMMAND // 4)
     assert codex.rewrite(event, PROGRAM) is None
 
 

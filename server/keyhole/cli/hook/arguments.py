@@ -38,5 +38,5 @@ def add_hook(commands: Any) -> None:
     hook.add_argument(
         "--rewrite-commands",
         action="store_true",
-        help="codex only: approve every command and run it with `keyhole run`, which gets the whole output",
+        help="codex only: approve every command and run it with `keyhole shell`, which gets the whole output",
     )

@@ -2,8 +2,8 @@
 
 `PostToolUse` takes a reason to stop, which Codex gives to the model instead of the result, and goes on. A shell's
 output is cut by Codex before the hook gets it, and its exit status is missing; the transcript has the status and more
-of the output. `PreToolUse` can run a command through `keyhole run`, which bounds the
-whole output; Codex ties this to an approval of the command.
+of the output. `PreToolUse` can run a command through `keyhole shell`, which bounds the whole output; Codex ties this to
+an approval of the command.
 """
 
 from __future__ import annotations
@@ -28,6 +28,18 @@ if TYPE_CHECKING:
 SHELL: Final = "Bash"
 SHELL_NOTE: Final = "Codex tells hooks no exit status, and cut this output if it has a line about truncation."
 STOP: Final = "Keyhole shows this result within its budget."
+
+ENVIRONMENT: Final = "KEYHOLE_SHELL_ENVIRONMENT"
+"""The variable in which `keyhole shell` gets the environment in which Codex started the shell. Other users can read
+arguments, but no variables."""
+MAX_ENVIRONMENT: Final = 90_000
+"""Greatest environment in bytes that is passed on: in Base64, it must fit into a variable, 131,072 bytes on Linux."""
+STARTED_IN: Final = f"$({{ head -c {MAX_ENVIRONMENT} /proc/$$/environ | base64; }} 2>/dev/null)"
+"""A shell's expansion of its first environment, "" without a proc file system."""
+STATE: Final = r"$- $({ shopt login_shell || tr '\0' '\n' </proc/$$/cmdline | sed -n 2p; } 2>/dev/null)"
+"""A shell's expansion of `$-` and of what tells whether it is a login shell: a line of bash, or its first argument."""
+MAX_COMMAND: Final = 120_000
+"""Greatest rewritten command in bytes. Linux allows 131,072 for an argument. A longer command is left alone."""
 
 
 def find(event: Json, _environment: Mapping[str, str]) -> Result | None:
@@ -65,7 +77,7 @@ def answer(_event: Json, text: str) -> Json:
 
 
 def rewrite(event: Json, program: Sequence[str]) -> Json | None:
-    """Return the answer that approves a command and runs it through `keyhole run`, None for any other event.
+    """Return the answer that approves a command and runs it through `keyhole shell`, None for any other event.
 
     `program`: the words of the command line that start Keyhole.
     """
@@ -73,8 +85,11 @@ def rewrite(event: Json, program: Sequence[str]) -> Json | None:
 
     command = text_at(table_at(event, "tool_input"), "command")
     is_shell = event.get("hook_event_name") == "PreToolUse" and event.get("tool_name") == SHELL
-    if not is_shell or not command.strip() or command.startswith(run := f"{join(program)} run "):
+    beginning = f'{ENVIRONMENT}="{STARTED_IN}" exec {join(program)} shell -- "$0" "{STATE}" '
+    if not is_shell or not command.strip() or command.startswith(beginning):
         return None
-    rewritten = f'{run}-- "${{SHELL:-/bin/sh}}" -c {quote(command)}'
+    rewritten = beginning + quote(command)
+    if len(rewritten.encode("utf-8", "surrogatepass")) > MAX_COMMAND:
+        return None
     allowed = {"permissionDecision": "allow", "updatedInput": {**event["tool_input"], "command": rewritten}}
     return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **allowed}}

@@ -77,7 +77,7 @@ def answer(data: bytes, client: str, budget: int, environment: Mapping[str, str]
 
 
 def _rewrite(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the answer that runs a command of Codex through `keyhole run`, None for any other event.
+    """Return the answer that runs a command of Codex through `keyhole shell`, None for any other event.
 
     On Windows, Codex runs commands with PowerShell, whose quotation marks `rewrite` does not write.
     """

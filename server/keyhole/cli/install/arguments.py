@@ -50,7 +50,7 @@ def _add_entry_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     entry.add_argument(
         "--rewrite-commands", action="store_true",
-        help="codex with --hooks: run commands with keyhole run, which gets their whole output; this approves them all",
+        help="codex with --hooks: run commands with keyhole shell, which gets all that they print; approves them all",
     )  # fmt: skip
     proxy = entry.add_mutually_exclusive_group()
     proxy.add_argument("--wrap", metavar="SERVER", help="put keyhole proxy in front of a server that is registered")

@@ -67,7 +67,7 @@ class HookClient:
         return {"type": "command", shell: line.text, "timeoutSec": TIMEOUT}
 
     def rewrite_item(self, line: HookLine, platform: str) -> dict[str, Any]:
-        """Return the item of Codex's hook that runs each command through `keyhole run`."""
+        """Return the item of Codex's hook that runs each command through `keyhole shell`."""
         rewriting = replace(line, options=f" --rewrite-commands{line.options}")
         return replace(self, tools=f"^{_CODEX_SHELL}$").item(rewriting, platform)
 
