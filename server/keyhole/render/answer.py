@@ -8,8 +8,9 @@ used, so the same page and arguments give the same bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from keyhole.errors import Code, KeyholeError
@@ -72,6 +73,12 @@ class Style:
     def brief(self) -> bool:
         """Return True for the shortest form."""
         return self.form == "brief"
+
+
+def each_form(render: Callable[[Form, int], Answer]) -> list[Callable[[int], Answer]]:
+    """Return the functions that render an answer in each form, the longest first."""
+    forms: tuple[Form, ...] = ("full", "plain", "brief")
+    return [partial(render, form) for form in forms]
 
 
 def warning_line(code: str, *, brief: bool = False) -> str:

@@ -7,9 +7,8 @@ ports. Ranking and rendering run in a thread, so that one large page does not de
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from keyhole.budget.fit import fit
@@ -18,7 +17,16 @@ from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
-from keyhole.render.answer import UNSTORED, Form, Style, page_answer, quote_answer, rerank_note, window_answer
+from keyhole.render.answer import (
+    UNSTORED,
+    Form,
+    Style,
+    each_form,
+    page_answer,
+    quote_answer,
+    rerank_note,
+    window_answer,
+)
 from keyhole.render.quotes import locate_quote
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call
@@ -270,7 +278,7 @@ class Retrieval:
                     repeats=repeats_of(selection.repeated, shown),
                 )
 
-        return _count_saved(fit(budget, *_forms(render)), artifact)
+        return _count_saved(fit(budget, *each_form(render)), artifact)
 
     def _window_answer(self, call: Call, id: str, offset: int, limit: int | None) -> Answer:
         """Return the answer for a range of a stored text."""
@@ -291,7 +299,7 @@ class Retrieval:
             following = arguments_after_window(call, part.artifact, window, base)
             return window_answer(part, window, Style(self.secret, form, warning), following=following)
 
-        return fit(budget, *_forms(render), wanted=most)
+        return fit(budget, *each_form(render), wanted=most)
 
     def _quote_answer(self, call: Call, artifact: Artifact, text: str) -> Answer:
         """Return the answer that shows a quote, or else the passage nearest to it, and the text around it.
@@ -317,7 +325,7 @@ class Retrieval:
                 following=following,
             )
 
-        return fit(budget, *_forms(render))
+        return fit(budget, *each_form(render))
 
     def _sources_answer(
         self, call: Call, found: FoundSources, ranked: Ranked | None, count: int, scope: str, note: str
@@ -325,24 +333,12 @@ class Retrieval:
         """Return the answer for a search: its sources with their best passages."""
         from keyhole.retrieval.search_answer import search_answer
 
+        warning = self.store.warning()
         with stage("render"):
             answer = search_answer(
-                found,
-                ranked,
-                call,
-                count=count,
-                scope=scope,
-                secret=self.secret,
-                note=note,
-                warning=self.store.warning(),
+                found, ranked, call, count=count, scope=scope, secret=self.secret, note=note, warning=warning
             )
         return _count_saved(answer, *(source.artifact for source in found.sources if source.artifact))
-
-
-def _forms(render: Callable[[Form, int], Answer]) -> list[Callable[[int], Answer]]:
-    """Return the forms of an answer, the longest first."""
-    forms: tuple[Form, ...] = ("full", "plain", "brief")
-    return [partial(render, form) for form in forms]
 
 
 def _count_saved(answer: Answer, *artifacts: Artifact) -> Answer:

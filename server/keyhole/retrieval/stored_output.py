@@ -15,7 +15,7 @@ from keyhole.budget.fit import fit
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles
 from keyhole.passages.gaps import next_gap
-from keyhole.render.answer import Form, Style, page_answer
+from keyhole.render.answer import Form, Style, each_form, page_answer
 from keyhole.retrieval.bound import LARGE_CHARS, read_stored
 from keyhole.retrieval.next_call import range_arguments
 from keyhole.retrieval.output_excerpt import read_excerpt
@@ -60,8 +60,7 @@ def large_answer(store: Store, secret: bytes, call: Call, part: Part, query: str
         style = Style(secret, form, warning)
         return page_answer(part.artifact, selection, style, following=following, has_query=True, note=note)
 
-    forms: tuple[Form, ...] = ("full", "plain", "brief")
-    return fit(call.budget, *(partial(render, form) for form in forms))
+    return fit(call.budget, *each_form(render))
 
 
 def find_large(store: Store, call: Call, part: Part, quote: str, context: int) -> tuple[int, int]:
