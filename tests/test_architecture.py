@@ -63,7 +63,7 @@ IO_FILES = {
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",
     "serve/http/telemetry": "access_log metrics tracing",
-    "store": "fallback home ids open running_output spool",
+    "store": "fallback home ids open private_files running_output spool",
     "store/postgres": "database reads schema texts",
     "store/calls": "queries queue schema sqlite writes",
     "store/sqlite": "damage file folder_lock keys migration rows schema search space store texts",

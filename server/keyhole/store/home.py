@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from keyhole.store.private_files import make_private_folder
+
 log = logging.getLogger(__name__)
 
 SECRET_BYTES = 32
@@ -60,7 +62,7 @@ def open_home(
     A damaged secret is skipped rather than removed, because another server may have just replaced it. Raises OSError if
     the folder cannot be used.
     """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(folder)
     for name in SECRET_NAMES:
         path = folder / name
         if not path.exists():

@@ -20,6 +20,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.store.adopting import Adopt, AdoptCalls, AdoptingStore
 from keyhole.store.base import LOCAL, Clock, Store
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
+from keyhole.store.private_files import make_private_folder
 from keyhole.store.spool import spool_folder
 from keyhole.store.stores import Stores
 
@@ -173,7 +174,7 @@ class LocalStores:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(folder)
     except OSError as error:
         raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {error.strerror}") from error
 
