@@ -24,7 +24,7 @@ from tests.store.calls.samples import START, call
 from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import Cluster
 
-TOKEN = "operator-token-of-this-test"
+TOKEN = "kW7-2hQxv9Zr4mTb"
 
 
 @dataclass
