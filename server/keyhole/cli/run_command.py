@@ -85,7 +85,7 @@ def _print_result(
         "exit_status": ended.status,
         "folder": folder,
     }
-    bounded, begun = bound_output(config, output.blocks(), kind=arguments.kind, **facts)
+    bounded, begun = bound_output(config, output.blocks(), started_at, kind=arguments.kind, **facts)
     record_output(config, "run", bounded, notice + bounded.text, started_at, facts)
     try:
         if arguments.json:

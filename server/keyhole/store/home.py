@@ -23,7 +23,7 @@ WRITE_CHECKS, WRITE_PAUSE = 100, 0.02
 milliseconds, on a slow disk tenths of a second."""
 WRITE_AGE = 10.0
 """Seconds since a file was changed, after which an empty secret is damaged: its server ended before it wrote."""
-_OWN_PREFIXES = (*SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool")
+_OWN_PREFIXES = (*SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool", "forgotten")
 """Prefixes of the names that Keyhole creates in its home folder."""
 
 

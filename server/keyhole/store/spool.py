@@ -153,6 +153,7 @@ def _adopt_file(folder: str, name: str, take: Callable[[bytes, str], None]) -> b
 
     from keyhole.errors import KeyholeError
     from keyhole.store.base import TOO_LARGE
+    from keyhole.store.forget_mark import FORGOTTEN
 
     log = logging.getLogger(__name__)
     path, (id, suffix) = os.path.join(folder, name), os.path.splitext(name)
@@ -171,8 +172,9 @@ def _adopt_file(folder: str, name: str, take: Callable[[bytes, str], None]) -> b
             os.replace(path, os.path.join(folder, id + DAMAGED))
         return False
     except KeyholeError as error:
-        log.warning("cannot store the %s %s: %s", kind, name, error.message)
-        if error.message != TOO_LARGE:
+        if error.message != FORGOTTEN:
+            log.warning("cannot store the %s %s: %s", kind, name, error.message)
+        if error.message not in {TOO_LARGE, FORGOTTEN}:
             return False
     with suppress(OSError):
         os.unlink(path)

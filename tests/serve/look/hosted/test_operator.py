@@ -42,6 +42,9 @@ class OneTenant:
     def calls_for(self, tenant: str) -> CallLog:
         return self.calls
 
+    def remove_files(self, tenant: str, *, everything: bool) -> int:
+        return 0
+
     def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
         self.read += 1
         if self.fails:
