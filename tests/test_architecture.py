@@ -65,10 +65,10 @@ IO_FILES = {
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",
     "serve/http/telemetry": "access_log metrics tracing",
-    "store": "fallback home ids open running_output spool",
+    "store": "backoff fallback forget_mark home ids open private_files running_output spool",
     "store/postgres": "database reads schema texts",
     "store/calls": "queries queue schema sqlite writes",
-    "store/sqlite": "damage file folder_lock keys migration rows schema search space store texts",
+    "store/sqlite": "damage file folder_lock forgetting keys migration rewrite rows schema search space store texts",
     "websearch": "engines_file failover panel",
     "websearch/engines": "custom ddgs searxng",
 }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from html import unescape
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,6 +21,7 @@ import pytest
 
 from keyhole.cli.main import main
 from keyhole.config.config import Config
+from keyhole.serve.look.access import USED
 from keyhole.store.base import LOCAL
 from keyhole.store.open import open_stores
 from tests.store.calls import samples
@@ -68,26 +72,146 @@ def get(link: str, cookie: str = "") -> tuple[int, str, str]:
         connection.close()
 
 
-def test_the_command_serves_the_pages_and_opens_them_in_the_browser_until_ctrl_c(home: Path) -> None:
-    opened, browser = home / "opened", home / "browser.py"
-    browser.write_text("import pathlib, sys; pathlib.Path(sys.argv[1]).write_text(sys.argv[2])")
-    with looking(home, browser=f"{shlex.join([sys.executable, str(browser), str(opened)])} %s") as (process, link):
+BROWSER = """
+import json, os, pathlib, re, sys, time, urllib.error, urllib.request
+for stream in (1, 2):  # those of the command end with it
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+folder, address = pathlib.Path(sys.argv[1]), sys.argv[2]
+(folder / "address").write_text(address)
+for _ in range(3_000):
+    if (folder / "go").exists():
+        break
+    time.sleep(0.01)
+found = re.search('url=([^"]+)"', urllib.request.urlopen(address).read().decode()) if address[:5] == "file:" else None
+link = found[1] if found else address
+try:
+    answer = urllib.request.urlopen(link)
+except urllib.error.HTTPError as error:
+    answer = error
+cookie = (answer.headers["Set-Cookie"] or "").split(";")[0]
+(folder / "part").write_text(json.dumps([answer.status, cookie, answer.read().decode()]))
+(folder / "part").rename(folder / "answer")
+"""
+"""A browser that opens an address when the file `go` exists, and keeps the address and its answer in files."""
+THIEF = """
+for turn in $(seq 300); do
+    for file in /proc/[0-9]*/cmdline; do
+        line=$(tr '\\0' ' ' < $file 2>/dev/null)
+        case $line in
+        *browser.py*file://*|*browser.py*token=*)
+            echo "saw $line"
+            path=$(echo "$line" | sed 's/.*file:..//; s/ *$//')
+            cat "$path" 2>&1
+            ls "$(dirname "$path")" 2>&1
+            exit 0;;
+        esac
+    done
+done
+"""
+"""Polls the command lines of all processes for the address that a browser opens, and tries to read it."""
+
+
+class Visit:
+    """A folder with a browser that opens an address when it is told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        (folder / "browser.py").write_text(BROWSER)
+        self.command = f"{shlex.join([sys.executable, str(folder / 'browser.py'), str(folder)])} %s"
+
+    def address(self) -> str:
+        """Return the address with which the browser was started."""
+        wait_for(lambda: (self.folder / "address").exists() and (self.folder / "address").read_text())
+        return (self.folder / "address").read_text()
+
+    def open(self) -> tuple[int, str, str]:
+        """Let the browser open the address, and return status, cookie and text of the answer."""
+        (self.folder / "go").touch()
+        wait_for((self.folder / "answer").exists)
+        status, cookie, text = json.loads((self.folder / "answer").read_text())
+        return status, cookie, text
+
+
+@pytest.fixture
+def visit(tmp_path: Path) -> Iterator[Visit]:
+    yield (visit := Visit(tmp_path / "visit"))
+    (visit.folder / "go").touch()
+
+
+def file_of(address: str) -> Path:
+    """Return the path of the file that an address names."""
+    return Path(address.removeprefix("file://"))
+
+
+def test_the_command_serves_the_pages_and_opens_them_in_the_browser_until_ctrl_c(home: Path, visit: Visit) -> None:
+    with looking(home, browser=visit.command) as (process, link):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", link)
-        wait_for(lambda: opened.exists() and bool(opened.read_text()))
-        once = opened.read_text()
-        assert once != link
-        status, cookie, _ = get(once)
-        assert (status, get(once)[0], get(link)[0]) == (200, 403, 200)
+        file = file_of(visit.address())
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
+        status, cookie, _ = visit.open()
+        assert (status, get(link)[0], file.parent.exists()) == (200, 200, False)
         page = urlsplit(link)._replace(query="words=zebra").geturl()
         assert "zebra crossing" in get(page, cookie)[2]
         assert get(page)[0] == 403
         with closing(HTTPConnection(urlsplit(link).netloc, timeout=PATIENCE)) as stream:  # of a page that is open
-            stream.request("GET", "/live", headers={"Cookie": cookie})
+            stream.request("GET", f"/live?since={'9' * 5_000}", headers={"Cookie": cookie})
             assert stream.getresponse().read(6) == b"retry:"
             process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert errors.decode().splitlines() == ["keyhole: the pages are served at this link until Ctrl-C"]
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="only root of Linux can be a second user, who polls /proc"
+)
+def test_another_user_of_the_machine_learns_no_link_from_the_command_line_of_the_browser(
+    home: Path, visit: Visit
+) -> None:
+    nobody = 65_534
+    with looking(home, browser=visit.command) as (_, link):
+        visit.address()
+        seen = subprocess.run(
+            ["/bin/sh"], input=THIEF, capture_output=True, text=True, timeout=PATIENCE, check=True,
+            cwd="/", user=nobody, group=nobody, extra_groups=[],
+        ).stdout  # fmt: skip
+        assert "saw " in seen and "browser.py" in seen and "open.html" in seen
+        assert "token=" not in seen and seen.count("Permission denied") == 2
+        assert visit.open()[0] == 200
+        assert get(link)[0] == 200
+
+
+def test_a_link_that_another_program_used_first_ends_its_session_and_a_new_link_is_printed(
+    home: Path, visit: Visit
+) -> None:
+    with looking(home, browser=visit.command) as (process, link):
+        stolen_link = unescape(file_of(visit.address()).read_text().partition("url=")[2].partition('"')[0])
+        status, stolen, _ = get(stolen_link)
+        assert status == 200
+        assert get(urlsplit(link)._replace(query="").geturl(), stolen)[0] == 200
+        status, cookie, text = get(stolen_link)
+        assert (status, cookie, text) == (403, "", USED)
+        assert process.stdout and process.stderr
+        new_link = process.stdout.readline().decode().strip()
+        assert new_link != link
+        page = urlsplit(link)._replace(query="").geturl()
+        assert [get(page, stolen)[0], get(link)[0], get(stolen_link)[0], get(new_link)[0]] == [403, 403, 403, 200]
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=PATIENCE)[1].decode().splitlines()
+        assert errors[1:] == [
+            "keyhole: another program used the link of the browser first; all sessions were ended, and this link is new"
+        ]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_unused_file_is_removed_at_the_end(home: Path, visit: Visit, ending: signal.Signals) -> None:
+    with looking(home, browser=visit.command) as (process, _):
+        file = file_of(visit.address())
+        assert file.exists()
+        process.send_signal(ending)
+        process.communicate(timeout=PATIENCE)
+        assert not file.parent.exists()
 
 
 @pytest.mark.parametrize(
@@ -109,6 +233,7 @@ def test_the_newest_session_is_exported_to_a_file(home: Path, capsys: Captured) 
     assert main(["look", "--export", str(path)]) == 0
     assert f"{path}: {path.stat().st_size:,} bytes" in capsys.readouterr().out
     assert "zebra crossing" in path.read_text(encoding="utf-8")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_each_tenant_has_calls_of_its_own(home: Path, capsys: Captured) -> None:

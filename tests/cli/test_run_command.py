@@ -76,6 +76,15 @@ class Keyhole:
         return sorted(path for path in (self.home / "spool").iterdir() if path.suffix != ".call")
 
 
+@pytest.mark.parametrize("umask", ["000", "022"])
+def test_the_new_home_folder_is_the_owners_alone_while_the_first_command_runs(keyhole: Keyhole, umask: str) -> None:
+    keyhole.home = keyhole.folder / "data" / "home"
+    code = "import os, sys; [print(oct(os.stat(path).st_mode)[-3:]) for path in sys.argv[1:]]"
+    folders = f"{keyhole.folder}/data {keyhole.folder}/data/home {keyhole.folder}/data/home/spool"
+    script = f'umask {umask}; exec "$0" -m keyhole run -- "$0" -c "{code}" {folders}'
+    assert keyhole.run_script(script) == (0, "700\n" * 3, "")
+
+
 def test_a_small_output_and_the_exit_status_pass_unchanged(keyhole: Keyhole) -> None:
     code = "import os; os.write(1, b'out\\r\\n'); os.write(2, b'err'); os.write(1, b' out'); os._exit(3)"
     assert keyhole.python(code) == (3, "out\nerr out", "")

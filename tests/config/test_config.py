@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import random
 from pathlib import Path
 
 import pytest
@@ -254,7 +256,27 @@ def test_the_operators_token_is_long_and_fits_into_a_cookie(token: str) -> None:
     message = refusal({PREFIX + "OPERATOR_TOKEN": token})
     assert "at least 16" in message
     assert token not in message
-    assert parse_config({PREFIX + "OPERATOR_TOKEN": "a-._~+/9" * 2}).operator_token == "a-._~+/9" * 2
+    assert parse_config({PREFIX + "OPERATOR_TOKEN": "a-._~+/9T4rv2LqX"}).operator_token == "a-._~+/9T4rv2LqX"
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "a" * 32, "PasswordPassword", "keyhole-operator-token", "0123456789abcdef", "abcdefghijklmnop", "8fK2x9Qd" * 2,
+        "aabbccddeeffgghhii", "change-me-change-me-please", "operator-token-of-this-test", "1111222233334444",
+    ],
+)  # fmt: skip
+def test_the_operators_token_cannot_be_guessed(token: str) -> None:
+    message = refusal({PREFIX + "OPERATOR_TOKEN": token})
+    assert "OPERATOR_TOKEN" in message and "openssl rand -hex 32" in message
+    assert token not in message
+
+
+def test_random_tokens_are_accepted() -> None:
+    rng = random.Random(1)
+    for _ in range(300):
+        for token in (rng.randbytes(32).hex(), base64.urlsafe_b64encode(rng.randbytes(24)).decode()):
+            assert parse_config({PREFIX + "OPERATOR_TOKEN": token}).operator_token == token
 
 
 def test_the_repr_of_a_config_hides_exactly_the_secret_settings() -> None:

@@ -129,7 +129,13 @@ def test_a_search_that_cannot_store_anything_warns() -> None:
 def test_a_store_that_fails_during_a_call_still_allows_continuations() -> None:
     class FailsToWrite(MemoryStore):
         def put(
-            self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None
+            self,
+            artifact: Artifact,
+            words: str,
+            keys: Iterable[bytes] = (),
+            packed: PackedText | None = None,
+            *,
+            is_import: bool = False,
         ) -> None:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
 

@@ -20,6 +20,7 @@ from keyhole.render.boundary import END
 from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session
+from keyhole.store.forget_mark import Mark
 from tests.support.fakes import HANGS, FakeEngine, page
 from tests.support.product import retrieval
 
@@ -246,3 +247,12 @@ def test_an_old_passage_counts_as_forgotten() -> None:
     for _ in range(6):
         fetch(product, caller, "free space map", repeat=True)
     assert "as shown in call 1;" not in fetch(product, caller, "transaction id wraparound", 9_000).text
+
+
+def test_a_session_does_not_name_calls_from_before_the_store_forgot_something() -> None:
+    product, caller = session()
+    fetch(product, caller, "vacuum threshold for autovacuum", 9_000)
+    assert "as shown in call 1;" in fetch(product, caller, "transaction id wraparound", 9_000).text
+    product.store.add_mark(Mark(0.0, 1.0))
+    answer = fetch(product, caller, "transaction id wraparound", 9_000)
+    assert "in call" not in answer.text and answer.text.endswith(END)

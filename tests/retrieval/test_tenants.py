@@ -84,6 +84,9 @@ class ObservableStores:
     def calls_for(self, tenant: str) -> CallLog:
         return MemoryCallLog(Clock(), 86_400.0)
 
+    def remove_files(self, tenant: str, *, everything: bool) -> int:
+        return 0
+
     def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
         return iter(())
 

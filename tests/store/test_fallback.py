@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.store.backoff import FIRST_PAUSE, LONGEST_PAUSE
 from keyhole.store.base import Store
 from keyhole.store.fallback import (
     ARTIFACTS_PER_MOVE,
-    FIRST_PAUSE,
     KEPT_IN_MEMORY,
-    LONGEST_PAUSE,
     MAX_PENDING_KEYS,
-    Backoff,
     FallbackStore,
 )
+from keyhole.store.forget_mark import Mark
 from keyhole.store.memory import MemoryStore
+from keyhole.store.scope import ALL
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import BrokenStore, Clock, artifact
 from tests.support.store_contract import DAY, TTL, StoreContract, code_of
@@ -289,23 +289,6 @@ def test_a_failing_disk_is_tried_after_growing_pauses(store: FallbackStore, disk
     assert tried == [0, 1, 3, 7, 15, 31, 61, 91]
 
 
-def test_only_one_caller_may_try_after_a_pause(clock: Clock) -> None:
-    backoff = Backoff(clock)
-    backoff.record_failure()
-    assert [backoff.acquire() for _ in range(3)] == [False] * 3
-    clock.advance(FIRST_PAUSE)
-    assert [backoff.acquire() for _ in range(3)] == [True, False, False]
-    backoff.record_success()
-    assert [backoff.acquire() for _ in range(3)] == [True] * 3
-
-
-def test_a_clock_that_is_set_back_does_not_lengthen_the_pause(clock: Clock) -> None:
-    backoff = Backoff(clock)
-    backoff.record_failure()
-    clock.advance(-DAY)
-    assert backoff.acquire()
-
-
 def test_an_artifact_on_disk_is_tried_by_every_call(store: FallbackStore, disk: Disk) -> None:
     store.put(artifact(), "x")
     disk.fails = CALLS
@@ -432,3 +415,14 @@ def test_a_disk_is_read_after_a_failed_collect(store: FallbackStore, disk: Disk)
     with pytest.raises(KeyholeError):
         store.collect()
     assert store.recent(artifact().url, 0) == artifact()
+
+
+def test_what_was_forgotten_meanwhile_is_not_moved_to_the_disk(clock: Clock, tmp_path: Path) -> None:
+    disk, memory = SqliteStore(tmp_path / "home", clock, TTL, 10**9), MemoryStore(clock)
+    store = FallbackStore(disk, memory, clock, 10**9)
+    store.put(artifact(fetched_at=clock.now), "word", [b"key"])
+    (tmp_path / "home").mkdir()
+    clock.advance(DAY)
+    SqliteStore(tmp_path / "home", clock, TTL, 10**9).add_mark(Mark(clock.now, clock.now))
+    store.close()
+    assert disk.match(ALL) == frozenset() and not memory.has_artifacts()

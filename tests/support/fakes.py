@@ -19,9 +19,11 @@ from keyhole.records import (
     Place,
     SearchRequest,
 )
-from keyhole.store.base import Store, StoreStats, Verification, Word
+from keyhole.store.base import Store, StoreStats, Traces, Verification, Word
 from keyhole.store.chunks import PackedText
 from keyhole.store.filters import NO_FILTERS, Filters
+from keyhole.store.forget_mark import Mark
+from keyhole.store.scope import Scope
 from keyhole.websearch.base import Engine
 
 
@@ -184,7 +186,15 @@ class BrokenStore:
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
+    def put(
+        self,
+        artifact: Artifact,
+        words: str,
+        keys: Iterable[bytes] = (),
+        packed: PackedText | None = None,
+        *,
+        is_import: bool = False,
+    ) -> None:
         self._fail("put")
 
     def get(self, id: str) -> Artifact:
@@ -211,8 +221,23 @@ class BrokenStore:
     def pin(self, id: str, pinned: bool) -> bool:
         self._fail("pin")
 
-    def remove(self, id: str) -> bool:
+    def remove(self, *ids: str) -> frozenset[str]:
         self._fail("remove")
+
+    def match(self, scope: Scope) -> frozenset[str]:
+        self._fail("match")
+
+    def add_mark(self, mark: Mark) -> None:
+        self._fail("add_mark")
+
+    def last_mark(self) -> Mark:
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the fake medium failed")  # every call of a session reads it first
+
+    def remove_traces(self, scope: Scope) -> Traces:
+        self._fail("remove_traces")
+
+    def erase(self) -> None:
+        self._fail("erase")
 
     def collect(self) -> int:
         self._fail("collect")

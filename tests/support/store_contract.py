@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import TOPIC, UNDIGESTED, Part
-from keyhole.store.base import Store
+from keyhole.store.base import Store, Traces
 from keyhole.store.filters import Filters
+from keyhole.store.forget_mark import FORGOTTEN, NO_MARK, Mark
+from keyhole.store.scope import ALL, Scope
 from keyhole.store.text_file import TextFile
 from tests.support.fakes import Clock, artifact
 
@@ -589,3 +591,59 @@ class StoreContract(ABC):
         for name in (b"a", b"b", b"c", b"a", b"d"):
             store.keep_vectors({name: name})
         assert set(store.vectors([b"a", b"b", b"c", b"d"])) == {b"a", b"c", b"d"}
+
+    # Forgetting.
+
+    def test_a_scope_is_compared_with_all_addresses_and_times(self, store: Store, clock: Clock) -> None:
+        short = "https://short.example/x"
+        store.put(artifact(id="a", url="https://one.example/a", requested_url=short, fetched_at=clock.now), "word")
+        store.put(artifact(id="b", url="https://docs.two.example/b?q=1", fetched_at=clock.now), "word")
+        store.put(artifact(id="c", url="output:log", requested_url="output:log", fetched_at=clock.now - DAY), "word")
+        clock.advance(2 * TTL)  # expired artifacts count too
+        for scope, ids in (
+            (ALL, "abc"),
+            (Scope(sites=("two.example",)), "b"),
+            (Scope(urls=("https://SHORT.example/x#part",)), "a"),
+            (Scope(urls=("https://one.example/a",), sites=("two.example",)), ""),
+            (Scope(before=clock.now - 2 * TTL), "c"),
+            (Scope(sites=("one.example", "two.example"), before=clock.now), "ab"),
+        ):
+            assert store.match(scope) == set(ids)
+
+    def test_several_artifacts_are_removed_at_once(self, store: Store) -> None:
+        for id in "abc":
+            store.put(artifact(id=id), "word")
+        assert store.remove("a", "b", "unknown") == {"a", "b"}
+        assert [row.id for row in store.list(10)] == ["c"]
+        assert store.remove() == frozenset()
+
+    def test_what_began_before_the_mark_is_not_stored_unless_a_person_imports_it(
+        self, store: Store, clock: Clock
+    ) -> None:
+        assert store.last_mark() == NO_MARK
+        store.add_mark(Mark(clock.now, clock.now))
+        store.add_mark(Mark(0.0, clock.now + 1))
+        assert store.last_mark() == Mark(clock.now, clock.now + 1)
+        with pytest.raises(KeyholeError) as raised:
+            store.put(artifact(id="a", fetched_at=clock.now - 1), "word", [b"key"])
+        assert raised.value.message == FORGOTTEN and not store.remembers(b"key")
+        store.put(artifact(id="b", fetched_at=clock.now), "word")
+        store.put(artifact(id="c", fetched_at=clock.now - 1), "word", is_import=True)
+        assert store.match(ALL) == {"b", "c"}
+
+    def test_the_traces_of_artifacts_are_removed(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(id="a", url="https://one.example/a", requested_url="https://one.example/a"), "word")
+        store.remember([b"one", b"two"])
+        store.keep_vectors({b"v": b"vector"})
+        clock.advance(2 * TTL)
+        store.collect()
+        assert code_of(store, "a") is Code.EXPIRED_ARTIFACT
+        traces = store.remove_traces(Scope(sites=("two.example",)))
+        assert (traces.dropped, traces.known_urls) == (0, 2)
+        assert not store.remembers(b"one") and store.vectors([b"v"]) == {}
+        assert store.remove_traces(Scope(before=1.0)) == Traces(1, 0, 0)
+        assert code_of(store, "a") is Code.UNKNOWN_ARTIFACT
+        store.remember([b"three"])  # the totals are right
+        assert store.remembers(b"three")
+        store.erase()
+        assert store.remembers(b"three")

@@ -38,7 +38,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         "exit_status": arguments.exit,
         "folder": current_folder() if is_piped else "",
     }
-    bounded, begun = bound_output(config, read_blocks(arguments.file), kind=arguments.kind, **facts)
+    bounded, begun = bound_output(config, read_blocks(arguments.file), started_at, kind=arguments.kind, **facts)
     if arguments.json:
         from keyhole.cli.table import print_json
 
@@ -70,7 +70,9 @@ def keeps_outputs(config: Config) -> bool:
     return config.keep_outputs == "on" and config.store != "memory"
 
 
-def bound_output(config: Config, blocks: Iterable[bytes], *, budget: int, **options: Any) -> tuple[Bounded, bytes]:
+def bound_output(
+    config: Config, blocks: Iterable[bytes], started_at: float, *, budget: int, **options: Any
+) -> tuple[Bounded, bytes]:
     """Return a bounded output and its first bytes: all of them, if it is unchanged.
 
     The output is stored, unless the settings keep none, it is small enough to be unchanged, or the store fails.
@@ -93,7 +95,7 @@ def bound_output(config: Config, blocks: Iterable[bytes], *, budget: int, **opti
             except KeyholeError as error:
                 log.warning("the output is not stored: %s", error.message)
             else:
-                bounded = bound_blocks(blocks, budget=budget, secret=secret, now=time.time(), **options)
+                bounded = bound_blocks(blocks, budget=budget, secret=secret, now=started_at, **options)
                 return bounded, bytes(begun)
     secret = boundary_secret(home_folder(config.home))
     return bound_blocks(blocks, budget=budget, secret=secret, **options), bytes(begun)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
 from keyhole.cli.compact_arguments import add_compact
+from keyhole.cli.forget_arguments import add_forget
 from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
 from keyhole.cli.look_arguments import add_look
@@ -26,7 +27,7 @@ GROUPS: Final = MappingProxyType(
     {
         "for agents": ("serve", "proxy", "install", "hook", "shell"),
         "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run", "compact"),
-        "the store": ("artifacts", "look"),
+        "the store": ("artifacts", "look", "forget"),
         "the server": ("tokens",),
         "setting up": ("config", "doctor", "completion", "demo"),
     }
@@ -65,6 +66,7 @@ def build_parser() -> Parser:
     add_compact(commands)
     add_artifacts(commands)
     add_look(commands)
+    add_forget(commands)
     _add_tokens(commands)
     _add_config(commands)
     add_install(commands)

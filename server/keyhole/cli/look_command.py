@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
+import tempfile
 import time
 import webbrowser
 from contextlib import suppress
+from html import escape
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import LOCAL
+from keyhole.store.private_files import write_private_file
 
 if TYPE_CHECKING:
     from keyhole.serve.look.page import Look
@@ -28,7 +32,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.serve.look.page import Look
 
     if warning := _warning(config):
-        print(f"keyhole: {warning}", file=sys.stderr)
+        _say(warning)
     stores, tenant = open_stores(config), arguments.tenant or LOCAL
     try:
         store, _ = stores.for_tenant(tenant)
@@ -54,7 +58,7 @@ def _export(look: Look, path: Path, session: str, call: str) -> None:
 
     html = export(look, session, call).encode("utf-8", "replace")
     try:
-        path.write_bytes(html)
+        write_private_file(path, html)  # it has what agents asked and read
     except OSError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{path} cannot be written: {error.strerror}") from error
     print(f"{path}: {len(html):,} bytes")
@@ -63,16 +67,49 @@ def _export(look: Look, path: Path, session: str, call: str) -> None:
 def _serve(look: Look, port: int, *, open_browser: bool) -> None:
     from keyhole.serve.look.server import serve
 
-    def announce(link: str, link_for_browser: str) -> None:
-        print(link, flush=True)
-        print("keyhole: the pages are served at this link until Ctrl-C", file=sys.stderr, flush=True)
-        if open_browser:  # in a thread, because a browser in the terminal returns only when it ends
-            Thread(target=_open_browser, args=(link_for_browser,), daemon=True).start()
-
     with suppress(KeyboardInterrupt):  # Ctrl-C is how the command ends
-        serve(look, port, announce)
+        serve(look, port, _Terminal(open_browser=open_browser))
 
 
-def _open_browser(link: str) -> None:
-    if not webbrowser.open(link):
-        print("keyhole: found no browser; open the link in yours", file=sys.stderr, flush=True)
+_REDIRECT: Final = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={0}">'
+    '<meta name="referrer" content="no-referrer"><title>Keyhole</title><p><a href="{0}">Continue</a></p></html>'
+)
+
+
+class _Terminal:
+    """Prints the links, and opens the browser with a file that leads to a link.
+
+    All users of a machine can read the command line of a browser, so it must not have the link itself.
+    """
+
+    def __init__(self, *, open_browser: bool) -> None:
+        self._open_browser = open_browser
+        self._folder: Path | None = None
+
+    def begin(self, link: str, link_of_file: str) -> None:
+        print(link, flush=True)
+        _say("the pages are served at this link until Ctrl-C")
+        if self._open_browser:
+            self._folder = Path(tempfile.mkdtemp(prefix="keyhole-look-"))  # mode 0700
+            file = self._folder / "open.html"
+            write_private_file(file, _REDIRECT.format(escape(link_of_file)).encode())
+            # In a thread, because a browser in the terminal returns only when it ends.
+            Thread(target=_open_browser, args=(file.as_uri(),), daemon=True).start()
+
+    def finish(self) -> None:
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def restart(self, link: str) -> None:
+        print(link, flush=True)
+        _say("another program used the link of the browser first; all sessions were ended, and this link is new")
+
+
+def _open_browser(address: str) -> None:
+    if not webbrowser.open(address):
+        _say("found no browser; open the link in yours")
+
+
+def _say(text: str) -> None:
+    print(f"keyhole: {text}", file=sys.stderr, flush=True)

@@ -37,6 +37,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "hook": "keyhole.cli.hook.program",
         "artifacts": "keyhole.cli.artifacts.commands",
         "look": "keyhole.cli.look_command",
+        "forget": "keyhole.cli.forget_command",
         "tokens": "keyhole.cli.tokens_command",
         "install": "keyhole.cli.install.commands",
         "doctor": "keyhole.cli.doctor.commands",

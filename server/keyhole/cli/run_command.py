@@ -145,7 +145,9 @@ def _print_result(done: _Run) -> bool:
     if not done.options.json and not done.notice and done.output.size <= done.options.budget:
         _print(lambda: print_bytes(b"".join(done.output.blocks())[done.live.printed :]))
         return True
-    bounded, begun = bound_output(done.config, done.output.blocks(), kind=done.options.kind, **done.facts)
+    bounded, begun = bound_output(
+        done.config, done.output.blocks(), done.started_at, kind=done.options.kind, **done.facts
+    )
     record_output(done.config, "run", bounded, done.notice + bounded.text, done.started_at, done.facts)
     _print(lambda: _print_bounded(done, bounded, begun))
     return bounded.unchanged or bounded.id is not None

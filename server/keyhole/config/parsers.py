@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final
 
 WEB_PORTS: Final = frozenset(
@@ -19,9 +20,16 @@ MIN_KEY: Final = 8
 word."""
 
 MIN_TOKEN: Final = 16
-"""Minimum characters of a token that an operator chooses. Sixteen random ones cannot be guessed."""
+"""Minimum characters of a token that an operator chooses, beside common words. Sixteen random ones suffice."""
+MIN_DISTINCT: Final = 8
+"""Minimum different characters of such a token. Of 16 random hexadecimal digits, 99 of 100 have as many."""
 
 _TOKEN = re.compile(rf"[A-Za-z0-9._~+/-]{{{MIN_TOKEN},1000}}")
+_COMMON_WORDS = re.compile(
+    r"password|passphrase|pass|secret|token|operator|keyhole|admin|root|user|change|default|example|letmein|welcome"
+    r"|qwerty|qwertz|asdf|zxcv|test|demo|look|this|that|your|here|the|please|replace|with|insert|master|server|random"
+)
+"""Words of tokens that were not made at random. They count as no characters."""
 _DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
 _NUMERIC_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
@@ -65,10 +73,20 @@ def key(raw: str) -> str:
 
 
 def token(raw: str) -> str:
-    """Parse a token that a browser may keep in a cookie."""
+    """Parse a token that an operator chose and a browser may keep in a cookie."""
     if not _TOKEN.fullmatch(raw):
         raise ValueError(f"must be at least {MIN_TOKEN} letters, digits and characters of -._~+/")
+    if _is_guessable(raw.lower()):
+        raise ValueError("can be guessed: take a random one, such as the output of `openssl rand -hex 32`")
     return raw
+
+
+def _is_guessable(token: str) -> bool:
+    """Return whether a token consists of common words, a repetition, or characters that follow each other."""
+    rest = _COMMON_WORDS.sub("", token).strip("-._~+/")
+    steps = sum(abs(ord(after) - ord(before)) <= 1 for before, after in pairwise(rest))
+    is_repeated = token in (token + token)[1:-1]
+    return len(rest) < MIN_TOKEN or len(set(rest)) < MIN_DISTINCT or is_repeated or 2 * steps > len(rest)
 
 
 def header_text(raw: str) -> str:

@@ -35,6 +35,7 @@ def _adopt(path: Path, store: Store, secret: bytes) -> bool:
 
     from keyhole.retrieval.large_output import read_blocks, store_text
     from keyhole.store.base import TOO_LARGE
+    from keyhole.store.forget_mark import FORGOTTEN
     from keyhole.store.running_output import abandoned
     from keyhole.text.output_facts import output_notes, output_title
 
@@ -52,6 +53,6 @@ def _adopt(path: Path, store: Store, secret: bytes) -> bool:
             return text.chars > 0
     except (OSError, ValueError, KeyholeError) as error:
         log.warning("cannot store the output %s of a command that was killed: %s", path.name, error)
-        if isinstance(error, KeyholeError) and error.message == TOO_LARGE:
+        if isinstance(error, KeyholeError) and error.message in {TOO_LARGE, FORGOTTEN}:
             path.unlink(missing_ok=True)  # no later attempt could store it
         return False

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from keyhole.budget.budget import Budget, call_timeout, client_budget, session_budget
 from keyhole.budget.clients import ClientLimits, limits_of
@@ -16,6 +17,10 @@ from keyhole.records import Answer, Window
 from keyhole.render.answer import error_answer
 from keyhole.retrieval.explain import CallRecorder
 from keyhole.retrieval.session import NO_HISTORY, History, Session, Shown
+from keyhole.store.base import Store
+
+MARK_SECONDS: Final = 1.0
+"""Seconds to wait for what the store forgot: a read of a small file or of one row. A store that takes longer fails."""
 
 
 def _is_waiting() -> bool:
@@ -75,6 +80,15 @@ class Call:
 
         budget = self.next_budget
         return next_window(text, start, end, budget.window_size, budget.measure, base=base, total=total)
+
+
+async def forget_earlier(caller: Caller, store: Store) -> None:
+    """Let the session of a caller forget its calls, if the store was told to forget something since its last one."""
+    if caller.session is None:
+        return
+    with suppress(KeyholeError, TimeoutError):  # a store that fails is reported by what the call needs of it
+        async with asyncio.timeout(MARK_SECONDS):
+            caller.session.forget(await asyncio.to_thread(lambda: store.last_mark().at))
 
 
 def begin_call(

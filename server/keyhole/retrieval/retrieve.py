@@ -29,7 +29,7 @@ from keyhole.render.answer import (
 )
 from keyhole.render.quotes import locate_quote
 from keyhole.render.sources import UNRANKED
-from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call
+from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call, forget_earlier
 from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.explain import NO_RECORDER, CallRecorder
 from keyhole.retrieval.instrumentation import add_amount, stage
@@ -95,6 +95,7 @@ class Retrieval:
         """
         url = add_scheme(url)
         arguments = (query or "", "web_fetch", url, refresh, skip)
+        await forget_earlier(caller, self.store)
         call = begin_call(
             self.config, caller, arguments, self.config.timeout,
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,
@@ -129,6 +130,7 @@ class Retrieval:
         """
         is_range = not (query or find)
         arguments = (query or "", "read_artifact", id, find, *((offset, limit) if is_range else (skip,)))
+        await forget_earlier(caller, self.store)
         call = begin_call(
             self.config, caller, arguments, self.config.timeout,
             max_chars=limit if max_chars is None else max_chars,
@@ -185,6 +187,7 @@ class Retrieval:
         request = SearchRequest(query, max_results, tuple(sites), tuple(exclude_sites), *filters)
         phrasings = tuple(dict.fromkeys([query, *queries]))
         arguments = (query, "search", request, *phrasings, scope, fetch)
+        await forget_earlier(caller, self.store)
         call = begin_call(
             self.config, caller, arguments, self.config.search_timeout,
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,

@@ -90,6 +90,14 @@ class Session:
         self._spent = 0
         self._entries: tuple[Entry, ...] = ()
         self._histories: OrderedDict[Hashable, History] = OrderedDict()
+        self._forgot_at: float | None = None
+
+    def forget(self, at: float) -> None:
+        """Drop the records of all calls if `at` is later than at the last call. `at`: when the store last forgot."""
+        if self._forgot_at is not None and at > self._forgot_at:
+            self._entries = ()
+            self._histories.clear()
+        self._forgot_at = at
 
     def begin(self, key: Hashable, label: str, *sizes: int) -> History:
         """Return the history for the call with the arguments `key` and the budget `sizes`.

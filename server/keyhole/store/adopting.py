@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import Store, StoreStats, Verification, Word
+from keyhole.store.base import Store, StoreStats, Traces, Verification, Word
 from keyhole.store.calls.base import CallLog
 from keyhole.store.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
     from keyhole.store.chunks import PackedText
+    from keyhole.store.forget_mark import Mark
+    from keyhole.store.scope import Scope
 
 Adopt = Callable[[str, Store, bytes, str], int]
 """Moves the outputs of a folder into a store with a secret, or only the output with an id if it is not "", and returns
@@ -58,9 +60,13 @@ class AdoptingStore:
         self._adopt("")
         return self._store.list(limit, after)
 
-    def remove(self, id: str) -> bool:
-        self._adopt(id)
-        return self._store.remove(id)
+    def remove(self, *ids: str) -> frozenset[str]:
+        self._adopt(ids[0] if len(ids) == 1 else "")
+        return self._store.remove(*ids)
+
+    def match(self, scope: Scope) -> frozenset[str]:
+        self._adopt("")
+        return self._store.match(scope)
 
     def pin(self, id: str, pinned: bool) -> bool:
         self._adopt(id)
@@ -86,14 +92,34 @@ class AdoptingStore:
 
     # Calls that do not.
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
-        self._store.put(artifact, words, keys, packed)
+    def put(
+        self,
+        artifact: Artifact,
+        words: str,
+        keys: Iterable[bytes] = (),
+        packed: PackedText | None = None,
+        *,
+        is_import: bool = False,
+    ) -> None:
+        self._store.put(artifact, words, keys, packed, is_import=is_import)
 
     def recent(self, url: str, since: float) -> Artifact | None:
         return self._store.recent(url, since)
 
     def verify(self) -> Verification:
         return self._store.verify()
+
+    def add_mark(self, mark: Mark) -> None:
+        self._store.add_mark(mark)
+
+    def last_mark(self) -> Mark:
+        return self._store.last_mark()
+
+    def remove_traces(self, scope: Scope) -> Traces:
+        return self._store.remove_traces(scope)
+
+    def erase(self) -> None:
+        self._store.erase()
 
     def warning(self) -> str:
         return self._store.warning()

@@ -11,6 +11,8 @@ from keyhole.store.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
     from keyhole.store.chunks import PackedText
+    from keyhole.store.forget_mark import Mark
+    from keyhole.store.scope import Scope
 
 Clock = Callable[[], float]
 FileState = Literal["", "whole", "replaced", "unfinished"]
@@ -89,14 +91,39 @@ class Verification:
     `unfinished` if it was too large to check completely, "" for stores without a file."""
 
 
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """The numbers of records that a store had beside its artifacts."""
+
+    dropped: int = 0
+    """Tombstones: ids and URLs of artifacts that expired or were evicted."""
+    known_urls: int = 0
+    vectors: int = 0
+
+    def plus(self, other: Traces) -> Traces:
+        """Return the sums of both."""
+        return Traces(self.dropped + other.dropped, self.known_urls + other.known_urls, self.vectors + other.vectors)
+
+
 class Store(Protocol):
     """Stores artifacts until they expire or the store is full. Thread-safe.
 
     Every method raises KeyholeError(store_unavailable) when the medium fails.
     """
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
+    def put(
+        self,
+        artifact: Artifact,
+        words: str,
+        keys: Iterable[bytes] = (),
+        packed: PackedText | None = None,
+        *,
+        is_import: bool = False,
+    ) -> None:
         """Store an artifact, or renew the artifact with the same id. What it replaces is dropped; see `is_replaced`.
+
+        Raises KeyholeError with the message FORGOTTEN if it was fetched before the time up to which everything is
+        forgotten. `is_import`: True for one that a person adds nevertheless.
 
         `words`: its search terms, separated by spaces; terms of its topic are repeated with the prefix `TOPIC`.
         `keys`: URL keys to `remember` in the same write. `packed`: the text, if it is too large for memory; the text of
@@ -150,8 +177,34 @@ class Store(Protocol):
         """Return the most recently fetched artifacts, newest first, starting after the place `after`."""
         ...
 
-    def remove(self, id: str) -> bool:
-        """Delete an artifact without a tombstone; return False if it was unknown."""
+    def remove(self, *ids: str) -> frozenset[str]:
+        """Delete artifacts without tombstones in one transaction; return the ids of those that were stored."""
+        ...
+
+    def match(self, scope: Scope) -> frozenset[str]:
+        """Return the ids of the artifacts in a scope, also of expired and damaged ones, whatever its clients."""
+        ...
+
+    def add_mark(self, mark: Mark) -> None:
+        """Record what is forgotten, for this and all other processes that use the store."""
+        ...
+
+    def last_mark(self) -> Mark:
+        """Return what is forgotten."""
+        ...
+
+    def remove_traces(self, scope: Scope) -> Traces:
+        """Delete the tombstones in a scope, and all URL keys and vectors. Return their numbers.
+
+        With a date or clients but no address, the scope has all tombstones, because those have only an address.
+        """
+        ...
+
+    def erase(self) -> None:
+        """Rewrite the medium, so that it has no remains of what was deleted, as far as the store has it in its hands.
+
+        Raises KeyholeError (store_unavailable) if other processes use it for too long.
+        """
         ...
 
     def collect(self) -> int:

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Verification, Word, add_stats
+from keyhole.store.backoff import Backoff
+from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Traces, Verification, Word, add_stats
 from keyhole.store.filters import NO_FILTERS, Filters
+from keyhole.store.forget_mark import FORGOTTEN, Mark
 from keyhole.store.memory import MemoryStore
+from keyhole.store.scope import Scope
 
 if TYPE_CHECKING:
     from keyhole.store.chunks import PackedText
@@ -22,10 +25,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT_IN_MEMORY: Final = "kept_in_memory"
-FIRST_PAUSE: Final = 1.0
-LONGEST_PAUSE: Final = 30.0
-"""Seconds between two attempts on a failing disk; each pause is twice the previous pause. An attempt on a hanging disk
-takes seconds of a call. A disk that works again is used after half a minute at most."""
 ARTIFACTS_PER_MOVE: Final = 4
 """Artifacts that one call moves from memory to the disk: some 20 ms each."""
 KEYS_PER_MOVE: Final = 1_000
@@ -34,40 +33,6 @@ MAX_PENDING_KEYS: Final = 20_000
 """URL keys waiting for the disk, 3 MB: the links of 200 pages. The least recently seen are dropped first."""
 
 _T = TypeVar("_T")
-
-
-class Backoff:
-    """Exponential backoff: after a failure, one call may try again after each pause; after a success, all calls."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._lock = Lock()
-        self._pause = 0.0
-        self._since = 0.0
-
-    @property
-    def is_failing(self) -> bool:
-        """True if the last attempt failed."""
-        return self._pause > 0
-
-    def acquire(self) -> bool:
-        """Return whether the caller may try now. After a pause, only the first caller may."""
-        with self._lock:
-            # If the clock was set back, the pause must not become longer.
-            if 0 <= self._clock() - self._since < self._pause:
-                return False
-            self._since = self._clock()
-            return True
-
-    def record_failure(self) -> None:
-        """Record a failed attempt and double the pause."""
-        with self._lock:
-            self._pause = min(LONGEST_PAUSE, max(FIRST_PAUSE, 2 * self._pause))
-            self._since = self._clock()
-
-    def record_success(self) -> None:
-        """Record a successful attempt."""
-        self._pause = 0.0
 
 
 class FallbackStore:
@@ -93,17 +58,25 @@ class FallbackStore:
 
     # Writes.
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
-        url_keys, too_large = list(keys), list[KeyholeError]()
+    def put(
+        self,
+        artifact: Artifact,
+        words: str,
+        keys: Iterable[bytes] = (),
+        packed: PackedText | None = None,
+        *,
+        is_import: bool = False,
+    ) -> None:
+        url_keys, rejected = list(keys), list[KeyholeError]()
 
         def put_on_disk() -> bool:
             try:
-                self._disk.put(artifact, words, url_keys, packed)
+                self._disk.put(artifact, words, url_keys, packed, is_import=is_import)
                 self._move_pin(artifact.id)
             except KeyholeError as error:
-                if error.message != TOO_LARGE:
+                if error.message not in {TOO_LARGE, FORGOTTEN}:
                     raise
-                too_large.append(error)  # not a failure of the disk: a later attempt would give the same error
+                rejected.append(error)  # not a failure of the disk: a later attempt would give the same error
             return True
 
         if _is_larger(artifact.text, self._max_bytes):
@@ -112,10 +85,10 @@ class FallbackStore:
             self._memory.remove(artifact.id)
             self._move_if_due()
         else:
-            self._memory.put(artifact, words, packed=packed)
+            self._memory.put(artifact, words, packed=packed, is_import=is_import)
             self._add_pending_keys(url_keys)
-        if too_large:
-            raise too_large[0]
+        if rejected:
+            raise rejected[0]
 
     def renew(self, id: str, fetched_at: float) -> bool:
         self._move_if_due()
@@ -137,9 +110,29 @@ class FallbackStore:
         # Not stored in memory: vectors are large and can be recomputed.
         self._try_disk(self._writes, lambda: self._disk.keep_vectors(vectors), None)
 
-    def remove(self, id: str) -> bool:
-        was_in_memory = self._memory.remove(id)
-        return self._call_disk(lambda: self._disk.remove(id), self._writes) or was_in_memory
+    def remove(self, *ids: str) -> frozenset[str]:
+        in_memory = self._memory.remove(*ids)
+        return self._call_disk(lambda: self._disk.remove(*ids), self._writes) | in_memory
+
+    def match(self, scope: Scope) -> frozenset[str]:
+        return self._call_disk(lambda: self._disk.match(scope), self._writes) | self._memory.match(scope)
+
+    def add_mark(self, mark: Mark) -> None:
+        self._memory.add_mark(mark)
+        self._call_disk(lambda: self._disk.add_mark(mark), self._writes)
+
+    def last_mark(self) -> Mark:
+        return self._try_disk(self._reads, self._disk.last_mark, self._memory.last_mark())
+
+    def remove_traces(self, scope: Scope) -> Traces:
+        in_memory = self._memory.remove_traces(scope)
+        with self._lock:
+            pending = Traces(known_urls=len(self._pending_keys))
+            self._pending_keys.clear()
+        return self._call_disk(lambda: self._disk.remove_traces(scope), self._writes).plus(in_memory).plus(pending)
+
+    def erase(self) -> None:
+        self._call_disk(self._disk.erase, self._writes)
 
     def pin(self, id: str, pinned: bool) -> bool:
         return self._memory.pin(id, pinned) or self._call_disk(lambda: self._disk.pin(id, pinned), self._writes)
@@ -233,8 +226,13 @@ class FallbackStore:
         def move() -> bool:
             for artifact, words in self._next_batch():
                 self._rejected_ids.add(artifact.id)
-                self._disk.put(artifact, words)
-                self._move_pin(artifact.id)
+                try:
+                    self._disk.put(artifact, words)
+                except KeyholeError as error:
+                    if error.message != FORGOTTEN:
+                        raise
+                else:
+                    self._move_pin(artifact.id)
                 self._rejected_ids.discard(artifact.id)
                 self._memory.discard(artifact)
             with self._lock:

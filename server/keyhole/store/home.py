@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from keyhole.store.private_files import make_private_folder
+
 log = logging.getLogger(__name__)
 
 SECRET_BYTES = 32
@@ -21,7 +23,7 @@ WRITE_CHECKS, WRITE_PAUSE = 100, 0.02
 milliseconds, on a slow disk tenths of a second."""
 WRITE_AGE = 10.0
 """Seconds since a file was changed, after which an empty secret is damaged: its server ended before it wrote."""
-_OWN_PREFIXES = (*SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool")
+_OWN_PREFIXES = (*SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool", "forgotten")
 """Prefixes of the names that Keyhole creates in its home folder."""
 
 
@@ -60,7 +62,7 @@ def open_home(
     A damaged secret is skipped rather than removed, because another server may have just replaced it. Raises OSError if
     the folder cannot be used.
     """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(folder)
     for name in SECRET_NAMES:
         path = folder / name
         if not path.exists():

@@ -19,12 +19,15 @@ from keyhole.store.base import (
     TOO_MUCH_PINNED,
     Clock,
     StoreStats,
+    Traces,
     Verification,
     Word,
     expiry_times,
     is_replaced,
 )
 from keyhole.store.filters import NO_FILTERS, Facets, Filters, passes
+from keyhole.store.forget_mark import FORGOTTEN, NO_MARK, Mark
+from keyhole.store.scope import Scope
 from keyhole.store.term_lookup import list_forms, plan_lists
 
 if TYPE_CHECKING:
@@ -58,15 +61,26 @@ class MemoryStore:
         self._tombstones: OrderedDict[str, str] = OrderedDict()
         self._url_keys: OrderedDict[bytes, None] = OrderedDict()
         self._vectors: OrderedDict[bytes, bytes] = OrderedDict()
+        self._mark = NO_MARK
         self._lock = Lock()
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
+    def put(
+        self,
+        artifact: Artifact,
+        words: str,
+        keys: Iterable[bytes] = (),
+        packed: PackedText | None = None,
+        *,
+        is_import: bool = False,
+    ) -> None:
         if packed is not None:
             artifact = replace(artifact, text=self._unpack(packed))
         terms = frozenset(words.split())
         if (size := _memory_size(artifact, terms)) > self._max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, MEMORY_TOO_LARGE)
         with self._lock:
+            if artifact.fetched_at < self._mark.before and not is_import:
+                raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
             self._pop(artifact.id)
             self._artifacts[artifact.id] = (artifact, terms, self._clock())
             self._bytes += size
@@ -184,10 +198,35 @@ class MemoryStore:
             for *_, a, last_access in sorted(rows, key=lambda row: row[:2])[:limit]
         )
 
-    def remove(self, id: str) -> bool:
+    def remove(self, *ids: str) -> frozenset[str]:
         with self._lock:
-            self._pinned.discard(id)
-            return self._pop(id) is not None
+            self._pinned.difference_update(ids)
+            return frozenset(id for id in ids if self._pop(id) is not None)
+
+    def match(self, scope: Scope) -> frozenset[str]:
+        with self._lock:
+            artifacts = [artifact for artifact, *_ in self._artifacts.values()]
+        return frozenset(a.id for a in artifacts if scope.includes_text((a.url, a.requested_url), a.fetched_at))
+
+    def add_mark(self, mark: Mark) -> None:
+        with self._lock:
+            self._mark = self._mark.merged_with(mark)
+
+    def last_mark(self) -> Mark:
+        return self._mark
+
+    def remove_traces(self, scope: Scope) -> Traces:
+        with self._lock:
+            dropped = [id for id, url in self._tombstones.items() if scope.includes_trace(url)]
+            for id in dropped:
+                del self._tombstones[id]
+            traces = Traces(len(dropped), len(self._url_keys), len(self._vectors))
+            self._url_keys.clear()
+            self._vectors.clear()
+            return traces
+
+    def erase(self) -> None:
+        pass
 
     def has_artifacts(self) -> bool:
         """Return whether the store contains any artifact."""

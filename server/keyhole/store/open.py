@@ -20,7 +20,8 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.store.adopting import Adopt, AdoptCalls, AdoptingStore
 from keyhole.store.base import LOCAL, Clock, Store
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
-from keyhole.store.spool import spool_folder
+from keyhole.store.private_files import make_private_folder
+from keyhole.store.spool import DAMAGED, spool_folder
 from keyhole.store.stores import Stores
 
 if TYPE_CHECKING:
@@ -129,6 +130,16 @@ class LocalStores:
             ):
                 yield known.get(folder.name, folder.name[:NAME_CHARS]), store, calls
 
+    def remove_files(self, tenant: str, *, everything: bool) -> int:
+        folder = self._folder_of(tenant)
+        paths = list(folder.glob("*.db.damaged-*"))
+        if tenant == LOCAL:
+            paths += Path(spool_folder(self._folder)).glob("*" if everything else f"*{DAMAGED}")
+        try:
+            return sum(_remove_file(path) for path in paths)
+        except OSError as error:
+            raise KeyholeError(Code.STORE_UNAVAILABLE, f"a file cannot be removed: {error.strerror}") from error
+
     def warning(self) -> str:
         return next((warning for store, _ in list(self._open.values()) if (warning := store.warning())), "")
 
@@ -171,9 +182,18 @@ class LocalStores:
             return os.urandom(SECRET_BYTES)
 
 
+def _remove_file(path: Path) -> bool:
+    """Remove a file; return False if another process has just moved or removed it."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(folder)
     except OSError as error:
         raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {error.strerror}") from error
 
@@ -209,6 +229,9 @@ class MemoryStores:
             stores = [(tenant, store) for tenant, store in self._stores.items() if tenant != LOCAL]
         for tenant, store in stores:
             yield tenant if tenant in names else tenant_folder_name(tenant)[:NAME_CHARS], store, self.calls_for(tenant)
+
+    def remove_files(self, tenant: str, *, everything: bool) -> int:  # noqa: ARG002 - there are no files
+        return 0
 
     def warning(self) -> str:
         return ""
@@ -258,6 +281,9 @@ class SharedStores:
             store = PostgresStore(self._database, tenant, time.time, self._limits)
             name = known.get(tenant, tenant.hex[:NAME_CHARS])
             yield name, store, PostgresCallLog(self._database, tenant, time.time, self._limits)
+
+    def remove_files(self, tenant: str, *, everything: bool) -> int:  # noqa: ARG002 - there are no files
+        return 0
 
     def warning(self) -> str:
         return ""

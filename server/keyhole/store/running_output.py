@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final
 
+from keyhole.store.private_files import make_private_folder
 from keyhole.store.spool import PARTIAL
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ class RunningOutput:
         path = Path(folder, f"{os.getpid()}-{time.time_ns()}{RUNNING}")
         partial = path.with_suffix(PARTIAL)
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             file = os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b", buffering=0)
             file.write(head)
             _lock(file)

@@ -14,6 +14,8 @@ from _thread import get_ident
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from keyhole.store.private_files import make_private_folder
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
@@ -56,7 +58,7 @@ def write(
     data = json.dumps({**facts, "chars": len(text)}).encode() + b"\n" + text.encode("utf-8", "surrogatepass")
     if len(data) > max_bytes:
         return False
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_private_folder(folder)
     make_room(folder, max_bytes - len(data))
     _write_file(os.path.join(folder, id), COMPLETE, data)
     return True
@@ -64,7 +66,7 @@ def write(
 
 def write_call(folder: str, facts: Mapping[str, Any]) -> None:
     """Write the record of a call with its `id`, for the log of calls. Raises OSError."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_private_folder(folder)
     _write_file(os.path.join(folder, facts["id"]), CALL, json.dumps(facts).encode())
 
 
@@ -151,6 +153,7 @@ def _adopt_file(folder: str, name: str, take: Callable[[bytes, str], None]) -> b
 
     from keyhole.errors import KeyholeError
     from keyhole.store.base import TOO_LARGE
+    from keyhole.store.forget_mark import FORGOTTEN
 
     log = logging.getLogger(__name__)
     path, (id, suffix) = os.path.join(folder, name), os.path.splitext(name)
@@ -169,8 +172,9 @@ def _adopt_file(folder: str, name: str, take: Callable[[bytes, str], None]) -> b
             os.replace(path, os.path.join(folder, id + DAMAGED))
         return False
     except KeyholeError as error:
-        log.warning("cannot store the %s %s: %s", kind, name, error.message)
-        if error.message != TOO_LARGE:
+        if error.message != FORGOTTEN:
+            log.warning("cannot store the %s %s: %s", kind, name, error.message)
+        if error.message not in {TOO_LARGE, FORGOTTEN}:
             return False
     with suppress(OSError):
         os.unlink(path)

@@ -28,6 +28,13 @@ class Stores(Protocol):
         """
         ...
 
+    def remove_files(self, tenant: str, *, everything: bool) -> int:
+        """Delete the copies of a tenant's damaged store and log beside them, and return the number of deleted files.
+
+        `everything`: True to delete outputs too that other processes have left for the store or are still writing.
+        """
+        ...
+
     def warning(self) -> str:
         """Return the code of the current problem of any store, or ""."""
         ...

@@ -34,8 +34,16 @@ class DamagedStore(MemoryStore):
         self.put(replace(PAGE, id=DAMAGED_ID), "x")
         self.damaged = {DAMAGED_ID}
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
-        super().put(artifact, words, keys, packed)
+    def put(
+        self,
+        artifact: Artifact,
+        words: str,
+        keys: Iterable[bytes] = (),
+        packed: PackedText | None = None,
+        *,
+        is_import: bool = False,
+    ) -> None:
+        super().put(artifact, words, keys, packed, is_import=is_import)
         self.damaged = set()
 
     def get(self, id: str) -> Artifact:

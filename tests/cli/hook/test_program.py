@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -172,6 +173,37 @@ def test_the_file_of_the_client_is_read_if_it_is_where_the_client_saves(
     event["tool_response"]["persistedOutputPath"] = str(folder / "b.txt")
     text = text_of("claude", answer(json.dumps(event).encode(), "claude", BUDGET, environment))
     assert f"{len(LONG):,} characters" in text
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+@pytest.mark.parametrize("client", program.CLIENTS)
+def test_a_pipe_in_the_place_of_a_named_file_does_not_stop_the_hook(
+    tmp_path: Path, environment: dict[str, str], client: str
+) -> None:
+    event, folder = recorded(f"{client}-shell-large"), tmp_path
+    if client == "codex":
+        event["transcript_path"] = str(folder / "pipe")
+    elif client == "claude":
+        folder = tmp_path / "session" / "tool-results"
+        event["transcript_path"] = str(tmp_path / "session.jsonl")
+        event["tool_response"]["persistedOutputPath"] = str(folder / "pipe")
+    elif client == "copilot":
+        saved, result = f"{folder}/1-copilot-tool-output-a.txt", event["toolResult"]
+        result["textResultForLlm"] = re.sub(r"Saved to: \S+", f"Saved to: {saved}", result["textResultForLlm"])
+    else:
+        folder = tmp_path / "opencode" / "tool-output"
+        event["output"]["metadata"]["outputPath"] = str(folder / "pipe")
+    folder.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(folder / ("1-copilot-tool-output-a.txt" if client == "copilot" else "pipe"))
+    done = subprocess.run(
+        [sys.executable, "-m", "keyhole", "hook", client, "--budget", "2000"],
+        input=json.dumps(event).encode(),
+        env={**environment, "TMPDIR": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)},
+        capture_output=True,
+        timeout=30,
+        check=True,
+    )
+    assert (bool(done.stdout), done.stderr) == (client == "codex", b"")  # the others have only the saved text to show
 
 
 def test_a_message_that_a_tool_forged_does_not_show_a_file(tmp_path: Path, environment: dict[str, str]) -> None:

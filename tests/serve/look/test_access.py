@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import pytest
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from keyhole.serve.look.access import AccessMiddleware, Keys, check_host, cookie_name
+from keyhole.serve.look.access import USED, AccessMiddleware, Keys, check_host, cookie_name
 from keyhole.serve.look.headers import HEADERS, add_headers
 from keyhole.serve.look.page import LOOK
 from tests.support.look import empty_look
@@ -21,9 +23,34 @@ async def who(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"has a look" if LOOK in scope else b"has none"})
 
 
-def visitor() -> TestClient:
-    keys = Keys("lasting", "cookie", {"single"})
-    app = add_headers(AccessMiddleware(who, empty_look(), keys, PORT))
+@dataclass
+class Screen:
+    """A terminal that keeps what it was told."""
+
+    links: list[str] = field(default_factory=list)
+    """The links of restarts."""
+    finished: int = 0
+    ended_streams: int = 0
+
+    def begin(self, link: str, link_of_file: str) -> None:
+        """Do nothing: the tests know the tokens."""
+
+    def finish(self) -> None:
+        self.finished += 1
+
+    def restart(self, link: str) -> None:
+        self.links.append(link)
+
+    def end_streams(self) -> None:
+        self.ended_streams += 1
+
+
+def visitor(screen: Screen | None = None) -> TestClient:
+    """Return a client of pages whose tokens are `lasting` and `single`, then `lasting-2` and `single-2`."""
+    screen = screen or Screen()
+    names = [f"{name}{suffix}" for suffix in ("", "-2", "-3") for name in ("lasting", "single", "cookie")]
+    keys = Keys(lambda: names.pop(0))
+    app = add_headers(AccessMiddleware(who, empty_look(), keys, PORT, screen, screen.end_streams))
     return TestClient(app, base_url=SITE, follow_redirects=False)
 
 
@@ -51,12 +78,47 @@ def test_a_token_is_exchanged_for_a_cookie_that_no_script_and_no_other_site_has(
     assert client.get("/").text == "has a look"
 
 
-def test_the_link_that_opened_the_browser_works_once_and_the_printed_one_always() -> None:
-    assert [visitor().get(f"/?token={token}").status_code for token in ("single", "lasting", "lasting")] == [200] * 3
+def test_the_printed_link_works_always() -> None:
     client = visitor()
+    assert [client.get("/?token=lasting").status_code for _ in range(3)] == [200] * 3
+
+
+def test_the_file_is_removed_when_its_link_is_used() -> None:
+    client = visitor(screen := Screen())
+    client.get("/?token=lasting")
+    assert screen.finished == 0
     assert client.get("/?token=single").status_code == 200
+    assert screen.finished == 1
+
+
+def test_the_same_browser_may_open_its_link_again() -> None:
+    client = visitor(screen := Screen())
+    assert [client.get("/?token=single").status_code for _ in range(2)] == [200, 200]
+    assert client.get("/?token=single").text == "has a look"
+    assert not screen.links
+
+
+def test_a_link_that_another_program_used_first_ends_all_sessions_and_begins_anew() -> None:
+    client = visitor(screen := Screen())
+    stolen = {"cookie": f"{cookie_name(PORT)}={client.get('/?token=single').cookies[cookie_name(PORT)]}"}
     client.cookies.clear()
-    assert client.get("/?token=single").status_code == 403
+    answer = client.get("/?token=single")
+    assert (answer.status_code, answer.text) == (403, USED)
+    assert (screen.links, screen.ended_streams) == ([f"{SITE}/?token=lasting-2"], 1)
+    assert [client.get(path, headers=stolen).status_code for path in ("/", "/?token=lasting")] == [403, 403]
+    assert client.get("/?token=lasting-2").status_code == 200
+    assert client.get("/").text == "has a look"
+
+
+def test_who_has_a_used_link_cannot_end_the_new_sessions() -> None:
+    client = visitor(screen := Screen())
+    for _ in range(3):
+        client.get("/?token=single")
+        client.cookies.clear()
+    client.get("/?token=single-2")
+    assert len(screen.links) == 1
+    client.get("/?token=lasting-2")
+    assert client.get("/").text == "has a look"
 
 
 def test_a_token_does_not_lead_to_another_server() -> None:

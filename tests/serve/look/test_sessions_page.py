@@ -8,8 +8,7 @@ from html import unescape
 import pytest
 
 from keyhole.serve.look.page import Look
-from keyhole.serve.look.sessions_page import CALLS, SESSIONS, read_filters, read_place, write_filters, write_place
-from keyhole.store.calls.record import CallFilters
+from keyhole.serve.look.sessions_page import CALLS, SESSIONS
 from tests.store.calls import samples
 from tests.support.look import empty_look, page_client, words_of
 
@@ -101,17 +100,6 @@ def test_text_of_agents_and_clients_is_only_ever_text(path: str) -> None:
     look = look_with("s1", client=HOSTILE, query=HOSTILE + " script", target=HOSTILE)
     html = page_client(look).get(path).text
     assert "alert(1)" in html and "<script>" not in html and "<img" not in html
-
-
-def test_filters_and_places_survive_their_address() -> None:
-    filters = CallFilters(client="a b", tool="t", site="h", outcome="ok", words="ä ö", misses_only=True)
-    assert read_filters(write_filters(filters)) == filters
-    assert read_place(write_place((1_700_000_000.1234567, "a~b"))) == (1_700_000_000.1234567, "a~b")
-
-
-@pytest.mark.parametrize("text", ["", "x", "~", "1e~"])
-def test_a_malformed_place_is_the_beginning(text: str) -> None:
-    assert read_place(text) is None
 
 
 @pytest.mark.parametrize("query", ["after=nan~x", "after=inf~x", "after=1", "words=" + "x" * 9_999, "site=%00", "x=1"])

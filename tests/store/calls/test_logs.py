@@ -13,15 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.store.calls.base import CallLog
+from keyhole.store.calls.base import CallLog, CallMatch
 from keyhole.store.calls.memory import MemoryCallLog
-from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary
+from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
 from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.postgres.call_writes import Bounds
 from keyhole.store.postgres.calls import PostgresCallLog
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.sweep import Limits
+from keyhole.store.scope import ALL, Scope
 from tests.store.calls.samples import START, call, calls, page, read_text
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster
@@ -327,3 +328,24 @@ def everything(log: CallLog, filters: CallFilters, limit: int, since: float) -> 
         [log.following(id) for id in ids],
         [log.on_text(text.id, limit) for record in records for text in record.texts if text.id],
     ]
+
+
+def test_a_scope_is_compared_with_the_client_the_addresses_and_the_time_of_a_call(open_log: OpenLog) -> None:
+    log = open_log()
+    shared, own = ReadText("t1", "https://one.example/a"), ReadText("t2", "https://docs.two.example/b")
+    log.add(call("a", client="Visual Studio 1.0", texts=[shared]))
+    log.add(call("b", client="Visual Studio 2.0", texts=[shared, own], started_at=START + 1))
+    log.add(call("c", client="codex", texts=[shared], started_at=START + 2, target="https://three.example/"))
+    for scope, ids, texts in (
+        (ALL, "abc", {"t1", "t2"}),
+        (Scope(clients=("Visual Studio",)), "ab", {"t2"}),
+        (Scope(clients=("Visual Studio 1.0", "codex")), "ac", set()),
+        (Scope(sites=("two.example",)), "b", {"t2"}),
+        (Scope(urls=("https://three.example",)), "c", set()),
+        (Scope(before=START + 1), "a", set()),
+        (Scope(clients=("codex",), before=START), "", set()),
+    ):
+        assert log.match(scope) == CallMatch(frozenset(ids), frozenset(texts))
+    assert log.remove_call("a", "b", "unknown") == 2
+    log.erase()
+    assert [each.id for each in log.calls(10)] == ["c"]

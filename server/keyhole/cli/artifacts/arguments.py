@@ -89,7 +89,7 @@ def _add_remove_actions(add_action: Any) -> None:
     pin.add_argument("ids", nargs="+", metavar="ID", help="ids of the artifacts to pin")
     unpin = add_action("unpin", "let pinned artifacts expire again")
     unpin.add_argument("ids", nargs="+", metavar="ID", help="ids of the artifacts to unpin")
-    remove = add_action("rm", "delete artifacts and every record of them")
+    remove = add_action("rm", "delete artifacts; `keyhole forget` deletes their calls and other traces too")
     remove.add_argument("ids", nargs="*", metavar="ID", help="ids of the artifacts to delete")
     remove.add_argument("--all", action="store_true", help="delete every artifact; needs --yes")
     remove.add_argument("--yes", action="store_true", help="confirm --all")

@@ -6,7 +6,7 @@ import argparse
 import heapq
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from types import MappingProxyType
 from typing import Final
@@ -20,6 +20,8 @@ from keyhole.records import UNDIGESTED, ArtifactSummary, Part
 from keyhole.render.answer import NOTICES
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.filters import Filters, matches_address
+from keyhole.store.forget import remove_texts
+from keyhole.store.scope import ALL
 from keyhole.text.clean import clean
 from keyhole.text.output_facts import COMMAND, EXIT_STATUS, FOLDER, is_output, kind_name, output_kind
 
@@ -31,6 +33,8 @@ WARNINGS: Final = MappingProxyType(
     }
 )
 """Explanations of the store's warnings."""
+
+REMAINS: Final = "The calls that read them and the known URLs remain; `keyhole forget` removes those too."
 
 _ID: Final = Column("id", unshortened=True)
 
@@ -200,22 +204,25 @@ def _remove(store: Store, arguments: argparse.Namespace) -> int:
     has_age = arguments.older_than is not None
     if [bool(arguments.ids), arguments.all, has_age].count(True) != 1:
         raise KeyholeError(Code.INVALID_ARGUMENT, "artifacts rm needs IDs, or --older-than AGE, or --all --yes")
-    ids: list[str] = arguments.ids
-    if not ids:
-        stored = store.list(MAX_COUNT)
-        if arguments.all and not arguments.yes:
-            message = f"rm --all deletes {len(stored):,} artifacts: add --yes to confirm"
+    ids: Collection[str] = arguments.ids
+    if has_age:
+        before = time.time() - arguments.older_than
+        ids = [row.id for row in store.list(MAX_COUNT) if row.last_access < before and not row.pinned]
+    elif arguments.all:
+        ids = store.match(ALL)
+        if not arguments.yes:
+            message = f"rm --all deletes {len(ids):,} artifacts: add --yes to confirm"
             raise KeyholeError(Code.INVALID_ARGUMENT, message)
-        before = time.time() - arguments.older_than if has_age else float("inf")
-        ids = [row.id for row in stored if row.last_access < before and not (has_age and row.pinned)]
-    removed = {id: store.remove(id) for id in ids}
+    removed = remove_texts(store, ids)
     if arguments.json:
-        print_json(removed)
+        print_json({id: id in removed for id in ids})
     elif arguments.ids:
-        print_table((_ID, Column("")), [(id, "removed" if done else "not found") for id, done in removed.items()])
+        print_table((_ID, Column("")), [(id, "removed" if id in removed else "not found") for id in ids])
     else:
         print(f"{len(removed):,} removed")
-    return OK if all(removed.values()) or not arguments.ids else FAILED
+    if removed and not arguments.json:
+        print(REMAINS)
+    return OK if removed.issuperset(arguments.ids) else FAILED
 
 
 def _pin(store: Store, arguments: argparse.Namespace) -> int:

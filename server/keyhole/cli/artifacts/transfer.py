@@ -148,9 +148,10 @@ def _is_stored(store: Store, id: str) -> bool:
 def _store_artifact(store: Store, artifact: Artifact) -> None:
     """Store an artifact as it was: with its words for search, and a page with its links."""
     if is_output(artifact.url):
-        store.put(artifact, artifact_words(artifact))
+        store.put(artifact, artifact_words(artifact), is_import=True)
     else:
-        store.put(artifact, index_words(artifact.title, artifact.main), hash_page_urls(artifact.url, artifact.text))
+        keys = hash_page_urls(artifact.url, artifact.text)
+        store.put(artifact, index_words(artifact.title, artifact.main), keys, is_import=True)
     if store.warning() == "kept_in_memory":
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the store on disk can no longer be written")
 

@@ -1,4 +1,4 @@
-"""Read the file in which a client saved the whole of a result."""
+"""Read the file in which a client saved the whole of a result, and open any file that an event names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import BinaryIO
 
     from keyhole.cli.hook.event import Result
 
@@ -18,6 +19,7 @@ MAX_WAITS: Final = 20
 WAIT: Final = 0.03
 """Seconds between two readings of a file that its client is still writing, and how often they are waited."""
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Flags with which opening a pipe or a device does not wait, and a symbolic link is an error."""
 
 
 def whole_text(found: Result, sleep: Callable[[float], None] = time.sleep) -> str | None:
@@ -42,20 +44,31 @@ def whole_text(found: Result, sleep: Callable[[float], None] = time.sleep) -> st
 def read_saved(path: str, folder: str, max_bytes: int = MAX_BYTES) -> bytes | None:
     """Return the content of a file directly in `folder`; None if it is elsewhere, unreadable, empty or too large.
 
-    A tool's output may name any file. So only a regular file of this user is read: no symbolic link to a file
-    elsewhere, no pipe and no device. It may have another name, as Claude Code 2.1.197 gives it while the hook runs.
+    The file may have another name, as Claude Code 2.1.197 gives it while the hook runs.
     """
     path, folder = os.path.normpath(path), os.path.normpath(folder)
     if os.path.dirname(path) != folder or not os.path.isabs(folder):
         return None
+    if (file := open_regular(path)) is None:
+        return None
+    with file:
+        return file.read(max_bytes) if 0 < os.fstat(file.fileno()).st_size <= max_bytes else None
+
+
+def open_regular(path: str) -> BinaryIO | None:
+    """Open a regular file of this user; return None if it is none or cannot be read.
+
+    A symbolic link may lead to any file, a pipe without a writer never answers, and some devices never end.
+    """
     try:
         handle = os.open(path, _FLAGS)
     except (OSError, ValueError):  # ValueError: the path has a null character
         return None
-    with open(handle, "rb") as file:
-        status = os.fstat(handle)
-        is_own = stat.S_ISREG(status.st_mode) and status.st_uid == _user(status)
-        return file.read(max_bytes) if is_own and 0 < status.st_size <= max_bytes else None
+    status = os.fstat(handle)
+    if stat.S_ISREG(status.st_mode) and status.st_uid == _user(status):
+        return open(handle, "rb")
+    os.close(handle)
+    return None
 
 
 def _user(status: os.stat_result) -> int:

@@ -6,6 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from keyhole.cli.hook.saved_file import open_regular
+
 if TYPE_CHECKING:
     from keyhole.cli.hook.event import Result
 
@@ -34,13 +36,12 @@ def complete(found: Result) -> Result:
 
 def read_run(path: str, call_id: str, max_bytes: int = MAX_BYTES) -> CommandRun | None:
     """Return what the transcript at `path` has of a call, None if it is not there."""
-    try:
-        with open(path, "rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - max_bytes))
-            return find_run(file.read(max_bytes), call_id)
-    except (OSError, ValueError):  # ValueError: the path has a null character
+    if (file := open_regular(path)) is None:
         return None
+    with file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - max_bytes))
+        return find_run(file.read(max_bytes), call_id)
 
 
 def find_run(transcript: bytes, call_id: str) -> CommandRun | None:

@@ -24,6 +24,7 @@ Reason = Literal[
     "requests_per_minute",
     "open_streams",
     "open_sessions",
+    "sign_ins_per_minute",
 ]
 
 ERROR: Final = -32003
@@ -42,6 +43,7 @@ _SENTENCES: Final = MappingProxyType(
         "requests_per_minute": "too many requests came in a minute",
         "open_streams": "too many streams are open",
         "open_sessions": "too many sessions are open; end one, or reuse one",
+        "sign_ins_per_minute": "too many tokens of this address were refused in a minute",
     }
 )
 _STATUS: Final = MappingProxyType({"server_full": 503, "open_requests": 503})

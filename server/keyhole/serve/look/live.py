@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from keyhole.errors import KeyholeError
+from keyhole.serve.look.fields import read_number
 from keyhole.serve.look.page import look_of
 
 SECONDS: Final = 1.0
@@ -30,10 +31,10 @@ async def live(request: Request) -> Response:
 
     The stream ends early when `stopping`, an event in the state of the application, is set.
     """
-    since = request.query_params.get("since", "")
+    since = read_number(request.query_params.get("since", ""))
     latest = partial(asyncio.to_thread, look_of(request).calls.latest)
     stopping: asyncio.Event = getattr(request.app.state, "stopping", None) or asyncio.Event()
-    events = changes(latest, partial(_wait, stopping), int(since) if since.isdecimal() else None)
+    events = changes(latest, partial(_wait, stopping), since)
     return StreamingResponse(events, media_type="text/event-stream")
 
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from keyhole.serve.look.fields import read_filters, read_place, write_filters, write_place
 from keyhole.serve.look.page import look_of, page
-from keyhole.serve.look.sessions_page import read_filters, read_place, write_filters, write_place
 from keyhole.store.calls.record import CallFilters, CallSummary, Miss
 from keyhole.store.calls.search_terms import site_of
 

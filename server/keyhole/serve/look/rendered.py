@@ -17,8 +17,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from keyhole.serve.look.fields import read_number
 from keyhole.serve.look.page import html_response, look_of
-from keyhole.serve.look.text_page import WINDOW_CHARS, read_number
+from keyhole.serve.look.text_page import WINDOW_CHARS
 from keyhole.serve.text_view.view import cut_window, read_text
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _close_link(*_: object) -> str:
 
 def _rendered(request: Request) -> Response:
     text = read_text(look_of(request).store, request.path_params["id"])
-    start, end = cut_window(text, read_number(request.query_params.get("start", "")), WINDOW_CHARS)
+    start, end = cut_window(text, read_number(request.query_params.get("start", "")) or 0, WINDOW_CHARS)
     html = render_document(text.read(start, end), text.artifact.title or "Untitled", text.artifact.language)
     return html_response(html, headers={"Content-Security-Policy": POLICY})
 

@@ -11,7 +11,7 @@ from typing import Final
 import uvicorn
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.look.access import AccessMiddleware, Keys
+from keyhole.serve.look.access import AccessMiddleware, Keys, Terminal, link_to
 from keyhole.serve.look.app import build_pages
 from keyhole.serve.look.headers import add_headers
 from keyhole.serve.look.page import Look
@@ -24,35 +24,43 @@ MAX_CONNECTIONS: Final = 100
 
 
 class _Server(uvicorn.Server):
-    """A server that ends the streams of open pages when it stops."""
+    """A server that calls `prepare` when it stops. After SIGTERM, nothing else of the process runs any more."""
 
-    def __init__(self, settings: uvicorn.Config, stopping: asyncio.Event) -> None:
+    def __init__(self, settings: uvicorn.Config, prepare: Callable[[], None]) -> None:
         super().__init__(settings)
-        self._stopping = stopping
+        self._prepare = prepare
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._stopping.set()
+        self._prepare()
         await super().shutdown(sockets)
 
 
-def serve(look: Look, port: int, announce: Callable[[str, str], None]) -> None:
-    """Serve until SIGINT or SIGTERM. Port 0 is any free port.
+def serve(look: Look, port: int, terminal: Terminal) -> None:
+    """Serve until SIGINT or SIGTERM. Port 0 is any free port. `terminal` begins once connections are accepted.
 
-    `announce` is called once the server accepts connections, with the link to print, which is valid until the end, and
-    a link that is valid once, for the browser. Raises KeyholeError (invalid_argument) if the port cannot be used.
+    Raises KeyholeError (invalid_argument) if the port cannot be used.
     """
     with open_socket(port) as listener:
         port = listener.getsockname()[1]
-        keys = Keys(secrets.token_urlsafe(), secrets.token_urlsafe(), {once := secrets.token_urlsafe()})
+        keys = Keys(secrets.token_urlsafe)
         pages = build_pages()
         pages.state.stopping = asyncio.Event()
-        app = add_headers(AccessMiddleware(pages, look, keys, port))
-        announce(_link(port, keys.token), _link(port, once))
+
+        def end_streams() -> None:
+            pages.state.stopping.set()
+            pages.state.stopping = asyncio.Event()
+
+        def stop() -> None:
+            end_streams()
+            terminal.finish()
+
+        app = add_headers(AccessMiddleware(pages, look, keys, port, terminal, end_streams))
+        terminal.begin(link_to(port, keys.token), link_to(port, keys.once))
         settings = uvicorn.Config(
             app, ws="none", log_config=None, access_log=False, server_header=False, proxy_headers=False,
             timeout_graceful_shutdown=CLOSE_SECONDS, limit_concurrency=MAX_CONNECTIONS,
         )  # fmt: skip
-        _Server(settings, pages.state.stopping).run(sockets=[listener])
+        _Server(settings, stop).run(sockets=[listener])
 
 
 def open_socket(port: int) -> socket.socket:
@@ -63,7 +71,3 @@ def open_socket(port: int) -> socket.socket:
         return socket.create_server((HOST, port))
     except OSError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
-
-
-def _link(port: int, token: str) -> str:
-    return f"http://{HOST}:{port}/?token={token}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from keyhole.serve.look.fields import read_filters, read_place, write_filters, write_place
 from keyhole.serve.look.page import Look, look_of, page
-from keyhole.store.calls.record import NO_CALL_FILTERS, CallFilters, CallPlace
+from keyhole.store.calls.record import NO_CALL_FILTERS
 
 SESSIONS: Final = 50
 """Sessions on one page: a screen or two."""
@@ -20,44 +21,6 @@ CALLS: Final = 100
 """Calls on one page of a session."""
 FOUND_CALLS: Final = 20
 """Calls that the list of sessions shows when it is filtered."""
-MAX_FILTER: Final = 200
-"""Characters of a filter that are used. An address is bounded, and so is the work of a search."""
-
-
-def read_filters(query: Mapping[str, str]) -> CallFilters:
-    """Return the filters of an address; unknown fields are ignored."""
-
-    def given(name: str) -> str:
-        return query.get(name, "").strip()[:MAX_FILTER]
-
-    return CallFilters(
-        client=given("client"),
-        tool=given("tool"),
-        site=given("site"),
-        outcome=given("outcome"),
-        words=given("words"),
-        misses_only=given("misses_only") == "1",
-    )
-
-
-def write_filters(filters: CallFilters) -> dict[str, str]:
-    """Return the fields of an address that `read_filters` reads as these filters."""
-    fields = asdict(filters) | {"misses_only": "1" if filters.misses_only else ""}
-    return {name: value for name, value in fields.items() if value and name != "session"}
-
-
-def read_place(text: str) -> CallPlace | None:
-    """Return the place after which a list continues, None for its beginning or a malformed place."""
-    at, _, id = text.partition("~")
-    try:
-        return float(at), id
-    except ValueError:
-        return None
-
-
-def write_place(place: CallPlace) -> str:
-    """Return a place in the form that `read_place` reads."""
-    return f"{place[0]!r}~{place[1]}"
 
 
 def sessions(request: Request) -> Response:

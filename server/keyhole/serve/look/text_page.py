@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from keyhole.records import Artifact
 from keyhole.render.answer import caveats
+from keyhole.serve.look.fields import read_number
 from keyhole.serve.look.page import Look, look_of, page
 from keyhole.serve.look.texts_page import TextRow, row_of
 from keyhole.serve.text_view.view import read_text, view_window
@@ -31,11 +32,6 @@ def list_stops(total: int) -> tuple[int, ...]:
     """Return offsets along a text of several windows, at equal distances, to jump to; none for a shorter text."""
     windows = -(-total // WINDOW_CHARS)
     return tuple(range(0, total, -(-windows // MAX_STOPS) * WINDOW_CHARS)) if windows > 2 else ()
-
-
-def read_number(value: str) -> int:
-    """Return a number from a query string, 0 if it is none."""
-    return int(value) if value.isascii() and value.isdecimal() and len(value) < 16 else 0
 
 
 def passages_of(record: CallRecord | None, id: str) -> tuple[Span, ...]:
@@ -71,7 +67,7 @@ def _text(request: Request) -> Response:
     asked = request.query_params
     record = look.calls.get(asked["call"]) if asked.get("call") else None
     query = asked.get("query", "") or (record.summary.query if record else "")
-    start = read_number(asked.get("start", ""))
+    start = read_number(asked.get("start", "")) or 0
     text = read_text(look.store, id)
     view = view_window(text, passages_of(record, id), query, start, WINDOW_CHARS, quote_of(record))
     return page(

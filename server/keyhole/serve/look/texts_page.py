@@ -12,8 +12,8 @@ from starlette.routing import Route
 
 from keyhole.passages.stems import query_words
 from keyhole.records import Artifact, ArtifactSummary, Place
+from keyhole.serve.look.fields import MAX_FILTER, read_place, write_place
 from keyhole.serve.look.page import Look, look_of, page
-from keyhole.serve.look.sessions_page import MAX_FILTER, read_place, write_place
 from keyhole.store.base import Store
 from keyhole.store.filters import ArtifactKind, Filters, matches_address
 from keyhole.text.output_facts import EXIT_STATUS, is_output, kind_name

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
 
 from keyhole.store.calls.record import (
     NO_CALL_FILTERS,
@@ -14,10 +16,46 @@ from keyhole.store.calls.record import (
     SessionSummary,
 )
 
+if TYPE_CHECKING:
+    from keyhole.store.scope import Scope
+
 MAX_CALLS: Final = 100_000
 """Calls that a log keeps. The oldest are dropped first."""
 MAX_LOG_BYTES: Final = 256 * 1024**2
 """Bytes that a log may use on its medium. A call takes about 2 KB, compressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallMatch:
+    """The calls in a scope."""
+
+    ids: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    """Ids of the stored texts that these calls read and no other call did."""
+
+
+def match_calls(rows: Iterable[CallAddresses], scope: Scope) -> CallMatch:
+    """Return the calls of a log that are in a scope. `rows`: all calls."""
+    ids, own, others = set[str](), set[str](), set[str]()
+    for row in rows:
+        is_included = scope.includes_call(row.client, row.addresses, row.started_at)
+        (own if is_included else others).update(filter(None, row.texts))
+        if is_included:
+            ids.add(row.id)
+    return CallMatch(frozenset(ids), frozenset(own - others))
+
+
+@dataclass(frozen=True, slots=True)
+class CallAddresses:
+    """What a scope compares of a call."""
+
+    id: str
+    client: str
+    started_at: float
+    addresses: Sequence[str]
+    """Its target, and the URLs of its texts."""
+    texts: Sequence[str]
+    """The ids of its texts."""
 
 
 class CallLog(Protocol):
@@ -27,7 +65,10 @@ class CallLog(Protocol):
     """
 
     def add(self, record: CallRecord) -> None:
-        """Keep a call. Its `follows`, `relation` and `miss` are determined here, also the `miss` of the call before."""
+        """Keep a call, unless it started before the time up to which everything is forgotten.
+
+        Its `follows`, `relation` and `miss` are determined here, also the `miss` of the call before.
+        """
         ...
 
     def get(self, id: str) -> CallRecord | None:
@@ -70,8 +111,19 @@ class CallLog(Protocol):
         """Return a number that grows with every change of the log, also by other processes."""
         ...
 
-    def remove_call(self, id: str) -> bool:
-        """Delete a call; return False if it was unknown."""
+    def remove_call(self, *ids: str) -> int:
+        """Delete calls in one transaction; return the number of those that were known."""
+        ...
+
+    def match(self, scope: Scope) -> CallMatch:
+        """Return the calls in a scope."""
+        ...
+
+    def erase(self) -> None:
+        """Rewrite the medium, so that it has no remains of deleted calls, as far as the log has it in its hands.
+
+        Raises KeyholeError (store_unavailable) if other processes use it for too long.
+        """
         ...
 
     def remove_session(self, id: str) -> int:

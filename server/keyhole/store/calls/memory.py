@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Final
 
 from keyhole.store.base import Clock
+from keyhole.store.calls.base import CallAddresses, CallMatch, match_calls
 from keyhole.store.calls.record import (
     NO_CALL_FILTERS,
     OK,
@@ -22,6 +23,7 @@ from keyhole.store.calls.record import (
 )
 from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, earlier_of, output_read_by, relate
 from keyhole.store.calls.totals import matches, sum_figures, sum_session
+from keyhole.store.scope import Scope
 
 MEMORY_CALLS: Final = 1_000
 """Calls that a log in memory keeps: some 10 MB with results of 10,000 bytes."""
@@ -120,9 +122,16 @@ class MemoryCallLog:
         with self._lock:
             return self._changes
 
-    def remove_call(self, id: str) -> bool:
+    def remove_call(self, *ids: str) -> int:
         with self._lock:
-            return self._drop([id]) > 0
+            return self._drop(ids)
+
+    def match(self, scope: Scope) -> CallMatch:
+        with self._lock:
+            return match_calls(map(_addresses_of, self._records.values()), scope)
+
+    def erase(self) -> None:
+        pass
 
     def remove_session(self, id: str) -> int:
         with self._lock:
@@ -162,6 +171,12 @@ class MemoryCallLog:
         self._bytes -= sum(map(_size, dropped))
         self._changes += bool(dropped)
         return len(dropped)
+
+
+def _addresses_of(record: CallRecord) -> CallAddresses:
+    call, texts = record.summary, record.texts
+    addresses = (call.target, *(text.url for text in texts))
+    return CallAddresses(call.id, call.client, call.started_at, addresses, [text.id for text in texts])
 
 
 def _newest_first(calls: Iterable[CallSummary]) -> list[CallSummary]:

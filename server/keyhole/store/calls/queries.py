@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
+from keyhole.store.calls.base import CallAddresses
 from keyhole.store.calls.record import (
     OK,
     CallFilters,
@@ -123,6 +124,20 @@ def list_choices(connection: sqlite3.Connection) -> tuple[tuple[str, ...], tuple
         for name in ("client", "tool", "outcome")
     )
     return clients, tools, tuple(outcome for outcome in outcomes if outcome != OK)
+
+
+def list_addresses(connection: sqlite3.Connection) -> list[CallAddresses]:
+    """Return what a scope compares of every call."""
+    texts: dict[int, list[tuple[str, str]]] = {}
+    for key, id, url in connection.execute("SELECT key, text_id, url FROM texts"):
+        texts.setdefault(key, []).append((id, url))
+    rows = connection.execute("SELECT key, id, client, started_at, target FROM calls")
+    return [
+        CallAddresses(
+            id, client, at, [target, *(url for _, url in texts.get(key, ()))], [id for id, _ in texts.get(key, ())]
+        )
+        for key, id, client, at, target in rows
+    ]
 
 
 # Figures.

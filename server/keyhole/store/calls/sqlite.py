@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from keyhole.errors import KeyholeError
 from keyhole.store.base import Clock
 from keyhole.store.calls import queries, writes
-from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES
+from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES, CallMatch, match_calls
 from keyhole.store.calls.record import (
     NO_CALL_FILTERS,
     CallFilters,
@@ -24,7 +24,10 @@ from keyhole.store.calls.record import (
 )
 from keyhole.store.calls.relations import output_read_by
 from keyhole.store.calls.schema import open_log
+from keyhole.store.forget_mark import read_mark
+from keyhole.store.scope import Scope
 from keyhole.store.sqlite.file import LosableFile
+from keyhole.store.sqlite.rewrite import rewrite
 
 T = TypeVar("T")
 
@@ -64,8 +67,12 @@ class SqliteCallLog:
         if self._adopt and output_read_by(record):
             with suppress(KeyholeError):  # the call itself may still be recorded
                 self._adopt(self)
-        self._file.run(lambda connection: writes.add(connection, record), write=True)
+        self._file.run(lambda connection: self._add(connection, record), write=True)
         self._added += 1
+
+    def _add(self, connection: sqlite3.Connection, record: CallRecord) -> None:
+        if record.summary.started_at >= read_mark(self._path.parent).before:
+            writes.add(connection, record)
 
     def get(self, id: str) -> CallRecord | None:
         return self._read(lambda connection: queries.find_call(connection, id))
@@ -98,8 +105,17 @@ class SqliteCallLog:
     def latest(self) -> int:
         return self._read(lambda connection: int(connection.execute("SELECT changes FROM state").fetchone()[0]))
 
-    def remove_call(self, id: str) -> bool:
-        return self._file.run(lambda connection: writes.remove_call(connection, id), write=True)
+    def remove_call(self, *ids: str) -> int:
+        return self._file.run(lambda connection: writes.remove_calls(connection, ids), write=True)
+
+    def match(self, scope: Scope) -> CallMatch:
+        if self._adopt:
+            self._adopt(self)
+        # With the write lock, so that it waits for those who have not seen the mark.
+        return self._file.run(lambda connection: match_calls(queries.list_addresses(connection), scope), write=True)
+
+    def erase(self) -> None:
+        self._file.run(rewrite, write=None)
 
     def remove_session(self, id: str) -> int:
         return self._file.run(lambda connection: writes.remove_session(connection, id), write=True)

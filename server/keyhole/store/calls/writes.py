@@ -94,9 +94,11 @@ def _earlier(connection: sqlite3.Connection, record: CallRecord) -> list[Earlier
     return [Earlier(summary_of(row[:-2]), row[-2], texts[row[-1]]) for row in rows]
 
 
-def remove_call(connection: sqlite3.Connection, id: str) -> bool:
-    """Delete a call; return False if it was unknown."""
-    return _drop(connection, connection.execute("SELECT key FROM calls WHERE id = ?", [to_storable(id)])) > 0
+def remove_calls(connection: sqlite3.Connection, ids: Sequence[str]) -> int:
+    """Delete calls; return the number of those that were known."""
+    places = ", ".join("?" * len(ids))
+    found = connection.execute(f"SELECT key FROM calls WHERE id IN ({places})", list(map(to_storable, ids)))  # noqa: S608
+    return _drop(connection, found)
 
 
 def remove_session(connection: sqlite3.Connection, id: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.store.calls.base import CallAddresses
 from keyhole.store.calls.record import (
     OK,
     CallFilters,
@@ -160,6 +161,12 @@ _ASKED: Final = f"""
 SELECT count(*) AS asked, count(*) FILTER (WHERE miss = '') AS sufficed FROM keyhole.calls
 WHERE tenant = %s AND started_at >= %s AND outcome = '{OK}' AND tool = ANY(%s)
 """
+_ADDRESSES: Final = """
+SELECT id, client, started_at, target, ARRAY(SELECT url FROM keyhole.call_texts t WHERE t.call = c.key
+    AND t.tenant = c.tenant ORDER BY number) AS urls, ARRAY(SELECT text_id FROM keyhole.call_texts t
+    WHERE t.call = c.key AND t.tenant = c.tenant ORDER BY number) AS texts
+FROM keyhole.calls c WHERE tenant = %s
+"""
 _STAGES: Final = """
 SELECT name, sum(p.seconds) AS seconds, count(*) AS calls
 FROM keyhole.call_stages p JOIN keyhole.calls c ON c.key = p.call AND c.tenant = p.tenant
@@ -170,6 +177,15 @@ SELECT site, sum(chars)::bigint AS chars, count(DISTINCT call) AS calls
 FROM keyhole.call_texts t JOIN keyhole.calls c ON c.key = t.call AND c.tenant = t.tenant
 WHERE c.tenant = %s AND started_at >= %s AND site <> '' AND text_id <> '' GROUP BY site ORDER BY 2 DESC, 1 LIMIT %s
 """
+
+
+def list_addresses(connection: Connection, tenant: UUID) -> list[CallAddresses]:
+    """Return what a scope compares of every call."""
+    rows = connection.execute(_ADDRESSES, [tenant])
+    return [
+        CallAddresses(row["id"], row["client"], row["started_at"], [row["target"], *row["urls"]], row["texts"])
+        for row in rows
+    ]
 
 
 def sum_figures(connection: Connection, tenant: UUID, since: float) -> Figures:

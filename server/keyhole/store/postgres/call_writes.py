@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES
+from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES, CallMatch, match_calls
 from keyhole.store.calls.record import CallRecord
 from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, Earlier, Related, output_read_by, relate, request_of
 from keyhole.store.calls.rows import (
@@ -25,8 +25,10 @@ from keyhole.store.calls.rows import (
 )
 from keyhole.store.calls.search_terms import site_of, sites_of, words_of
 from keyhole.store.calls.totals import sum_session
-from keyhole.store.postgres.call_reads import CALLS, SESSIONS, decode_call, texts_of_calls
+from keyhole.store.postgres.call_reads import CALLS, SESSIONS, decode_call, list_addresses, texts_of_calls
 from keyhole.store.postgres.database import Connection
+from keyhole.store.postgres.marks import read_mark
+from keyhole.store.scope import Scope
 
 CALL_BYTES: Final = 1_600
 """Bytes of a call beside its body and its words: its row, nine index entries and its stages. With it, the counted bytes
@@ -110,6 +112,8 @@ def add_call(connection: Connection, tenant: UUID, record: CallRecord, now: floa
     """
     connection.execute(_CREATE_LOG, [tenant, int(now * 1_000)])
     _lock_log(connection, tenant)
+    if record.summary.started_at < read_mark(connection, tenant).before:
+        return
     id = to_storable(record.summary.id)
     if connection.execute("SELECT FROM keyhole.calls WHERE tenant = %s AND id = %s", [tenant, id]).rowcount:
         return
@@ -162,10 +166,16 @@ def _find_earlier(connection: Connection, tenant: UUID, record: CallRecord) -> l
     return [Earlier(decode_call(row), row["request"], texts[row["key"]]) for row in rows]
 
 
-def remove_call(connection: Connection, tenant: UUID, id: str) -> bool:
-    """Delete a call; return False if it was unknown."""
+def remove_calls(connection: Connection, tenant: UUID, ids: Sequence[str]) -> int:
+    """Delete calls; return the number of those that were known."""
     _lock_log(connection, tenant)
-    return _drop(connection, tenant, "id = %s", [to_storable(id)]) > 0
+    return _drop(connection, tenant, "id = ANY(%s)", [list(map(to_storable, ids))])
+
+
+def match(connection: Connection, tenant: UUID, scope: Scope) -> CallMatch:
+    """Return the calls in a scope. No server can add a call of the tenant until the transaction ends."""
+    _lock_log(connection, tenant)
+    return match_calls(list_addresses(connection, tenant), scope)
 
 
 def remove_session(connection: Connection, tenant: UUID, id: str) -> int:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from keyhole.errors import KeyholeError
 from keyhole.store.base import Clock
+from keyhole.store.calls.base import CallMatch
 from keyhole.store.calls.record import (
     NO_CALL_FILTERS,
     CallFilters,
@@ -24,7 +25,9 @@ from keyhole.store.calls.record import (
 from keyhole.store.postgres import call_reads, call_writes
 from keyhole.store.postgres.call_writes import LOG_BOUNDS, QUICK_COMMIT, Bounds
 from keyhole.store.postgres.database import Connection, Database
+from keyhole.store.postgres.forgetting import SECONDS
 from keyhole.store.postgres.sweep import Limits, sweep, sweep_calls
+from keyhole.store.scope import Scope
 
 T = TypeVar("T")
 
@@ -91,8 +94,15 @@ class PostgresCallLog:
     def latest(self) -> int:
         return self._read_number("changes")
 
-    def remove_call(self, id: str) -> bool:
-        return self._write(lambda connection: call_writes.remove_call(connection, self._tenant, id))
+    def remove_call(self, *ids: str) -> int:
+        return self._write(lambda connection: call_writes.remove_calls(connection, self._tenant, ids))
+
+    def match(self, scope: Scope) -> CallMatch:
+        with self._database.transaction(self._tenant, seconds=SECONDS) as connection:
+            return call_writes.match(connection, self._tenant, scope)
+
+    def erase(self) -> None:
+        """Do nothing: PostgreSQL's vacuum reuses the room of deleted rows, and its administrator runs it."""
 
     def remove_session(self, id: str) -> int:
         return self._write(lambda connection: call_writes.remove_session(connection, self._tenant, id))

@@ -71,6 +71,12 @@ def decode_url(record: str) -> str:
     return url
 
 
+def decode_addresses(record: str) -> tuple[str, str]:
+    """Return the final and the requested URL of a record."""
+    url, requested, *_ = json.loads(record)
+    return url, requested
+
+
 def access_error(id: str, row: Mapping[str, Any] | None, url: str, expired_before: float) -> KeyholeError | None:
     """Return the error for an artifact that is unknown, expired or damaged, else None. `url`: its URL if known."""
     if row is None and not url:

@@ -15,13 +15,24 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.store.home import SECRET_BYTES
 from keyhole.store.postgres.call_tables import CALL_TABLES, CREATE_CALL_TABLES
 from keyhole.store.postgres.database import GRACE, TIMEOUT, Connection
+from keyhole.store.postgres.marks import CREATE_FORGETS
 
 MIGRATION_SECONDS: Final = 600.0
 """Time limit of a migration. Servers that start meanwhile wait for its end."""
 MIGRATION_LOCK: Final = 0x6B657968_6F6C6501
 """Number of the advisory lock for migrations: "keyhole" and a one."""
 
-_GUARDED_TABLES: Final = ("totals", "contents", "chunks", "artifacts", "dropped", "known_urls", "vectors", *CALL_TABLES)
+_GUARDED_TABLES: Final = (
+    "totals",
+    "contents",
+    "chunks",
+    "artifacts",
+    "dropped",
+    "known_urls",
+    "vectors",
+    "forgets",
+    *CALL_TABLES,
+)
 
 _MIGRATIONS: Final[tuple[LiteralString, ...]] = (
     """
@@ -83,6 +94,7 @@ CREATE INDEX vectors_by_number ON keyhole.vectors (tenant, number);
     "ALTER TABLE keyhole.artifacts ADD COLUMN pinned boolean NOT NULL DEFAULT false; "
     "CREATE INDEX artifacts_pinned ON keyhole.artifacts (tenant) WHERE pinned",
     CREATE_CALL_TABLES,
+    CREATE_FORGETS,
 )
 """Migrations from each version to the next; the first starts from an empty database. Released migrations never change.
 New columns need defaults, because servers of the previous version still write while others are updated."""

@@ -21,12 +21,15 @@ from keyhole.store.base import (
     TOO_MUCH_PINNED,
     Clock,
     StoreStats,
+    Traces,
     Verification,
     Word,
     expiry_times,
 )
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.filters import NO_FILTERS, Filters
+from keyhole.store.forget_mark import FORGOTTEN, Mark
+from keyhole.store.postgres import forgetting, marks
 from keyhole.store.postgres import keys as key_tables
 from keyhole.store.postgres.database import TIMEOUT, Connection, Database
 from keyhole.store.postgres.reads import ROW_COLUMNS, TEXT_COLUMNS, VERIFY_SECONDS, Reader
@@ -42,9 +45,10 @@ from keyhole.store.postgres.rows import (
     to_storable,
 )
 from keyhole.store.postgres.search import PLANNER_SETTINGS, SearchScope, contains_words, hash_stems, search_keys
-from keyhole.store.postgres.sweep import Limits, drop_artifacts, is_sweep_due, sweep
+from keyhole.store.postgres.sweep import Limits, is_sweep_due, sweep
 from keyhole.store.postgres.texts import CHUNK_CHARS, delete_unused_texts, list_texts, read_range, read_text, store_text
 from keyhole.store.postgres.totals import Totals, add_totals, read_totals
+from keyhole.store.scope import Scope
 
 VERIFY_BATCH: Final = 16
 """Texts verified in one transaction: at most about a hundred megabytes."""
@@ -105,7 +109,15 @@ class PostgresStore:
         self._limits = limits
         self._reader = Reader(database, tenant, clock, limits.ttl)
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
+    def put(
+        self,
+        artifact: Artifact,
+        words: str,
+        keys: Iterable[bytes] = (),
+        packed: PackedText | None = None,
+        *,
+        is_import: bool = False,
+    ) -> None:
         now, text = self._clock(), packed or pack(artifact.text, CHUNK_CHARS)
         stems, record = hash_stems(self._tenant, words), encode_record(artifact)
         size = ROW_BYTES + len(record) + STEM_BYTES * (stems.count(",") + 1)
@@ -118,7 +130,10 @@ class PostgresStore:
             "url": to_storable(artifact.url), "main_end": artifact.main_end, "record": record, "stems": stems,
             "undigested": f"%{UNDIGESTED_NOTE}%",
         }  # fmt: skip
-        with self._transaction(seconds=TIMEOUT + text.size / BYTES_PER_SECOND) as connection:
+        seconds = TIMEOUT + text.size / BYTES_PER_SECOND
+        with self._transaction(seconds=seconds, settings=marks.share_lock(self._tenant)) as connection:
+            if artifact.fetched_at < marks.read_mark(connection, self._tenant).before and not is_import:
+                raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
             content, is_new_text = store_text(connection, self._tenant, text)
             row = connection.execute(_PUT, values | {"content": content}).fetchone() or {}
             if row["content"] != content:  # the id already has another text, which stays
@@ -204,18 +219,29 @@ class PostgresStore:
             rows = connection.execute(sql, values, binary=True)
             return tuple(decode_summary(row) for row in rows)
 
-    def remove(self, id: str) -> bool:
-        # Lock the text first, as `put` does, to avoid a deadlock.
-        sql = (
-            "SELECT key FROM keyhole.contents WHERE tenant = %(tenant)s AND key = (SELECT content FROM "
-            "keyhole.artifacts WHERE tenant = %(tenant)s AND id = %(id)s) FOR UPDATE"
-        )
-        values = {"tenant": self._tenant, "id": to_storable(id)}
-        row_sql = "SELECT key FROM keyhole.artifacts WHERE tenant = %(tenant)s AND id = %(id)s FOR UPDATE"
+    def remove(self, *ids: str) -> frozenset[str]:
         with self._transaction() as connection:
-            connection.execute(sql, values)
-            row = connection.execute(row_sql, values).fetchone()
-            return row is not None and drop_artifacts(connection, self._tenant, [row["key"]], None) > 0
+            return forgetting.remove(connection, self._tenant, ids)
+
+    def match(self, scope: Scope) -> frozenset[str]:
+        seconds = forgetting.SECONDS
+        with self._transaction(seconds=seconds, settings=marks.own_lock(self._tenant)) as connection:
+            return forgetting.match(connection, self._tenant, scope)
+
+    def add_mark(self, mark: Mark) -> None:
+        with self._transaction() as connection:
+            marks.add_mark(connection, self._tenant, mark)
+
+    def last_mark(self) -> Mark:
+        with self._transaction() as connection:
+            return marks.read_mark(connection, self._tenant)
+
+    def remove_traces(self, scope: Scope) -> Traces:
+        with self._transaction(seconds=forgetting.SECONDS) as connection:
+            return forgetting.remove_traces(connection, self._tenant, scope)
+
+    def erase(self) -> None:
+        """Do nothing: PostgreSQL's vacuum reuses the room of deleted rows, and its administrator runs it."""
 
     def collect(self) -> int:
         return sweep(self._database, self._tenant, self._clock(), self._limits)

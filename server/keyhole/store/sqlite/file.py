@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -36,27 +36,23 @@ class LosableFile:
         self._inode: int | None = None
         """The inode of the file that was last opened, even if opening failed."""
 
-    def run(self, work: Callable[[sqlite3.Connection], T], *, write: bool = False) -> T:
+    def run(self, work: Callable[[sqlite3.Connection], T], *, write: bool | None = False) -> T:
         """Return the result of `work`, run in one transaction. With a damaged file it runs again, on an empty one.
 
-        Raises KeyholeError (store_unavailable).
+        `write`: None for work that cannot run in a transaction. Raises KeyholeError (store_unavailable).
         """
         # Wait for other threads as long as for other processes.
         if not self._lock.acquire(timeout=BUSY_TIMEOUT):
             raise KeyholeError(Code.STORE_UNAVAILABLE, f"{self._name} is busy")
         try:
-            try:
+            with translate_errors(self._name):
+                try:
+                    return self._transaction(work, write)
+                except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+                    if not is_damage(error):
+                        raise
+                    self._replace(error)
                 return self._transaction(work, write)
-            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-                if not is_damage(error):
-                    raise
-                self._replace(error)
-            return self._transaction(work, write)
-        except (sqlite3.Error, OSError) as error:
-            raise KeyholeError(Code.STORE_UNAVAILABLE, f"{self._name} failed: {type(error).__name__}") from error
-        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-            # Rows of a damaged file that SQLite reads without an error.
-            raise KeyholeError(Code.STORE_UNAVAILABLE, f"{self._name} contains invalid values") from error
         finally:
             self._lock.release()
 
@@ -65,10 +61,12 @@ class LosableFile:
         with self._lock:
             self._close()
 
-    def _transaction(self, work: Callable[[sqlite3.Connection], T], write: bool) -> T:
+    def _transaction(self, work: Callable[[sqlite3.Connection], T], write: bool | None) -> T:
         with lock_folder(self._path.parent, BUSY_TIMEOUT):
             try:
                 connection = self._open()
+                if write is None:
+                    return work(connection)
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
                 result = work(connection)
                 connection.execute("COMMIT")
@@ -114,3 +112,15 @@ def find_inode(path: Path) -> int | None:
     with suppress(FileNotFoundError):
         return path.stat().st_ino
     return None
+
+
+@contextmanager
+def translate_errors(name: str) -> Iterator[None]:
+    """Raise KeyholeError (store_unavailable) for every failure of a file. `name`: what messages call it."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise KeyholeError(Code.STORE_UNAVAILABLE, f"{name} failed: {type(error).__name__}") from error
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        # Rows of a damaged file that SQLite reads without an error.
+        raise KeyholeError(Code.STORE_UNAVAILABLE, f"{name} contains invalid values") from error

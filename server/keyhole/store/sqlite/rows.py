@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlite_utils import Database
 
@@ -17,6 +17,10 @@ from keyhole.store.chunks import PackedText, pack
 from keyhole.store.sqlite import texts
 from keyhole.text.output_facts import is_output
 
+T = TypeVar("T")
+
+VERIFIED_PER_TRANSACTION: Final = 64
+"""Artifacts verified in one transaction, during which no other process can write."""
 MAX_TOMBSTONES: Final = 10_000
 """Dropped ids stored with their URL, so that an agent learns which page to fetch again."""
 ROW_BYTES: Final = 2_048
@@ -134,6 +138,20 @@ def find_tombstone(db: Database, id: str) -> str | None:
 def read_many(db: Database, keys: Sequence[int]) -> list[ReadResult]:
     """Read the artifacts with these keys, in order, without unknown keys."""
     return [read_artifact(db, row) for row in _find_rows(db, keys)]
+
+
+def read_next(db: Database, after: int) -> tuple[list[int], list[ReadResult]]:
+    """Read the artifacts with the next keys after one; return the keys too."""
+    sql = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT ?"
+    keys = [key for (key,) in db.execute(sql, [after, VERIFIED_PER_TRANSACTION])]
+    return keys, read_many(db, keys)
+
+
+def require(value: T | None) -> T:
+    """Return a part of a ReadResult. Raises KeyholeError (damaged_artifact) for None."""
+    if value is None:
+        raise KeyholeError(Code.DAMAGED_ARTIFACT, "the stored text does not match its checksum")
+    return value
 
 
 def read_found(db: Database, keys: Sequence[int]) -> list[ReadResult]:

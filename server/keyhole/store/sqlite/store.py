@@ -18,13 +18,26 @@ from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, FileState, StoreStats, Verification, Word
+from keyhole.store.base import (
+    MAX_KNOWN_URLS,
+    MAX_VECTORS,
+    TOO_LARGE,
+    Clock,
+    FileState,
+    StoreStats,
+    Traces,
+    Verification,
+    Word,
+)
 from keyhole.store.filters import NO_FILTERS, Filters
+from keyhole.store.forget_mark import FORGOTTEN, Mark, read_mark, write_mark
+from keyhole.store.scope import Scope
+from keyhole.store.sqlite import forgetting, rows, space
 from keyhole.store.sqlite import keys as key_tables
-from keyhole.store.sqlite import rows, space
 from keyhole.store.sqlite.damage import check_integrity, is_damage, move_aside, salvage, was_moved_aside
-from keyhole.store.sqlite.file import find_inode
+from keyhole.store.sqlite.file import find_inode, translate_errors
 from keyhole.store.sqlite.folder_lock import lock_folder
+from keyhole.store.sqlite.rewrite import rewrite
 from keyhole.store.sqlite.schema import BUSY_TIMEOUT, begin_transaction, open_file
 from keyhole.store.sqlite.search import SearchScope, contains_words, search_keys
 from keyhole.store.term_lookup import select_indexable
@@ -38,8 +51,7 @@ T = TypeVar("T")
 TOUCH_AFTER: Final = 120.0
 """Seconds between two recorded reads of an artifact, so that not every read is a write. An artifact that was read in
 the last minutes is still among the last to be evicted."""
-VERIFIED_PER_TRANSACTION: Final = 64
-"""Artifacts verified in one transaction, during which no other process can write."""
+NAME: Final = "the artifact store"
 
 
 class SqliteStore:
@@ -63,7 +75,15 @@ class SqliteStore:
 
     # Writes.
 
-    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = (), packed: PackedText | None = None) -> None:
+    def put(
+        self,
+        artifact: Artifact,
+        words: str,
+        keys: Iterable[bytes] = (),
+        packed: PackedText | None = None,
+        *,
+        is_import: bool = False,
+    ) -> None:
         now = self._clock()
         stems = " ".join(select_indexable(words.split()))
         entry = rows.make_entry(artifact, len(stems.encode("utf-8", "replace")), packed)
@@ -73,6 +93,9 @@ class SqliteStore:
         url_keys = list(keys)
 
         def put_entry(db: Database) -> None:
+            # In the transaction, so that a command that forgets sees this text, or this transaction sees its mark.
+            if artifact.fetched_at < read_mark(self._folder).before and not is_import:
+                raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
             key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._max_bytes)
             key = rows.put(db, entry, rows.to_storable(stems), now)
             rows.drop_replaced(db, key, entry.columns["requested_url"])
@@ -98,12 +121,27 @@ class SqliteStore:
         now, limits = self._clock(), (self._ttl, self._max_bytes)
         return self._run(lambda db: rows.pin(db, id, pinned, now, limits), write=True)
 
-    def remove(self, id: str) -> bool:
-        def remove_row(db: Database) -> bool:
-            row = rows.find_row(db, id)
-            return row is not None and rows.drop(db, [row["key"]], tombstones=False) > 0
+    def remove(self, *ids: str) -> frozenset[str]:
+        return self._run(lambda db: forgetting.remove(db, ids), write=True)
 
-        return self._run(remove_row, write=True)
+    def match(self, scope: Scope) -> frozenset[str]:
+        # With the write lock, so that it waits for those who have not seen the mark.
+        return self._run(lambda db: forgetting.match(db, scope), write=True)
+
+    def add_mark(self, mark: Mark) -> None:
+        with translate_errors(NAME):
+            write_mark(self._folder, mark)
+
+    def last_mark(self) -> Mark:
+        with translate_errors(NAME):
+            return read_mark(self._folder)
+
+    def remove_traces(self, scope: Scope) -> Traces:
+        return self._run(lambda db: forgetting.remove_traces(db, scope), write=True)
+
+    def erase(self) -> None:
+        self._run(forgetting.merge_words, write=True)
+        self._run(lambda db: rewrite(db.conn), write=None)
 
     def collect(self) -> int:
         limits, dropped = space.Limits(self._max_bytes, self._clock() - self._ttl), 0
@@ -124,10 +162,10 @@ class SqliteStore:
     # Reads.
 
     def get(self, id: str) -> Artifact:
-        return _require(self._read(id, rows.read_artifact).artifact)
+        return rows.require(self._read(id, rows.read_artifact).artifact)
 
     def part(self, id: str, start: int, end: int) -> Part:
-        return _require(self._read(id, partial(rows.read_part, start=start, end=end)).part)
+        return rows.require(self._read(id, partial(rows.read_part, start=start, end=end)).part)
 
     def recent(self, url: str, since: float) -> Artifact | None:
         sql = (
@@ -157,15 +195,9 @@ class SqliteStore:
         return self._run(partial(space.read_stats, max_bytes=self._max_bytes, now=self._clock(), ttl=self._ttl))
 
     def verify(self) -> Verification:
-        sql = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT ?"
-
-        def read_batch(db: Database, after: int) -> tuple[list[int], list[rows.ReadResult]]:
-            keys = [key for (key,) in db.execute(sql, [after, VERIFIED_PER_TRANSACTION])]
-            return keys, rows.read_many(db, keys)
-
         replacements, finished = self._replacements, self._run(check_integrity)
         checked, damaged, after = 0, [], 0
-        while (batch := self._run(partial(read_batch, after=after)))[0]:
+        while (batch := self._run(partial(rows.read_next, after=after)))[0]:
             keys, results = batch
             after, checked = keys[-1], checked + len(results)
             self._filter_damaged(results)
@@ -239,7 +271,7 @@ class SqliteStore:
 
         `write`: None for work that cannot run in a transaction.
         """
-        with self._exclusive(), _translate_errors():
+        with self._exclusive(), translate_errors(NAME):
             try:
                 return self._transaction(work, write)
             except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -310,20 +342,3 @@ class SqliteStore:
             with suppress(sqlite3.Error):
                 self._db.close()
             self._db = None
-
-
-def _require(value: T | None) -> T:
-    if value is None:
-        raise KeyholeError(Code.DAMAGED_ARTIFACT, "the stored text does not match its checksum")
-    return value
-
-
-@contextmanager
-def _translate_errors() -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {type(error).__name__}") from error
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-        # Rows of a damaged file that SQLite reads without an error.
-        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store contains invalid values") from error

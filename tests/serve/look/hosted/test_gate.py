@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
 from keyhole.serve.look.hosted import gate as gates
+from keyhole.serve.look.hosted.attempts import REFUSED_PER_MINUTE
 from keyhole.serve.look.hosted.gate import Gate
 from keyhole.serve.look.hosted.sign_in import COOKIE
 from keyhole.serve.look.links import ServedLinks
@@ -248,6 +249,30 @@ def test_requests_beyond_the_rate_of_a_tenant_are_refused_and_other_tenants_are_
             assert (await client.get("/look/", headers=two)).status_code == 200
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("way", ["form", "cookie", "header"])
+def test_an_address_that_tries_many_tokens_waits_and_those_who_signed_in_do_not(way: str) -> None:
+    now = 0.0
+    gate = make_gate(now=lambda: now)
+
+    def attempt(token: str) -> httpx2.Response:
+        if way == "form":
+            return sign_in(gate, token)
+        return ask(gate, token=token) if way == "cookie" else ask(gate, headers={"authorization": f"Bearer {token}"})
+
+    assert ask(gate, token="token-one").status_code == 200
+    assert [attempt(f"guess-{number}").status_code for number in range(REFUSED_PER_MINUTE)] == [
+        401
+    ] * REFUSED_PER_MINUTE
+    for token in ("guess", OPERATOR, "token-two"):
+        refused = attempt(token)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "6")
+        assert refused.text.startswith("sign_ins_per_minute: too many tokens of this address were refused in a minute")
+    assert ask(gate, token="token-one").status_code == 200
+    assert ask(gate).status_code == 401
+    now = 6.0
+    assert attempt(OPERATOR).status_code in {200, 303}
 
 
 def test_a_tenant_has_a_few_pages_and_streams_at_once_and_they_do_not_count_against_each_other() -> None:

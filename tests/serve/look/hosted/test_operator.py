@@ -24,7 +24,7 @@ from tests.store.calls.samples import START, call
 from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import Cluster
 
-TOKEN = "operator-token-of-this-test"
+TOKEN = "kW7-2hQxv9Zr4mTb"
 
 
 @dataclass
@@ -41,6 +41,9 @@ class OneTenant:
 
     def calls_for(self, tenant: str) -> CallLog:
         return self.calls
+
+    def remove_files(self, tenant: str, *, everything: bool) -> int:
+        return 0
 
     def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
         self.read += 1

@@ -19,7 +19,7 @@ from tests.support.loopback import PATIENCE, Call, Responder, Site, response, se
 from tests.support.server_process import Post, application_server, tool_call
 
 SECRET_WORD = "zebrafish"
-OPERATOR = "operator-token-of-this-test"
+OPERATOR = "kW7-2hQxv9Zr4mTb"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 

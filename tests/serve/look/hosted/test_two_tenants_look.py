@@ -22,7 +22,7 @@ from tests.support.server_process import NameVerifier, Post, ThreadServer, appli
 from tests.support.waiting import wait_for
 
 SECRET_WORD = "zebrafish"
-OPERATOR = "operator-token-of-this-test"
+OPERATOR = "kW7-2hQxv9Zr4mTb"
 ACTIONS = ("pin-text", "unpin-text", "delete-text", "delete-call", "delete-session")
 _LINK = re.compile(r'(?:href|src|action|data-live)="(/look[^"]*)"')
 _FIELD = re.compile(r'name="id" value="([^"]+)"')

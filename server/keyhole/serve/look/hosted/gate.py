@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from starlette.responses import Response
@@ -21,12 +22,12 @@ from keyhole.serve.http.bodies import BODY_SECONDS, replay
 from keyhole.serve.http.host_check import PAGES_PATH
 from keyhole.serve.http.limits.slots import Slots
 from keyhole.serve.http.limits.token_bucket import Rate, TokenBuckets
-from keyhole.serve.http.refusals import limit_refusal
+from keyhole.serve.http.refusals import LimitRefusal, limit_refusal
+from keyhole.serve.look.hosted.attempts import Attempts
 from keyhole.serve.look.hosted.responses import WRONG_TOKEN, limited, redirect, refused, sign_in_page, unavailable
 from keyhole.serve.look.hosted.sign_in import clear_cookie, keep_cookie, own_path, read_sign_in, read_token
 from keyhole.serve.look.page import LOOK, Look
 from keyhole.serve.look.same_origin import check_request
-from keyhole.store.base import LOCAL
 
 FIRST: Final = f"{PAGES_PATH}/"
 SIGN_IN: Final = f"{PAGES_PATH}/sign-in"
@@ -50,6 +51,17 @@ OpenLook = Callable[[str], AbstractAsyncContextManager[Look]]
 """Opens what a tenant may look at. Its store and its log stay open until the block ends."""
 _SLOW: Final = Refusal(408, "request_timeout", f"the form did not arrive within {BODY_SECONDS:.0f} seconds")
 _LARGE: Final = Refusal(413, "request_too_large", f"a form has at most {MAX_FORM_BYTES:,} bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """The owner of a valid token."""
+
+    tenant: str = ""
+    """The name of the tenant, "" for the operator."""
+
+
+OPERATOR: Final = Person()
 
 
 class Operator(Protocol):
@@ -84,6 +96,7 @@ class Gate:
         self._scopes = frozenset(scopes)
         self._now = now
         self._rate = TokenBuckets(Rate(REQUESTS_PER_MINUTE))
+        self._attempts = Attempts()
         self._views = Slots(PAGES_AT_ONCE, MAX_PAGES)
         self._streams = Slots(STREAMS_AT_ONCE, MAX_STREAMS)
 
@@ -106,30 +119,51 @@ class Gate:
             if isinstance(body := await _read_form(receive), Refusal):
                 return refused(body)
             if path == SIGN_IN:
-                return await self._sign_in(body)
+                return await self._sign_in(scope, body)
             if path == SIGN_OUT:
                 return redirect(FIRST, clear_cookie())
             receive = replay(body, receive)
         elif path.startswith(STATIC):
             await self._pages(scope, receive, send)
             return None
-        token = read_token(scope["headers"])
-        if self._operator.admits(token):
+        person = await self._find_person(scope, token := read_token(scope["headers"]))
+        if isinstance(person, LimitRefusal):
+            return limited(person)
+        if person is None:
+            return sign_in_page(FIRST if is_post else _wanted_path(scope), WRONG_TOKEN if token else "")
+        if person is OPERATOR:
             return redirect(FIRST) if is_post or path != FIRST else await self._operator.show()
-        if tenant := await self._find_tenant(token):
-            return await self._serve(tenant, scope, receive, send)
-        return sign_in_page(FIRST if is_post else _wanted_path(scope), WRONG_TOKEN if token else "")
+        return await self._serve(person.tenant, scope, receive, send)
 
-    async def _sign_in(self, body: bytes) -> Response:
+    async def _sign_in(self, scope: Scope, body: bytes) -> Response:
         form = read_sign_in(body)
-        if self._operator.admits(form.token) or await self._find_tenant(form.token):
-            return redirect(form.path, keep_cookie(form.token))
-        return sign_in_page(form.path, WRONG_TOKEN)
+        person = await self._find_person(scope, form.token)
+        if isinstance(person, LimitRefusal):
+            return limited(person)
+        return redirect(form.path, keep_cookie(form.token)) if person else sign_in_page(form.path, WRONG_TOKEN)
 
-    async def _find_tenant(self, token: str) -> str:
-        """Return the tenant of a token, "" if it is invalid. Raises KeyholeError if it cannot be checked now."""
-        user = await self._verifier.verify_token(token) if token else None
-        return user.client_id if user is not None and self._scopes <= {*user.scopes} else LOCAL
+    async def _find_person(self, scope: Scope, token: str) -> Person | LimitRefusal | None:
+        """Return whose token it is, None if it is invalid, or the refusal of an address that tries too many.
+
+        Raises KeyholeError if the token cannot be checked now.
+        """
+        if not token:
+            return None
+        address = str((scope.get("client") or ("",))[0])
+        if wait := self._attempts.begin(address, token, self._now()):
+            return limit_refusal("sign_ins_per_minute", wait)
+        is_valid = None
+        try:
+            person = OPERATOR if self._operator.admits(token) else await self._find_tenant(token)
+            is_valid = person is not None
+        finally:
+            self._attempts.end(address, token, is_valid=is_valid)
+        return person
+
+    async def _find_tenant(self, token: str) -> Person | None:
+        user = await self._verifier.verify_token(token)
+        is_tenant = user is not None and user.client_id and self._scopes <= {*user.scopes}
+        return Person(user.client_id) if user is not None and is_tenant else None
 
     async def _serve(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> Response | None:
         """Answer a tenant's request within its limits; return the response only if the pages have sent none."""

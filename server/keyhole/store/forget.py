@@ -1,0 +1,93 @@
+"""Forget texts, calls and their traces, in every kind of store.
+
+Running processes go on meanwhile. The mark comes first: what a process began before it is not written any more, as far
+as the scope has no condition that only finished texts and calls can meet. Then everything that is stored is compared
+with the scope and removed, and at last the files are rewritten, so that they have no remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from keyhole.store.base import Store, Traces
+from keyhole.store.calls.base import CallLog, CallMatch
+from keyhole.store.forget_mark import Mark
+from keyhole.store.scope import Scope
+from keyhole.store.stores import Stores
+
+REMOVED_AT_ONCE = 200
+"""Texts or calls that one transaction removes: some 50 ms, during which no other process can write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The stored texts and calls of a scope."""
+
+    texts: frozenset[str] = frozenset()
+    calls: CallMatch = field(default_factory=CallMatch)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was removed."""
+
+    texts: int
+    calls: int
+    traces: Traces
+    files: int
+    """Files beside the store: outputs that were not stored yet, and copies of a damaged store."""
+
+
+def find(store: Store, calls: CallLog, scope: Scope) -> Found:
+    """Return what a scope includes now. With clients, only texts that no call of another client read."""
+    match = calls.match(scope)
+    texts = store.match(scope)
+    return Found(texts & match.texts if scope.clients else texts, match)
+
+
+def forget(stores: Stores, tenant: str, scope: Scope, now: float) -> Forgotten:
+    """Remove what a scope includes from the store and the log of a tenant. Raises KeyholeError (store_unavailable).
+
+    Known URLs and vectors are hashes that tell neither site, date nor client, so all of them are removed.
+    """
+    store, _ = stores.for_tenant(tenant)
+    calls = stores.calls_for(tenant)
+    if not scope.is_all:
+        _adopt_all(store, calls)  # before the mark, so that what is not in the scope is stored
+    store.add_mark(Mark(_end(scope, now), now))
+    files = stores.remove_files(tenant, everything=scope.is_all)
+    found = find(store, calls, scope)
+    texts = len(remove_texts(store, found.texts))
+    removed = sum(calls.remove_call(*batch) for batch in _batches(found.calls.ids))
+    traces = store.remove_traces(scope)
+    store.erase()
+    calls.erase()
+    return Forgotten(texts, removed, traces, files)
+
+
+def remove_texts(store: Store, ids: Iterable[str]) -> frozenset[str]:
+    """Remove texts from a store, and return the ids of those that it had. Their calls stay."""
+    return frozenset[str]().union(*(store.remove(*batch) for batch in _batches(ids)))
+
+
+def _end(scope: Scope, now: float) -> float:
+    """Return the time such that nothing that began earlier may be written any more."""
+    if scope.is_all:
+        return now
+    is_date_alone = scope == Scope(before=scope.before)
+    return min(scope.before, now) if is_date_alone and scope.before is not None else 0.0
+
+
+def _adopt_all(store: Store, calls: CallLog) -> None:
+    """Store what hooks and ended commands left in files, as far as the store takes it."""
+    before = None
+    while (counts := (store.stats().artifacts, calls.latest())) != before:
+        before = counts
+
+
+def _batches(ids: Iterable[str]) -> Iterable[Sequence[str]]:
+    rest = iter(sorted(ids))
+    while batch := tuple(islice(rest, REMOVED_AT_ONCE)):
+        yield batch

@@ -1,0 +1,49 @@
+"""The mark in a folder that tells running processes what is forgotten, so that they do not write it back."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from keyhole.store.private_files import write_private_file
+
+FILE_NAME: Final = "forgotten"
+FORGOTTEN: Final = "the text was fetched before the time up to which everything is forgotten"
+"""The message of the error of a store that does not store such a text. No later attempt can store it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What the last commands forgot. It names no page and no client."""
+
+    before: float = 0.0
+    """The time such that nothing that began earlier is written any more."""
+    at: float = 0.0
+    """The time of the last command that forgot something: what a process remembers of earlier calls is dropped."""
+
+    def merged_with(self, other: Mark) -> Mark:
+        """Return the mark for both."""
+        return Mark(max(self.before, other.before), max(self.at, other.at))
+
+
+NO_MARK: Final = Mark()
+
+
+def read_mark(folder: Path) -> Mark:
+    """Return the mark of a folder. A missing or damaged one forgets nothing. Raises OSError."""
+    try:
+        before, at = json.loads((folder / FILE_NAME).read_bytes())
+        return Mark(float(before), float(at))
+    except (FileNotFoundError, ValueError, TypeError):
+        return NO_MARK
+
+
+def write_mark(folder: Path, mark: Mark) -> None:
+    """Add a mark to that of a folder. Raises OSError."""
+    merged = read_mark(folder).merged_with(mark)
+    partial = folder / f"{FILE_NAME}.{os.getpid()}.partial"
+    write_private_file(partial, json.dumps([merged.before, merged.at]).encode())
+    partial.replace(folder / FILE_NAME)

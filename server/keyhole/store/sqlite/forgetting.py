@@ -1,0 +1,42 @@
+"""SQL that forgets artifacts and their traces in the SQLite file. Each function runs within a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlite_utils import Database
+
+from keyhole.store.base import Traces
+from keyhole.store.scope import Scope
+from keyhole.store.sqlite.rows import drop, find_row
+
+
+def match(db: Database, scope: Scope) -> frozenset[str]:
+    """Return the ids of the artifacts in a scope, also of expired and damaged ones."""
+    rows = db.execute("SELECT id, url, requested_url, fetched_at FROM entries")
+    return frozenset(
+        str(id)
+        for id, url, requested, at in rows
+        # A damaged row can have values of other types. It goes with everything, and cannot be compared otherwise.
+        if scope.is_all or (isinstance(at, float) and scope.includes_text((str(url), str(requested)), at))
+    )
+
+
+def remove(db: Database, ids: Sequence[str]) -> frozenset[str]:
+    """Delete artifacts without tombstones; return the ids of those that were stored."""
+    keys = {id: row["key"] for id in ids if (row := find_row(db, id)) is not None}
+    drop(db, keys.values(), tombstones=False)
+    return frozenset(keys)
+
+
+def remove_traces(db: Database, scope: Scope) -> Traces:
+    """Delete the tombstones in a scope, and all URL keys and vectors; return their numbers."""
+    tombstones = db.execute("SELECT number, url FROM tombstones").fetchall()
+    dropped = [(number,) for number, url in tombstones if scope.includes_trace(str(url))]
+    db.conn.executemany("DELETE FROM tombstones WHERE number = ?", dropped)
+    return Traces(len(dropped), *(db.execute(f"DELETE FROM {table}").rowcount for table in ("known_urls", "vectors")))  # noqa: S608
+
+
+def merge_words(db: Database) -> None:
+    """Merge the search index, which keeps deleted words until then."""
+    db.execute("INSERT INTO words (words) VALUES ('optimize')")
