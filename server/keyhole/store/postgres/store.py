@@ -45,7 +45,7 @@ from keyhole.store.postgres.rows import (
     to_storable,
 )
 from keyhole.store.postgres.search import PLANNER_SETTINGS, SearchScope, contains_words, hash_stems, search_keys
-from keyhole.store.postgres.sweep import Limits, is_sweep_due, sweep
+from keyhole.store.postgres.sweep import Limits, drop_artifacts, is_sweep_due, sweep
 from keyhole.store.postgres.texts import CHUNK_CHARS, delete_unused_texts, list_texts, read_range, read_text, store_text
 from keyhole.store.postgres.totals import Totals, add_totals, read_totals
 from keyhole.store.scope import Scope
