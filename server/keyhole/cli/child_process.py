@@ -157,7 +157,8 @@ class _Signals:
         with suppress(BlockingIOError):
             while os.read(self.woken, 512):
                 pass
-        taken, self.received[:] = list(self.received), []
+        # Without a call in between, after which the handler could run and its signal would be lost.
+        taken, self.received = self.received, []
         return taken
 
 
