@@ -15,7 +15,7 @@ from keyhole.store.base import LOCAL
 from keyhole.store.home import home_folder
 from keyhole.store.ids import random_id
 from keyhole.store.spool import spool_folder, write_call
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 
 def record_output(

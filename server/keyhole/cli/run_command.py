@@ -23,7 +23,7 @@ from keyhole.retrieval.bound import MIN_BUDGET, check_options
 from keyhole.store.home import home_folder
 from keyhole.store.running_output import RunningOutput
 from keyhole.store.spool import spool_folder
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh"})
 
