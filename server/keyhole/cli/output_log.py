@@ -13,7 +13,7 @@ from keyhole.errors import KeyholeError
 from keyhole.store.home import home_folder
 from keyhole.store.ids import random_id
 from keyhole.store.spool import spool_folder, write_call
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
     from keyhole.retrieval.bound import Bounded

@@ -26,7 +26,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.store.home import home_folder
 from keyhole.store.running_output import RunningOutput
 from keyhole.store.spool import spool_folder
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
     import argparse

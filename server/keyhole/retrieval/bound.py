@@ -21,7 +21,7 @@ from keyhole.retrieval.adopt import output_words
 from keyhole.store.ids import artifact_id
 from keyhole.text.output import Shown
 from keyhole.text.output_facts import output_notes, output_title, output_url
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from keyhole.retrieval.session import Visits
 from keyhole.store.calls.base import CallLog
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import OK, CallRecord, CallSummary, Origin, ReadText, Span
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 LISTED: Final = "listed without passages"
 """The state of a source of which the budget left no space for a passage, or whose passages were shown before."""

@@ -19,7 +19,7 @@ from keyhole.retrieval.output_excerpt import examine, needles_of, read_excerpt
 from keyhole.store.ids import artifact_id
 from keyhole.store.text_file import TextFile
 from keyhole.text.output_facts import output_notes, output_title, output_url
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
     from keyhole.store.base import Store

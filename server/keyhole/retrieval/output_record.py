@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from keyhole.store.calls.record import OK, CallRecord, CallSummary, Origin, ReadText, Span
 from keyhole.text.output_facts import output_notes, output_title, output_url
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 KIND: Final = "kind"
 """The note of a call with the kind of its output."""

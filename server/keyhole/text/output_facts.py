@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from keyhole.text.escape import plain_line
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 OUTPUT: Final = "output:"
 """The beginning of the URL of an artifact that is an output; the kind of the output follows."""

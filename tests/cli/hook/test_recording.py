@@ -87,6 +87,27 @@ def test_the_facts_of_a_command_are_recorded_without_its_secrets(home: Path, log
     assert json.loads(record.arguments)["budget"] == BUDGET
 
 
+COMMANDS = (
+    "vault login {0}", "openssl enc -aes256 -k {0}", "export MYAPP_PW={0}", "lftp -u me,{0} sftp://h",
+    r"smbclient //h/s -U dom\\me%{0}", "restic --password-command 'echo {0}' backup", "sqlplus scott/{0}@db",
+    "nmcli device wifi connect Attic password {0}", "wpa_passphrase Attic {0}", "htpasswd -b file me {0}",
+    "chpasswd <<< me:{0}", "usermod -p {0} me", "machine h login me password {0}",
+)  # fmt: skip
+"""Command lines whose secret was stored before shells' words were read."""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_argument_of_a_program_that_is_a_secret_is_in_no_file(command: str, home: Path, log: CallLog) -> None:
+    event = with_long_text("claude") | {"tool_input": {"command": command.format("hunter2hunter2")}}
+    assert ask("claude", home, event)
+    kept = [path.read_bytes() for path in Path(spool_folder(home)).rglob("*") if path.is_file()]
+    assert len(kept) > 1
+    assert not any(b"hunter2" in each for each in kept)
+    (call,) = log.calls(9)
+    assert "***" in call.target
+    assert not any(b"hunter2" in path.read_bytes() for path in home.rglob("*") if path.is_file())
+
+
 @pytest.mark.parametrize("variable", ["KEYHOLE_RECORD", "KEYHOLE_KEEP_OUTPUTS"])
 def test_nothing_is_recorded_if_the_settings_say_so(variable: str, home: Path, log: CallLog) -> None:
     assert ask("claude", home, **{variable: "off"})

@@ -28,7 +28,7 @@ from keyhole.text.clean import clean
 from keyhole.text.diff import parse_ranges
 from keyhole.text.output_facts import COMMAND, EXIT_STATUS, FOLDER, KIND_NAMES, is_output, output_kind
 from keyhole.text.rest import describe_rest
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 FORMAT: Final = "keyhole-artifacts"
 VERSION: Final = 2

@@ -13,7 +13,7 @@ from keyhole.retrieval.sources import STORED_PER_RESULT
 from keyhole.store.base import Store
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.text.output_facts import is_output
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 
 @dataclass(frozen=True, slots=True)

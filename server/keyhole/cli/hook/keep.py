@@ -14,7 +14,7 @@ from keyhole.store import spool
 from keyhole.store.ids import artifact_id, random_id
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output_facts import output_notes, output_title, output_url
-from keyhole.text.secrets import mask_secrets
+from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,1 @@
+"""Mask values that look like secrets."""
