@@ -79,6 +79,8 @@ ALLOWED_IN_PURE = {
     ("__main__.py", "os"): "ends the process of a hook",
     ("store/memory.py", "threading"): "a lock around a dictionary",
     ("store/calls/memory.py", "threading"): "a lock around a dictionary",
+    ("serve/proxy/eras.py", "mcp_types"): "names of the protocol",
+    ("serve/proxy/group.py", "logging"): "logs servers that are left out and lists that are cut",
     ("serve/proxy/modern_http.py", "mcp"): "the SDK's rules for HTTP headers, which do no I/O",
     ("serve/proxy/modern_http.py", "mcp_types"): "names of the protocol",
     ("serve/proxy/relay.py", "logging"): "logs messages that nobody waits for",

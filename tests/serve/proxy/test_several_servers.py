@@ -20,10 +20,10 @@ def test_the_servers_of_a_configuration_file_become_one(tmp_path: Path) -> None:
             names = [tool["name"] for tool in client.request(1, "tools/list")["result"]["tools"]]
             assert names == [
                 *("one_small", "one_big", "one_structured", "two_small", "two_big", "two_structured"),
-                *("add", "words", "steps", "visit", "read_artifact"),
+                *("sdk_add", "sdk_words", "sdk_steps", "sdk_visit", "read_artifact"),
             ]
             assert client.call(2, "two_small", x=1)["result"]["content"][0]["text"] == 'small {"x": 1}'
-            assert client.call(3, "add", a=2, b=3)["result"]["structuredContent"] == {"result": 5}
+            assert client.call(3, "sdk_add", a=2, b=3)["result"]["structuredContent"] == {"result": 5}
             assert "Next: read_artifact(" in client.call(4, "one_big")["result"]["content"][0]["text"]
             client.send(id=5, method="tools/call", params={"name": "two_small", "arguments": {}})
             assert client.answer_to(5)["result"]
@@ -36,5 +36,5 @@ def test_one_server_that_cannot_be_started_does_not_stop_the_others(tmp_path: Pa
     with proxy(tmp_path, "--config", str(config), server=()) as client:
         client.greet()
         names = [tool["name"] for tool in client.request(1, "tools/list")["result"]["tools"]]
-        assert names == ["add", "words", "steps", "visit", "read_artifact"]
-        assert client.call(2, "add", a=2, b=3)["result"]["structuredContent"] == {"result": 5}
+        assert names == ["sdk_add", "sdk_words", "sdk_steps", "sdk_visit", "read_artifact"]
+        assert client.call(2, "sdk_add", a=2, b=3)["result"]["structuredContent"] == {"result": 5}

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from keyhole.serve.proxy.eras import SUBSCRIPTION_ID
 from keyhole.serve.proxy.lines import Line
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, build, key_of, parse
 
@@ -15,8 +16,6 @@ MAX_QUEUED: Final = 100
 """Messages that wait for a client that does not read its response. Beyond them, the servers wait too."""
 MAX_UNSENT: Final = 200
 """Messages kept for a client that has no response open; the oldest are dropped first."""
-SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
-"""The key in `_meta` of a notification with the id of the request that subscribed to it."""
 
 
 @dataclass(slots=True, eq=False)
