@@ -95,7 +95,7 @@ class TestGreetings:
 
     def test_that_are_refused_leave_the_server_out_and_say_so(self, modern: bool) -> None:
         client = GroupClient({"one": Server(), "two": Server(*BOTH, tools=["a"])}, modern=modern)
-        assert "one: not available, because" in client.greet()["instructions"]
+        assert "one: not available yet:" in client.greet()["instructions"]
         assert client.names() == ["two_a"]
         client.servers["one"].eras = BOTH
         client.servers["one"].lists = {"tools": ["b"]}
@@ -107,7 +107,7 @@ class TestGreetings:
         id = client.send("server/discover" if modern else "initialize", protocolVersion="2025-06-18")
         assert client.answer_to(id) is None
         client.expire(AwaitServers)
-        assert "one: not available, because the server one was silent" in str(client.answer_to(id))
+        assert "one: not available yet: the server one was silent" in str(client.answer_to(id))
 
 
 def test_a_server_that_is_silent_to_the_newer_greeting_gets_the_older_one() -> None:

@@ -33,10 +33,11 @@ def test_the_versions_that_all_servers_of_the_modern_era_support_are_announced()
     assert merge_greetings("server/discover", answers, {}, MODERN)["supportedVersions"] == ["2"]
 
 
-def test_a_server_that_is_missing_is_named_in_the_instructions() -> None:
+def test_a_server_that_is_missing_is_named_in_the_instructions_and_may_have_any_capability() -> None:
     answers = {"a": {"instructions": "Be a."}}
     merged = merge_greetings("initialize", answers, {"b": "the server b ended"}, Introduction())
-    assert merged["instructions"] == "a: Be a.\nb: not available, because the server b ended."
+    assert set(merged["capabilities"]) == {"tools", "prompts", "resources", "completions"}
+    assert merged["instructions"] == "a: Be a.\nb: not available yet: the server b ended."
 
 
 @pytest.mark.parametrize(

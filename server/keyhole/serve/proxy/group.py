@@ -6,26 +6,33 @@ Does no I/O. Methods return steps, and messages for the client as one server wou
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy.asked import Asked
-from keyhole.serve.proxy.eras import Introduction, answer_for, complete_result, era_of, introduction_of, request_for
+from keyhole.serve.proxy.eras import Introduction, answer_for, era_of, introduction_of, request_for
+from keyhole.serve.proxy.gather import GREETINGS, SET_LEVEL, add_page, gathered, give_up, note_answer
 from keyhole.serve.proxy.handshake import Handshake
-from keyhole.serve.proxy.member import DISCOVER, INITIALIZE, Member
-from keyhole.serve.proxy.merge import LISTS, Pages, merge_greetings, merge_lists, well_formed
+from keyhole.serve.proxy.member import DISCOVER, Member
+from keyhole.serve.proxy.merge import LISTS
 from keyhole.serve.proxy.messages import CANCELLED, METHOD_NOT_FOUND, Message, build, error_response, response
 from keyhole.serve.proxy.names import Names
 from keyhole.serve.proxy.routes import Routes
-from keyhole.serve.proxy.steps import AwaitGreeting, AwaitServers, Pending, Step, ToServer
+from keyhole.serve.proxy.steps import (
+    SILENT_AT_DISCOVER_SECONDS,
+    SILENT_SECONDS,
+    AwaitGreeting,
+    AwaitServers,
+    Pending,
+    Step,
+    ToServer,
+)
 from keyhole.serve.proxy.subscriptions import LISTEN, Subscriptions, list_changed
 
 log = logging.getLogger(__name__)
 
-GREETINGS: Final = frozenset({INITIALIZE, DISCOVER})
-SET_LEVEL: Final = "logging/setLevel"
 INITIALIZED: Final = "notifications/initialized"
 
 Out = Step | Message
@@ -99,7 +106,10 @@ class Group:
         params = {key: value for key, value in pending.request.params.items() if key != "cursor"}
         request = pending.request.with_data(params=params) if "params" in pending.request.data else pending.request
         outs = [out for name in list(pending.servers) for out in self._send(self._members[name], pending, request)]
-        return [*outs, AwaitServers(pending)] if pending.servers else outs or self._gathered(pending)
+        if not pending.servers:
+            return outs or [self._gathered(pending)]
+        seconds = SILENT_AT_DISCOVER_SECONDS if pending.request.method == DISCOVER else SILENT_SECONDS
+        return [*outs, AwaitServers(pending, seconds)]
 
     def _send(self, member: Member, pending: Pending, request: Message) -> list[Out]:
         """Send a request to a server, after it has been greeted. Raises KeyholeError if it is down."""
@@ -219,66 +229,21 @@ class Group:
         if method == LISTEN:
             pending.servers = [each for each in pending.servers if each != server]
             return []
-        if method in LISTS and answer.result is not None and (more := self._next_page(member, pending, answer)):
-            return more
+        if method in LISTS and member.era and (cursor := add_page(pending, server, answer)):
+            params = {**pending.request.params, "cursor": cursor}
+            following = request_for(member.era, pending.request.with_data(params=params), self._introduction)
+            return [ToServer(server, following.raw)]
         if method in GREETINGS or method in LISTS or method == SET_LEVEL:
-            self._note(server, pending, answer)
+            note_answer(pending, server, answer)
             pending.servers.remove(server)
-            return [] if pending.servers else self._gathered(pending)
+            return [] if pending.servers else [self._gathered(pending)]
         pending.servers = []
         shown = self._routes.show_answer(server, method, answer_for(pending.request, answer, server))
         return [shown.with_data(id=pending.request.data["id"]) if shown.key != pending.request.key else shown]
 
-    def _next_page(self, member: Member, pending: Pending, answer: Message) -> list[Out]:
-        """Take a page of a list; return the request for the next one, if there is one within the bounds."""
-        method, result = pending.request.method, answer.result or {}
-        pages = pending.pages.setdefault(member.name, Pages())
-        cursor = pages.add(LISTS[method], well_formed(method, result), len(answer.raw))
-        if cursor is None or member.era is None:
-            return []
-        params = {**pending.request.params, "cursor": cursor}
-        request = pending.request.with_data(params=params)
-        return [ToServer(member.name, request_for(member.era, request, self._introduction).raw)]
-
-    def _note(self, server: str, pending: Pending, answer: Message) -> None:
-        """Remember the answer of one of several servers."""
-        if answer.result is not None:
-            pending.answers[server] = answer.result
-            return
-        error = answer.data.get("error")
-        if not isinstance(error, dict) or error.get("code") != METHOD_NOT_FOUND or pending.request.method in GREETINGS:
-            pending.incomplete.setdefault(server, f"the server {server} answered with an error")
-        pending.failure = answer.with_data(id=pending.request.data["id"])
-
-    def _gathered(self, pending: Pending) -> list[Out]:
+    def _gathered(self, pending: Pending) -> Message:
         """Return the answer of all servers together."""
-        request, method = pending.request, pending.request.method
-        if not pending.answers and (pending.failure or pending.incomplete):
-            reasons = "; ".join(pending.incomplete.values())
-            error = KeyholeError(Code.SERVER_UNAVAILABLE, f"no server answered: {reasons}"[:1_000])
-            return [pending.failure or error_response(request.data["id"], error)]
-        ordered = [each for each in self._members if each in pending.answers]
-        answers = {server: pending.answers[server] for server in ordered}
-        if method in LISTS:
-            merged = self._merge_lists(pending, ordered)
-        elif method in GREETINGS:
-            merged = merge_greetings(method, answers, pending.incomplete, self._introduction)
-        else:
-            merged = {}
-        return [response(request.data["id"], merged)]
-
-    def _merge_lists(self, pending: Pending, servers: Sequence[str]) -> Mapping[str, Any]:
-        name, is_modern = LISTS[pending.request.method], era_of(pending.request) == "modern"
-        answers = {}
-        for server in servers:
-            pages = pending.pages.get(server, Pages())
-            answers[server] = {**pages.fields, name: self._routes.show_list(server, name, pages.items)}
-            if pages.cut:
-                pending.incomplete[server] = f"the list of the server {server} is cut: {pages.cut}"
-        for reason in pending.incomplete.values():
-            log.warning("%s is incomplete: %s", pending.request.method, reason)
-        merged = merge_lists(name, answers, pending.incomplete, is_cacheable=is_modern)
-        return complete_result(pending.request.method, merged) if is_modern else merged
+        return gathered(pending, list(self._members), self._routes, self._introduction)
 
     def _ask_client(self, server: str, message: Message) -> Out:
         """Hand on a request of a server. A client of the modern era takes none, which the server has been told."""
@@ -307,13 +272,8 @@ class Group:
             member = self._members[step.server]
             return self._greet(member) if member.is_being_greeted else []
         pending = step.pending
-        for server in pending.servers:
-            if server in pending.pages:
-                pending.pages[server].cut, pending.answers[server] = "its further pages took too long", {}
-            else:
-                pending.incomplete[server] = f"the server {server} was silent for {step.seconds:.0f} seconds"
-        pending.servers = []
-        return self._gathered(pending)
+        give_up(pending, step.seconds)
+        return [self._gathered(pending)]
 
     def ended(self, server: str, reason: str, pendings: Iterable[Pending]) -> list[Out]:
         """Fail the requests that wait for a server, which has ended."""

@@ -34,6 +34,15 @@ LISTS: Final[Mapping[str, str]] = MappingProxyType(
 INCOMPLETE: Final = "keyhole/incomplete"
 """The key in `_meta` of a list with the servers whose entries are not all in it, and why."""
 
+_LATE: Final = {
+    "capabilities": {
+        "prompts": {"listChanged": True},
+        "resources": {"subscribe": True, "listChanged": True},
+        "completions": {},
+    }
+}
+"""The capabilities that a server may have which has not answered yet."""
+
 Answers = Mapping[str, Mapping[str, Any]]
 """The results of the servers, by the name of the server."""
 
@@ -100,8 +109,8 @@ def merge_greetings(
     The versions are those of the servers of the client's era; requests for the others are translated. `incomplete`: why
     a server has not answered, by its name.
     """
-    capabilities = _merge_capabilities(answers)
-    # A server may start late or again, and then its tools are new.
+    capabilities = _merge_capabilities({**answers, **({"": _LATE} if incomplete else {})})
+    # A server may start again, and then its tools are new.
     capabilities["tools"] = {**_object(capabilities.get("tools")), "listChanged": True}
     common = {"capabilities": capabilities, **_instructions(answers, incomplete)}
     if method == "initialize":
@@ -124,7 +133,7 @@ def _merge_capabilities(answers: Answers) -> dict[str, Any]:
 
 def _instructions(answers: Answers, incomplete: Mapping[str, str]) -> dict[str, str]:
     lines = [f"{name}: {each['instructions']}" for name, each in answers.items() if each.get("instructions")]
-    lines += [f"{name}: not available, because {reason}." for name, reason in incomplete.items()]
+    lines += [f"{name}: not available yet: {reason}." for name, reason in incomplete.items()]
     return {"instructions": "\n".join(lines)} if lines else {}
 
 

@@ -15,7 +15,8 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy import messages, rewrite
 from keyhole.serve.proxy.asked import Asked
 from keyhole.serve.proxy.eras import complete_result, era_of
-from keyhole.serve.proxy.group import GREETINGS, Group, Out
+from keyhole.serve.proxy.gather import GREETINGS
+from keyhole.serve.proxy.group import Group, Out
 from keyhole.serve.proxy.handshake import Handshake
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, response
 from keyhole.serve.proxy.outline import find_id, outline_of

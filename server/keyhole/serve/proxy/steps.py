@@ -12,6 +12,9 @@ from keyhole.serve.proxy.rewrite import Intent
 
 SILENT_SECONDS: Final = 30.0
 """Seconds after which a list of several servers is answered without those that are silent. Clients wait for 60."""
+SILENT_AT_DISCOVER_SECONDS: Final = 6.0
+"""The same for `server/discover`. The Python SDK waits 10 seconds, which begin before the proxy has started, and then
+takes it for an older server."""
 DISCOVER_SECONDS: Final = 5.0
 """Seconds after which a server that is silent to `server/discover` gets `initialize`, as the specification advises."""
 
@@ -83,7 +86,7 @@ class AwaitServers:
     """A request that several servers answer: after some seconds it is answered without those that are silent."""
 
     pending: Pending
-    seconds: float = SILENT_SECONDS
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
