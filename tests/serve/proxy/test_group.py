@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar
 
 import pytest
@@ -144,6 +145,21 @@ def test_a_server_gets_the_word_that_the_client_is_ready_after_the_client_has_sa
     assert client.servers["one"].methods() == ["initialize"]
     client.notify("notifications/initialized")
     assert client.servers["one"].methods() == ["initialize", "notifications/initialized"]
+
+
+@CLIENTS
+def test_a_server_that_does_not_read_or_answers_with_broken_lines_fails_its_callers(modern: bool) -> None:
+    client = GroupClient({"one": Server(*BOTH, tools=["a"]), "two": Server(*BOTH, tools=["a"])}, modern=modern)
+    client.servers["one"].is_silent = client.servers["two"].is_silent = True
+    ids = [client.send("tools/call", name=f"{name}_a") for name in client.servers]
+    for _ in ("initialize", "server/discover"):
+        greetings = [server.received[-1] for server in client.servers.values()]
+        client.take(client.relay.undelivered("one", json.dumps(greetings[0]).encode()))
+        client.take(
+            client.relay.from_server("two", b'{"jsonrpc":"2.0","id":"%b","result":{' % greetings[1]["id"].encode())
+        )
+    codes = [error_code(client.answer_to(id) or {}) for id in ids]
+    assert codes == ["server_unavailable", "server_fault"]
 
 
 def test_a_client_that_turns_to_the_older_greeting_is_still_served() -> None:

@@ -165,7 +165,7 @@ class Group:
     def _greeted(self, member: Member) -> list[Out]:
         """Send what has waited for a server, and tell the client of a server that it has not waited for."""
         outs: list[Out] = list(self._repeat(member)) if self._is_ready and member.era == "handshake" else []
-        waiting = [(pending, request) for pending, request in member.give_up() if _waits(pending, member)]
+        waiting = [(pending, request) for pending, request in member.release() if _waits(pending, member)]
         is_news = member.was_greeted or not waiting
         member.was_greeted = True
         for pending, request in waiting:
@@ -190,7 +190,7 @@ class Group:
         if "error" not in answer.data:
             fault = f"the server {member.name} speaks no version of the protocol that Keyhole knows"
             answer = error_response(0, KeyholeError(Code.SERVER_FAULT, fault, server=member.name))
-        failed = [pending for pending, _ in member.give_up() if _waits(pending, member)]
+        failed = [pending for pending, _ in member.release() if _waits(pending, member)]
         return [out for pending in failed for out in self._take(member, pending, answer)]
 
     # From a server.

@@ -74,8 +74,8 @@ class Member:
         self.greeting, self._asked = result, set()
         return "greeted"
 
-    def give_up(self) -> list[tuple[Pending, Message]]:
-        """Return the requests that cannot be sent, since it refused all greetings. The next request greets it again."""
+    def release(self) -> list[tuple[Pending, Message]]:
+        """Return the requests that wait for a greeting, and end it. After a failure, the next request greets anew."""
         waiting, self.waiting, self._asked = self.waiting, [], set()
         return waiting
 
