@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyhole.serve.proxy import relay as relay_module
-from keyhole.serve.proxy.messages import METHOD_NOT_FOUND
 from keyhole.serve.proxy.relay import Relay
 from keyhole.serve.proxy.rewrite import Policy
-from keyhole.serve.proxy.steps import AwaitServers, BoundResult, Client, ReadStored, Step, ToClient, ToServer
+from keyhole.serve.proxy.steps import BoundResult, Client, ReadStored, Step, ToClient, ToServer
 
 
 def make(*servers: str, **policy: Any) -> Relay:
@@ -192,16 +191,6 @@ def test_a_server_that_was_started_again_gets_the_log_level_and_the_subscription
     assert relay.from_server("one", line(id=subscription["id"], error={"code": 1, "message": "no"})) == []
 
 
-def test_a_client_that_listens_to_several_servers_listens_to_a_restarted_one_again() -> None:
-    relay = make("one", "two")
-    relay.from_client(request(1, "subscriptions/listen", notifications={}))
-    assert to_client(relay.ended("one", "the server one ended")) == []
-    assert [(server, message["id"]) for server, message in to_servers(relay.restarted("one"))] == [("one", 1)]
-    relay.from_server("two", line(id=1, result={}))
-    (answer,) = to_client(relay.from_server("one", line(id=1, result={"resultType": "complete"})))
-    assert answer["result"]
-
-
 def test_a_server_that_does_not_read_fails_only_its_callers() -> None:
     relay = make()
     call = request(1, "tools/call", name="a")
@@ -281,120 +270,6 @@ class TestRewriting:
         assert isinstance(step, BoundResult)
         assert step.pending.intent
         assert step.pending.intent.query == "why"
-
-
-class TestSeveralServers:
-    @pytest.fixture
-    def relay(self) -> Relay:
-        relay = make("one", "two")
-        relay.from_client(request(1, "tools/list"))
-        relay.from_server("two", line(id=1, result={"tools": [{"name": "b"}, {"name": "both"}]}))
-        relay.from_server("one", line(id=1, result={"tools": [{"name": "a"}, {"name": "both"}]}))
-        return relay
-
-    def test_greet_the_client_together(self) -> None:
-        relay = make("one", "two")
-        steps = relay.from_client(request(0, "initialize"))
-        assert [server for server, _ in to_servers(steps)] == ["one", "two"]
-        assert isinstance(steps[-1], AwaitServers)
-        two = {"protocolVersion": "2025-06-18", "capabilities": {"prompts": {}}, "instructions": "Be two."}
-        assert relay.from_server("two", line(id=0, result=two)) == []
-        one = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": True}}}
-        (answer,) = to_client(relay.from_server("one", line(id=0, result=one)))
-        assert answer["result"]["protocolVersion"] == "2025-06-18"
-        assert answer["result"]["capabilities"] == {"tools": {"listChanged": True}, "prompts": {}}
-        assert answer["result"]["instructions"].startswith("two: Be two.\nKeyhole bounds")
-
-    def test_list_their_tools_in_order_with_prefixes_only_where_names_collide(self) -> None:
-        relay = make("one", "two")
-        relay.from_client(request(1, "tools/list"))
-        relay.from_server("two", line(id=1, result={"tools": [{"name": "b"}, {"name": "both"}]}))
-        answer = relay.from_server("one", line(id=1, result={"tools": [{"name": "a"}, {"name": "both"}]}))
-        names = [tool["name"] for tool in to_client(answer)[0]["result"]["tools"]]
-        assert names == ["a", "one_both", "b", "two_both", "read_artifact"]
-
-    def test_are_asked_for_all_pages_of_a_list(self) -> None:
-        relay = make("one", "two")
-        relay.from_client(request(1, "tools/list"))
-        relay.from_server("two", line(id=1, result={"tools": []}))
-        page = line(id=1, result={"tools": [{"name": "a"}], "nextCursor": "next"})
-        ((server, more),) = to_servers(relay.from_server("one", page))
-        assert (server, more["params"]["cursor"]) == ("one", "next")
-        (answer,) = to_client(relay.from_server("one", line(id=1, result={"tools": [{"name": "b"}]})))
-        assert [tool["name"] for tool in answer["result"]["tools"]] == ["a", "b", "read_artifact"]
-
-    def test_get_the_calls_of_their_tools_with_the_names_that_they_know(self, relay: Relay) -> None:
-        for shown, server, name in [("a", "one", "a"), ("b", "two", "b"), ("two_both", "two", "both")]:
-            ((target, call),) = to_servers(relay.from_client(request(shown, "tools/call", name=shown)))
-            assert (target, call["params"]["name"]) == (server, name)
-
-    def test_refuse_a_tool_and_a_method_that_none_of_them_has(self, relay: Relay) -> None:
-        for call in (request(2, "tools/call", name="both"), request(3, "a/new/method")):
-            (message,) = to_client(relay.from_client(call))
-            assert message["error"]["code"] == METHOD_NOT_FOUND
-
-    def test_may_use_the_same_ids_for_their_requests(self, relay: Relay) -> None:
-        first, second = (to_client(relay.from_server(server, request(1, "roots/list")))[0]["id"] for server in "ab")
-        assert first != second
-        assert to_servers(relay.from_client(line(id=second, result={"roots": []}))) == [
-            ("b", {"jsonrpc": "2.0", "id": 1, "result": {"roots": []}})
-        ]
-        (cancelled,) = to_client(
-            relay.from_server("a", line(method="notifications/cancelled", params={"requestId": 1}))
-        )
-        assert cancelled["params"]["requestId"] == first
-
-    def test_go_on_when_one_of_them_ends(self, relay: Relay) -> None:
-        relay.from_client(request(2, "tools/call", name="a"))
-        relay.from_client(request(3, "tools/call", name="b"))
-        (message,) = to_client(relay.ended("one", "the server one ended"))
-        assert message["id"] == 2
-        assert isinstance(relay.from_server("two", line(id=3, result={}))[0], BoundResult)
-        assert error_code(to_client(relay.from_client(request(4, "tools/call", name="a")))[0]) == "server_unavailable"
-        relay.from_client(request(5, "tools/list"))
-        (answer,) = to_client(relay.from_server("two", line(id=5, result={"tools": [{"name": "b"}]})))
-        assert [tool["name"] for tool in answer["result"]["tools"]] == ["b", "read_artifact"]
-
-    def test_are_not_waited_for_when_one_is_silent(self) -> None:
-        relay = make("one", "two")
-        wait = relay.from_client(request(1, "tools/list"))[-1]
-        assert isinstance(wait, AwaitServers)
-        relay.from_server("one", line(id=1, result={"tools": [{"name": "a"}]}))
-        (answer,) = to_client(relay.expired(wait.pending))
-        assert [tool["name"] for tool in answer["result"]["tools"]] == ["a", "read_artifact"]
-        assert relay.expired(wait.pending) == []
-        assert relay.from_server("two", line(id=1, result={"tools": []})) == []
-
-    def test_get_the_resources_that_they_list_or_whose_template_matches(self) -> None:
-        relay = make("one", "two")
-        relay.from_client(request(1, "resources/list"))
-        relay.from_server("one", line(id=1, result={"resources": [{"uri": "file:///a"}]}))
-        relay.from_server("two", line(id=1, result={"resources": [{"uri": "db://x"}]}))
-        relay.from_client(request(2, "resources/templates/list"))
-        relay.from_server("one", line(id=2, error={"code": METHOD_NOT_FOUND, "message": ""}))
-        relay.from_server("two", line(id=2, result={"resourceTemplates": [{"uriTemplate": "log://{day}"}]}))
-        found = {
-            uri: to_servers(relay.from_client(request(uri, "resources/read", uri=uri)))[0][0]
-            for uri in ("file:///a", "db://x", "log://monday", "db://new", "other:x")
-        }
-        assert found == {
-            "file:///a": "one",
-            "db://x": "two",
-            "log://monday": "two",
-            "db://new": "two",
-            "other:x": "one",
-        }
-
-    def test_share_prompts_and_completions(self) -> None:
-        relay = make("one", "two")
-        relay.from_client(request(1, "prompts/list"))
-        relay.from_server("one", line(id=1, result={"prompts": [{"name": "p"}]}))
-        relay.from_server("two", line(id=1, result={"prompts": [{"name": "p"}]}))
-        ((server, get),) = to_servers(relay.from_client(request(2, "prompts/get", name="two_p")))
-        assert (server, get["params"]["name"]) == ("two", "p")
-        ref = {"type": "ref/prompt", "name": "one_p"}
-        ((server, complete),) = to_servers(relay.from_client(request(3, "completion/complete", ref=ref, argument={})))
-        assert (server, complete["params"]["ref"]["name"]) == ("one", "p")
 
 
 JSON = st.recursive(

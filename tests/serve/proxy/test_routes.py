@@ -1,4 +1,4 @@
-"""Requests find the server that has listed their tool, prompt or resource."""
+"""Names and URIs in messages are those of the server on one side and those of the client on the other."""
 
 from __future__ import annotations
 
@@ -7,43 +7,99 @@ from typing import Any
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.proxy.messages import Message, build
+from keyhole.serve.proxy.messages import Message, build, response
+from keyhole.serve.proxy.names import Names
 from keyhole.serve.proxy.routes import Routes
+
+LINK = {"type": "resource_link", "uri": "file:///a", "name": "a"}
+EMBEDDED = {"type": "resource", "resource": {"uri": "file:///b", "text": "b"}}
+TEXT = {"type": "text", "text": "file:///c"}
 
 
 def request(method: str, **params: Any) -> Message:
     return build({"jsonrpc": "2.0", "id": 1, "method": method, "params": params, "new": 1})
 
 
-def test_a_tool_of_two_servers_is_called_with_the_name_that_its_server_knows() -> None:
-    routes = Routes(["one", "two"])
-    tools = {"tools": [{"name": "a"}]}
-    shown = [tool["name"] for tool in routes.list("tools/list", {"two": tools, "one": tools})["tools"]]
-    assert shown == ["one_a", "two_a"]
-    server, call = routes.route(request("tools/call", name="two_a", arguments={"x": 1}))
-    assert server == "two"
-    assert call.data == request("tools/call", name="a", arguments={"x": 1}).data
+@pytest.fixture
+def routes() -> Routes:
+    return Routes(Names(["one", "two"]))
 
 
-def test_a_request_whose_name_is_not_changed_keeps_its_bytes() -> None:
-    routes = Routes(["one", "two"])
-    routes.list("tools/list", {"one": {"tools": [{"name": "a"}]}, "two": {"tools": []}})
-    call = request("tools/call", name="a")
-    assert routes.route(call) == ("one", call)
+@pytest.mark.parametrize(
+    ("shown", "own"),
+    [
+        (request("tools/call", name="two_a", arguments={"x": 1}), request("tools/call", name="a", arguments={"x": 1})),
+        (request("prompts/get", name="two_p"), request("prompts/get", name="p")),
+        (request("resources/read", uri="keyhole:two:file:///a"), request("resources/read", uri="file:///a")),
+        (request("resources/subscribe", uri="keyhole:two:a:1"), request("resources/subscribe", uri="a:1")),
+        (
+            request("completion/complete", ref={"type": "ref/prompt", "name": "two_p"}, argument={}),
+            request("completion/complete", ref={"type": "ref/prompt", "name": "p"}, argument={}),
+        ),
+        (
+            request("completion/complete", ref={"type": "ref/resource", "uri": "keyhole:two:a:{b}"}),
+            request("completion/complete", ref={"type": "ref/resource", "uri": "a:{b}"}),
+        ),
+    ],
+)
+def test_a_request_reaches_its_server_with_the_name_that_this_server_knows(
+    routes: Routes, shown: Message, own: Message
+) -> None:
+    server, handed_on = routes.route(shown)
+    assert (server, handed_on.data) == ("two", own.data)
 
 
-def test_a_resource_that_nobody_lists_goes_to_the_server_of_its_longest_template_or_of_its_scheme() -> None:
-    routes = Routes(["one", "two"])
-    templates = {"one": {"resourceTemplates": [{"uriTemplate": "log://{day}"}]}}
-    templates["two"] = {"resourceTemplates": [{"uriTemplate": "log://old/{day}"}]}
-    routes.list("resources/templates/list", templates)
-    routes.list("resources/list", {"two": {"resources": [{"uri": "db://x"}]}})
-    found = [routes.route(request("resources/read", uri=uri))[0] for uri in ("log://a", "log://old/a", "db://y", "z:1")]
-    assert found == ["one", "two", "two", "one"]
-
-
-@pytest.mark.parametrize(("method", "text"), [("tools/call", "no server has listed 'a'"), ("x/y", "is not relayed")])
-def test_a_request_without_a_server_is_refused(method: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (request("tools/call", name="a"), "no server has listed 'a'"),
+        (request("resources/read", uri="file:///a"), "keyhole:one:URI"),
+        (request("completion/complete", ref=5), "no server has listed"),
+        (request("x/y", name="one_a"), "is not relayed"),
+    ],
+)
+def test_a_request_without_a_server_is_refused(routes: Routes, message: Message, text: str) -> None:
     with pytest.raises(KeyholeError, match=text) as caught:
-        Routes(["one", "two"]).route(request(method, name="a"))
+        routes.route(message)
     assert caught.value.code is Code.INVALID_ARGUMENT
+
+
+def test_a_list_has_the_names_of_the_client_and_each_name_once(routes: Routes) -> None:
+    tools = [{"name": "a", "new": 1}, {"name": "a", "new": 2}, {"title": "no name"}, {"name": 5}]
+    assert routes.show_list("one", "tools", tools) == [{"name": "one_a", "new": 1}]
+    templates = routes.show_list("one", "resourceTemplates", [{"uriTemplate": "file:///p{x}"}])
+    assert templates == [{"uriTemplate": "keyhole:one:file:///p{x}"}]
+
+
+def test_the_app_of_a_tool_keeps_the_scheme_that_hosts_require(routes: Routes) -> None:
+    tool = {"name": "a", "_meta": {"ui": {"resourceUri": "ui://one/a.html", "new": 1}}}
+    (shown,) = routes.show_list("one", "tools", [tool])
+    assert shown["_meta"] == {"ui": {"resourceUri": "ui://keyhole/one/one/a.html", "new": 1}}
+    assert routes.route(request("resources/read", uri="ui://keyhole/one/one/a.html"))[1].params == {
+        "uri": "ui://one/a.html"
+    }
+    for meta in ({"ui": {"resourceUri": 5}}, {"ui": 5}, 5, {"ui": {"resourceUri": "http://a/"}}):
+        assert routes.show_list("one", "tools", [{"name": "a", "_meta": meta}])[0]["_meta"] == meta
+
+
+def test_results_have_the_uris_of_the_client_and_keep_their_texts(routes: Routes) -> None:
+    shown = routes.show_answer("one", "tools/call", response(1, {"content": [LINK, EMBEDDED, TEXT, 5], "new": 1}))
+    link, embedded, text, other = (shown.result or {})["content"]
+    assert (link["uri"], embedded["resource"]["uri"]) == ("keyhole:one:file:///a", "keyhole:one:file:///b")
+    assert (text, other) == (TEXT, 5)
+    prompt = routes.show_answer("one", "prompts/get", response(1, {"messages": [{"role": "user", "content": LINK}, 5]}))
+    assert (prompt.result or {})["messages"][0]["content"]["uri"] == "keyhole:one:file:///a"
+    read = routes.show_answer("one", "resources/read", response(1, {"contents": [{"uri": "file:///a", "text": "a"}]}))
+    assert (read.result or {})["contents"] == [{"uri": "keyhole:one:file:///a", "text": "a"}]
+
+
+def test_a_result_without_uris_keeps_its_bytes(routes: Routes) -> None:
+    answer = response(1, {"content": [TEXT]})
+    assert routes.show_answer("one", "tools/call", answer) is answer
+
+
+def test_a_notification_about_a_resource_has_the_uri_of_the_client(routes: Routes) -> None:
+    updated = build({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "a:1", "new": 1}})
+    assert routes.show_notification("two", updated).params == {"uri": "keyhole:two:a:1", "new": 1}
+    changed = build({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+    assert routes.show_notification("two", changed) is changed

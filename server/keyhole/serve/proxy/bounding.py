@@ -94,7 +94,7 @@ class Bounder:
         media = client_budget(self._config, limits, MAX_BUDGET).size if limits.max_bytes else MEDIA_BYTES
         if message.result is not None and message.result.get("isError") is True:
             return Limits(client_budget(self._config, limits, MAX_BUDGET), media)
-        chosen = self._policy.tool_bytes.get(pending.intent.tool) if pending.intent else None
+        chosen = self._policy.bytes_of(pending.intent.names) if pending.intent else None
         return Limits(client_budget(self._config, limits, chosen), media)
 
     def _shorten(self, intent: Intent, outputs: dict[int, Bounded], text: str, chars: int) -> Callable[[int], Bounded]:

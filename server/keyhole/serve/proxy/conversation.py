@@ -14,15 +14,22 @@ from keyhole.serve.proxy.indexing import Indexing
 from keyhole.serve.proxy.lines import Line
 from keyhole.serve.proxy.messages import Message, error_response
 from keyhole.serve.proxy.relay import Relay
-from keyhole.serve.proxy.steps import AwaitServers, BoundResult, Client, ReadStored, Step, ToClient, ToServer
+from keyhole.serve.proxy.steps import (
+    AwaitGreeting,
+    AwaitServers,
+    BoundResult,
+    Client,
+    ReadStored,
+    Step,
+    ToClient,
+    ToServer,
+)
 from keyhole.serve.proxy.upstream import Upstream
 
 log = logging.getLogger(__name__)
 
 MAX_BOUNDING: Final = 4
 """Results that are bounded at the same time. Further ones wait in their servers' pipes, so that they take no memory."""
-SILENT_SECONDS: Final = 30.0
-"""Seconds after which a list of several servers is answered without those that are silent. Clients wait for 60."""
 FIRST_DELAY: Final = 1.0
 """Seconds until a server that ended is started again. Each further time takes twice as long."""
 MAX_DELAY: Final = 60.0
@@ -132,7 +139,7 @@ class Conversation:
                         _start(self._tasks, self._bound(step))
                 case ReadStored():
                     _start(self._tasks, self._read(step))
-                case AwaitServers():
+                case AwaitServers() | AwaitGreeting():
                     _start(self._timers, self._expire(step))
 
     async def _to_client(self, raw: bytes) -> None:
@@ -158,9 +165,9 @@ class Conversation:
         else:
             await self._to_client(answer.raw)
 
-    async def _expire(self, step: AwaitServers) -> None:
-        await self._sleep(SILENT_SECONDS)
-        await self._take(self._relay.expired(step.pending))
+    async def _expire(self, step: AwaitServers | AwaitGreeting) -> None:
+        await self._sleep(step.seconds)
+        await self._take(self._relay.expired(step))
 
 
 def _failed(message: Message, error: BaseException, words: str) -> bytes:

@@ -21,6 +21,7 @@ class Handshake:
         self._level: Message | None = None
         self._subscriptions: dict[tuple[str, str], Message] = {}
         """The last subscription by server and URI."""
+        self._count = 0
 
     def note(self, request: Message, servers: Sequence[str]) -> None:
         """Remember a request that was handed to these servers, if it is one of those."""
@@ -50,9 +51,12 @@ class Handshake:
     def repeated(self, server: str) -> list[bytes]:
         """Return what follows the greeting: that the client is ready, its log level, its subscriptions."""
         subscriptions = [request for (target, _), request in self._subscriptions.items() if target == server]
-        requests = [*([self._level] if self._level else []), *subscriptions]
-        numbered = enumerate(requests, start=1)
-        return [INITIALIZED, *(build({**each.data, "id": f"{_ID}{number}"}).raw for number, each in numbered)]
+        return [INITIALIZED, *map(self.numbered, [*([self._level] if self._level else []), *subscriptions])]
+
+    def numbered(self, request: Message) -> bytes:
+        """Return a request with an id by which `is_repeated` knows its answer."""
+        self._count += 1
+        return build({**request.data, "id": f"{_ID}{self._count}"}).raw
 
     def is_repeated(self, answer: Message) -> bool:
         """Return whether a message of a server answers one of `repeated`, so that nobody waits for it."""

@@ -19,11 +19,10 @@ from mcp.shared.inbound import (
     NAME_BEARING_METHODS,
     encode_header_value,
 )
-from mcp_types import PROTOCOL_VERSION_META_KEY
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy.credentials import REFUSALS, authorization_error
+from keyhole.serve.proxy.eras import is_modern, version_of
 from keyhole.serve.proxy.messages import MAX_MESSAGE, METHOD_NOT_FOUND, Message, build, one_line
 from keyhole.serve.proxy.modern_http import HeaderNames, argument_headers
 
@@ -179,17 +178,6 @@ def refusal(response: httpx2.Response) -> KeyholeError:
     """Return the error for the HTTP status with which a server refused a message."""
     status = response.status_code
     return KeyholeError(Code.SERVER_UNAVAILABLE, f"the server answered with HTTP status {status}", http_status=status)
-
-
-def version_of(message: Message, agreed: str = "") -> str:
-    """Return the protocol version of a message: that of its `_meta`, else the one that `initialize` agreed on."""
-    meta = message.params.get("_meta")
-    return str((meta.get(PROTOCOL_VERSION_META_KEY) if isinstance(meta, dict) else None) or agreed)
-
-
-def is_modern(version: str) -> bool:
-    """Return whether a version has no sessions: those of the newer protocol, also ones that nobody knows yet."""
-    return version not in ("", *HANDSHAKE_PROTOCOL_VERSIONS)
 
 
 def request_headers(message: Message, agreed: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from keyhole.serve.proxy.eras import SUBSCRIPTION_ID
 from keyhole.serve.proxy.event_store import Event, EventStore, parse_id
 from keyhole.serve.proxy.lines import Line
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, build, key_of, parse
@@ -23,8 +24,6 @@ MAX_CUT: Final = 100
 """Streams of one session that wait for answers without a client; the oldest are forgotten first."""
 GENERAL: Final = 0
 """The number of the stream of messages that belong to no request."""
-SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
-"""The key in `_meta` of a notification with the id of the request that subscribed to it."""
 
 
 @dataclass(slots=True, eq=False)

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import httpx2
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.proxy.http_exchange import HttpExchange, is_modern, version_of
+from keyhole.serve.proxy.eras import is_modern, version_of
+from keyhole.serve.proxy.http_exchange import HttpExchange
 from keyhole.serve.proxy.lines import Line
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, key_of, parse
 from keyhole.serve.proxy.modern_http import read_header_names
@@ -104,7 +105,8 @@ class HttpUpstream:
         has_sessions = True
         while True:
             message = await self._outgoing.get()
-            has_sessions = has_sessions and not is_modern(version_of(message, exchange.version))
+            is_handshake = message.method == "initialize"  # which may follow a `server/discover` that was refused
+            has_sessions = is_handshake or (has_sessions and not is_modern(version_of(message, exchange.version)))
             if message.kind == "request" and message.key:
                 self._calls[message.key] = tasks.create_task(self._call(exchange, message, message.key))
             elif message.method == CANCELLED and not has_sessions:  # whose signal is the end of the connection

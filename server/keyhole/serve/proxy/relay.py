@@ -1,27 +1,37 @@
 """Decide what happens with each message between a client and its servers. Does no I/O: every method returns steps.
 
-One server gets everything as the client sent it, with its ids, so that methods that Keyhole does not know work too. Of
-several servers, each gets the requests that concern it; the ids of their own requests are replaced, because two servers
-may use the same.
+One server gets everything as the client sent it, with its ids, so that methods that Keyhole does not know work too.
+Several servers answer as one, which `group` does.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy import messages, rewrite
 from keyhole.serve.proxy.asked import Asked
+from keyhole.serve.proxy.eras import complete_result, era_of
+from keyhole.serve.proxy.gather import GREETINGS
+from keyhole.serve.proxy.group import Group, Out
 from keyhole.serve.proxy.handshake import Handshake
-from keyhole.serve.proxy.merge import LISTS, Answers, merge_discover, merge_initialize, well_formed
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, response
 from keyhole.serve.proxy.outline import find_id, outline_of
 from keyhole.serve.proxy.rewrite import Policy
-from keyhole.serve.proxy.routes import Routes
-from keyhole.serve.proxy.steps import AwaitServers, BoundResult, Client, Pending, ReadStored, Step, ToClient, ToServer
+from keyhole.serve.proxy.steps import (
+    AwaitGreeting,
+    AwaitServers,
+    BoundResult,
+    Client,
+    Pending,
+    ReadStored,
+    Step,
+    ToClient,
+    ToServer,
+)
 
 log = logging.getLogger(__name__)
 
@@ -31,11 +41,6 @@ CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 """The key in `_meta` of each request under which the newer protocol has the client's name."""
 BOUNDED: Final = frozenset({"tools/call", "tasks/result", "resources/read"})
 """Methods whose results are bounded."""
-LISTEN: Final = "subscriptions/listen"
-"""The request of the newer protocol that is answered when its subscriptions end."""
-TO_ALL: Final = frozenset({*LISTS, "initialize", "server/discover", "logging/setLevel", LISTEN})
-"""Methods that each of several servers answers."""
-GREETINGS: Final = frozenset({"initialize", "server/discover"})
 LIST_CHANGED: Final = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 
 
@@ -44,16 +49,16 @@ class Relay:
 
     def __init__(self, servers: Sequence[str], policy: Policy, reader_schema: Callable[[], Mapping[str, Any]]) -> None:
         """`reader_schema` returns the schema of the arguments of Keyhole's own tool."""
-        self._servers = list(servers)
-        self._is_sole = len(servers) == 1
+        self._server = servers[0]
+        """The only server, or the first of several."""
+        self._group = Group(servers) if len(servers) > 1 else None
         self._policy = policy
         self._reader_schema = reader_schema
-        self._routes = Routes(servers)
         self._client = Client()
         self._waiting: OrderedDict[Key, Pending] = OrderedDict()
-        self._asked = Asked(renames=not self._is_sole)
-        self._down: dict[str, str] = {}
-        """Why a server takes no requests, by its name."""
+        self._asked = Asked(renames=False)
+        self._down = ""
+        """Why the only server takes no requests, "" if it does."""
         self._handshake = Handshake()
         self._has_tools = True
         self.reader = rewrite.READER
@@ -87,7 +92,7 @@ class Relay:
             case "response":
                 return self._client_response(message)
             case _:
-                return [ToServer(self._servers[0], message.raw)] if self._is_sole else []
+                return [] if self._group else [ToServer(self._server, message.raw)]
 
     def _request(self, message: Message) -> list[Step]:
         key = message.key
@@ -102,11 +107,10 @@ class Relay:
         tool = str(message.params.get("name", ""))
         if message.method == "tools/call" and tool == self.reader:
             return [ReadStored(message, self._client)]
-        if message.method == "tools/list" and not self._has_tools:
-            own = self._with_reader({"tools": [], "resultType": "complete"})
+        if message.method == "tools/list" and not self._group and not self._has_tools:
+            own = self._with_reader({"tools": []})
+            own = complete_result(message.method, own) if era_of(message) == "modern" else own
             return [ToClient(response(message.data["id"], own).raw)]
-        if message.method == "ping" and not self._is_sole:
-            return [ToClient(response(message.data["id"], {}).raw)]
         try:
             return self._hand_on(message, key)
         except KeyholeError as error:
@@ -118,21 +122,39 @@ class Relay:
         intent = None
         if message.method in BOUNDED:
             params, query = rewrite.split_query(message.params) if self._policy.asks_query else (message.params, "")
-            intent = rewrite.read_intent(_subject(message), params.get("arguments") or params, query)
+            arguments = params.get("arguments") or params
+            intent = rewrite.read_intent(_subject(message), arguments, query, self._own_name(message))
             message = message if params is message.params else message.with_data(params=params)
-        to_all = not self._is_sole and message.method in TO_ALL
-        targets = [each for each in self._servers if each not in self._down] if to_all else []
-        handed_on = message
-        if not targets:
-            target, handed_on = (self._servers[0], message) if self._is_sole else self._routes.route(message)
-            if target in self._down:
-                raise KeyholeError(Code.SERVER_UNAVAILABLE, self._down[target], server=target)
-            targets = [target]
-        pending = Pending(message, self._client, list(targets), intent, gathers=to_all)
+        pending = Pending(message, self._client, [self._server], intent)
+        if self._group:
+            self._waiting[key] = pending
+            try:
+                return self._resolve(self._group.request(pending))
+            except KeyholeError:
+                del self._waiting[key]
+                raise
+        if self._down:
+            raise KeyholeError(Code.SERVER_UNAVAILABLE, self._down, server=self._server)
         self._waiting[key] = pending
-        self._handshake.note(handed_on, targets)
-        steps: list[Step] = [ToServer(target, handed_on.raw) for target in targets]
-        return [*steps, AwaitServers(pending)] if to_all and message.method in {*GREETINGS, *LISTS} else steps
+        self._handshake.note(message, [self._server])
+        return [ToServer(self._server, message.raw)]
+
+    def _own_name(self, message: Message) -> str:
+        """Return the name by which one of several servers knows the tool of a call."""
+        is_call = self._group is not None and message.method == "tools/call"
+        return self._group.own_name(str(message.params.get("name", ""))) if self._group and is_call else ""
+
+    def _resolve(self, outs: Iterable[Out]) -> list[Step]:
+        """Return the steps for what a group of servers says; its responses answer the requests that wait."""
+        steps: list[Step] = []
+        for out in outs:
+            if not isinstance(out, Message):
+                steps.append(out)
+            elif out.kind != "response":
+                steps.append(ToClient(out.raw))
+            elif out.key and (pending := self._waiting.pop(out.key, None)):
+                steps += self._answer(out, pending)
+        return steps
 
     def _learn_client(self, message: Message) -> None:
         """Remember the client's name from `initialize` or, in the newer protocol, from each request."""
@@ -143,23 +165,22 @@ class Relay:
             self._client = Client(str(info.get("name", "")), str(info.get("version", "")))
 
     def _notification(self, message: Message) -> list[Step]:
-        targets = [each for each in self._servers if each not in self._down]
+        pending = None
         if message.method == CANCELLED:
             pending = self._waiting.get(messages.key_of(message.params.get("requestId")))  # type: ignore[arg-type]
             if pending is not None:
                 pending.cancelled = True
-                targets = list(pending.servers)
-            elif not self._is_sole:
-                targets = []
-        return [ToServer(target, message.raw) for target in targets]
+        if self._group:
+            return self._resolve(self._group.notification(message, pending))
+        return [] if self._down else [ToServer(self._server, message.raw)]
 
     def _client_response(self, message: Message) -> list[Step]:
-        asked = self._asked.take(message.data["id"])
-        if asked is None:
+        if self._group:
+            return self._resolve(self._group.answer(message))
+        if self._asked.take(message.data["id"]) is None:
             log.warning("the client answered a request that no server waits for")
             return []
-        server, id = asked
-        return [ToServer(server, message.raw if self._is_sole else message.with_data(id=id).raw)]
+        return [ToServer(self._server, message.raw)]
 
     def _forget_cancelled(self) -> bool:
         """Forget the oldest request that was cancelled and never answered; return whether there was one."""
@@ -181,35 +202,24 @@ class Relay:
     def lost(self, server: str, outline: bytes, reason: str) -> list[Step]:
         """Return the steps for a line that cannot be relayed: an error to the caller that waits for it, if any."""
         id = find_id(outline, of_request=False)
-        key = messages.key_of(id)
-        if key is None or key not in self._waiting or server not in self._waiting[key].servers:
+        if id is None:
             log.warning("a line of the server %s %s and was left out", server, reason)
             return []
         error = KeyholeError(Code.SERVER_FAULT, f"the answer of the server {server} {reason}", server=server)
-        return self._server_response(server, error_response(id, error))
+        return self._from_server(server, error_response(id, error))
 
     def _from_server(self, server: str, message: Message) -> list[Step]:
+        if self._group:
+            pending = self._waiting.get(message.key) if message.kind == "response" and message.key else None
+            return self._resolve(self._group.from_server(server, message, pending))
         match message.kind:
             case "request":
-                return self._ask_client(server, message)
-            case "notification":
-                return [ToClient(self._cancelled_by(server, message).raw)]
+                self._asked.add(server, message.data["id"])
+                return [ToClient(message.raw)]
             case "response":
                 return self._server_response(server, message)
             case _:
-                return [ToClient(message.raw)] if self._is_sole else []
-
-    def _ask_client(self, server: str, message: Message) -> list[Step]:
-        id = message.data["id"]
-        shown = self._asked.add(server, id)
-        return [ToClient(message.raw if shown == id else message.with_data(id=shown).raw)]
-
-    def _cancelled_by(self, server: str, message: Message) -> Message:
-        """Return a notification, and for a cancelled request of one of several servers with the id of the client."""
-        if message.method != CANCELLED or self._is_sole:
-            return message
-        shown = self._asked.find(server, message.params.get("requestId"))
-        return message.with_data(params={**message.params, "requestId": shown}) if shown else message
+                return [ToClient(message.raw)]
 
     def _server_response(self, server: str, message: Message) -> list[Step]:
         key = message.key
@@ -221,8 +231,6 @@ class Relay:
         if key is None or pending is None or server not in pending.servers:
             log.warning("the server %s answered a request that nobody waits for", server)
             return []
-        if pending.gathers:
-            return self._gather(server, message, key, pending)
         del self._waiting[key]
         return self._answer(message, pending)
 
@@ -234,82 +242,48 @@ class Relay:
             message = message.with_data(result=rewrite.rewrite_instructions(result, self.reader))
         elif result is not None and method == "tools/list":
             tools = result.get("tools")
-            message = message.with_data(result=self._with_reader(result)) if isinstance(tools, list) else message
-        is_bounded = pending.intent is not None and self._policy.bounds(pending.intent.tool)
+            message = (
+                message.with_data(result=self._with_reader(result, pending)) if isinstance(tools, list) else message
+            )
+        is_bounded = pending.intent is not None and self._policy.bounds(*pending.intent.names)
         first: Step = BoundResult(message, pending) if result is not None and is_bounded else ToClient(message.raw)
         return [first, *(_duplicate(pending) for _ in range(pending.duplicates))]
 
-    def _with_reader(self, result: Mapping[str, Any]) -> dict[str, Any]:
+    def _with_reader(self, result: Mapping[str, Any], pending: Pending | None = None) -> dict[str, Any]:
         """Return a list of tools as the client sees it; its last page ends with Keyhole's own tool."""
-        tools = rewrite.rewrite_tools(result["tools"], self._policy)
+        own_name = self._group.own_name if self._group else str
+        tools = rewrite.rewrite_tools(result["tools"], self._policy, own_name)
         self.reader = rewrite.reader_name(result["tools"], self.reader)
-        own = [] if result.get("nextCursor") else [rewrite.reader_tool(self.reader, self._reader_schema())]
-        return {**result, "tools": [*tools, *own]}
+        if result.get("nextCursor"):
+            return {**result, "tools": tools}
+        missing = pending.incomplete.values() if pending else ()
+        return {**result, "tools": [*tools, rewrite.reader_tool(self.reader, self._reader_schema(), missing)]}
 
-    # Several servers.
-
-    def _gather(self, server: str, message: Message, key: Key, pending: Pending) -> list[Step]:
-        """Take the answer of one of several servers; answer the client once all have answered."""
-        method, result = pending.request.method, message.result
-        result = None if result is None else well_formed(method, result)
-        if result is not None and (field := LISTS.get(method)):
-            known = pending.answers.get(server, {})
-            result = {**result, field: [*(known.get(field) or []), *(result.get(field) or [])]}
-            if cursor := result.get("nextCursor"):
-                pending.answers[server] = result
-                params = {**pending.request.params, "cursor": cursor}
-                return [ToServer(server, pending.request.with_data(params=params).raw)]
-        if result is None:
-            pending.failure = message
-        else:
-            pending.answers[server] = result
-        pending.servers.remove(server)
-        return [] if pending.servers else self._gathered(key, pending)
-
-    def _gathered(self, key: Key, pending: Pending) -> list[Step]:
-        del self._waiting[key]
-        if not pending.answers and pending.failure is not None:
-            return [ToClient(pending.failure.raw)]
-        ordered = {server: pending.answers[server] for server in self._servers if server in pending.answers}
-        merged = response(pending.request.data["id"], self._merge(pending.request.method, ordered))
-        return self._answer(merged, pending)
-
-    def _merge(self, method: str, answers: Answers) -> Mapping[str, Any]:
-        if method in LISTS:
-            return self._routes.list(method, answers)
-        if method in GREETINGS:
-            return (merge_initialize if method == "initialize" else merge_discover)(answers)
-        return next(iter(answers.values()), {})
-
-    def expired(self, pending: Pending) -> list[Step]:
-        """Return the steps that answer a request without the servers that have been silent too long."""
-        key = pending.request.key
-        if key is None or self._waiting.get(key) is not pending:
+    def expired(self, step: AwaitServers | AwaitGreeting) -> list[Step]:
+        """Return the steps that go on without the servers that have been silent too long."""
+        if self._group is None or (isinstance(step, AwaitServers) and not self._is_waiting(step.pending)):
             return []
-        log.warning("%s is answered without %s", pending.request.method, ", ".join(pending.servers))
-        if not pending.answers and pending.failure is None:
-            error = KeyholeError(Code.SERVER_UNAVAILABLE, f"no server answered: {', '.join(pending.servers)}")
-            pending.failure = error_response(pending.request.data["id"], error)
-        return self._gathered(key, pending)
+        return self._resolve(self._group.expired(step))
+
+    def _is_waiting(self, pending: Pending) -> bool:
+        return pending.request.key is not None and self._waiting.get(pending.request.key) is pending
 
     # A server that does not read, ends or starts again.
 
     def undelivered(self, server: str, raw: bytes) -> list[Step]:
         """Return the steps for a message that a server does not take: an error to the caller if it is a request."""
         error = KeyholeError(Code.SERVER_UNAVAILABLE, f"the server {server} does not read its input", server=server)
-        steps: list[Step] = []
-        for message in messages.parse(raw):
-            pending = self._waiting.get(message.key) if message.kind == "request" else None  # type: ignore[arg-type]
-            if pending is not None and server in pending.servers:
-                steps += self._server_response(server, error_response(message.data["id"], error))
-        return steps
+        requests = [message for message in messages.parse(raw) if message.kind == "request"]
+        return [step for each in requests for step in self._from_server(server, error_response(each.data["id"], error))]
 
     def ended(self, server: str, reason: str) -> list[Step]:
         """Return the steps when a server has ended: an error to each caller that waits for it."""
-        self._down[server] = reason
+        if self._group:
+            return self._resolve(self._group.ended(server, reason, list(self._waiting.values())))
+        self._down = reason
         error = KeyholeError(Code.SERVER_UNAVAILABLE, reason, server=server)
         steps: list[Step] = []
-        for pending in [each for each in self._waiting.values() if server in each.servers]:
+        for pending in list(self._waiting.values()):
             steps += self._server_response(server, error_response(pending.request.data["id"], error))
         for id in self._asked.forget(server):
             params = {"requestId": id, "reason": reason}
@@ -318,26 +292,18 @@ class Relay:
 
     def restarted(self, server: str) -> list[Step]:
         """Return the steps when a server runs again: the handshake of the client, which the server has not seen."""
+        if self._group:
+            return self._resolve(self._group.restarted(server))
         greeting = self._handshake.greeting(server)
-        if greeting is None:
-            self._down.pop(server, None)
-            return self._listen_again(server)
-        self._down[server] = f"the server {server} is starting again"
-        return [ToServer(server, greeting)]
+        self._down = f"the server {server} is starting again" if greeting else ""
+        return [ToServer(server, greeting)] if greeting else []
 
     def _greeted(self, server: str, message: Message) -> list[Step]:
-        self._down.pop(server, None)
+        self._down = ""
         if message.result is None:  # its answers to further requests say what it wants, for instance a new token
             log.warning("the server %s refused the handshake after its restart", server)
             return []
         return [*(ToServer(server, raw) for raw in self._handshake.repeated(server)), ToClient(LIST_CHANGED)]
-
-    def _listen_again(self, server: str) -> list[Step]:
-        """Return the steps that subscribe the client, which still listens to other servers, to a restarted one."""
-        listening = [each for each in self._waiting.values() if each.gathers and each.request.method == LISTEN]
-        for pending in listening:
-            pending.servers.append(server)
-        return [ToServer(server, pending.request.raw) for pending in listening]
 
 
 def _subject(message: Message) -> str:

@@ -1,82 +1,113 @@
-"""Remember which server has a tool, prompt or resource, and the names under which the client sees them."""
+"""Find the server of a request, and rewrite the names and URIs in messages between its own and the client's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.proxy.merge import LISTS, Answers, literal_prefix, merge_lists, public_names
+from keyhole.serve.proxy.merge import LISTS
 from keyhole.serve.proxy.messages import Message
+from keyhole.serve.proxy.names import APP_SCHEME, Names
 
-_NAMED: Final = ("tools", "prompts")
-_URIS: Final = {"resources": "uri", "resourceTemplates": "uriTemplate"}
+NAMED: Final = frozenset({"tools/call", "prompts/get"})
+_ENTRY_KEYS: Final = {"tools": "name", "prompts": "name", "resources": "uri", "resourceTemplates": "uriTemplate"}
+"""The key of an entry of each list that has its name or URI."""
+
+ShowUri = Callable[[str], str]
 
 
 class Routes:
-    """The servers of names and URIs, as the lists of the servers state them."""
+    """The messages of several servers, with the names and URIs that the client sees."""
 
-    def __init__(self, servers: Sequence[str]) -> None:
-        self._servers = list(servers)
-        self._targets: dict[str, dict[str, tuple[str, str]]] = {field: {} for field in _NAMED}
-        """Server and original name by the name that the client sees, of tools and of prompts."""
-        self._uris: dict[str, str] = {}
-        self._prefixes: dict[str, str] = {}
-
-    def list(self, method: str, answers: Answers) -> dict[str, Any]:
-        """Return the merged list of a method for the client, and remember where its entries are."""
-        field = LISTS[method]
-        ordered = {server: answers[server] for server in self._servers if server in answers}
-        if field in _NAMED:
-            return merge_lists(field, self._rename(field, ordered))
-        known = self._uris if field == "resources" else self._prefixes
-        for server, answer in ordered.items():
-            for item in answer.get(field) or []:
-                known.setdefault(literal_prefix(str(item.get(_URIS[field], ""))), server)
-        return merge_lists(field, ordered)
+    def __init__(self, names: Names) -> None:
+        self._names = names
 
     def route(self, message: Message) -> tuple[str, Message]:
-        """Return the server of a request, and the request with the name that this server knows.
+        """Return the server of a request, and the request with the name or URI that this server knows.
 
         Raises KeyholeError: invalid_argument.
         """
-        method, params = message.method, message.params
-        reference = params.get("ref") if method == "completion/complete" else params
+        params, method = message.params, message.method
+        key = "ref" if method == "completion/complete" else ""
+        reference = params.get(key) if key else params
         reference = reference if isinstance(reference, dict) else {}
         if "uri" in reference and method.startswith(("resources/", "completion/")):
-            return self._find_uri(str(reference["uri"])), message
-        if method not in ("tools/call", "prompts/get", "completion/complete"):
+            server, own = self._names.find_uri(str(reference["uri"]))
+            renamed = {**reference, "uri": own}
+        elif method in NAMED or key:
+            server, own = self._names.find(str(reference.get("name")))
+            renamed = {**reference, "name": own}
+        else:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"{method[:64]!r} is not relayed to one of several servers")
-        given = str(reference.get("name"))
-        found = self._targets["tools" if method == "tools/call" else "prompts"].get(given)
-        if found is None:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"no server has listed {given[:64]!r}")
-        server, name = found
-        if name == given:
-            return server, message
-        renamed = {**reference, "name": name}
-        return server, message.with_data(params={**params, "ref": renamed} if "ref" in params else renamed)
+        return server, message.with_data(params={**params, key: renamed} if key else renamed)
 
-    def _find_uri(self, uri: str) -> str:
-        """Return the server of a resource: that which lists it, else that of the longest template it may belong to."""
-        if uri in self._uris:
-            return self._uris[uri]
-        matches = [prefix for prefix in self._prefixes if uri.startswith(prefix)]
-        if matches:
-            return self._prefixes[max(matches, key=len)]
-        schemes = {known.partition(":")[0]: server for known, server in reversed(self._uris.items())}
-        return schemes.get(uri.partition(":")[0], self._servers[0])
+    def show_list(self, server: str, name: str, items: list[Any]) -> list[Any]:
+        """Return the entries of a server's list as the client sees them, without those that cannot be named."""
+        key, shown = _ENTRY_KEYS[name], dict[str, Any]()
+        for item in items:
+            if isinstance(given := item.get(key), str):
+                form = self._names.shown(server, given) if key == "name" else self._names.shown_uri(server, given)
+                shown.setdefault(form, {**self._show_app(server, item), key: form})
+        return list(shown.values())
 
-    def _rename(self, field: str, answers: Answers) -> dict[str, Mapping[str, Any]]:
-        names = {
-            server: [str(item.get("name")) for item in answer.get(field) or []] for server, answer in answers.items()
-        }
-        public = public_names(names)
-        self._targets[field] = {shown: target for target, shown in public.items()}
-        return {
-            server: {
-                **answer,
-                field: [{**item, "name": public[server, str(item.get("name"))]} for item in answer.get(field) or []],
-            }
-            for server, answer in answers.items()
-        }
+    def show_answer(self, server: str, method: str, answer: Message) -> Message:
+        """Return a server's answer with the URIs that the client sees; its bytes if it contains none."""
+        result = answer.result
+        if result is None or method in LISTS:
+            return answer
+
+        def show(uri: str) -> str:
+            return self._names.shown_uri(server, uri)
+
+        shown = dict(result)
+        for key, rewrite in (("content", _show_block), ("contents", _show_uri), ("messages", _show_message)):
+            if isinstance(values := result.get(key), list):
+                shown[key] = [rewrite(value, show) for value in values]
+        return answer if shown == result else answer.with_data(result=shown)
+
+    def show_notification(self, server: str, message: Message) -> Message:
+        """Return a server's notification with the URI that the client sees."""
+        uri = message.params.get("uri")
+        if message.method != "notifications/resources/updated" or not isinstance(uri, str):
+            return message
+        return message.with_data(params={**message.params, "uri": self._names.shown_uri(server, uri)})
+
+    def _show_app(self, server: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a tool with the URI of its MCP App, which is in its `_meta`."""
+        meta = item.get("_meta")
+        ui = meta.get("ui") if isinstance(meta, dict) else None
+        uri = ui.get("resourceUri") if isinstance(ui, dict) else None
+        if not isinstance(meta, dict) or not isinstance(ui, dict) or not isinstance(uri, str):
+            return item
+        if not uri.startswith(APP_SCHEME):
+            return item
+        return {**item, "_meta": {**meta, "ui": {**ui, "resourceUri": self._names.shown_uri(server, uri)}}}
+
+
+def _show_uri(value: Any, show: ShowUri) -> Any:
+    return (
+        {**value, "uri": show(value["uri"])} if isinstance(value, dict) and isinstance(value.get("uri"), str) else value
+    )
+
+
+def _show_block(block: Any, show: ShowUri) -> Any:
+    """Return a block of content with the URI of its link or resource."""
+    if not isinstance(block, dict):
+        return block
+    if block.get("type") == "resource_link":
+        return _show_uri(block, show)
+    return (
+        {**block, "resource": _show_uri(block["resource"], show)}
+        if block.get("type") == "resource" and "resource" in block
+        else block
+    )
+
+
+def _show_message(message: Any, show: ShowUri) -> Any:
+    """Return a message of a prompt with the URI of its content."""
+    return (
+        {**message, "content": _show_block(message["content"], show)}
+        if isinstance(message, dict) and "content" in message
+        else message
+    )

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from keyhole.serve.proxy.merge import Pages
 from keyhole.serve.proxy.messages import Message
 from keyhole.serve.proxy.rewrite import Intent
+
+SILENT_SECONDS: Final = 30.0
+"""Seconds after which a list of several servers is answered without those that are silent. Clients wait for 60."""
+SILENT_AT_DISCOVER_SECONDS: Final = 6.0
+"""The same for `server/discover`. The Python SDK waits 10 seconds, which begin before the proxy has started, and then
+takes it for an older server."""
+DISCOVER_SECONDS: Final = 5.0
+"""Seconds after which a server that is silent to `server/discover` gets `initialize`, as the specification advises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +37,12 @@ class Pending:
     """The servers whose answer is missing."""
     intent: Intent | None = None
     """The intent of a call whose result may be bounded, None for other requests."""
-    gathers: bool = False
-    """True if the answers of several servers become one."""
     answers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    """The results of the servers that have answered."""
+    """The results of those of several servers that have answered."""
+    pages: dict[str, Pages] = field(default_factory=dict)
+    """The lists of several servers, as far as they have come."""
+    incomplete: dict[str, str] = field(default_factory=dict)
+    """Why the answer of one of several servers is missing or cut, by its name."""
     failure: Message | None = None
     """The last error, which is the answer if no server has a result."""
     duplicates: int = 0
@@ -75,6 +86,15 @@ class AwaitServers:
     """A request that several servers answer: after some seconds it is answered without those that are silent."""
 
     pending: Pending
+    seconds: float
 
 
-Step = ToClient | ToServer | BoundResult | ReadStored | AwaitServers
+@dataclass(frozen=True, slots=True)
+class AwaitGreeting:
+    """A server that may not know `server/discover`: after some seconds it is greeted in the other era."""
+
+    server: str
+    seconds: float = DISCOVER_SECONDS
+
+
+Step = ToClient | ToServer | BoundResult | ReadStored | AwaitServers | AwaitGreeting
