@@ -33,8 +33,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 IO_FILES = {
     "cli": (
         "background_output bound_command build call child_process compact_command config_command demo demo_site "
-        "live_output log_format look_command main output_log proxy_command run_command shell_command text_io "
-        "tokens_command"
+        "forget_command live_output log_format look_command main output_log proxy_command run_command shell_command "
+        "text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": (
@@ -68,7 +68,7 @@ IO_FILES = {
     "store": "backoff fallback forget_mark home ids open private_files running_output spool",
     "store/postgres": "database reads schema texts",
     "store/calls": "queries queue schema sqlite writes",
-    "store/sqlite": "damage file folder_lock forgetting keys migration rewrite rows schema search space store texts",
+    "store/sqlite": "damage file folder_lock forgetting keys migration rows schema search space store texts",
     "websearch": "engines_file failover panel",
     "websearch/engines": "custom ddgs searxng",
 }
@@ -217,7 +217,6 @@ SHORT_MODULES = {
     "retrieval/progress.py": "a port",
     "render/boundary.py": "imported by a hook, which has no time for the rest of rendering",
     "render/outputs.py": "likewise",
-    "store/stores.py": "a port",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "sharing/owner.py": "a context variable that every layer reads",
     "text/lazy_pattern.py": "used by every layer",

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -38,7 +38,7 @@ CANARY: Final = "quetzalcanari"
 """A word that is its own stem, so that it is also found in the search index."""
 OTHER: Final = "zanzibarlemur"
 OUTPUT: Final = "".join(f"{number} the {CANARY} sings\n" for number in range(400))
-_FRAMES: Final = (
+_FRAMES: Final[tuple[tuple[bytes, Callable[[bytes], bytes]], ...]] = (
     (b"\x28\xb5\x2f\xfd", lambda data: _unzstd(data)),
     *((b"\x78" + flags, lambda data: _inflate(data)) for flags in (b"\x01", b"\x5e", b"\x9c", b"\xda")),
 )
@@ -312,5 +312,5 @@ def test_what_is_left_in_files_for_the_store_is_stored_if_it_is_not_in_the_scope
 
 def test_rm_says_that_calls_and_known_urls_remain(home: Path, capsys: Captured) -> None:
     assert main(["artifacts", "rm", "--all", "--yes"]) == 0
-    assert "`keyhole forget` removes those too" in capsys.readouterr().out
+    assert "`keyhole forget` removes those too" in capsys.readouterr().err
     assert stored(home) == (set(), {"one", "two"})

@@ -31,7 +31,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was removed."""
+    """The numbers of texts, calls and other things that were removed."""
 
     texts: int
     calls: int

@@ -17,7 +17,7 @@ FORGOTTEN: Final = "the text was fetched before the time up to which everything 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What the last commands forgot. It names no page and no client."""
+    """The times up to which the last commands forgot something. A mark names no page and no client."""
 
     before: float = 0.0
     """The time such that nothing that began earlier is written any more."""

@@ -34,7 +34,7 @@ WARNINGS: Final = MappingProxyType(
 )
 """Explanations of the store's warnings."""
 
-REMAINS: Final = "The calls that read them and the known URLs remain; `keyhole forget` removes those too."
+REMAINS: Final = "the calls that read them and the known URLs remain; `keyhole forget` removes those too"
 
 _ID: Final = Column("id", unshortened=True)
 
@@ -221,7 +221,7 @@ def _remove(store: Store, arguments: argparse.Namespace) -> int:
     else:
         print(f"{len(removed):,} removed")
     if removed and not arguments.json:
-        print(REMAINS)
+        print(f"keyhole: {REMAINS}", file=sys.stderr)
     return OK if removed.issuperset(arguments.ids) else FAILED
 
 

@@ -47,7 +47,7 @@ def match_calls(rows: Iterable[CallAddresses], scope: Scope) -> CallMatch:
 
 @dataclass(frozen=True, slots=True)
 class CallAddresses:
-    """What a scope compares of a call."""
+    """The facts of a call that a scope compares."""
 
     id: str
     client: str

@@ -26,8 +26,7 @@ from keyhole.store.calls.relations import output_read_by
 from keyhole.store.calls.schema import open_log
 from keyhole.store.forget_mark import read_mark
 from keyhole.store.scope import Scope
-from keyhole.store.sqlite.file import LosableFile
-from keyhole.store.sqlite.rewrite import rewrite
+from keyhole.store.sqlite.file import LosableFile, rewrite
 
 T = TypeVar("T")
 

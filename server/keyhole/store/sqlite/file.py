@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.sqlite.damage import is_damage, move_aside
@@ -17,6 +18,11 @@ from keyhole.store.sqlite.schema import BUSY_TIMEOUT
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+ERASE_SECONDS: Final = 60.0
+"""Seconds for which `rewrite` tries again while other processes use the file. Their transactions take milliseconds."""
+ERASE_PAUSE: Final = 0.05
+_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 class LosableFile:
@@ -124,3 +130,25 @@ def translate_errors(name: str) -> Iterator[None]:
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         # Rows of a damaged file that SQLite reads without an error.
         raise KeyholeError(Code.STORE_UNAVAILABLE, f"{name} contains invalid values") from error
+
+
+def rewrite(connection: sqlite3.Connection) -> None:
+    """Rewrite the file without its free pages, and empty its write-ahead log. Must be called outside a transaction.
+
+    A deleted row stays in a free part of a page, and in the write-ahead log, until others are written there.
+
+    Raises sqlite3.OperationalError if other processes use the file for too long.
+    """
+    until = time.monotonic() + ERASE_SECONDS
+    while True:
+        try:
+            connection.execute("VACUUM")
+            is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if not is_busy:
+                return
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _BUSY or time.monotonic() > until:
+                raise
+        if time.monotonic() > until:
+            raise sqlite3.OperationalError("other processes use the file")
+        time.sleep(ERASE_PAUSE)

@@ -35,9 +35,8 @@ from keyhole.store.scope import Scope
 from keyhole.store.sqlite import forgetting, rows, space
 from keyhole.store.sqlite import keys as key_tables
 from keyhole.store.sqlite.damage import check_integrity, is_damage, move_aside, salvage, was_moved_aside
-from keyhole.store.sqlite.file import find_inode, translate_errors
+from keyhole.store.sqlite.file import find_inode, rewrite, translate_errors
 from keyhole.store.sqlite.folder_lock import lock_folder
-from keyhole.store.sqlite.rewrite import rewrite
 from keyhole.store.sqlite.schema import BUSY_TIMEOUT, begin_transaction, open_file
 from keyhole.store.sqlite.search import SearchScope, contains_words, search_keys
 from keyhole.store.term_lookup import select_indexable
