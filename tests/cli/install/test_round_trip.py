@@ -133,7 +133,7 @@ def toml_files(draw: Any) -> str:
     )
     header = draw(st.sampled_from(["[mcp_servers.notes]", "[ mcp_servers . 'notes' ]  # the team's"]))
     text = before + header + "\n" + "\n".join(indent + line for line in lines) + after
-    return text.replace("\n", "\r\n") if draw(st.booleans()) else text
+    return str(text.replace("\n", "\r\n") if draw(st.booleans()) else text)
 
 
 @given(toml_files())

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -25,10 +25,12 @@ ACCEPT = {"Content-Type": "application/json", "Accept": "application/json, text/
 
 
 @contextmanager
-def http_proxy(home: Path, *words: str, log: list[bytes] | None = None, **variables: str) -> Iterator[str]:
+def http_proxy(
+    home: Path, *words: str, log: list[bytes] | None = None, variables: Mapping[str, str] | None = None
+) -> Iterator[str]:
     """Run the proxy over HTTP and yield its URL. `log` gets what it writes to stderr, of every level."""
     command = [sys.executable, "-m", "keyhole", "proxy", "--http", "--port", "0", *words]
-    env = {**os.environ, "KEYHOLE_HOME": str(home), "KEYHOLE_CALLS_AT_ONCE": "20", **variables}
+    env = {**os.environ, "KEYHOLE_HOME": str(home), "KEYHOLE_CALLS_AT_ONCE": "20", **(variables or {})}
     env |= {"KEYHOLE_LOG_LEVEL": "DEBUG"} if log is not None else {}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=env)
     assert process.stderr

@@ -26,7 +26,8 @@ BEGINNING = b"data:\n\n"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with http_proxy(tmp_path_factory.mktemp("home"), "--", *SERVER, KEYHOLE_ALLOWED_HOSTS="127.0.0.1:*") as url:
+    hosts = {"KEYHOLE_ALLOWED_HOSTS": "127.0.0.1:*"}
+    with http_proxy(tmp_path_factory.mktemp("home"), "--", *SERVER, variables=hosts) as url:
         yield url
 
 
@@ -76,8 +77,9 @@ class Session:
         assert send("POST", url, message(method="notifications/initialized"), **self.headers)[0] == 202
 
     @contextmanager
-    def open(self, method: str, body: bytes = b"", **headers: str) -> Iterator[HTTPResponse]:
+    def open(self, method: str, body: bytes = b"", last_id: str = "") -> Iterator[HTTPResponse]:
         """Send a request and yield its response, whose body is not read."""
+        headers = {"Last-Event-ID": last_id} if last_id else {}
         with closing(HTTPConnection(self._address.netloc, timeout=20)) as connection:
             connection.request(method, self._address.path, body, {**ACCEPT, **self.headers, **headers})
             with connection.getresponse() as response:
@@ -127,18 +129,18 @@ def test_a_response_is_replayed_from_any_of_its_events_as_often_as_it_is_asked_f
         pass
     pipes[1].write_text("go on")
     for _ in range(2):
-        with session.open("GET", **{"Last-Event-ID": first}) as resumed:
+        with session.open("GET", last_id=first) as resumed:
             events = list(iter(lambda: read_event(resumed), {}))
         messages = [json.loads(event["data"]) for event in events]
         assert [each.get("params", {}).get("progress") for each in messages] == [1, 2, 3, None]
         assert messages[-1]["result"]["content"][0]["text"] == "the answer"
-    with session.open("GET", **{"Last-Event-ID": events[-2]["id"]}) as resumed:
+    with session.open("GET", last_id=events[-2]["id"]) as resumed:
         assert json.loads(read_event(resumed)["data"])["id"] == 2
 
 
 def test_a_client_that_goes_on_takes_the_place_of_its_earlier_connection(url: str, pipes: tuple[Path, Path]) -> None:
     session = Session(url, "2025-11-25")
-    with call(session, pipes) as (earlier, first), session.open("GET", **{"Last-Event-ID": first}) as later:
+    with call(session, pipes) as (earlier, first), session.open("GET", last_id=first) as later:
         assert earlier.read() == b""
         pipes[1].write_text("go on")
         while "result" not in (answer := json.loads(read_event(later)["data"])):
@@ -150,13 +152,13 @@ def test_events_belong_to_the_session_that_they_were_sent_in(url: str) -> None:
     session, other = Session(url, "2025-06-18"), Session(url, "2025-06-18")
     with session.open("POST", message(id=2, method="ping")) as response:
         id = read_event(response)["id"]
-    with other.open("GET", **{"Last-Event-ID": id}) as response:
+    with other.open("GET", last_id=id) as response:
         assert b"result" not in response.read() if response.status == 200 else response.status == 400
     for text in ("x", "1", "9999-1", "-1-1", "1-", "٣-1", "1" * 5_000):
-        with session.open("GET", **{"Last-Event-ID": text.encode().decode("latin-1")}) as response:
+        with session.open("GET", last_id=text.encode().decode("latin-1")) as response:
             assert (response.status, json.loads(response.read())["error"]) == (400, "event_not_found")
     del session.headers["Mcp-Session-Id"]
-    with session.open("GET", **{"Last-Event-ID": id}) as response:
+    with session.open("GET", last_id=id) as response:
         assert response.status == 400
 
 

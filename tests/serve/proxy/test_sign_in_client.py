@@ -46,6 +46,7 @@ class World:
     authorization_server: str = ""
     changes: dict[str, Any] = field(default_factory=dict)
     redirect: str = ""
+    server_redirect: str = ""
     count: int = 0
     url: str = ""
     network: RoutedNetwork | None = None
@@ -55,6 +56,9 @@ class World:
 
     def answer_as_server(self, _: Site) -> Responder:
         def talk(call: Call) -> None:
+            if self.server_redirect:
+                call.send(response(b"", "307 Temporary Redirect", Location=self.server_redirect))
+                return
             headers = {"WWW_Authenticate": f'Bearer resource_metadata="{self.metadata_url}"'}
             call.send(response(b"", "401 Unauthorized", **headers))
 
@@ -113,7 +117,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         routes = {SERVER: server.port, ISSUER: world.issuer.port, OTHER: world.other.port}
         world.network = RoutedNetwork(folder, NAMES, routes, folder / "certificate.pem")
         home = tmp_path_factory.mktemp("home")
-        with http_proxy(home, "--url", "http://mcp.example/mcp", **world.network.environment) as world.url:
+        with http_proxy(home, "--url", "http://mcp.example/mcp", variables=world.network.environment) as world.url:
             yield world
     world.client.close()
 
@@ -179,5 +183,15 @@ def test_a_code_never_passes_the_proxy_to_another_origin(world: World, name: str
     assert world.get("/oauth/authorize?client_id=a").status_code == 404
     metadata = world.get("/.well-known/oauth-protected-resource/mcp").json()
     assert metadata["authorization_servers"] == [f"https://auth.example/{world.count}"]
+    assert world.other
+    assert not world.other.calls
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/mcp", "https://other.example/mcp", "http://private.example/mcp"])
+def test_a_bearer_token_follows_no_redirect_to_another_origin(world: World, url: str) -> None:
+    world.server_redirect = url
+    headers = {**ACCEPT, "Authorization": "Bearer s3cret"}
+    assert "HTTP status 307" in world.client.post(world.url, content=INITIALIZE, headers=headers).text
+    world.server_redirect = ""
     assert world.other
     assert not world.other.calls

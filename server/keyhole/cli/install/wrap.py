@@ -57,8 +57,10 @@ def wrap_entry(client: Client, text: str, name: str, program: Sequence[str]) -> 
     if not server.command:
         raise refusal(client, f"the entry {name} names no program")
     words = (*program, COMMAND, "--")
-    changed = _with_words(client, entry, [*words, *_words(client, entry)])
-    return replace_entry(client, text, name, changed, lambda *where: add_words(*where, client.shape, words))
+    changed, shape = _with_words(client, entry, [*words, *_words(client, entry)]), client.shape
+    return replace_entry(
+        client, text, name, changed, lambda editor, body, path: add_words(editor, body, path, shape, words)
+    )
 
 
 def unwrap_entry(client: Client, text: str, name: str, backups: Sequence[str] = ()) -> str:
