@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from keyhole.serve.proxy.lines import Line
-from keyhole.serve.proxy.messages import CANCELLED, Key, Message, build, key_of, parse
+from keyhole.serve.proxy.messages import CANCELLED, Key, Message, build, key_of, load
 
 MAX_QUEUED: Final = 100
 """Messages that wait for a client that does not read its response. Beyond them, the servers wait too."""
@@ -108,7 +108,7 @@ class HttpSession:
 
     async def send(self, raw: bytes) -> None:
         """Put a message into the response that it belongs to."""
-        (message,) = parse(raw)
+        message = load(raw)
         if message.kind == "response":
             await self._send_response(message)
         elif (stream := self._stream_of(message)) is not None:

@@ -18,7 +18,7 @@ from keyhole.serve.proxy.asked import Asked
 from keyhole.serve.proxy.handshake import Handshake
 from keyhole.serve.proxy.merge import LISTS, Answers, merge_discover, merge_initialize, well_formed
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, response
-from keyhole.serve.proxy.outline import find_id, outline_of
+from keyhole.serve.proxy.outline import Unreadable, find_id, is_notification, read_messages
 from keyhole.serve.proxy.rewrite import Policy
 from keyhole.serve.proxy.routes import Routes
 from keyhole.serve.proxy.steps import AwaitServers, BoundResult, Client, Pending, ReadStored, Step, ToClient, ToServer
@@ -63,22 +63,27 @@ class Relay:
 
     def from_client(self, line: bytes) -> list[Step]:
         """Return the steps for a line that the client sent."""
-        try:
-            received = messages.parse(line)
-        except ValueError:
-            return [ToClient(messages.invalid_line().raw)] if line.strip() else []
+        received = read_messages(line) if line.strip() else []
         return [step for message in received for step in self._from_client(message)]
 
     def lost_from_client(self, outline: bytes, reason: str) -> list[Step]:
-        """Return the steps for a line of the client that cannot be relayed: an error if it is a request."""
+        """Return the steps for a line of the client that cannot be relayed: an error to whoever waits for an answer."""
         id = find_id(outline, of_request=True)
-        if id is None:
-            log.warning("a message of the client %s and was left out", reason)
-            return []
-        error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
-        return [ToClient(error_response(id, error, messages.INVALID_REQUEST).raw)]
+        if id is not None:
+            error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
+            return [ToClient(error_response(id, error, messages.INVALID_REQUEST).raw)]
+        asked = self._asked.take(find_id(outline, of_request=False))
+        if asked is not None:
+            error = KeyholeError(Code.INVALID_ARGUMENT, f"the answer of the client {reason}")
+            return [ToServer(asked[0], error_response(asked[1], error).raw)]
+        if not is_notification(outline):
+            return [ToClient(messages.invalid_line(reason).raw)]
+        log.warning("a notification of the client %s and was left out", reason)
+        return []
 
-    def _from_client(self, message: Message) -> list[Step]:
+    def _from_client(self, message: Message | Unreadable) -> list[Step]:
+        if isinstance(message, Unreadable):
+            return self.lost_from_client(message.outline, message.reason)
         match message.kind:
             case "request":
                 return self._request(message)
@@ -172,14 +177,14 @@ class Relay:
 
     def from_server(self, server: str, line: bytes) -> list[Step]:
         """Return the steps for a line that a server sent."""
-        try:
-            received = messages.parse(line)
-        except ValueError:
-            return self.lost(server, outline_of(line), "is no JSON")
-        return [step for message in received for step in self._from_server(server, message)]
+        return [step for message in read_messages(line) for step in self._from_server(server, message)]
 
     def lost(self, server: str, outline: bytes, reason: str) -> list[Step]:
-        """Return the steps for a line that cannot be relayed: an error to the caller that waits for it, if any."""
+        """Return the steps for a line that cannot be relayed: an error to whoever waits for an answer."""
+        asking = find_id(outline, of_request=True)
+        if asking is not None:
+            error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
+            return [ToServer(server, error_response(asking, error, messages.INVALID_REQUEST).raw)]
         id = find_id(outline, of_request=False)
         key = messages.key_of(id)
         if key is None or key not in self._waiting or server not in self._waiting[key].servers:
@@ -188,28 +193,17 @@ class Relay:
         error = KeyholeError(Code.SERVER_FAULT, f"the answer of the server {server} {reason}", server=server)
         return self._server_response(server, error_response(id, error))
 
-    def _from_server(self, server: str, message: Message) -> list[Step]:
+    def _from_server(self, server: str, message: Message | Unreadable) -> list[Step]:
+        if isinstance(message, Unreadable):
+            return self.lost(server, message.outline, message.reason)
         match message.kind:
-            case "request":
-                return self._ask_client(server, message)
-            case "notification":
-                return [ToClient(self._cancelled_by(server, message).raw)]
+            case "request" | "notification":
+                shown = self._asked.shown(server, message)
+                return [ToClient(shown.raw, is_answer=False, token=message.progress_token)]
             case "response":
                 return self._server_response(server, message)
             case _:
-                return [ToClient(message.raw)] if self._is_sole else []
-
-    def _ask_client(self, server: str, message: Message) -> list[Step]:
-        id = message.data["id"]
-        shown = self._asked.add(server, id)
-        return [ToClient(message.raw if shown == id else message.with_data(id=shown).raw)]
-
-    def _cancelled_by(self, server: str, message: Message) -> Message:
-        """Return a notification, and for a cancelled request of one of several servers with the id of the client."""
-        if message.method != CANCELLED or self._is_sole:
-            return message
-        shown = self._asked.find(server, message.params.get("requestId"))
-        return message.with_data(params={**message.params, "requestId": shown}) if shown else message
+                return [ToClient(message.raw, is_answer=False)] if self._is_sole else []
 
     def _server_response(self, server: str, message: Message) -> list[Step]:
         key = message.key
@@ -236,7 +230,9 @@ class Relay:
             tools = result.get("tools")
             message = message.with_data(result=self._with_reader(result)) if isinstance(tools, list) else message
         is_bounded = pending.intent is not None and self._policy.bounds(pending.intent.tool)
-        first: Step = BoundResult(message, pending) if result is not None and is_bounded else ToClient(message.raw)
+        first: Step = ToClient(message.raw, token=pending.request.progress_token)
+        if result is not None and is_bounded:
+            first = BoundResult(message, pending)
         return [first, *(_duplicate(pending) for _ in range(pending.duplicates))]
 
     def _with_reader(self, result: Mapping[str, Any]) -> dict[str, Any]:
@@ -297,12 +293,11 @@ class Relay:
     def undelivered(self, server: str, raw: bytes) -> list[Step]:
         """Return the steps for a message that a server does not take: an error to the caller if it is a request."""
         error = KeyholeError(Code.SERVER_UNAVAILABLE, f"the server {server} does not read its input", server=server)
-        steps: list[Step] = []
-        for message in messages.parse(raw):
-            pending = self._waiting.get(message.key) if message.kind == "request" else None  # type: ignore[arg-type]
-            if pending is not None and server in pending.servers:
-                steps += self._server_response(server, error_response(message.data["id"], error))
-        return steps
+        message = messages.load(raw)
+        pending = self._waiting.get(message.key) if message.kind == "request" else None  # type: ignore[arg-type]
+        if pending is None or server not in pending.servers:
+            return []
+        return self._server_response(server, error_response(message.data["id"], error))
 
     def ended(self, server: str, reason: str) -> list[Step]:
         """Return the steps when a server has ended: an error to each caller that waits for it."""
@@ -313,7 +308,8 @@ class Relay:
             steps += self._server_response(server, error_response(pending.request.data["id"], error))
         for id in self._asked.forget(server):
             params = {"requestId": id, "reason": reason}
-            steps.append(ToClient(messages.build({"jsonrpc": "2.0", "method": CANCELLED, "params": params}).raw))
+            cancelled = messages.build({"jsonrpc": "2.0", "method": CANCELLED, "params": params})
+            steps.append(ToClient(cancelled.raw, is_answer=False))
         return steps
 
     def restarted(self, server: str) -> list[Step]:
@@ -330,7 +326,10 @@ class Relay:
         if message.result is None:  # its answers to further requests say what it wants, for instance a new token
             log.warning("the server %s refused the handshake after its restart", server)
             return []
-        return [*(ToServer(server, raw) for raw in self._handshake.repeated(server)), ToClient(LIST_CHANGED)]
+        return [
+            *(ToServer(server, raw) for raw in self._handshake.repeated(server)),
+            ToClient(LIST_CHANGED, is_answer=False),
+        ]
 
     def _listen_again(self, server: str) -> list[Step]:
         """Return the steps that subscribe the client, which still listens to other servers, to a restarted one."""
