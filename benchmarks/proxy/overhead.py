@@ -1,5 +1,7 @@
 """Measure what the proxy adds to a call over stdio: time per call, its memory over many calls, and calls out of order.
 
+It also measures how long pings take beside calls with large results.
+
 `python -m benchmarks.proxy.overhead` runs one server directly and behind the proxy, call by call in turns. On a busy
 machine the CPU time of the proxy says more than the time of a call.
 """
@@ -14,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -46,6 +49,8 @@ def serve() -> None:
                 sys.stdout.buffer.flush()
                 waiting.clear()
                 continue
+        elif message.get("method") == "ping":
+            result = {}
         else:
             continue
         sys.stdout.buffer.write(_answer(message["id"], result))
@@ -79,17 +84,17 @@ class Server:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin and process.stdout
         self.process, self._in, self._out = process, process.stdin, process.stdout
-        self._id = 0
+        self.last_id = 0
         self.send("initialize", CLIENT)
         self.receive()
 
     def send(self, method: str, params: Any) -> int:
-        self._id += 1
+        self.last_id += 1
         self._in.write(
-            json.dumps({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params}).encode() + b"\n"
+            json.dumps({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}).encode() + b"\n"
         )
         self._in.flush()
-        return self._id
+        return self.last_id
 
     def receive(self) -> bytes:
         return self._out.readline()
@@ -191,14 +196,60 @@ def measure_order(group: int, rounds: int) -> None:
     print(f"{right:,} of {group * rounds:,} answers of {group} concurrent calls reached their callers")
 
 
+def measure_pings(results: int, size: int) -> None:
+    """Print how long pings take directly and through the proxy, beside calls with large results."""
+    print(f"{f'pings beside {results} results of {size:,} B':<45}   first        p50        p95        max")
+    for label, words in (("direct", ()), ("proxy", PROXY)):
+        with running(*words) as server:
+            server.call(size=size)  # the server makes its text, and the proxy loads the store
+            times = time_pings(server, results, size)
+            before = server.memory()
+        values = times[0], statistics.median(times), statistics.quantiles(times, n=20)[-1], max(times)
+        shown = " ".join(f"{value:>7.1f} ms" for value in values)
+        print(f"{label + f', {before / 1e6:.0f} MB of memory afterwards':<45} {shown}")
+
+
+def time_pings(server: Server, results: int, size: int) -> list[float]:
+    """Return the milliseconds of pings, sent every 20 ms from the calls on until their results have arrived."""
+    calls = {
+        server.send("tools/call", {"name": "text", "arguments": {"size": size, **ARGUMENTS}}) for _ in range(results)
+    }
+    sent: dict[int, float] = {}
+    times: dict[int, float] = {}
+    has_all = threading.Event()
+
+    def ping() -> None:
+        while not sent or not has_all.wait(0.02):
+            sent[server.last_id + 1] = time.perf_counter()
+            server.send("ping", {})
+
+    pinging = threading.Thread(target=ping)
+    pinging.start()
+    while calls or len(times) < len(sent):
+        id = json.loads(server.receive())["id"]
+        now = time.perf_counter()
+        if id in calls:
+            calls.remove(id)
+        else:
+            times[id] = (now - sent[id]) * 1_000
+        if not calls and not has_all.is_set():
+            has_all.set()
+            pinging.join()
+    return [times[id] for id in sorted(times)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--serve", action="store_true", help="run the measured server")
     parser.add_argument("--calls", type=int, default=5_000, help="calls of 1 KB over which the memory is measured")
     parser.add_argument("--bounded", type=int, default=200, help="calls of 100 KB over which the memory is measured")
+    parser.add_argument("--pings", action="store_true", help="measure only the pings beside large results")
     arguments = parser.parse_args()
     if arguments.serve:
         serve()
+        return
+    measure_pings(12, 2_000_000)
+    if arguments.pings:
         return
     measure_calls([(1_000, 500), (100_000, 40), (1_000_000, 40)])
     measure_order(100, 10)

@@ -36,6 +36,11 @@ class Conversing:
             pass
         return message
 
+    def post_line(self, line: bytes) -> Any:
+        """Send a line that may be no message, and return what answers it."""
+        self.send_line(line)
+        return self.receive()
+
     def answer_to(self, id: object) -> Any:
         while (message := self.receive()).get("id") != id or "method" in message:
             pass

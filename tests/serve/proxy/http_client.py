@@ -48,6 +48,14 @@ class HttpClient(Conversing):
         else:
             self._exchange("POST", line, headers)
 
+    def post_line(self, line: bytes) -> Any:
+        connection = HTTPConnection(self._address.netloc, timeout=30)
+        connection.request("POST", self._address.path, line, {**HEADERS, **self._session})
+        with connection.getresponse() as response:
+            body = response.read()
+        connection.close()
+        return json.loads(body.partition(b"data: ")[2] or body or b"null")
+
     def listen(self) -> None:
         """Open the stream of messages that belong to no request."""
         self._start(self._exchange, "GET", b"", {"Accept": "text/event-stream", **self._session})

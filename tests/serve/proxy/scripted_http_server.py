@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Queue
 from typing import Any
 
+from keyhole.serve.proxy.outline import find_id, is_response, outline_of
 from tests.serve.proxy import scripted_server
 
 GENERAL: Queue[str] = Queue()
@@ -24,9 +25,10 @@ A request may arrive after the notification that cancels it, which has another c
 
 def route(text: str) -> None:
     """Put a message into the response that it answers, else into the newest one."""
-    message = json.loads(text)
-    if "method" not in message:
-        STREAMS[json.dumps(message["id"])].put(text)
+    outline = outline_of(text.encode())
+    id = find_id(outline, of_request=False)
+    if is_response(outline) and id is not None:
+        STREAMS[json.dumps(id)].put(text)
     else:
         (list(STREAMS.values()) or [GENERAL])[-1].put(text)
 
@@ -48,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
         self.start_stream({"mcp-session-id": "s"} if message["method"] == "initialize" else {})
         while True:
             text = stream.get()
-            is_last = "method" not in json.loads(text)
+            is_last = json.dumps(find_id(outline_of(text.encode()), of_request=False)) == key
             if is_last:
                 del STREAMS[key]
             self.write(text)

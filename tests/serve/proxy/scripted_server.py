@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -90,8 +91,18 @@ def call(  # noqa: C901 - one branch for each tool
                 sys.stdout.write("x" * 1_000_000)
             sys.stdout.write('"}]}}\n')
             sys.stdout.flush()
+    elif name == "raw":
+        for each in arguments["lines"]:
+            send(expand(each, id))
+    elif name == "refused":
+        WAITING["asked"] = id
+        send(expand(arguments["line"], "asked"))
     elif name == "deaf":
         send({"id": id, "result": text("deaf")})
+        time.sleep(3_600)
+    elif name == "shut":
+        os.close(0)
+        send({"id": id, "result": text("shut")})
         time.sleep(3_600)
     elif name == "env":
         send({"id": id, "result": text(os.environ.get(arguments["name"], ""))})
@@ -99,7 +110,21 @@ def call(  # noqa: C901 - one branch for each tool
         send({"id": id, "result": text(f"{name} {json.dumps(arguments, sort_keys=True)}")})
 
 
-WAITING: dict[int, Any] = {}
+def expand(line: str, id: Any) -> str:
+    """Return a line with the id of the call for ID, and nine nested arrays, objects or both for ARRAYS:9 and so on.
+
+    VALUES:9 stands for nine values side by side.
+    """
+
+    def nest(found: re.Match[str]) -> str:
+        opening, closing = NESTED[found[1]]
+        return opening * int(found[2]) + "1" + closing * int(found[2])
+
+    return re.sub(r"(ARRAYS|OBJECTS|MIXED|VALUES):(\d+)", nest, line).replace("ID", json.dumps(id))
+
+
+NESTED = {"ARRAYS": ("[", "]"), "OBJECTS": ('{"a":', "}"), "MIXED": ('[{"a":', "}]"), "VALUES": ("1,", "")}
+WAITING: dict[int | str, Any] = {}
 
 
 def handle(message: dict[str, Any]) -> None:  # noqa: C901 - one branch for each method

@@ -92,7 +92,7 @@ def test_an_answer_that_is_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch)
     ("answer", "text"),
     [
         (httpx2.Response(202), "no content"),
-        (httpx2.Response(200, headers={"content-type": "text/html"}, content=b"x"), "content of the type 'text/html'"),
+        (httpx2.Response(200, headers={"content-type": "text/html"}, content=b"x"), "content of the type text/html"),
         (httpx2.Response(503), "HTTP status 503"),
         (httpx2.Response(401), "HTTP status 401: it needs an authorization"),
         (httpx2.Response(307, headers={"location": "http://elsewhere.example/"}), "HTTP status 307"),

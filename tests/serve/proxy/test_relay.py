@@ -63,7 +63,7 @@ class TestOneServer:
         ],
     )
     def test_reaches_the_client_byte_for_byte(self, raw: bytes) -> None:
-        assert make().from_server("one", raw) == [ToClient(raw)]
+        assert make().from_server("one", raw) == [ToClient(raw, is_answer=False)]
 
     def test_is_answered_by_the_client_with_the_id_of_its_request(self) -> None:
         relay = make()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -94,6 +95,30 @@ def test_a_question_ranks_the_result_and_is_not_handed_on(tmp_path: Path) -> Non
         client.greet()
         assert shown(client.call(1, "small", keyhole_query="x", a=1)) == 'small {"a": 1}'
         assert "004321 the step" in shown(client.call(2, "big", keyhole_query="004321"))
+
+
+def test_a_notification_after_a_result_arrives_after_it_and_an_answer_may_overtake_both(client: PipeClient) -> None:
+    long = json.dumps({"content": [{"type": "text", "text": log_lines(40_000)}]})
+    lines = [
+        f'{{"jsonrpc":"2.0","id":ID,"result":{long}}}',
+        '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"other","progress":1}}',
+        '{"jsonrpc":"2.0","id":"ping","result":{}}',
+        '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}',
+    ]
+    client.send(id="ping", method="tools/call", params={"name": "never"})
+    client.send(id="long", method="tools/call", params={"name": "raw", "arguments": {"lines": lines}})
+    received = [client.receive() for _ in lines]
+    assert [each.get("id") or each["method"].rpartition("/")[2] for each in received] == [
+        "ping", "long", "progress", "list_changed",
+    ]  # fmt: skip
+    assert "Next: read_artifact(" in shown(received[1])
+
+
+def test_a_server_that_closes_its_stdin_is_ended_and_started_again(client: PipeClient) -> None:
+    assert shown(client.call(1, "shut")) == "shut"
+    assert client.call(2, "small")["error"]["data"]["code"] == "server_unavailable"
+    client.receive_method("notifications/tools/list_changed")
+    assert shown(client.call("after", "small")) == "small {}"
 
 
 def test_nothing_is_stored_where_the_settings_keep_nothing(tmp_path: Path) -> None:

@@ -257,7 +257,7 @@ def _structured_kind(text: str) -> Kind | None:
 def _is_json(line: str) -> bool:
     try:
         return isinstance(json.loads(line), dict | list)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

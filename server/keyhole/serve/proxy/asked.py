@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final
 
-from keyhole.serve.proxy.messages import Id, Key, key_of
+from keyhole.serve.proxy.messages import CANCELLED, Id, Key, Message, key_of
 
 MAX_ASKED: Final = 10_000
 """Requests without an answer; the oldest are forgotten first. Servers have some dozens."""
@@ -29,6 +29,16 @@ class Asked:
         shown = f"keyhole-{self._count}" if self._renames else id
         self._requests[type(shown), shown] = server, id
         return shown
+
+    def shown(self, server: str, message: Message) -> Message:
+        """Return a server's request or notification with the id that the client knows, and remember a request."""
+        if message.kind == "request":
+            shown = self.add(server, message.data["id"])
+            return message if shown == message.data["id"] else message.with_data(id=shown)
+        if message.method != CANCELLED or not self._renames:
+            return message
+        shown_id = self.find(server, message.params.get("requestId"))
+        return message.with_data(params={**message.params, "requestId": shown_id}) if shown_id else message
 
     def take(self, shown: object) -> tuple[str, Id] | None:
         """Return the server that waits for the answer with this id, and its own id; None if there is none."""

@@ -6,19 +6,23 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy.bounding import Bounder
+from keyhole.serve.proxy.delivery import Delivery, Parcel, Send
 from keyhole.serve.proxy.indexing import Indexing
 from keyhole.serve.proxy.lines import Line
-from keyhole.serve.proxy.messages import Message, error_response
+from keyhole.serve.proxy.messages import Message, error_response, load, too_long
+from keyhole.serve.proxy.outline import outline_of
 from keyhole.serve.proxy.relay import Relay
 from keyhole.serve.proxy.steps import (
     AwaitGreeting,
     AwaitServers,
     BoundResult,
     Client,
+    Pending,
     ReadStored,
     Step,
     ToClient,
@@ -28,8 +32,12 @@ from keyhole.serve.proxy.upstream import Upstream
 
 log = logging.getLogger(__name__)
 
-MAX_BOUNDING: Final = 4
-"""Results that are bounded at the same time. Further ones wait in their servers' pipes, so that they take no memory."""
+BOUNDING: Final = ThreadPoolExecutor(2, "bounding")
+"""The threads in which results are bounded, for all conversations of a process. More of them bound no faster, because
+one Python thread runs at a time; the second one works while the first waits for the disk."""
+SWITCH_SECONDS: Final = 0.0005
+"""Seconds after which a thread that bounds a result lets the relay run. Python's 5 ms would delay each message by up to
+5 ms at each of its steps."""
 FIRST_DELAY: Final = 1.0
 """Seconds until a server that ended is started again. Each further time takes twice as long."""
 MAX_DELAY: Final = 60.0
@@ -38,8 +46,6 @@ STABLE_SECONDS: Final = 60.0
 LAST_ANSWERS_SECONDS: Final = 10.0
 """Seconds that servers have for their last answers after the client has closed its side."""
 
-Send = Callable[[bytes], Awaitable[None]]
-"""Sends one message to the client, and returns once it has been taken."""
 ReadStoredText = Callable[[Message, Client, str], Awaitable[Message]]
 """Answers a call of Keyhole's own tool, whose name is the last argument."""
 
@@ -63,23 +69,26 @@ class Conversation:
         self._read_stored = read_stored
         self._sleep = sleep
         self._sending = asyncio.Lock()
-        self._bounding = asyncio.Semaphore(MAX_BOUNDING)
+        self._deliveries = {name: Delivery(self._to_client) for name in servers}
         self._tasks: set[asyncio.Task[None]] = set()
         """The answers that are being made."""
         self._timers: set[asyncio.Task[None]] = set()
         self._indexing = Indexing(bounder.index_oldest, sleep)
         self._is_closing = False
+        self._client_gone: OSError | None = None
+        """Why nothing can be sent to the client any more."""
 
     async def run(self, received: Callable[[], Awaitable[Line | None]]) -> None:
-        """Relay until the client closes its side and the servers have ended. `received` returns None at the end."""
+        """Relay until the client closes its side and the servers have ended. `received` returns None at the end.
+
+        Raises what `send` raises if the client has gone.
+        """
+        receiving = asyncio.create_task(self._receive(received))
         supervisors = [asyncio.create_task(self._supervise(name)) for name in self._servers]
         try:
-            while (line := await received()) is not None:
-                if line.length:
-                    await self._take(self._relay.lost_from_client(line.outline, _too_long(line)))
-                else:
-                    await self._take(self._relay.from_client(line.raw))
-            self._is_closing = True
+            ended, _ = await asyncio.wait((receiving, *supervisors), return_when=asyncio.FIRST_COMPLETED)
+            for task in ended:
+                task.result()
             for upstream in self._servers.values():
                 await upstream.finish()
             await asyncio.wait(supervisors, timeout=LAST_ANSWERS_SECONDS)
@@ -88,23 +97,53 @@ class Conversation:
         finally:
             self._is_closing = True
             self._indexing.stop()
-            others = [*supervisors, *self._tasks, *self._timers]
+            others = [receiving, *supervisors, *self._tasks, *self._timers]
             for task in others:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
             await asyncio.gather(*(upstream.stop() for upstream in self._servers.values()))
+
+    async def _receive(self, received: Callable[[], Awaitable[Line | None]]) -> None:
+        """Relay what the client sends until it closes its side."""
+        while (line := await received()) is not None:
+            await self._take(self._read_client(line))
+        self._is_closing = True
+
+    def _read_client(self, line: Line) -> list[Step]:
+        if line.length:
+            return self._relay.lost_from_client(line.outline, too_long(line.length))
+        try:
+            return self._relay.from_client(line.raw)
+        except Exception:  # a message on which Keyhole fails must not stop the others
+            log.exception("a message of the client could not be relayed")
+            return self._relay.lost_from_client(outline_of(line.raw), "could not be relayed")
+
+    def _read_server(self, name: str, line: Line) -> list[Step]:
+        if line.length:
+            return self._relay.lost(name, line.outline, too_long(line.length))
+        try:
+            return self._relay.from_server(name, line.raw) if line.raw else []
+        except Exception:  # as above
+            log.exception("a message of the server %s could not be relayed", name)
+            return self._relay.lost(name, outline_of(line.raw), "could not be relayed")
 
     async def _supervise(self, name: str) -> None:
         """Run a server and start it again when it ends, each time after a longer delay."""
         upstream, delay, is_first = self._servers[name], FIRST_DELAY, True
         while True:
             started = time.monotonic()
-            reason = await self._run_once(name, upstream, is_first=is_first)
+            (reason,) = await asyncio.gather(self._run_once(name, upstream, is_first=is_first), return_exceptions=True)
+            if isinstance(reason, BaseException):
+                if self._client_gone is not None:
+                    raise self._client_gone
+                log.error("reading from the server %s failed", name, exc_info=reason)
+                await upstream.stop()
+                reason = f"could not be read: {type(reason).__name__}"
             if self._is_closing:
                 return
             is_first = False
             log.warning("the server %s %s", name, reason)
-            await self._take(self._relay.ended(name, f"the server {name} {reason}"))
+            await self._take(self._relay.ended(name, f"the server {name} {reason}"), name)
             delay = FIRST_DELAY if time.monotonic() - started > STABLE_SECONDS else delay
             await self._sleep(delay)
             delay = min(MAX_DELAY, delay * 2)
@@ -115,28 +154,29 @@ class Conversation:
         except OSError as error:
             return f"cannot be started: {error.strerror}"
         if not is_first:
-            await self._take(self._relay.restarted(name))
+            await self._take(self._relay.restarted(name), name)
         async for line in upstream.lines():
-            if line.length:
-                await self._take(self._relay.lost(name, line.outline, _too_long(line)))
-            elif line.raw:
-                await self._take(self._relay.from_server(name, line.raw))
+            await self._take(self._read_server(name, line), name)
+            await self._deliveries[name].wait_for_room()
         return await upstream.stop()
 
-    async def _take(self, steps: Iterable[Step]) -> None:
+    async def _take(self, steps: Iterable[Step], server: str | None = None) -> None:
+        """Carry out steps. `server`: the one whose messages they are, None for those of the client."""
+        delivery = self._deliveries[server] if server is not None else Delivery(self._to_client)
         for step in steps:
             match step:
-                case ToClient(raw):
-                    await self._to_client(raw)
-                case ToServer(server, raw):
-                    if not self._servers[server].send(raw):
-                        await self._take(self._relay.undelivered(server, raw))
+                case ToClient(raw, is_answer, token):
+                    await delivery.add(raw, is_answer=is_answer, token=token)
+                case ToServer(target, raw):
+                    if not self._servers[target].send(raw):
+                        await self._take(self._relay.undelivered(target, raw))
                 case BoundResult(message, pending):
+                    token = pending.request.progress_token
                     if self._bounder.fits(message, pending):
-                        await self._to_client(message.raw)
+                        await delivery.add(message.raw, token=token)
                     else:
-                        await self._bounding.acquire()
-                        _start(self._tasks, self._bound(step))
+                        parcel = delivery.reserve(len(message.raw), token)
+                        _start(self._tasks, self._bound(message.raw, pending, delivery, parcel))
                 case ReadStored():
                     _start(self._tasks, self._read(step))
                 case AwaitServers() | AwaitGreeting():
@@ -144,16 +184,23 @@ class Conversation:
 
     async def _to_client(self, raw: bytes) -> None:
         async with self._sending:
-            await self._send(raw)
+            try:
+                await self._send(raw)
+            except OSError as error:
+                self._client_gone = error
+                raise
 
-    async def _bound(self, step: BoundResult) -> None:
-        work = asyncio.to_thread(self._bounder.bound, step.message, step.pending, self._relay.reader)
-        (raw,) = await asyncio.gather(work, return_exceptions=True)
-        self._bounding.release()
-        if isinstance(raw, BaseException):
-            log.error("a result of %s could not be bounded", step.pending.request.method, exc_info=raw)
-            raw = _failed(step.message, raw, "the result could not be bounded")
-        await self._to_client(raw)
+    async def _bound(self, raw: bytes, pending: Pending, delivery: Delivery, parcel: Parcel) -> None:
+        """Bound a response beside the relay. Its value is made again there, because it takes more memory than `raw`."""
+        reader = self._relay.reader
+        work = asyncio.get_running_loop().run_in_executor(
+            BOUNDING, lambda: self._bounder.bound(load(raw), pending, reader)
+        )
+        (bounded,) = await asyncio.gather(work, return_exceptions=True)
+        if isinstance(bounded, BaseException):
+            log.error("a result of %s could not be bounded", pending.request.method, exc_info=bounded)
+            bounded = _failed(pending.request, bounded, "the result could not be bounded")
+        await delivery.fill(parcel, bounded)
         self._indexing.start_later()
 
     async def _read(self, step: ReadStored) -> None:
@@ -176,12 +223,9 @@ def _failed(message: Message, error: BaseException, words: str) -> bytes:
     return error_response(message.data["id"], known).raw
 
 
-def _too_long(line: Line) -> str:
-    return f"has {line.length:,} bytes, more than are relayed,"
-
-
 def _start(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:
     """Run `work` as one of `tasks` until it is done."""
     task = asyncio.create_task(work)
     tasks.add(task)
     task.add_done_callback(tasks.discard)
+    task.add_done_callback(lambda task: task.cancelled() or task.exception())  # it could not be sent: the client went

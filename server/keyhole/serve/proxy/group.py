@@ -17,7 +17,7 @@ from keyhole.serve.proxy.gather import GREETINGS, SET_LEVEL, add_page, gathered,
 from keyhole.serve.proxy.handshake import Handshake
 from keyhole.serve.proxy.member import DISCOVER, Member
 from keyhole.serve.proxy.merge import LISTS
-from keyhole.serve.proxy.messages import CANCELLED, METHOD_NOT_FOUND, Message, build, error_response, response
+from keyhole.serve.proxy.messages import CANCELLED, METHOD_NOT_FOUND, Id, Message, build, error_response, response
 from keyhole.serve.proxy.names import Names
 from keyhole.serve.proxy.routes import Routes
 from keyhole.serve.proxy.steps import (
@@ -92,12 +92,16 @@ class Group:
 
     def answer(self, message: Message) -> list[Out]:
         """Hand on the client's answer to a request of a server."""
-        asked = self._asked.take(message.data["id"])
+        asked = self.take(message.data["id"])
         if asked is None:
             log.warning("the client answered a request that no server waits for")
             return []
         server, id = asked
         return [ToServer(server, message.with_data(id=id).raw)]
+
+    def take(self, shown: object) -> tuple[str, Id] | None:
+        """Return the server that waits for the client's answer with this id, and its own id; None if there is none."""
+        return self._asked.take(shown)
 
     def _to_all(self, pending: Pending, members: Sequence[Member]) -> list[Out]:
         """Hand on a request that several servers answer; it is answered once all of them have."""
@@ -249,7 +253,7 @@ class Group:
         """Hand on a request of a server. A client of the modern era takes none, which the server has been told."""
         id = message.data["id"]
         if self._introduction.era == "handshake":
-            return message.with_data(id=self._asked.add(server, id))
+            return self._asked.shown(server, message)
         if message.method == "ping":
             return ToServer(server, response(id, {}).raw)
         error = {"code": METHOD_NOT_FOUND, "message": "this client takes no requests"}
@@ -259,10 +263,7 @@ class Group:
         """Return a notification as the client expects it, which may be none. `member`: the server that sent it."""
         if self._introduction.era == "modern":
             return self._subscriptions.notifications(message, member, self._introduction)
-        if message.method != CANCELLED or member is None:
-            return [message]
-        shown = self._asked.find(member.name, message.params.get("requestId"))
-        return [message.with_data(params={**message.params, "requestId": shown}) if shown else message]
+        return [message if member is None else self._asked.shown(member.name, message)]
 
     # Servers that are silent, end or start again.
 

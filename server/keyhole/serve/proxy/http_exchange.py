@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -23,8 +22,9 @@ from mcp.shared.inbound import (
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy.credentials import REFUSALS, authorization_error
 from keyhole.serve.proxy.eras import is_modern, version_of
-from keyhole.serve.proxy.messages import MAX_MESSAGE, METHOD_NOT_FOUND, Message, build, one_line
+from keyhole.serve.proxy.messages import MAX_MESSAGE, METHOD_NOT_FOUND, Message, build, one_line, parse
 from keyhole.serve.proxy.modern_http import HeaderNames, argument_headers
+from keyhole.serve.proxy.results import KNOWN_TYPES
 
 log = logging.getLogger(__name__)
 
@@ -158,8 +158,8 @@ class HttpExchange:
         elif content == "application/json" and is_request:  # to others, a server may answer with an empty body
             await deliver(one_line(await _read_body(response)))
         elif is_request:
-            kind = f"content of the type {content[:64]!r}" if content else "no content"
-            raise KeyholeError(Code.SERVER_FAULT, f"the server answered with {kind}")
+            named = f"content of the type {content}" if content in KNOWN_TYPES else "content of an unknown type"
+            raise KeyholeError(Code.SERVER_FAULT, f"the server answered with {named if content else 'no content'}")
 
     async def _read_refusal(self, message: Message, response: httpx2.Response, deliver: Deliver) -> None:
         """Hand on the JSON-RPC error in an unsuccessful response; without one, raise the error for its status."""
@@ -226,10 +226,10 @@ async def _read_error(response: httpx2.Response) -> Mapping[str, Any] | None:
     if _content_type(response) != "application/json":
         return None
     try:
-        value = json.loads(await _read_body(response))
+        (message,) = parse(await _read_body(response))
     except (ValueError, KeyholeError):
         return None
-    error = value.get("error") if isinstance(value, dict) else None
+    error = message.data.get("error")
     return error if isinstance(error, dict) else None
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from keyhole.serve.proxy.eras import SUBSCRIPTION_ID
 from keyhole.serve.proxy.event_store import Event, EventStore, parse_id
 from keyhole.serve.proxy.lines import Line
-from keyhole.serve.proxy.messages import CANCELLED, Key, Message, build, key_of, parse
+from keyhole.serve.proxy.messages import CANCELLED, Key, Message, build, key_of, load
 
 MAX_QUEUED: Final = 100
 """Messages that wait for a client that does not read its response. Beyond them, the servers wait too."""
@@ -197,7 +197,7 @@ class HttpSession:
 
     async def send(self, raw: bytes) -> None:
         """Put a message into the stream that it belongs to."""
-        (message,) = parse(raw)
+        message = load(raw)
         if message.kind == "response":
             await self._send_response(message)
         else:

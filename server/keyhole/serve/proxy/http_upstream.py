@@ -15,8 +15,9 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy.eras import is_modern, version_of
 from keyhole.serve.proxy.http_exchange import HttpExchange
 from keyhole.serve.proxy.lines import Line
-from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, key_of, parse
+from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, key_of, load
 from keyhole.serve.proxy.modern_http import read_header_names
+from keyhole.serve.proxy.outline import Unreadable, find_id, is_response, read_messages
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class HttpUpstream:
     def send(self, raw: bytes) -> bool:
         if self._outgoing.full():
             return False
-        (message,) = parse(raw)
+        message = load(raw)
         if message.kind == "request" and message.key:
             if len(self._open) >= MAX_WAITING:
                 return False
@@ -87,18 +88,26 @@ class HttpUpstream:
         return self._fault or "was disconnected"
 
     async def _run(self) -> None:
-        """Exchange messages until the connection or the session ends."""
+        """Exchange messages until the connection or the session ends, for whatever reason."""
+        (error,) = await asyncio.gather(self._exchange_messages(), return_exceptions=True)
+        if isinstance(error, ConnectionError):
+            self._fault = str(error)
+        elif isinstance(error, BaseException):
+            log.error("the connection to %s failed", self._host, exc_info=error)
+            self._fault = f"was disconnected by an error: {type(error).__name__}"
+        await self._incoming.put(None)
+
+    async def _exchange_messages(self) -> None:
         limits = httpx2.Limits(max_connections=None)
         async with httpx2.AsyncClient(headers=self._headers, timeout=TIMEOUT, limits=limits) as client:
             exchange = self._exchange = HttpExchange(client, self._url)
             try:
                 async with asyncio.TaskGroup() as tasks:
                     await self._send_all(exchange, tasks)
-            except* ConnectionError as group:
-                self._fault = str(group.exceptions[0])
+            except BaseExceptionGroup as group:
+                raise group.exceptions[0] from group
             finally:
                 await exchange.close()
-        await self._incoming.put(None)
 
     async def _send_all(self, exchange: HttpExchange, tasks: asyncio.TaskGroup) -> None:
         """Send the messages in their order; responses are read meanwhile."""
@@ -120,10 +129,16 @@ class HttpUpstream:
 
     async def _call(self, exchange: HttpExchange, message: Message, key: Key) -> None:
         """Send a request; a failure becomes its answer."""
+        faults: list[str] = []
         try:
-            await exchange.post(message, partial(self._deliver, exchange, key))
+            await exchange.post(message, partial(self._deliver, exchange, key, faults))
             if key in self._open:
-                raise KeyholeError(Code.SERVER_FAULT, "the server ended its response without an answer")
+                reason = (
+                    f"the answer of the server {faults[-1]}"
+                    if faults
+                    else "the server ended its response without an answer"
+                )
+                raise KeyholeError(Code.SERVER_FAULT, reason)
         except KeyholeError as error:
             if message.method == "initialize":
                 log.warning("the server at %s refused the handshake: %s", self._host, error.message)
@@ -135,31 +150,38 @@ class HttpUpstream:
 
     async def _notify(self, exchange: HttpExchange, message: Message) -> None:
         try:
-            await exchange.post(message, partial(self._deliver, exchange, None))
+            await exchange.post(message, partial(self._deliver, exchange, None, []))
         except KeyholeError as error:
             log.warning("the server at %s did not take a message: %s", self._host, error.message)
 
     async def _listen(self, exchange: HttpExchange) -> None:
         try:
-            await exchange.listen(partial(self._deliver, exchange, None))
+            await exchange.listen(partial(self._deliver, exchange, None, []))
         except KeyholeError as error:
             log.warning("messages of the server at %s are not received any more: %s", self._host, error.message)
 
-    async def _deliver(self, exchange: HttpExchange, waiting: Key | None, raw: bytes) -> bool:
-        """Hand on a message of the server; return whether the request `waiting` has been answered."""
-        try:
-            received = parse(raw)
-        except ValueError as error:
-            raise KeyholeError(Code.SERVER_FAULT, "the answer of the server is no JSON") from error
-        for message in received:
-            if message.kind == "response" and message.key:
-                self._open.discard(message.key)
-            if message.result and isinstance(message.result.get("protocolVersion"), str):
-                exchange.version = message.result["protocolVersion"]
-            if message.result and isinstance(message.result.get("tools"), list):
-                exchange.header_names = {**exchange.header_names, **read_header_names(message.result["tools"])}
+    async def _deliver(self, exchange: HttpExchange, waiting: Key | None, faults: list[str], raw: bytes) -> bool:
+        """Hand on a message of the server; return whether the request `waiting` has been answered.
+
+        `faults` gets what is wrong with a message that cannot be parsed and may be that answer.
+        """
+        for message in read_messages(raw):
+            if isinstance(message, Unreadable):
+                self._open.discard(key_of(find_id(message.outline, of_request=False)))  # type: ignore[arg-type]
+                faults += [message.reason] if is_response(message.outline) else []
+            else:
+                self._note(exchange, message)
         await self._incoming.put(Line(raw))
         return waiting is not None and waiting not in self._open
+
+    def _note(self, exchange: HttpExchange, message: Message) -> None:
+        """Remember what a message tells about the server and the requests that it has answered."""
+        if message.kind == "response" and message.key:
+            self._open.discard(message.key)
+        if message.result and isinstance(message.result.get("protocolVersion"), str):
+            exchange.version = message.result["protocolVersion"]
+        if message.result and isinstance(message.result.get("tools"), list):
+            exchange.header_names = {**exchange.header_names, **read_header_names(message.result["tools"])}
 
     async def _end_if_answered(self) -> None:
         if self._is_finishing and not self._open:

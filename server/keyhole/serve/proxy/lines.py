@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
 
 from keyhole.serve.proxy.messages import MAX_MESSAGE
-from keyhole.serve.proxy.outline import Outline
-
-CHUNK: Final = 256 * 1024
-"""Bytes that one read returns at most."""
+from keyhole.serve.proxy.outline import CHUNK, Outline
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from mcp.shared.inbound import (
 from mcp_types import HEADER_MISMATCH, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from keyhole.serve.proxy.messages import Message, build, parse
+from keyhole.serve.proxy.messages import Message, build, load
 
 RawHeaders = Iterable[tuple[bytes, bytes]]
 """The headers of a request as ASGI gives them: their names are in lower case."""
@@ -63,7 +63,7 @@ def _error(request: Message, code: int, text: str) -> Message:
 
 def error_status(raw: bytes) -> int | None:
     """Return the HTTP status of an error, None for an error without one and for other messages."""
-    (message,) = parse(raw)
+    message = load(raw)
     error = message.data.get("error")
     return ERROR_CODE_HTTP_STATUS.get(error.get("code", 0)) if isinstance(error, Mapping) else None
 

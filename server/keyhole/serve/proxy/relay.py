@@ -19,7 +19,7 @@ from keyhole.serve.proxy.gather import GREETINGS
 from keyhole.serve.proxy.group import Group, Out
 from keyhole.serve.proxy.handshake import Handshake
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, response
-from keyhole.serve.proxy.outline import find_id, outline_of
+from keyhole.serve.proxy.outline import Unreadable, find_id, is_notification, read_messages
 from keyhole.serve.proxy.rewrite import Policy
 from keyhole.serve.proxy.steps import (
     AwaitGreeting,
@@ -68,22 +68,27 @@ class Relay:
 
     def from_client(self, line: bytes) -> list[Step]:
         """Return the steps for a line that the client sent."""
-        try:
-            received = messages.parse(line)
-        except ValueError:
-            return [ToClient(messages.invalid_line().raw)] if line.strip() else []
+        received = read_messages(line) if line.strip() else []
         return [step for message in received for step in self._from_client(message)]
 
     def lost_from_client(self, outline: bytes, reason: str) -> list[Step]:
-        """Return the steps for a line of the client that cannot be relayed: an error if it is a request."""
+        """Return the steps for a line of the client that cannot be relayed: an error to whoever waits for an answer."""
         id = find_id(outline, of_request=True)
-        if id is None:
-            log.warning("a message of the client %s and was left out", reason)
-            return []
-        error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
-        return [ToClient(error_response(id, error, messages.INVALID_REQUEST).raw)]
+        if id is not None:
+            error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
+            return [ToClient(error_response(id, error, messages.INVALID_REQUEST).raw)]
+        asked = (self._group or self._asked).take(find_id(outline, of_request=False))
+        if asked is not None:
+            error = KeyholeError(Code.INVALID_ARGUMENT, f"the answer of the client {reason}")
+            return [ToServer(asked[0], error_response(asked[1], error).raw)]
+        if not is_notification(outline):
+            return [ToClient(messages.invalid_line(reason).raw)]
+        log.warning("a notification of the client %s and was left out", reason)
+        return []
 
-    def _from_client(self, message: Message) -> list[Step]:
+    def _from_client(self, message: Message | Unreadable) -> list[Step]:
+        if isinstance(message, Unreadable):
+            return self.lost_from_client(message.outline, message.reason)
         match message.kind:
             case "request":
                 return self._request(message)
@@ -151,7 +156,7 @@ class Relay:
             if not isinstance(out, Message):
                 steps.append(out)
             elif out.kind != "response":
-                steps.append(ToClient(out.raw))
+                steps.append(self._show(out))
             elif out.key and (pending := self._waiting.pop(out.key, None)):
                 steps += self._answer(out, pending)
         return steps
@@ -193,14 +198,14 @@ class Relay:
 
     def from_server(self, server: str, line: bytes) -> list[Step]:
         """Return the steps for a line that a server sent."""
-        try:
-            received = messages.parse(line)
-        except ValueError:
-            return self.lost(server, outline_of(line), "is no JSON")
-        return [step for message in received for step in self._from_server(server, message)]
+        return [step for message in read_messages(line) for step in self._from_server(server, message)]
 
     def lost(self, server: str, outline: bytes, reason: str) -> list[Step]:
-        """Return the steps for a line that cannot be relayed: an error to the caller that waits for it, if any."""
+        """Return the steps for a line that cannot be relayed: an error to whoever waits for an answer."""
+        asking = find_id(outline, of_request=True)
+        if asking is not None:
+            error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
+            return [ToServer(server, error_response(asking, error, messages.INVALID_REQUEST).raw)]
         id = find_id(outline, of_request=False)
         if id is None:
             log.warning("a line of the server %s %s and was left out", server, reason)
@@ -208,18 +213,19 @@ class Relay:
         error = KeyholeError(Code.SERVER_FAULT, f"the answer of the server {server} {reason}", server=server)
         return self._from_server(server, error_response(id, error))
 
-    def _from_server(self, server: str, message: Message) -> list[Step]:
+    def _from_server(self, server: str, message: Message | Unreadable) -> list[Step]:
+        if isinstance(message, Unreadable):
+            return self.lost(server, message.outline, message.reason)
         if self._group:
             pending = self._waiting.get(message.key) if message.kind == "response" and message.key else None
             return self._resolve(self._group.from_server(server, message, pending))
-        match message.kind:
-            case "request":
-                self._asked.add(server, message.data["id"])
-                return [ToClient(message.raw)]
-            case "response":
-                return self._server_response(server, message)
-            case _:
-                return [ToClient(message.raw)]
+        if message.kind == "response":
+            return self._server_response(server, message)
+        return [self._show(self._asked.shown(server, message))]
+
+    def _show(self, message: Message) -> Step:
+        """Return the step that sends a notification or a request of a server to the client."""
+        return ToClient(message.raw, is_answer=False, token=message.progress_token)
 
     def _server_response(self, server: str, message: Message) -> list[Step]:
         key = message.key
@@ -246,7 +252,9 @@ class Relay:
                 message.with_data(result=self._with_reader(result, pending)) if isinstance(tools, list) else message
             )
         is_bounded = pending.intent is not None and self._policy.bounds(*pending.intent.names)
-        first: Step = BoundResult(message, pending) if result is not None and is_bounded else ToClient(message.raw)
+        first: Step = ToClient(message.raw, token=pending.request.progress_token)
+        if result is not None and is_bounded:
+            first = BoundResult(message, pending)
         return [first, *(_duplicate(pending) for _ in range(pending.duplicates))]
 
     def _with_reader(self, result: Mapping[str, Any], pending: Pending | None = None) -> dict[str, Any]:
@@ -273,8 +281,9 @@ class Relay:
     def undelivered(self, server: str, raw: bytes) -> list[Step]:
         """Return the steps for a message that a server does not take: an error to the caller if it is a request."""
         error = KeyholeError(Code.SERVER_UNAVAILABLE, f"the server {server} does not read its input", server=server)
-        requests = [message for message in messages.parse(raw) if message.kind == "request"]
-        return [step for each in requests for step in self._from_server(server, error_response(each.data["id"], error))]
+        message = messages.load(raw)
+        is_request = message.kind == "request"
+        return self._from_server(server, error_response(message.data["id"], error)) if is_request else []
 
     def ended(self, server: str, reason: str) -> list[Step]:
         """Return the steps when a server has ended: an error to each caller that waits for it."""
@@ -287,7 +296,8 @@ class Relay:
             steps += self._server_response(server, error_response(pending.request.data["id"], error))
         for id in self._asked.forget(server):
             params = {"requestId": id, "reason": reason}
-            steps.append(ToClient(messages.build({"jsonrpc": "2.0", "method": CANCELLED, "params": params}).raw))
+            cancelled = messages.build({"jsonrpc": "2.0", "method": CANCELLED, "params": params})
+            steps.append(ToClient(cancelled.raw, is_answer=False))
         return steps
 
     def restarted(self, server: str) -> list[Step]:
@@ -303,7 +313,10 @@ class Relay:
         if message.result is None:  # its answers to further requests say what it wants, for instance a new token
             log.warning("the server %s refused the handshake after its restart", server)
             return []
-        return [*(ToServer(server, raw) for raw in self._handshake.repeated(server)), ToClient(LIST_CHANGED)]
+        return [
+            *(ToServer(server, raw) for raw in self._handshake.repeated(server)),
+            ToClient(LIST_CHANGED, is_answer=False),
+        ]
 
 
 def _subject(message: Message) -> str:

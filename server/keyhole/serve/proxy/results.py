@@ -1,8 +1,8 @@
 """Bound the result of a tool or a resource: its texts share the budget, and its other blocks stay where they are.
 
 A result is taken apart into a frame, which is kept, and texts, which are shortened if they are too long for their share
-of the budget. Text blocks are one text. `structuredContent` is left out of a result that is shortened, because clients
-show it instead of the text; its JSON is one more text, unless a text block repeats it.
+of the budget. Text blocks that follow each other are one text. `structuredContent` is left out of a result that is
+shortened, because clients show it instead of the text; its JSON is one more text, unless a text block repeats it.
 """
 
 from __future__ import annotations
@@ -10,22 +10,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from mimetypes import MimeTypes
 from typing import Any, Final
 
 from keyhole.budget.budget import Budget
 from keyhole.retrieval.bound import MIN_BUDGET, Bounded
 from keyhole.serve.proxy.rewrite import READER
-from keyhole.text.escape import plain_line
 from keyhole.text.measure import Measure
 
 LEAST_BYTES: Final = 2_000
 """Bytes that a bounded result may take in any case: the lines around a text and 400 characters of any script."""
 LEAST_SHARE: Final = 1_500
-"""Bytes of a text's share of a budget. If there are more texts than shares, they become one text."""
+"""Bytes of a text's share of a budget. Of more texts than shares, the last ones become one text."""
+MERGED: Final = "[This text is a part of the shortened text above.]"
+"""Stands at the place of a text that became part of an earlier one."""
 MEDIA_BYTES: Final = 5_000_000
 """Bytes of base64 in one result for a client without a limit of its own: the largest image that model APIs accept."""
-MAX_TYPE: Final = 80
-"""Bytes of a media type that are shown."""
+KNOWN_TYPES: Final = frozenset(
+    {kind for table in MimeTypes().types_map for kind in table.values()}
+    | {"audio/wav", "audio/ogg", "audio/flac", "audio/webm", "audio/mp4", "image/avif"}
+)
+"""The media types that are shown. Others might contain any words of the server."""
+UNKNOWN_TYPE: Final = "application/octet-stream"
 ATTEMPTS: Final = 4
 """Most times that a text is shortened again because its escaped form was larger than estimated."""
 
@@ -120,24 +127,29 @@ def texts_of(result: Mapping[str, Any]) -> list[str]:
 
 
 def _add_texts(frame: _Frame, out: list[Any], blocks: Sequence[Any], limits: Limits, how: Shortening) -> None:
-    """Add blocks to the frame: text blocks as one text at the place of the first, the others at their places."""
-    plain = [block for block in blocks if _is_text(block)]
-    for block in blocks:
-        if _is_text(block):
-            if block is plain[0]:
-                _add_block(frame, out, block, "\n".join(each["text"] for each in plain))
-        elif not isinstance(block, dict):
-            out.append(block)
-        elif isinstance(block.get("data"), str):
-            out.append(_kept_media(frame, block, limits, how))
-        elif isinstance(resource := block.get("resource"), dict) and isinstance(resource.get("text"), str):
-            copy = {**resource}
-            out.append({**block, "resource": copy})
-            frame.texts.append(_Text(copy.pop("text"), _putter(copy)))
-        elif isinstance(resource, dict) and isinstance(resource.get("blob"), str):
-            out.append({**block, "resource": _kept_resource(frame, resource, limits, how)})
+    """Add blocks to the frame at their places. Text blocks that follow each other become one."""
+    for is_text, run in groupby(blocks, _is_text):
+        if is_text:
+            texts = list(run)
+            _add_block(frame, out, texts[0], "\n".join(each["text"] for each in texts))
         else:
-            out.append(block)
+            out += [_other_block(frame, each, limits, how) for each in run]
+
+
+def _other_block(frame: _Frame, block: Any, limits: Limits, how: Shortening) -> Any:
+    """Return a block that is no text, as the frame has it."""
+    if not isinstance(block, dict):
+        return block
+    if isinstance(block.get("data"), str):
+        return _kept_media(frame, block, limits, how)
+    resource = block.get("resource")
+    if isinstance(resource, dict) and isinstance(resource.get("text"), str):
+        copy = {**resource}
+        frame.texts.append(_Text(copy.pop("text"), _putter(copy)))
+        return {**block, "resource": copy}
+    if isinstance(resource, dict) and isinstance(resource.get("blob"), str):
+        return {**block, "resource": _kept_resource(frame, resource, limits, how)}
+    return block
 
 
 def _is_text(block: Any) -> bool:
@@ -175,7 +187,7 @@ def _repeats(blocks: Sequence[Any], structured: Any) -> bool:
             return True
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or deeper than any structured content
             continue
         if value == structured or any(value == each for each in values):
             return True
@@ -196,8 +208,7 @@ def _kept_media(frame: _Frame, block: dict[str, Any], limits: Limits, how: Short
         frame.media += size
         return block
     frame.changed = True
-    kind = str(block.get("mimeType") or block.get("type"))
-    return {"type": "text", "text": _media_line(kind, block["data"], limits.media, how)}
+    return {"type": "text", "text": _media_line(block.get("mimeType"), block["data"], limits.media, how)}
 
 
 def _kept_resource(frame: _Frame, resource: dict[str, Any], limits: Limits, how: Shortening) -> dict[str, Any]:
@@ -206,17 +217,17 @@ def _kept_resource(frame: _Frame, resource: dict[str, Any], limits: Limits, how:
         frame.media += size
         return resource
     frame.changed = True
-    kind = str(resource.get("mimeType") or "application/octet-stream")
     rest = {name: value for name, value in resource.items() if name not in ("blob", "mimeType")}
-    line = _media_line(kind, resource["blob"], limits.media, how)
+    line = _media_line(resource.get("mimeType"), resource["blob"], limits.media, how)
     return {**rest, "mimeType": "text/plain", "text": line}
 
 
-def _media_line(kind: str, data: str, most: int, how: Shortening) -> str:
+def _media_line(media_type: Any, data: str, most: int, how: Shortening) -> str:
+    kind = media_type if isinstance(media_type, str) and media_type in KNOWN_TYPES else UNKNOWN_TYPE
     id = how.keep(data, kind)
     stored = f'Its base64 is stored: {how.reader}(id="{id}").' if id else "It is not stored."
     size = f"{len(data):,} bytes of base64"
-    return f"[{plain_line(kind, MAX_TYPE)}, {size}, left out: a result takes {most:,} bytes of data. {stored}]"
+    return f"[{kind}, {size}, left out: a result takes {most:,} bytes of data. {stored}]"
 
 
 # Texts.
@@ -228,22 +239,33 @@ def _fill(frame: _Frame, limits: Limits, how: Shortening) -> dict[str, Any] | No
     for each in frame.texts:
         each.put("")
     size = max(LEAST_BYTES, budget.size) - (json_size(frame.result) - frame.media)
-    texts = _merge(frame.texts, max(1, size // LEAST_SHARE))
-    frame.changed |= len(texts) != len(frame.texts)
+    texts = frame.texts
     sizes = [_size_up_to(each.text, size, budget.measure) for each in texts]
-    for each, share in zip(texts, _shares(sizes, size), strict=True):
+    shares = _shares(sizes, size)
+    if len(texts) > 1 and any(share < min(need, LEAST_SHARE) for need, share in zip(sizes, shares, strict=True)):
+        texts, size = _merge(texts, size)
+        shares = _shares([_size_up_to(each.text, size, budget.measure) for each in texts], size)
+        frame.changed = True
+    for each, share in zip(texts, shares, strict=True):
         shown = _fit(each.text, max(share, 0), budget.measure, how)
         frame.changed |= shown is not each.text
         each.put(shown)
     return frame.result if frame.changed else None
 
 
-def _merge(texts: list[_Text], most: int) -> list[_Text]:
-    """Return at most `most` texts: the last ones become one text, at the place of the first of them."""
-    if len(texts) <= most:
-        return texts
-    rest = texts[most - 1 :]
-    return [*texts[: most - 1], _Text("\n".join(each.text for each in rest), rest[0].put)]
+def _merge(texts: list[_Text], size: int) -> tuple[list[_Text], int]:
+    """Make one text of the last ones, at the place of the first of them. Return the texts and the bytes left to them.
+
+    At the places of the others, `MERGED` says so if a quarter of the bytes is enough for that.
+    """
+    most = max(1, size // LEAST_SHARE)
+    first, *others = texts[most - 1 :]
+    note = len(others) * len(MERGED)
+    if note <= size // 4:
+        size -= note
+        for each in others:
+            each.put(MERGED)
+    return [*texts[: most - 1], _Text("\n".join(each.text for each in [first, *others]), first.put)], size
 
 
 def _shares(sizes: Sequence[int], total: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import stat
 import sys
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from keyhole.config.config import Config
 from keyhole.serve.proxy.bounding import Bounder
-from keyhole.serve.proxy.conversation import Conversation, Send
+from keyhole.serve.proxy.conversation import SWITCH_SECONDS, Conversation
+from keyhole.serve.proxy.delivery import Send
 from keyhole.serve.proxy.lines import Line, read_lines
 from keyhole.serve.proxy.relay import Relay
 from keyhole.serve.proxy.rewrite import Policy
@@ -52,10 +54,11 @@ def proxy_stdio(config: Config, policy: Policy, open_servers: OpenServers, build
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, work.cancel)
         try:
-            await converse(config, policy, open_servers(""), send_stdout, texts).run(await open_stdin())
+            await converse(config, policy, open_servers(""), open_stdout(), texts).run(await open_stdin())
         finally:
             await texts.aclose()
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     with suppress(asyncio.CancelledError, BrokenPipeError):  # stopped, or the client has gone
         asyncio.run(run())
     return 0
@@ -111,6 +114,7 @@ def proxy_http(
         finally:
             await texts.aclose()
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     with open_listener(config, host, port) as listener:
         asyncio.run(run())
     return 0
@@ -133,9 +137,24 @@ async def open_stdin() -> Callable[[], Awaitable[Line | None]]:
     return receive
 
 
-async def send_stdout(raw: bytes) -> None:
-    """Write a line to stdout, and return once its reader has room for it."""
-    await asyncio.to_thread(_write, raw + b"\n")
+def open_stdout() -> Send:
+    """Return a function that writes a line to stdout, and returns once its reader has room for it.
+
+    Its writes may block, because other processes have the same stdout, so they need a thread. A pipe that says that it
+    has room takes `PIPE_BUF` bytes at once: those are written without one, in a tenth of the time.
+    """
+    poll = select.poll()
+    poll.register(1, select.POLLOUT)
+    is_pipe = stat.S_ISFIFO(os.fstat(1).st_mode)
+
+    async def send(raw: bytes) -> None:
+        data = raw + b"\n"
+        if is_pipe and len(data) <= select.PIPE_BUF and poll.poll(0):
+            _write(data)
+        else:
+            await asyncio.to_thread(_write, data)
+
+    return send
 
 
 def _write(data: bytes) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from keyhole.serve.proxy.merge import Pages
-from keyhole.serve.proxy.messages import Message
+from keyhole.serve.proxy.messages import Key, Message
 from keyhole.serve.proxy.rewrite import Intent
 
 SILENT_SECONDS: Final = 30.0
@@ -55,6 +55,10 @@ class ToClient:
     """A message for the client."""
 
     raw: bytes
+    is_answer: bool = True
+    """False for a notification or a request of a server."""
+    token: Key | None = None
+    """The token of the request that is answered, or of the request whose progress this is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,11 @@ READ_AHEAD: Final = 1024 * 1024
 """Bytes of a server's output that are read before they are needed."""
 
 
+PIPE_BYTES: Final = 1024 * 1024
+"""Size of the pipes of a server where the system can set it: a long result takes a quarter of the reads, each of which
+may have to wait until a result that is bounded lets the relay run."""
+
+
 class Upstream(Protocol):
     """A server behind the proxy. It can be started again after it has ended."""
 
@@ -68,7 +73,7 @@ class ProcessUpstream:
         # A new session, so that the children of a launcher such as npx can be ended together with it.
         self._process = await asyncio.create_subprocess_exec(
             *self._command, stdin=PIPE, stdout=PIPE, env=self._env, cwd=self._folder, limit=READ_AHEAD,
-            start_new_session=True,
+            start_new_session=True, pipesize=PIPE_BYTES,
         )  # fmt: skip
         self._writer = asyncio.create_task(self._write(self._process))
 
@@ -112,19 +117,28 @@ class ProcessUpstream:
         return _describe(process.returncode)
 
     async def _write(self, process: Process) -> None:
+        """Write what is sent. A server that closes its stdin is ended, so that nobody waits for its answers."""
+        try:
+            await self._write_all(process)
+        except ConnectionError:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), EXIT_SECONDS)
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGTERM)
+
+    async def _write_all(self, process: Process) -> None:
         stdin = process.stdin
         assert stdin  # noqa: S101 - for the type checker: the process has a pipe
-        with suppress(ConnectionError):
-            while self._outgoing or not self._is_finishing:
-                if not self._outgoing:
-                    self._has_outgoing.clear()
-                    await self._has_outgoing.wait()
-                    continue
-                raw = self._outgoing.popleft()
-                stdin.write(raw + b"\n")
-                await stdin.drain()
-                self._waiting_bytes -= len(raw)
-            stdin.close()
+        while self._outgoing or not self._is_finishing:
+            if not self._outgoing:
+                self._has_outgoing.clear()
+                await self._has_outgoing.wait()
+                continue
+            raw = self._outgoing.popleft()
+            stdin.write(raw + b"\n")
+            await stdin.drain()
+            self._waiting_bytes -= len(raw)
+        stdin.close()
 
 
 def _describe(code: int | None) -> str:
