@@ -22,7 +22,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from keyhole.cli.build import build
-from keyhole.cli.commands import LOOPBACK
+from keyhole.cli.serve_arguments import LOOPBACK
 from keyhole.config.parse import parse_config
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants

@@ -13,11 +13,10 @@ from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
 from keyhole.cli.look_arguments import add_look
 from keyhole.cli.output_arguments import add_bound, add_run, add_shell
-from keyhole.cli.parser import Parser
+from keyhole.cli.parser import Parser, add_command
+from keyhole.cli.serve_arguments import add_proxy, add_serve
 from keyhole.text.sites import AGES
 
-LOOPBACK: Final = "127.0.0.1"
-DEFAULT_PORT: Final = 8765
 DEFAULT_SELECT_CHARS: Final = 8_000
 STRATEGIES: Final = ("passages", "tf_cosine", "bm25", "head_tail")
 HOOK_CLIENTS: Final = ("claude", "codex", "copilot", "opencode")
@@ -53,8 +52,8 @@ def build_parser() -> Parser:
     parser = Parser(prog="keyhole", description=DESCRIPTION, epilog=EPILOG, groups=GROUPS)
     parser.add_argument("--version", action="version", version=f"keyhole {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    _add_serve(commands)
-    _add_proxy(commands)
+    add_serve(commands)
+    add_proxy(commands)
     _add_fetch(commands)
     _add_search(commands)
     _add_read(commands)
@@ -73,90 +72,12 @@ def build_parser() -> Parser:
     add_hook(commands)
     _add_doctor(commands)
     _add_completion(commands)
-    _add_command(commands, "demo", "show a client using the server on a local copy of a web page", "keyhole demo")
+    add_command(commands, "demo", "show a client using the server on a local copy of a web page", "keyhole demo")
     return parser
-
-
-def _add_command(commands: Any, name: str, help: str, *examples: str, json: bool = True) -> Parser:
-    """Add a command and return its parser. `json`: True if the command has the option --json."""
-    parser: Parser = commands.add_parser(
-        name, help=help, description=f"{help[:1].upper()}{help[1:]}.", examples=examples
-    )
-    if json:
-        parser.add_argument("--json", action="store_true", help="print JSON, for programs")
-    return parser
-
-
-def _add_serve(commands: Any) -> None:
-    serve = _add_command(
-        commands, "serve", "serve MCP over stdio, or over HTTP", "keyhole serve", "keyhole serve --http --port 8765",
-        json=False,
-    )  # fmt: skip
-    _add_http(serve)
-
-
-def _add_http(parser: Parser) -> None:
-    parser.add_argument(
-        "--http", action="store_true", help="serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"
-    )
-    parser.add_argument(
-        "--host",
-        default=LOOPBACK,
-        help=f"address to listen on, default {LOOPBACK}; other addresses need KEYHOLE_ALLOWED_HOSTS and authentication",
-    )
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"port to listen on, default {DEFAULT_PORT}")
-
-
-def _add_proxy(commands: Any) -> None:
-    proxy = _add_command(
-        commands, "proxy", "serve another MCP server, with its long results bounded",
-        "keyhole proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
-        "keyhole proxy --except 'get_image*' --tool query=20000 -- uvx mcp-server-sqlite --db-path sales.db",
-        "keyhole proxy --url https://mcp.example.org/mcp --header 'Authorization: Bearer ${TOKEN}'",
-        "keyhole proxy --config ~/.cursor/mcp.json",
-        json=False,
-    )  # fmt: skip
-    _add_http(proxy)
-    proxy.add_argument("server_command", nargs="*", metavar="COMMAND", help="command of the server, after two hyphens")
-    proxy.add_argument(
-        "--url",
-        help="address of a server over streamable HTTP, or env:NAME for that of a variable, instead of a command",
-    )
-    proxy.add_argument(
-        "--header",
-        dest="headers",
-        action="append",
-        metavar="HEADER",
-        help="header for that server, with its name and a colon, or a name alone with its value in the variable "
-        "HEADER_NAME; may name variables; may be repeated",
-    )
-    proxy.add_argument("--config", metavar="FILE", help="configuration file of a client: all its servers become one")
-    proxy.add_argument(
-        "--only", action="append", metavar="PATTERN", help="bound only the tools of this pattern; may be repeated"
-    )
-    proxy.add_argument(
-        "--except",
-        dest="excluded",
-        action="append",
-        metavar="PATTERN",
-        help="leave results of the tools of this pattern as they are; may be repeated",
-    )
-    proxy.add_argument(
-        "--tool",
-        dest="tools",
-        action="append",
-        metavar="NAME=BYTES",
-        help="greatest size of the results of one tool; may be repeated",
-    )
-    proxy.add_argument(
-        "--keyhole-query",
-        action="store_true",
-        help="add the optional argument keyhole_query to the tools, for the question that a long result should answer",
-    )
 
 
 def _add_fetch(commands: Any) -> None:
-    fetch = _add_command(
+    fetch = add_command(
         commands, "fetch", "print what web_fetch returns to an agent",
         "keyhole fetch https://www.sqlite.org/wal.html --query 'checkpoint starvation'",
         "keyhole fetch https://www.sqlite.org/wal.html -q 'checkpoint starvation' --budget 4000 --explain",
@@ -172,7 +93,7 @@ def _add_fetch(commands: Any) -> None:
 
 
 def _add_search(commands: Any) -> None:
-    search = _add_command(
+    search = add_command(
         commands, "search", "print what search returns to an agent",
         "keyhole search 'how is a deadlock resolved' --also 'postgres deadlock_timeout' --site postgresql.org",
         "keyhole search 'deadlock timeout' --scope stored --explain",
@@ -210,7 +131,7 @@ def _add_search(commands: Any) -> None:
 
 
 def _add_read(commands: Any) -> None:
-    read = _add_command(
+    read = add_command(
         commands, "read", "print what read_artifact returns to an agent",
         "keyhole read ID --offset 1200 --limit 4000", "keyhole read ID --query 'wraparound' --explain",
         "keyhole read ID --find 'the exact words'",
@@ -230,7 +151,7 @@ def _add_read(commands: Any) -> None:
 
 
 def _add_extract(commands: Any) -> None:
-    extract = _add_command(
+    extract = add_command(
         commands, "extract", "print a file as Markdown: HTML, PDF, Office, EPUB, feeds, JSON, CSV or text",
         "keyhole extract page.html", "cat report.pdf | keyhole extract - --json",
         "cat page.html | keyhole extract - --url https://example.org/page | keyhole select - -q 'opening hours'",
@@ -247,7 +168,7 @@ def _add_extract(commands: Any) -> None:
 
 
 def _add_select(commands: Any) -> None:
-    select = _add_command(
+    select = add_command(
         commands, "select", "print the passages of a file that answer a query, without network or store",
         "keyhole select page.html --query 'checkpoint starvation' --explain",
         "cat notes.md | keyhole select - -q 'budget' --max-chars 2000",
@@ -269,7 +190,7 @@ def _add_select(commands: Any) -> None:
 
 
 def _add_tokens(commands: Any) -> None:
-    tokens = _add_command(
+    tokens = add_command(
         commands, "tokens", "manage the HTTP server's bearer tokens: new TENANT, list, revoke ID",
         "keyhole tokens new alice --days 90", "keyhole tokens list",
     )  # fmt: skip
@@ -285,7 +206,7 @@ def _add_tokens(commands: Any) -> None:
 
 
 def _add_config(commands: Any) -> None:
-    config = _add_command(
+    config = add_command(
         commands, "config", "show the settings in force and where each one was set",
         "keyhole config --changed", "keyhole config --init && $EDITOR \"$(keyhole config path)\"",
         "keyhole config --check",
@@ -304,7 +225,7 @@ def _add_config(commands: Any) -> None:
 
 
 def _add_doctor(commands: Any) -> None:
-    doctor = _add_command(
+    doctor = add_command(
         commands, "doctor", "check the installation and say how to fix what is wrong",
         "keyhole doctor", "keyhole doctor --offline --json",
     )  # fmt: skip
@@ -313,7 +234,7 @@ def _add_doctor(commands: Any) -> None:
 
 
 def _add_completion(commands: Any) -> None:
-    completion = _add_command(
+    completion = add_command(
         commands, "completion", "print the script that completes this command in a shell",
         'eval "$(keyhole completion bash)"      # in ~/.bashrc',
         "keyhole completion zsh > ~/.zfunc/_keyhole  # in a folder of $fpath",

@@ -85,3 +85,13 @@ class Parser(argparse.ArgumentParser):
             if isinstance(action, argparse._SubParsersAction)
             for choice in action._get_subactions()
         ]
+
+
+def add_command(commands: Any, name: str, help: str, *examples: str, json: bool = True) -> Parser:
+    """Add a command and return its parser. `json`: True if the command has the option --json."""
+    parser: Parser = commands.add_parser(
+        name, help=help, description=f"{help[:1].upper()}{help[1:]}.", examples=examples
+    )
+    if json:
+        parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    return parser

@@ -8,7 +8,7 @@ import sys
 from contextlib import nullcontext
 from functools import partial
 
-from keyhole.cli.commands import DEFAULT_PORT, LOOPBACK
+from keyhole.cli.serve_arguments import DEFAULT_PORT, LOOPBACK
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 

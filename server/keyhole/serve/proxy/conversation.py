@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
@@ -106,26 +107,8 @@ class Conversation:
     async def _receive(self, received: Callable[[], Awaitable[Line | None]]) -> None:
         """Relay what the client sends until it closes its side."""
         while (line := await received()) is not None:
-            await self._take(self._read_client(line))
+            await self._take(_read(line, self._relay.from_client, self._relay.lost_from_client))
         self._is_closing = True
-
-    def _read_client(self, line: Line) -> list[Step]:
-        if line.length:
-            return self._relay.lost_from_client(line.outline, too_long(line.length))
-        try:
-            return self._relay.from_client(line.raw)
-        except Exception:  # a message on which Keyhole fails must not stop the others
-            log.exception("a message of the client could not be relayed")
-            return self._relay.lost_from_client(outline_of(line.raw), "could not be relayed")
-
-    def _read_server(self, name: str, line: Line) -> list[Step]:
-        if line.length:
-            return self._relay.lost(name, line.outline, too_long(line.length))
-        try:
-            return self._relay.from_server(name, line.raw) if line.raw else []
-        except Exception:  # as above
-            log.exception("a message of the server %s could not be relayed", name)
-            return self._relay.lost(name, outline_of(line.raw), "could not be relayed")
 
     async def _supervise(self, name: str) -> None:
         """Run a server and start it again when it ends, each time after a longer delay."""
@@ -155,8 +138,9 @@ class Conversation:
             return f"cannot be started: {error.strerror}"
         if not is_first:
             await self._take(self._relay.restarted(name), name)
+        relay, lost = partial(self._relay.from_server, name), partial(self._relay.lost, name)
         async for line in upstream.lines():
-            await self._take(self._read_server(name, line), name)
+            await self._take(_read(line, relay, lost), name)
             await self._deliveries[name].wait_for_room()
         return await upstream.stop()
 
@@ -215,6 +199,17 @@ class Conversation:
     async def _expire(self, step: AwaitServers | AwaitGreeting) -> None:
         await self._sleep(step.seconds)
         await self._take(self._relay.expired(step))
+
+
+def _read(line: Line, relay: Callable[[bytes], list[Step]], lost: Callable[[bytes, str], list[Step]]) -> list[Step]:
+    """Return the steps for a line. `lost`: returns those for an outline that cannot be relayed, with the reason."""
+    if line.length:
+        return lost(line.outline, too_long(line.length))
+    try:
+        return relay(line.raw)
+    except Exception:  # a message on which Keyhole fails must not stop the others
+        log.exception("a message could not be relayed")
+        return lost(outline_of(line.raw), "could not be relayed")
 
 
 def _failed(message: Message, error: BaseException, words: str) -> bytes:

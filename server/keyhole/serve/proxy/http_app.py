@@ -98,8 +98,8 @@ class ProxyApp:
         if is_first and not any(message.method == "initialize" for message in messages):
             await refuse(send, _NEEDS_SESSION)
             return
-        if shared and (error := find_header_error(scope["headers"], messages)):
-            await send_json(send, 400, error.data)
+        if shared and (mismatch := find_header_error(scope["headers"], messages)):
+            await send_json(send, 400, mismatch.data)
             return
         if id and await self._find((caller, id)) is None:
             await refuse(send, _NO_SESSION)
