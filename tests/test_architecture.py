@@ -57,7 +57,8 @@ IO_FILES = {
     "serve/look/hosted": "gate operator pages",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
     "serve/proxy": (
-        "conversation delivery indexing http_app http_exchange http_session http_upstream run sign_in_app stored_texts upstream"
+        "conversation delivery indexing http_app http_exchange http_session http_upstream run sign_in_app stored_texts "
+        "upstream"
     ),
     "serve/http/auth": "authenticate jwks token_file",
     "serve/http/limits": "admission",

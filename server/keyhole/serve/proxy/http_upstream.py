@@ -165,7 +165,7 @@ class HttpUpstream:
         """
         for message in read_messages(raw):
             if isinstance(message, Unreadable):
-                self._open.discard(key_of(find_id(message.outline, of_request=False)))  # type: ignore[arg-type]
+                self._open.discard(key_of(find_id(message.outline, of_request=False)))
                 faults += [message.reason] if is_response(message.outline) else []
             else:
                 self._note(exchange, message)
