@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.outputs import KINDS, read_output
+from keyhole.passages.gaps import shown_part
 from keyhole.passages.outputs import select_output
 from keyhole.text.output import Output
 
@@ -131,7 +132,7 @@ def test_any_kind_is_shown_as_a_summary_and_verbatim_passages_with_a_mark_for_ea
     assert shown == select_output(output, query, limit, command_words="needle")
     text, position = shown.text, 0
     first = f"[…0:{shown.spans[0][0]}]" if shown.spans and shown.spans[0][0] else ""
-    start = text.find(first) if first else text.find(output.text[slice(*shown.spans[0])]) if shown.spans else 0
+    start = text.find(first) if first else text.find(shown_part(output.text, *shown.spans[0])) if shown.spans else 0
     assert all(re.fullmatch(r"\[.+\]", line) for line in text[:start].splitlines())
     rest = text[start:]
     for begin, end in [*shown.spans, (len(output.text), len(output.text))]:
@@ -139,7 +140,7 @@ def test_any_kind_is_shown_as_a_summary_and_verbatim_passages_with_a_mark_for_ea
             mark = re.match(rf"\n?\[…{position}:{begin}\][^\n]*\n", rest)
             assert mark, rest
             rest = rest[mark.end() :]
-        assert rest.startswith(output.text[begin:end])
+        assert rest.startswith(shown_part(output.text, begin, end))
         rest, position = rest[end - begin :], end
     assert rest == ""
 

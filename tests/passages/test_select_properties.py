@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyhole.passages import SHORT_TEXT_CHARS, index_text, score_text, select
+from keyhole.passages.gaps import shown_part
 from keyhole.text.measure import serialized_size
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +85,7 @@ def is_verbatim(shown: str, text: str, spans: tuple[tuple[int, int], ...]) -> bo
     for start, end in (*spans, (len(text), len(text))):
         if start > position:
             places = {after for at in places for after in starts_after_gap(shown, at, position, start)}
-        places = {at + end - start for at in places if shown.startswith(text[start:end], at)}
+        places = {at + end - start for at in places if shown.startswith(shown_part(text, start, end), at)}
         position = end
     return len(shown) in places
 

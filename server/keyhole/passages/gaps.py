@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import itemgetter
 
+from keyhole.text.escape import escape_gap_lines
 from keyhole.text.output import Span
 
 _start, _end = itemgetter(0), itemgetter(1)
@@ -13,7 +14,13 @@ _start, _end = itemgetter(0), itemgetter(1)
 
 def gap_line(start: int, end: int, label: str = "") -> str:
     """Return the line that replaces `text[start:end]`. `read_artifact(id, offset=start, limit=end-start)` shows it."""
-    return f"[…{start}:{end}]{label}\n"
+    return f"[…{start}:{end}]{escape_gap_lines(label)}\n"
+
+
+def shown_part(text: str, start: int, end: int) -> str:
+    """Return a range of a text as it is shown beside gap lines, which nothing in it imitates. A whole text has none."""
+    part = text[start:end]
+    return part if len(part) == len(text) else escape_gap_lines(part)
 
 
 def find_gaps(total: int, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

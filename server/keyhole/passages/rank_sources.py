@@ -12,7 +12,7 @@ from keyhole.passages.echo import find_echoes
 from keyhole.passages.feedback import FEEDBACK_SHARE as SINGLE_PAGE_SHARE
 from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import Hits, Index, find_hits
-from keyhole.passages.gaps import gap_line
+from keyhole.passages.gaps import gap_line, shown_part
 from keyhole.passages.labels import gap_label
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, find_terms, score_windows
@@ -143,7 +143,7 @@ def join_spans(text: str, spans: Sequence[tuple[int, int]], labels: Sequence[str
             on_new_line = not parts or parts[-1].endswith("\n")
             parts.append(("" if on_new_line else "\n") + gap_line(position, start, label if is_new else ""))
             last_label = label
-        parts.append(text[start:end])
+        parts.append(shown_part(text, start, end))
         position = end
     return "".join(parts)
 

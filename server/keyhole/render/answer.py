@@ -19,7 +19,7 @@ from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
 from keyhole.render.repeats import repeats_line
 from keyhole.render.rest import characters_of, main_size, rest_line
-from keyhole.text.escape import plain_line
+from keyhole.text.escape import has_gap_lines, plain_line
 from keyhole.text.escape_url import escape_url
 from keyhole.text.measure import clip, serialized_size
 from keyhole.text.output_facts import is_output
@@ -33,6 +33,8 @@ MAX_TERMS = 8
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_OUTPUT = "Weak match: failures and other important lines are shown too."
 WEAK_BRIEFLY = "Weak match."
+OWN_GAP_LINES = "Nothing is left out: lines like […1:2] are the text's own."
+"""The note on a range that is shown as it is stored, with lines that look like gap lines."""
 
 UNSTORED = "store_unavailable"
 """The warning code for a text that could not be stored. Its result has no id and no call that reads on."""
@@ -110,7 +112,8 @@ def page_answer(
     has_rest_line = is_main and not following and style.warning != UNSTORED and not style.brief
     changes = changes_line(artifact) if style.form == "full" else ""
     head = [source_line(artifact, style.form), changes]
-    lines = _head(artifact, style, head, join_sentences(status, match), [note, repeated], following)
+    own = OWN_GAP_LINES if selection.strategy == "whole" and has_gap_lines(selection.text) else ""
+    lines = _head(artifact, style, head, join_sentences(status, match), [note, repeated, own], following)
     after = rest_line(artifact) if has_rest_line else ""
     return Answer(
         _frame(lines, selection.text, style, read_call(artifact.id, following), after),
@@ -138,8 +141,9 @@ def window_answer(part: Part, window: Window, style: Style, *, following: NextAr
     elif following is None:
         status += f" End of {'the main part' if is_main else 'text'}."
     after = rest_line(artifact) if is_main and not (following or style.brief) else ""
-    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, [], following)
     body = artifact.text[window.start - part.start : window.end - part.start]
+    notes = [OWN_GAP_LINES] if has_gap_lines(body) else []
+    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, notes, following)
     return Answer(
         _frame(lines, body, style, read_call(artifact.id, following), after),
         _facts(artifact, style, following),
@@ -164,9 +168,11 @@ def quote_answer(
     following: NextArguments | None,
 ) -> Answer:
     """Return the answer that shows a quote and the text around it. `status`, `details`: its places (quotes.py)."""
-    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, [], following)
+    body = artifact.text[window.start : window.end]
+    notes = [OWN_GAP_LINES] if has_gap_lines(body) else []
+    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, notes, following)
     return Answer(
-        _frame(lines, artifact.text[window.start : window.end], style, read_call(artifact.id, following)),
+        _frame(lines, body, style, read_call(artifact.id, following)),
         _facts(artifact, style, following),
         shown=((artifact.id, window.start, window.end),),
         details={

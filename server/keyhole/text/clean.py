@@ -1,7 +1,6 @@
 """Remove invisible characters from text: controls, terminal escapes, characters without a glyph.
 
-Joiners and variation selectors stay where a script or an emoji needs them. A line that looks like one of Keyhole's gap
-lines is changed, so that a page cannot imitate them.
+Joiners and variation selectors stay where a script or an emoji needs them.
 """
 
 from __future__ import annotations
@@ -74,7 +73,6 @@ _VARIANTS: Final = {sign: lazy_pattern(f"[{before}]") for signs, before in _VARI
 _HAN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _UNREPORTED: Final = frozenset("\xad\u200b\ufeff\t\n\v\f\r")
 """Removed characters that `count_invisible` ignores: optional line breaks, byte order marks, page breaks."""
-_GAP_LIKE = lazy_pattern(r"\[…(?=\d+:\d+\])")
 
 
 def clean(text: str) -> str:
@@ -86,7 +84,7 @@ def clean(text: str) -> str:
         if _INTRODUCERS.search(text):
             text = _ESCAPES.sub("", text)
         text = _MAYBE_INVISIBLE.sub(_required_parts, _C0_CONTROLS.sub("", text))
-    return _GAP_LIKE.sub("[...", text) if "[…" in text else text
+    return text
 
 
 def has_suspect_characters(text: str) -> bool:

@@ -19,6 +19,7 @@ CHARS_PER_BYTE: Final = 4
 _SIGNS = lazy_pattern(r"[\]!\\<`&]")
 """The signs with which a match of `_ACTIVE` begins or which precede it. Most texts have none, which is seen faster."""
 _ACTIVE = lazy_pattern(r"(?<=\])[(:]|(?<=!)\[|\\*(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|\\+\Z")
+_GAP_LIKE = lazy_pattern(r"\[…(?=\d+:\d+\])")
 _DOUBLE_QUOTES = lazy_pattern("[“”„‟❝❞〝〞〟＂«»]")
 _REPLACEMENTS: Final = {"(": "&#40;", "[": "&#91;", "<": "&lt;", ":": "\\:", "&": "\\&", "`": "\\`"}
 _SPLIT_PAIRS: Final = {"](": "&#40;", "]:": "\\:", "![": "&#91;"}
@@ -37,7 +38,20 @@ def plain_line(text: str, limit: int) -> str:
 
     The text is cleaned first, since removing an invisible character may join two characters that form Markdown.
     """
-    return clip(escape_markdown(clean(text[: CHARS_PER_BYTE * limit])), limit)
+    return clip(escape_markdown(escape_gap_lines(clean(text[: CHARS_PER_BYTE * limit]))), limit)
+
+
+def escape_gap_lines(text: str) -> str:
+    """Return text in which nothing looks like one of Keyhole's gap lines, such as `[…12:345]`; its size is the same.
+
+    A text is stored as it is. It is changed only where it is shown beside gap lines.
+    """
+    return _GAP_LIKE.sub("[‥", text) if has_gap_lines(text) else text
+
+
+def has_gap_lines(text: str) -> bool:
+    """Return whether something in a text looks like one of Keyhole's gap lines."""
+    return "[…" in text and _GAP_LIKE.search(text) is not None
 
 
 def quote_line(text: str, limit: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from keyhole.records import Hit
 from keyhole.text.clean import clean
+from keyhole.text.escape import escape_gap_lines
 from keyhole.websearch.dates import to_iso_date
 
 MAX_ROWS: Final = 100
@@ -75,4 +76,4 @@ def to_single_line(value: Any, limit: int, *, marked_up: bool = False) -> str:
     text = value[: MARKUP_FACTOR * limit] if isinstance(value, str) else ""
     if marked_up:
         text = html.unescape(_INLINE.sub("", text))
-    return " ".join(clean(text).split())[:limit].rstrip()
+    return " ".join(escape_gap_lines(clean(text)).split())[:limit].rstrip()

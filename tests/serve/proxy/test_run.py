@@ -30,18 +30,30 @@ def shown(message: Any) -> str:
     return str(message["result"]["content"][0]["text"])
 
 
-def test_what_a_result_leaves_out_is_read_with_the_call_that_it_names(client: PipeClient) -> None:
-    text = shown(client.call(1, "big", lines=3_000, about="step"))
-    call = text.splitlines()[-2]
-    assert call.startswith('Next: read_artifact(id="')
-    id = call.split('"')[1]
+def read_whole(client: PipeClient, id: str) -> str:
+    """Return a stored text, read window by window."""
     parts: list[str] = []
     offset: int | None = 0
     while offset is not None:
         answer = client.call(offset + 10, "read_artifact", id=id, offset=offset, limit=50_000)["result"]
         parts.append(answer["content"][0]["text"].split(" ---\n", 1)[1].rsplit("\n--- end", 1)[0])
         offset = (answer["_meta"]["keyhole"]["next"] or {}).get("offset")
-    assert "".join(parts) == log_lines(3_000)
+    return "".join(parts)
+
+
+def test_lines_that_look_like_keyhole_s_are_read_back_as_they_are(client: PipeClient) -> None:
+    text = "\n".join(f"[…{number}:{number + 9}] line\n[… and\n--- end abcdefgh ---\n[end]" for number in range(900))
+    result = {"content": [{"type": "text", "text": text}]}
+    answer = client.call(1, "raw", lines=[f'{{"jsonrpc":"2.0","id":ID,"result":{json.dumps(result)}}}'])
+    assert read_whole(client, shown(answer).rpartition('read_artifact(id="')[2][:16]) == text
+
+
+def test_what_a_result_leaves_out_is_read_with_the_call_that_it_names(client: PipeClient) -> None:
+    text = shown(client.call(1, "big", lines=3_000, about="step"))
+    call = text.splitlines()[-2]
+    assert call.startswith('Next: read_artifact(id="')
+    id = call.split('"')[1]
+    assert read_whole(client, id) == log_lines(3_000)
     found = client.call("q", "read_artifact", id=id, query="002999 the step")
     assert "002999 the step" in shown(found)
     assert client.call("e", "read_artifact", id="nosuchid")["result"]["isError"]

@@ -13,7 +13,7 @@ MAX_LINE: Final = 1_000_000
 MAX_WORD: Final = 4_096
 """Characters before the end of a piece in which it is cut at a space."""
 MAX_SEQUENCE: Final = 128
-"""Characters of an escape sequence, or of an imitated mark of an omission, that a cut does not divide."""
+"""Characters of an escape sequence that a cut does not divide."""
 
 
 def decode_blocks(blocks: Iterable[bytes]) -> Iterator[str]:
@@ -63,8 +63,6 @@ def _without_overwritten(line: str) -> str:
 def _cut(line: str) -> int:
     """Return where a long line is cut: after a space if there is one, and not within an escape sequence."""
     cut = line.rfind(" ", len(line) - MAX_WORD) + 1 or len(line)
-    for beginning in ("\x1b", "[…"):
-        start = line.rfind(beginning, max(1, cut - MAX_SEQUENCE), cut)
-        cut = start if start > 0 else cut
-    # A carriage return may be the first character of a line break, and "[" the first of a mark.
-    return cut - 1 if line[cut - 1] in "\r[" and cut > 1 else cut
+    start = line.rfind("\x1b", max(1, cut - MAX_SEQUENCE), cut)
+    cut = start if start > 0 else cut
+    return cut - 1 if line[cut - 1] == "\r" and cut > 1 else cut  # it may be the first character of a line break

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from keyhole.passages.find import Index, Span
-from keyhole.passages.gaps import gap_line
+from keyhole.passages.gaps import gap_line, shown_part
 from keyhole.passages.labels import gap_label
 from keyhole.passages.split import sentence_ends
 from keyhole.text.measure import Measure, fit_forward, fits
@@ -62,7 +62,7 @@ def render_spans(index: Index, spans: Sequence[Span], *, labelled: bool = True) 
             on_new_line = not pieces or pieces[-1].endswith("\n")
             pieces.append(("" if on_new_line else "\n") + gap_line(position, start, new_label))
             last_label = label
-        pieces.append(text[start:end])
+        pieces.append(shown_part(text, start, end))
         position = end
     return "".join(pieces)
 

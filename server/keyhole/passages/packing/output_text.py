@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
-from keyhole.passages.gaps import gap_line
+from keyhole.passages.gaps import gap_line, shown_part
+from keyhole.text.escape import escape_gap_lines
 from keyhole.text.output import HINTS, Output, Part, Span
 
 MIN_SUMMARY: Final = 80
@@ -52,7 +53,7 @@ class OutputText:
                 on_new_line = not pieces or pieces[-1].endswith("\n")
                 pieces.append("" if on_new_line else "\n")
                 pieces.append(gap_line(shown_to, first, self._label(position, start, end, places, number)))
-            pieces.append(text[start:end])
+            pieces.append(shown_part(text, start, end))
             position, shown_to = end, last
         return "".join(pieces)
 
@@ -89,7 +90,7 @@ class OutputText:
                 for part in hidden
                 if self._has_hints and all(output.text.find(part.entry, *span) < 0 for span in spans)
             ]
-        return line + self._entries(hidden, limit - len(line))
+        return escape_gap_lines(line + self._entries(hidden, limit - len(line)))
 
     def _entries(self, parts: Sequence[Part], limit: int) -> str:
         """Return the line that names parts, the largest ones if not all of them fit `limit` characters."""

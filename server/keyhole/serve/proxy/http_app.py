@@ -89,8 +89,8 @@ class ProxyApp:
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             messages = parse(one_line(await read_body(receive) or b""))
-        except ValueError as error:
-            await send_json(send, 400, invalid_line(str(error)).data)
+        except ValueError as reason:
+            await send_json(send, 400, invalid_line(str(reason)).data)
             return
         caller, id = self._caller(scope), find_session_id(scope["headers"])
         shared = not id and is_modern(scope["headers"], messages)
