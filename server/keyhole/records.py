@@ -89,6 +89,8 @@ class Document:
     """True if the text is not the complete text of the body."""
     main_end: int | None = None
     """The end of the main part in the text, after which the rest follows; None if all of the text is main."""
+    pages: tuple[tuple[int, str], ...] = ()
+    """The offsets in the text at which the pages of a PDF file begin, in order, each with the page's label."""
 
     @property
     def main(self) -> str:
