@@ -36,7 +36,8 @@ def list_hostile() -> dict[str, bytes]:
     """Return hostile files by name."""
     text = b"BT /F 12 Tf (words) Tj ET"
     circle = b"<</Title(a)/First 6 0 R/Next 6 0 R/Count 9>>"
-    form = b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 7 0 R>>>>/Length 5>>stream\n/X Do\nendstream"
+    resources = b"/Resources<</XObject<</X 7 0 R>>>>"
+    form = b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]%s/Length 5>>stream\n/X Do\nendstream" % resources
     drawn = _PAGE.replace(b"/Font", b"/XObject<</X 7 0 R>>/Font")
     return {
         "a stream that unpacks to 500 MB": make_pdf(b" " * 500_000_000),

@@ -27,6 +27,8 @@ from keyhole.records import Page
 AT_ONCE: Final = 2
 """Files that are read at the same time."""
 INTACT_EVERY: Final = 100
+SHORT_RUN: Final = 500
+"""A run of fewer files leaves out the hostile file that is only ended by the time limit."""
 GRACE_SECONDS: Final = 10.0
 """Seconds after the time limit in which a worker is killed and its call returns."""
 
@@ -89,6 +91,9 @@ async def read_files(
         if document.text != expected:
             faults.append(f"after {after}: an intact file is read differently")
 
+    hostile = list_hostile() if with_hostile else {}
+    if len(files) < SHORT_RUN:
+        hostile.pop("a thousand heavy pages", None)  # it takes all of the time limit
     try:
         page = Page("", "https://pages.example/intact", 200, "application/pdf", intact.body, 0.0)
         expected = (await pool.extract(page))[0].text
@@ -99,7 +104,7 @@ async def read_files(
                 *(read(name, make_document(seeds, seed, number, "PDF").body) for name, number in some)
             )
             await check_intact(expected, some[-1][0])
-        for name, body in list_hostile().items() if with_hostile else ():
+        for name, body in hostile.items():
             outcomes.append(await read(name, body))
             await check_intact(expected, name)
     finally:

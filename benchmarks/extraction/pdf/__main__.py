@@ -20,7 +20,13 @@ from typing import Final, NamedTuple
 from benchmarks.extraction.manuals.packages import unpack_package
 from benchmarks.extraction.pdf.catalog import PAIRS, Pair, read_source
 from benchmarks.extraction.pdf.figures import (
-    count_cells, count_found, count_headings, count_returning, list_words, measure_order, to_plain,
+    count_cells,
+    count_found,
+    count_headings,
+    count_returning,
+    list_words,
+    measure_order,
+    to_plain,
 )  # fmt: skip
 from benchmarks.extraction.pdf.printing import print_page
 from keyhole.config.config import Config
@@ -49,7 +55,8 @@ def main() -> int:
     names = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     pairs = [
         pair for pair in PAIRS
-        if ("--all" in sys.argv or pair.unseen == ("--unseen" in sys.argv)) and (not names or any(n in pair.name for n in names))
+        if "--all" in sys.argv or pair.unseen == ("--unseen" in sys.argv)
+        if not names or any(name in pair.name for name in names)
     ]  # fmt: skip
     print("| document | made with | language | pages | words | order | headings | cells | returning lines | s |")
     print("|---|---|---|---:|---:|---:|---:|---:|---:|---:|", flush=True)
@@ -90,9 +97,9 @@ def measure(pair: Pair) -> Row | None:
         return None
     document, seconds = asyncio.run(_extract(pdf))
     OUT.mkdir(parents=True, exist_ok=True)
-    base = OUT / pair.name.replace(": ", "-").replace(".html", f"-{pair.printed}")
-    base.with_suffix(".pdf").write_bytes(pdf)
-    base.with_suffix(".md").write_text(document.text, encoding="utf-8")
+    name = pair.name.replace(": ", "-").replace(".html", f"-{pair.printed}")
+    Path(OUT, f"{name}.pdf").write_bytes(pdf)
+    Path(OUT, f"{name}.md").write_text(document.text, encoding="utf-8")
     soup = read_source(sources)
     by_page = [list_words(read_source([source]).get_text(" ")) for source in sources]
     words = list_words(to_plain(document.text))
@@ -102,9 +109,15 @@ def measure(pair: Pair) -> Row | None:
         reference &= Counter(list_words(theirs))
     pages = len(document.pages)
     return Row(
-        pair, pages, (count_found(reference, words), reference.total()), (sum(found for found, _ in orders), sum(wanted for _, wanted in orders)),
-        count_headings(soup, document.main), count_cells(soup, document.main), count_returning(document.main, pages), seconds,
-    )  # fmt: skip
+        pair,
+        pages,
+        (count_found(reference, words), reference.total()),
+        (sum(found for found, _ in orders), sum(wanted for _, wanted in orders)),
+        count_headings(soup, document.main),
+        count_cells(soup, document.main),
+        count_returning(document.main, pages),
+        seconds,
+    )
 
 
 async def _extract(pdf: bytes) -> tuple[Document, float]:

@@ -9,10 +9,33 @@ from typing import Final
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 
 NAVIGATION: Final = (
-    ".navheader", ".navfooter", ".toc", ".related", ".sphinxsidebar", ".wy-nav-side", ".wy-breadcrumbs", ".footer",
-    "footer", "script", "style", "head", ".navigation", ".header", "#top", "#nav-path", "#side-nav", "nav", ".contents",
-    "a.headerlink", ".LIST_OF_FIGURES", ".ChildLinks", "#toctitle", "#toc", ".clickable-image", "title",
-)  # fmt: skip
+    ".navheader",
+    ".navfooter",
+    ".toc",
+    ".related",
+    ".sphinxsidebar",
+    ".wy-nav-side",
+    ".wy-breadcrumbs",
+    ".footer",
+    "footer",
+    "script",
+    "style",
+    "head",
+    ".navigation",
+    ".header",
+    "#top",
+    "#nav-path",
+    "#side-nav",
+    "nav",
+    ".contents",
+    "a.headerlink",
+    ".LIST_OF_FIGURES",
+    ".ChildLinks",
+    "#toctitle",
+    "#toc",
+    ".clickable-image",
+    "title",
+)
 """What a generator of HTML adds, or what only one of the two forms has."""
 
 
@@ -38,21 +61,29 @@ class Pair:
 
 
 _DOC: Final = "usr/share/doc/"
+_POLICY: Final = f"{_DOC}debian-policy/policy.html/"
 _HISTORY: Final = f"{_DOC}debian-history/docs/"
 
 
 def _history(language: str, *, unseen: bool) -> Pair:
     return Pair(
-        "debian-history", f"{_HISTORY}project-history.{language}.pdf", (f"{_HISTORY}*.{language}.html",),
-        "dblatex, XeTeX", language, unseen,
-    )  # fmt: skip
+        "debian-history",
+        f"{_HISTORY}project-history.{language}.pdf",
+        (f"{_HISTORY}*.{language}.html",),
+        "dblatex, XeTeX",
+        language,
+        unseen,
+    )
 
 
 def _krb5(name: str, *, unseen: bool) -> Pair:
     return Pair(
-        "krb5-doc", f"{_DOC}krb5-doc/{name}.pdf.gz", (f"{_DOC}krb5-doc/{name}/*.html", f"{_DOC}krb5-doc/{name}/*/*.html"),
-        "Sphinx, pdfTeX", unseen=unseen,
-    )  # fmt: skip
+        "krb5-doc",
+        f"{_DOC}krb5-doc/{name}.pdf.gz",
+        (f"{_DOC}krb5-doc/{name}/*.html", f"{_DOC}krb5-doc/{name}/*/*.html"),
+        "Sphinx, pdfTeX",
+        unseen=unseen,
+    )
 
 
 def _nut(name: str, *, unseen: bool) -> Pair:
@@ -62,50 +93,184 @@ def _nut(name: str, *, unseen: bool) -> Pair:
 
 PAIRS: Final = (
     Pair(
-        "maint-guide-fr", f"{_DOC}maint-guide-fr/maint-guide.fr.pdf", (f"{_DOC}maint-guide-fr/html/*.html",),
-        "dblatex, XeTeX", "fr",
+        "maint-guide-fr",
+        f"{_DOC}maint-guide-fr/maint-guide.fr.pdf",
+        (f"{_DOC}maint-guide-fr/html/*.html",),
+        "dblatex, XeTeX",
+        "fr",
     ),
     Pair(
-        "debian-faq-it", f"{_DOC}debian/FAQ/debian-faq.it.pdf.gz", (f"{_DOC}debian/FAQ/it/*.html",),
-        "dblatex, XeTeX", "it",
+        "debian-faq-it",
+        f"{_DOC}debian/FAQ/debian-faq.it.pdf.gz",
+        (f"{_DOC}debian/FAQ/it/*.html",),
+        "dblatex, XeTeX",
+        "it",
     ),
     Pair(
-        "developers-reference-ja", "usr/share/developers-reference/ja/developers-reference.pdf",
-        ("usr/share/developers-reference/ja/*.html",), "Sphinx, dvipdfmx", "ja",
-    ),
-    Pair("doxygen-doc", f"{_DOC}doxygen/doxygen_manual.pdf", (f"{_DOC}doxygen/html/*.html",), "Doxygen, pdfTeX"),
-    Pair("debian-policy", f"{_DOC}debian-policy/policy.pdf.gz", (f"{_DOC}debian-policy/policy.html/*.html",), "Sphinx, XeTeX"),
-    Pair("debian-policy", f"{_DOC}debian-policy/fhs/fhs-3.0.pdf.gz", (f"{_DOC}debian-policy/fhs/*.html",), "FOP"),
-    Pair("bash-doc", f"{_DOC}bash-doc/bash.pdf", (f"{_DOC}bash-doc/bash.html", f"{_DOC}bash/bash.html"), "groff, Ghostscript"),
-    Pair("bird2-doc", f"{_DOC}bird2/bird.pdf.gz", (f"{_DOC}bird2/bird-*.html",), "LinuxDoc, pdfTeX"),
-    _history("de", unseen=False), _history("ko", unseen=False), _history("pt", unseen=False),
-    _krb5("admin", unseen=False), _nut("user-manual", unseen=False),
-    Pair("debian-policy", "", (f"{_DOC}debian-policy/policy.html/ch-controlfields.html",), "Chromium", printed="chromium"),
-    Pair("debian-policy", "", (f"{_DOC}debian-policy/policy.html/ch-source.html",), "Chromium, two columns", printed="columns"),
-    Pair("debian-policy", "", (f"{_DOC}debian-policy/policy.html/ch-files.html",), "Typst", printed="typst"),
-    Pair(
-        "maint-guide-ja", f"{_DOC}maint-guide-ja/maint-guide.ja.pdf", (f"{_DOC}maint-guide-ja/html/*.html",),
-        "dblatex, XeTeX", "ja", unseen=True,
+        "developers-reference-ja",
+        "usr/share/developers-reference/ja/developers-reference.pdf",
+        ("usr/share/developers-reference/ja/*.html",),
+        "Sphinx, dvipdfmx",
+        "ja",
     ),
     Pair(
-        "debian-faq-ru", f"{_DOC}debian/FAQ/debian-faq.ru.pdf.gz", (f"{_DOC}debian/FAQ/ru/*.html",),
-        "dblatex, XeTeX", "ru", unseen=True,
+        "doxygen-doc",
+        f"{_DOC}doxygen/doxygen_manual.pdf",
+        (f"{_DOC}doxygen/html/*.html",),
+        "Doxygen, pdfTeX",
     ),
     Pair(
-        "debian-reference-pt", "usr/share/debian-reference/debian-reference.pt.pdf",
-        ("usr/share/debian-reference/*.pt.html",), "dblatex, XeTeX", "pt", unseen=True,
+        "debian-policy",
+        f"{_DOC}debian-policy/policy.pdf.gz",
+        (f"{_POLICY}*.html",),
+        "Sphinx, XeTeX",
     ),
-    Pair("gnuplot-doc", f"{_DOC}gnuplot/gnuplot.pdf", (f"{_DOC}gnuplot/htmldocs/*.html",), "pdfTeX", unseen=True),
-    Pair("scons-doc", f"{_DOC}scons/PDF/scons-user.pdf.gz", (f"{_DOC}scons/HTML/*.html",), "FOP", unseen=True),
-    Pair("zsh-doc", f"{_DOC}zsh-common/zsh.pdf", (f"{_DOC}zsh-common/html/*.html",), "Texinfo, pdfTeX", unseen=True),
-    Pair("dblatex-doc", f"{_DOC}dblatex/manual.pdf.gz", (f"{_DOC}dblatex/xhtml/manual/*.html",), "dblatex, pdfTeX", unseen=True),
-    Pair("bird2-doc", f"{_DOC}bird2/prog.pdf.gz", (f"{_DOC}bird2/prog-*.html",), "LinuxDoc, pdfTeX", unseen=True),
-    _history("fr", unseen=True), _history("es", unseen=True), _history("lt", unseen=True), _history("ru", unseen=True),
-    _krb5("appdev", unseen=True), _nut("developer-guide", unseen=True),
-    Pair("debian-policy", "", (f"{_DOC}debian-policy/policy.html/ch-maintainerscripts.html",), "Chromium", unseen=True, printed="chromium"),
-    Pair("debian-policy", "", (f"{_DOC}debian-policy/policy.html/ch-opersys.html",), "Chromium, two columns", unseen=True, printed="columns"),
-    Pair("debian-policy", "", (f"{_DOC}debian-policy/policy.html/ch-relationships.html",), "Typst", unseen=True, printed="typst"),
-)  # fmt: skip
+    Pair(
+        "debian-policy",
+        f"{_DOC}debian-policy/fhs/fhs-3.0.pdf.gz",
+        (f"{_DOC}debian-policy/fhs/*.html",),
+        "FOP",
+    ),
+    Pair(
+        "bash-doc",
+        f"{_DOC}bash-doc/bash.pdf",
+        (f"{_DOC}bash-doc/bash.html", f"{_DOC}bash/bash.html"),
+        "groff, Ghostscript",
+    ),
+    Pair(
+        "bird2-doc",
+        f"{_DOC}bird2/bird.pdf.gz",
+        (f"{_DOC}bird2/bird-*.html",),
+        "LinuxDoc, pdfTeX",
+    ),
+    _history("de", unseen=False),
+    _history("ko", unseen=False),
+    _history("pt", unseen=False),
+    _krb5("admin", unseen=False),
+    _nut("user-manual", unseen=False),
+    Pair("debian-policy", "", (f"{_POLICY}ch-controlfields.html",), "Chromium", printed="chromium"),
+    Pair(
+        "debian-policy",
+        "",
+        (f"{_POLICY}ch-source.html",),
+        "Chromium, two columns",
+        printed="columns",
+    ),
+    Pair(
+        "debian-policy",
+        "",
+        (f"{_POLICY}ch-files.html",),
+        "Typst",
+        printed="typst",
+    ),
+    Pair(
+        "maint-guide-ja",
+        f"{_DOC}maint-guide-ja/maint-guide.ja.pdf",
+        (f"{_DOC}maint-guide-ja/html/*.html",),
+        "dblatex, XeTeX",
+        "ja",
+        unseen=True,
+    ),
+    Pair(
+        "debian-faq-ru",
+        f"{_DOC}debian/FAQ/debian-faq.ru.pdf.gz",
+        (f"{_DOC}debian/FAQ/ru/*.html",),
+        "dblatex, XeTeX",
+        "ru",
+        unseen=True,
+    ),
+    Pair(
+        "debian-reference-pt",
+        "usr/share/debian-reference/debian-reference.pt.pdf",
+        ("usr/share/debian-reference/*.pt.html",),
+        "dblatex, XeTeX",
+        "pt",
+        unseen=True,
+    ),
+    Pair(
+        "gnuplot-doc",
+        f"{_DOC}gnuplot/gnuplot.pdf",
+        (f"{_DOC}gnuplot/htmldocs/*.html",),
+        "pdfTeX",
+        unseen=True,
+    ),
+    Pair(
+        "scons-doc",
+        f"{_DOC}scons/PDF/scons-user.pdf.gz",
+        (f"{_DOC}scons/HTML/*.html",),
+        "FOP",
+        unseen=True,
+    ),
+    Pair(
+        "zsh-doc",
+        f"{_DOC}zsh-common/zsh.pdf",
+        (f"{_DOC}zsh-common/html/*.html",),
+        "Texinfo, pdfTeX",
+        unseen=True,
+    ),
+    Pair(
+        "dblatex-doc",
+        f"{_DOC}dblatex/manual.pdf.gz",
+        (f"{_DOC}dblatex/xhtml/manual/*.html",),
+        "dblatex, pdfTeX",
+        unseen=True,
+    ),
+    Pair(
+        "bird2-doc",
+        f"{_DOC}bird2/prog.pdf.gz",
+        (f"{_DOC}bird2/prog-*.html",),
+        "LinuxDoc, pdfTeX",
+        unseen=True,
+    ),
+    _history(
+        "fr",
+        unseen=True,
+    ),
+    _history(
+        "es",
+        unseen=True,
+    ),
+    _history(
+        "lt",
+        unseen=True,
+    ),
+    _history(
+        "ru",
+        unseen=True,
+    ),
+    _krb5(
+        "appdev",
+        unseen=True,
+    ),
+    _nut(
+        "developer-guide",
+        unseen=True,
+    ),
+    Pair(
+        "debian-policy",
+        "",
+        (f"{_POLICY}ch-maintainerscripts.html",),
+        "Chromium",
+        unseen=True,
+        printed="chromium",
+    ),
+    Pair(
+        "debian-policy",
+        "",
+        (f"{_POLICY}ch-opersys.html",),
+        "Chromium, two columns",
+        unseen=True,
+        printed="columns",
+    ),
+    Pair(
+        "debian-policy",
+        "",
+        (f"{_POLICY}ch-relationships.html",),
+        "Typst",
+        unseen=True,
+        printed="typst",
+    ),
+)
 
 
 def read_source(pages: list[bytes]) -> BeautifulSoup:

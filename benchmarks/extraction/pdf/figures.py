@@ -1,4 +1,4 @@
-"""Compare a text with its source: words, order, headings, cells of tables, and lines that return on each page. No I/O."""
+"""Compare a text with its source: words, order, headings, cells of tables, returning lines. No I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from bs4 import BeautifulSoup
 from benchmarks.extraction.manuals.page_parts import find_cells, find_rows, is_data_table
 
 _WORD = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff]|[^\W_\u2e80-\u9fff\uf900-\ufaff]+")
-_NUMBER = re.compile(r"^(?:(?:chapter|appendix)\s+)?(?:[\dA-Z]{1,3}(?:\.\d+)*\.?|第\s*\d+\s*章)\s+", re.IGNORECASE)
+_CHAPTERS = "chapter|appendix|chapitre|annexe|capitolo|capítulo|kapitel|appendice|anhang"
+_NUMBER = re.compile(
+    rf"^(?:(?:{_CHAPTERS})\s+)?(?:[\dA-Z]{{1,3}}(?:\.\d+)*\.?\s+|第?\s*\d+\s*[章장]\s*)", re.IGNORECASE
+)
 _REFERENCE = re.compile(r"\\(?=[:`&#])|&#(\d+);|&lt;")
 _ROW = re.compile(r"^\|(.*)\|$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6} (.*)$", re.MULTILINE)

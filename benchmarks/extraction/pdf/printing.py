@@ -11,7 +11,10 @@ from tempfile import TemporaryDirectory
 from bs4 import BeautifulSoup, Tag
 
 _TIMEOUT = 120
-_COLUMNS = "<style>main, .body, div[role=main] {columns: 2; column-gap: 2em; font-size: 9pt} .related, .sphinxsidebar {display: none}</style>"
+_COLUMNS = (
+    "<style>main, .body, div[role=main] {columns: 2; column-gap: 2em; font-size: 9pt} "
+    ".related, .sphinxsidebar {display: none}</style>"
+)
 _SIGNS = re.compile(r"([\\#$*_`<>@~\[\]=+/-])")
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from keyhole.extract.formats.pdf.code_lines import write_code_line
 from keyhole.extract.formats.pdf.headings import HeadingFinder
 from keyhole.extract.formats.pdf.page_parts import RAISED, Line, Table, make_line
 from keyhole.extract.formats.pdf.reading_order import MARKER, Row
@@ -30,6 +29,8 @@ _SENTENCE_END = re.compile(r"[.!?:;。！？：；…][)\]\"'”’»」』）]*
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
 _NOTE = re.compile(rf"{RAISED}(\d{{1,3}}|[*†‡§]) ?(?=\S)")
 _LEADERS = re.compile(r"(?:\. ?){4,}|…{2,}|(?:· ?){4,}")
+_CHAPTER = re.compile(r"\w{4,12} (?:\d{1,3}|[A-Z]|[IVXLC]{1,6})|第 ?\d+ ?[章部]|\d{1,3} ?장")
+"""A line above the title of a chapter: `Chapter 3`, `Annexe A`."""
 _ITEM = re.compile(rf"({MARKER.pattern})\s+(?=\S)")
 
 BlockKind = Literal["heading", "paragraph", "item", "code", "note", "table", "remark"]
@@ -156,14 +157,22 @@ class _Builder:
         return (line.bottom - self._last.bottom) / (self._pitch * (min(line.style.size, self._last.style.size) or 1.0))
 
     def _add_heading(self, line: Line, block: PdfBlock | None, gap: float) -> None:
-        if block is not None and block.kind == "heading" and gap < 1.6 and len(block.pieces) < 4:
-            first = block.lines[0]
-            is_same = abs(first.style.size - line.style.size) < 0.5 and first.style.bold == line.style.bold
-            if is_same and not self._headings.is_complete(first.page, " ".join(text for _, text in block.pieces)):
-                block.pieces.append((line.page, line.text))
-                block.lines.append(line)
-                return
+        if block is not None and block.kind == "heading" and self._is_one_heading(line, block, gap):
+            block.pieces.append((line.page, line.text))
+            block.lines.append(line)
+            return
         self._begin(PdfBlock("heading", [(line.page, line.text)]), line)
+
+    def _is_one_heading(self, line: Line, block: PdfBlock, gap: float) -> bool:
+        """Return whether a heading goes on: in its next line, or after a line with only the number of a chapter."""
+        first = block.lines[0]
+        text = " ".join(text for _, text in block.pieces)
+        if _CHAPTER.fullmatch(text) and first.page == line.page and self._same_part:
+            return not self._headings.is_complete(first.page, text)
+        if gap >= 1.6 or len(block.pieces) > 3 or self._headings.is_complete(first.page, text):
+            return False
+        last = block.lines[-1]
+        return abs(last.style.size - line.style.size) < 0.5 and last.style.bold == line.style.bold
 
     def _add_note(self, line: Line, block: PdfBlock | None) -> None:
         match = _NOTE.match(line.text)
@@ -240,14 +249,3 @@ def _find_notes(parts: PageItems, body_size: float) -> float:
         if _NOTE.match(line.text):
             top = line.top - 1
     return top
-
-
-def indent_code(block: PdfBlock) -> list[tuple[int, str]]:
-    """Return the lines of a block of code with their page, indented as on the page."""
-    lefts: dict[int, float] = defaultdict(lambda: float("inf"))
-    for line in block.lines:
-        lefts[line.page] = min(lefts[line.page], line.left)
-    return [
-        (page, write_code_line(line, lefts[page]) if text else "")
-        for (page, text), line in zip(block.pieces, block.lines, strict=True)
-    ]

@@ -44,9 +44,9 @@ class HeadingFinder:
         if self.find_level(line.page, line.text) and gap > 1.1:
             return True
         if line.style.size >= LARGER * self.body_size:
-            return sum(char.isalpha() for char in line.text) > 1 and not line.style.fixed
+            return sum(char.isalpha() for char in line.text) > 1 and not line.words[0].style.fixed
         is_bold = line.style.bold and all(word.style.bold for word in (line.words[0], line.words[-1]))
-        is_separate = gap > 1.25 and not _PLAIN_END.search(line.text) and not line.style.fixed
+        is_separate = gap > 1.25 and not _PLAIN_END.search(line.text) and not line.words[0].style.fixed
         return is_bold and is_separate and line.style.size >= 0.95 * self.body_size and self._has_no_outline(line)
 
     def is_contents(self, text: str) -> bool:

@@ -20,6 +20,7 @@ from keyhole.extract.formats.pdf.write_markdown import write_main, write_rest
 from keyhole.extract.markup import to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
+from keyhole.text.page_starts import clean_label
 
 MAX_PAGES: Final = 3_000
 """Largest number of pages read; further pages are counted. Standards and manuals have up to 2,000."""
@@ -71,8 +72,8 @@ def _no_text_error(body: Body, count: int, pages: list[PdfPage]) -> KeyholeError
 
 def _build_document(file: PdfFile, pages: list[PdfPage]) -> Document:
     metadata = _read_metadata(file)
-    edges = take_furniture(pages)
     headings = HeadingFinder((word for page in pages for line in page.lines for word in line), file.read_outline())
+    edges = take_furniture(pages, headings)
     blocks = build_blocks([_lay_out(page, number) for number, page in enumerate(pages)], headings)
     _set_levels(blocks, headings)
     blocks = _add_remarks(blocks, pages, file)
@@ -85,7 +86,7 @@ def _build_document(file: PdfFile, pages: list[PdfPage]) -> Document:
         title=to_one_line(clean(title), 300), text=f"{text}\n{rest}" if rest else text, media_type="",
         language=metadata.language, metadata=metadata, notice=name_defect(text),
         main_end=len(text) + 1 if rest else None,
-        pages=tuple((offset, clean(file.read_label(page))[:20] or str(page + 1)) for offset, page in main.pages),
+        pages=tuple((offset, clean_label(file.read_label(page), page + 1)) for offset, page in main.pages),
     )  # fmt: skip
 
 

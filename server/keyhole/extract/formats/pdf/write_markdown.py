@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyhole.extract.formats.pdf.blocks import PdfBlock, indent_code
+from keyhole.extract.formats.pdf.blocks import PdfBlock
 from keyhole.extract.formats.pdf.characters import clean_piece, collect_hyphenated, join_lines
+from keyhole.extract.formats.pdf.code_lines import indent_code
 from keyhole.extract.formats.pdf.furniture import Edges
 from keyhole.extract.formats.pdf.page_parts import RAISED
 from keyhole.extract.markup import format_table
@@ -71,7 +72,7 @@ def write_main(blocks: Sequence[PdfBlock]) -> PdfText:
 def _write_block(block: PdfBlock, hyphenated: frozenset[str], depth: int) -> tuple[str, list[tuple[int, int]]]:
     """Return the Markdown of a block, and the offsets of the pages in it."""
     if block.kind == "code":
-        lines = indent_code(block)
+        lines = indent_code(block.pieces, block.lines)
         fence = "`" * max(3, 1 + max((len(run) for _, text in lines for run in re.findall("`+", text)), default=0))
         return f"{fence}\n" + "\n".join(clean_piece(text) for _, text in lines) + f"\n{fence}", [(lines[0][0], 0)]
     if block.kind == "table":
