@@ -26,8 +26,9 @@ sdks: .venv-sdks/installed
 	$(SDKS) -m tests.sdks.fuzz --count $(FUZZ)
 	$(SDKS) -m tests.sdks.fuzz --count $(FUZZ) --sdk
 
-nightly:
+nightly: .venv/installed
 	$(MAKE) sdks FUZZ=5000
+	$(BIN)/python -m benchmarks.extraction.mutations.pdf --count 2000
 
 # Runs again only when requirements.txt or pyproject.toml change. requirements.txt has hashes, so versions are exact.
 .venv/installed: requirements.txt pyproject.toml

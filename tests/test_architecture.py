@@ -247,7 +247,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
     import subprocess
 
     heavy = [
-        "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
+        "httpx", "bs4", "lxml", "markdownify", "pypdfium2", "mammoth", "pptx", "openpyxl", "snowballstemmer",
         "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "keyhole.rerank",
         "psycopg", "psycopg_pool", "keyhole.serve.http.limits.shared", "keyhole.budget.tokens",
         "keyhole.serve.http", "prometheus_client", "opentelemetry.sdk",

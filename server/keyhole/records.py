@@ -87,10 +87,10 @@ class Document:
     metadata: Metadata = Metadata()
     notice: str = ""
     """The kind of placeholder, if the text is not the real page: a key of `NOTICES` in render/answer.py, or a line."""
-    cut: bool = False
-    """True if the text is not the complete text of the body."""
+    cut: bool = False  # True if the text is not the complete text of the body
     main_end: int | None = None
     """The end of the main part in the text, after which the rest follows; None if all of the text is main."""
+    pages: tuple[tuple[int, str], ...] = ()  # the offset of each page of a PDF file, with its label
 
     @property
     def main(self) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import multiprocessing
 import sys
 import time
@@ -54,7 +53,6 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.only is not None:
         return show(options.seed, options.only)
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs every fault of a file
     until = time.monotonic() + options.seconds
     outcomes = list(read_all(options.seed, options.count, until))
     for number, form, seconds, result in outcomes:

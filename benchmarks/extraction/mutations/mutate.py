@@ -26,10 +26,10 @@ SOUP_SHARE: Final = 0.4
 _STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
 
 
-def make_document(seeds: dict[str, list[Seed]], seed: int, number: int) -> Seed:
-    """Return document `number` of a series. Equal arguments give equal documents."""
+def make_document(seeds: dict[str, list[Seed]], seed: int, number: int, form: str = "") -> Seed:
+    """Return document `number` of a series, of any format or of `form`. Equal arguments give equal documents."""
     rng = Random(f"{seed}:{number}")
-    document = choose_seed(seeds, rng)
+    document = rng.choice(seeds[form]) if form else choose_seed(seeds, rng)
     if document.format in HTML and rng.random() < SOUP_SHARE:
         document = document._replace(body=write_soup(rng).encode("utf-8", "surrogatepass"))
     other = choose_seed(seeds, rng) if rng.random() < 0.2 else rng.choice(seeds[document.format])

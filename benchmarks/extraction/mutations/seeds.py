@@ -46,10 +46,10 @@ TYPES: Final = {
 }
 """Format and media type by the ending of a name."""
 SHARES: Final = {
-    "HTML": 40, "XHTML": 6, "XML": 6, "feed": 10, "JSON": 6, "CSV": 4, "text": 6, "SVG": 4, "image": 4, "PDF": 4,
+    "HTML": 40, "XHTML": 6, "XML": 6, "feed": 10, "JSON": 6, "CSV": 4, "text": 6, "SVG": 4, "image": 4,
     "EPUB": 3, "Office": 5,
 }  # fmt: skip
-"""Documents of each format, in percent. Most pages are HTML; PDF and Office files take long."""
+"""Weights of the formats. Most pages are HTML; Office files take long. PDF, which native code reads, is in `pdf.py`."""
 DAMAGED: Final = ("corrupted", "cut", "encrypted", "headless", "open-quote", "password", "scanned", "wrong")
 """Beginnings of the names of files that are damaged already or have no text."""
 MAX_SEED_BYTES: Final = 40_000

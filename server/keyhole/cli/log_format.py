@@ -22,7 +22,6 @@ QUIET_LEVELS: Final = {
     "mcp": logging.ERROR,  # session ids and request headers
     "sse_starlette": logging.ERROR,
     "py.warnings": logging.ERROR,  # a parser's warning may quote the page
-    "pypdf": logging.CRITICAL,  # one line for each fault of a damaged file
 }
 """Levels of loggers that would log private data, or too much, at WARNING."""
 

@@ -22,7 +22,7 @@ Reader = Callable[[Body], Document]
 
 _OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
 _BINARY_READERS: Final = {
-    "application/pdf": "pdf.read_pdf",
+    "application/pdf": "pdf.reader.read_pdf",
     "application/epub+zip": "epub.read_epub",
     "application/x-ole-storage": "office.read_ole",
     f"{_OPEN_XML}wordprocessingml.document": "office.read_docx",
@@ -90,7 +90,8 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
             f"the content is {describe_media(body, media_type)}, {len(body):,} bytes",
             bytes=len(body),
         )
-    document = _clean_document(reader(response))
+    with _paused_collection():
+        document = _clean_document(reader(response))
     if not document.text.strip():
         raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({media_type}, {len(body):,} bytes) contains no text")
     return dataclasses.replace(document, media_type=media_type, blocks=parse_blocks(document.text))
@@ -125,7 +126,7 @@ def _find_reader(media_type: str, body: Body) -> Reader | None:
 
 
 def _load_reader(name: str) -> Reader:
-    module, _, function = name.partition(".")
+    module, _, function = name.rpartition(".")
     reader: Reader = getattr(import_module(f"keyhole.extract.formats.{module}"), function)
     return reader
 
@@ -139,8 +140,7 @@ def _read_image(kind: str, body: Body) -> Document:
 def _read_html(body: Body) -> Document:
     from keyhole.extract.html.page import read_html  # lxml is imported on first use
 
-    with _paused_collection():
-        return read_html(body.text(), body.url, body.requested_url)
+    return read_html(body.text(), body.url, body.requested_url)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from keyhole.passages.query import Match, Query, Term, stem_word
 from keyhole.passages.split import Layout, find_blocks, split
 from keyhole.passages.words import WORD, WORD_TAIL, fold
 from keyhole.text.lower_case import lower
+from keyhole.text.page_starts import PageStarts
 from keyhole.text.rest import RestLine, blank_rest_lines, find_rest_lines
 
 Span = tuple[int, int]
@@ -61,11 +62,13 @@ _TAIL: Final = re.compile(WORD_TAIL)
 class Index:
     """A page prepared for queries: its windows, headings and lower-case text.
 
-    `main_end`: where the rest of the page begins in the text; None if all of it is the main part.
+    `main_end`: where the rest of the page begins in the text; None if all of it is the main part. `pages`: where the
+    pages of a PDF file begin.
     """
 
-    def __init__(self, text: str, main_end: int | None = None) -> None:
+    def __init__(self, text: str, main_end: int | None = None, pages: PageStarts = ()) -> None:
         self.text = text
+        self.pages = pages
         self.main_end = main_end
         self.layout: Layout = split(text)
         self.starts = self.layout.starts

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from keyhole.passages.find import Index
 from keyhole.passages.split import Heading
+from keyhole.text.page_starts import find_page
 from keyhole.text.rest import RestLine
 
 MAX_HEADING_CHARS = 60
@@ -48,13 +49,15 @@ def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = ()) 
     """Return the label of the gap line before a window; "" if it would be too long for the passage.
 
     The heading is omitted if one of the `shown` spans, which are in order, contains it. A passage of the rest always
-    has the kind of its part, unless the part's line is shown.
+    has the kind of its part, unless the part's line is shown. A passage of a PDF file has its page.
     """
     start, end = index.starts[window], index.end(window)
     parts = []
     part = _part_of_rest(index, start)
     if part and part.start < start and not _is_shown(part.start, shown):
         parts.append(f" [rest: {part.kind}]")
+    if page := find_page(index.pages, start) if part is None else "":
+        parts.append(f" [page {page}]")
     if not index.text.startswith("#", start) and (path := _headings_above(index, start)):
         nearest = path[-1]
         heading = _plain_heading(index, nearest)[:MAX_HEADING_CHARS]

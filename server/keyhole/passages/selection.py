@@ -28,6 +28,7 @@ from keyhole.passages.stop import (
 from keyhole.passages.strength import is_weak, match_strength
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
+from keyhole.text.page_starts import PageStarts
 
 ABSENT_STRENGTH = 0.04
 """Strength of a match below which only the nearest places are shown. On development pages, two of five questions asked
@@ -57,6 +58,7 @@ def select(
     max_chars: int,
     *,
     main_end: int | None = None,
+    pages: PageStarts = (),
     measure: Measure = len,
     strategy: str = "passages",
     preferred: Sequence[int] = (),
@@ -74,6 +76,7 @@ def select(
     `cut_to_ranked`).
 
     `main_end`: the end of the main part, after which the rest of the page follows; None if all of the text is main.
+    `pages`: where the pages of a PDF file begin.
     `max_chars`: the maximum size of the result's `text` with its gap lines, as `measure` counts it.
     `strategy`: "passages", or one of the baselines "tf_cosine", "bm25" and "head_tail".
     `preferred`: windows to show first, best first. Ignored if no word of the query is in the text.
@@ -85,9 +88,9 @@ def select(
     """
     if strategy != "passages":
         return _select_baseline(index_text(text[:main_end]), query or "", max_chars, measure, strategy)
-    text, main_end = cut_to_ranked(text, main_end, query)
-    index = index_text(text, main_end)
-    scored = score_text(text, query, main_end) if query and query.strip() and text else None
+    text, main_end = cut_to_ranked(text, main_end, query, pages)
+    index = index_text(text, main_end, pages)
+    scored = score_text(text, query, main_end, pages) if query and query.strip() and text else None
     matched = scored is not None and bool(scored.stages)
     weak = scored is not None and matched and is_weak(scored)
     language = page_language_if_other(index, scored.query.text) if scored and (weak or not matched) else ""
@@ -194,7 +197,7 @@ def _select_baseline(index: Index, query: str, max_size: int, measure: Measure, 
     return Selection(kind, len(index.text), tuple(spans), (0.0,) * len(spans), text)
 
 
-def cut_to_ranked(text: str, main_end: int | None, query: str | None) -> tuple[str, int | None]:
+def cut_to_ranked(text: str, main_end: int | None, query: str | None, pages: PageStarts = ()) -> tuple[str, int | None]:
     """Return the part of a page's text from which passages for `query` are chosen, and where the rest begins in it.
 
     It is the main part, unless the main part lacks words of the query or answers it weakly, and a passage of the rest
@@ -204,7 +207,7 @@ def cut_to_ranked(text: str, main_end: int | None, query: str | None) -> tuple[s
         return text, None
     main = text[:main_end]
     if query and query.strip():
-        scored = score_text(main, query, None)
+        scored = score_text(main, query, None, pages)
         is_complete = not is_weak(scored) and all(hits.count for hits in scored.hits)
         if not is_complete and _matches_more(index_text(text[main_end:], 0), scored):
             return text, main_end
@@ -224,15 +227,15 @@ def _matches_more(rest: Index, scored: WindowScores) -> bool:
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def index_text(text: str, main_end: int | None = None) -> Index:
-    """Index a text for queries; the last few indexes are cached. `main_end`: as for `Index`."""
-    return Index(text, main_end)
+def index_text(text: str, main_end: int | None = None, pages: PageStarts = ()) -> Index:
+    """Index a text for queries; the last few indexes are cached. `main_end`, `pages`: as for `Index`."""
+    return Index(text, main_end, pages)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def score_text(text: str, query: str, main_end: int | None = None) -> WindowScores:
-    """Score the windows of a text for a query; the last few results are cached. `main_end`: as for `Index`."""
-    return add_feedback(score_query(index_text(text, main_end), query))
+def score_text(text: str, query: str, main_end: int | None = None, pages: PageStarts = ()) -> WindowScores:
+    """Score the windows of a text for a query; the last few results are cached. `main_end`, `pages`: as for `Index`."""
+    return add_feedback(score_query(index_text(text, main_end, pages), query))
 
 
 def _best_coverage(scored: WindowScores) -> float:

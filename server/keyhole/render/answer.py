@@ -44,6 +44,8 @@ NOTICES = {
     "login_required": "The site led to a login: this is what it shows without one.",
     "not_found": "The page says that the requested content does not exist; this is what it shows instead.",
     "hidden_page": "The page hides this text until its scripts run; it is shown as it was sent.",
+    "garbled_text": "Many characters have the wrong codes in the PDF file: this text cannot be trusted.",
+    "glued_text": "The PDF file lacks the spaces between many words: a search for a word may not find it.",
     "home_page": "The address led to the site's first page: the requested page may be gone.",
     UNDIGESTED: f"Warning {Code.EXTRACTION_FAILED}: the page could not be read; this is the undigested text.",
 }

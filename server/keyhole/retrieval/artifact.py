@@ -9,6 +9,7 @@ from keyhole._version import __version__
 from keyhole.fetch.validators import Validators, sanitize_etag, sanitize_last_modified
 from keyhole.records import CHANGED, READER, RENDERED, REST, UNDIGESTED, Artifact, Document, Page
 from keyhole.text.diff import find_new_ranges, format_ranges
+from keyhole.text.page_starts import PAGES, format_page_starts
 from keyhole.text.rest import describe_rest
 
 COUNTED_PARTS: Final = frozenset({"hidden", "invisible"})
@@ -57,9 +58,10 @@ def validators(artifact: Artifact | None) -> Validators | None:
 
 
 def _document_notes(document: Document) -> list[tuple[str, str]]:
-    """Return the notes of a document: its notice, the kinds of its rest, and the numbers of its hidden parts."""
+    """Return the notes of a document: its notice, its rest and pages, and the numbers of hidden parts."""
     rest = describe_rest(document.text[document.main_end :]) if document.main_end else ""
-    notes = [(name, value) for name, value in (("notice", document.notice), (REST, rest)) if value]
+    pages = format_page_starts(document.pages)
+    notes = [(name, value) for name, value in (("notice", document.notice), (REST, rest), (PAGES, pages)) if value]
     return notes + [(kind, str(count)) for kind, count in document.removed if kind in COUNTED_PARTS]
 
 

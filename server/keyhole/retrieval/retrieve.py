@@ -42,6 +42,7 @@ from keyhole.retrieval.sources import FoundSources, Question, SourceFinder
 from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Clock, Store
 from keyhole.store.calls.base import CallLog
+from keyhole.text.page_starts import PAGES, parse_page_starts
 from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
@@ -261,12 +262,14 @@ class Retrieval:
         # Read once, so that every rendering of this answer shows the same warning.
         warning = self.store.warning() if stored else UNSTORED
 
+        pages = parse_page_starts(artifact.note(PAGES))
+
         def render(form: Form, space: int) -> Answer:
             with stage("rank"):
                 selection = select(
                     artifact.text, query, space,
-                    main_end=artifact.main_end, measure=budget.measure, preferred=preferred, shown_before=before,
-                    answered_before=skipped, skip=skip,
+                    main_end=artifact.main_end, pages=pages, measure=budget.measure, preferred=preferred,
+                    shown_before=before, answered_before=skipped, skip=skip,
                 )  # fmt: skip
                 if read and query and not skip:
                     selection = add_important_lines(selection, read, query, space, budget.measure)

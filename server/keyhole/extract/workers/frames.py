@@ -72,6 +72,7 @@ def encode_document(document: Document, words: str) -> tuple[dict[str, Any], byt
         "removed": document.removed,
         "notice": document.notice,
         "main_end": document.main_end,
+        "pages": document.pages,
         "metadata": asdict(document.metadata),
         "words": words,
     }
@@ -106,6 +107,7 @@ def parse_answer(head: dict[str, Any], encoded_text: bytes) -> tuple[Document, s
             notice=_require_notice_name(head["notice"]),
             metadata=Metadata(**{name: _require_text(value) for name, value in head["metadata"].items()}),
             main_end=_require_offset(head["main_end"], len(text)),
+            pages=tuple((_require_offset(at, len(text)) or 0, _require_text(label)) for at, label in head["pages"]),
         )
         return document, _require_text(head["words"])
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:

@@ -1,0 +1,327 @@
+"""Call PDFium, a native library: open a file, read its pages, outline, labels and metadata.
+
+Workers call it, which can be killed. It is given the bytes of the file, never a path or an address.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pypdfium2.raw as pdfium
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.body import Body
+from keyhole.extract.formats.pdf.page_parts import RAISED, OutlineEntry, PdfPage, Rule, Style, Word
+
+MAX_PAGE_CHARS: Final = 200_000
+"""Largest number of characters read of one page. A dense page of a newspaper has 20,000."""
+MAX_PAGE_OBJECTS: Final = 20_000
+"""Largest number of drawn objects of one page that are searched for lines. A detailed map has more."""
+MAX_OUTLINE_ENTRIES: Final = 5_000
+"""Largest number of outline entries read, which also bounds a circular outline."""
+MAX_OUTLINE_LEVELS: Final = 6
+"""Number of levels of the outline that are read."""
+MAX_TITLE_BYTES: Final = 4_000
+"""Longest string read from the file's metadata and outline, in bytes of UTF-16."""
+THICKNESS: Final = 2.5
+"""Largest thickness of a drawn line, in points. A thicker box is a background."""
+DIVIDERS: Final = ("\x02", "\ufffe")
+"""What PDFium gives instead of the hyphen of a word that is divided at a line's end, and of the line break."""
+MIN_RULE: Final = 6.0
+"""Shortest drawn line, in points."""
+_SPACES = re.compile(r"[\s\x00]+|[\x02\ufffe](?![\s\x00])")
+_BOLD = re.compile(r"bold|black|heavy|demi|semib|cmb|sfbx|sfrb|cmssbx|ecbx|[-,]B(?:d|I)?$|Medi$", re.IGNORECASE)
+_FIXED = re.compile(
+    r"mono|courier|consol|menlo|typewriter|cmtt|sftt|ectt|lmtt|cmsltt|txtt|nimbusmon|lucidasanstyp|inconsol|sourcecode|"
+    r"firacode|hack|\bCour\b|cmitt|pcrr|fixed", re.IGNORECASE,
+)  # fmt: skip
+_NUMBER_AT_END = re.compile(r"(?<=[^\W\d_.,;:!?)”»’\"'])\d{1,3}$|(?<=[.,;:!?)”»’\"'])\d{1,3}$|(?<=.)[*†‡§]$")
+_NUMBER_AT_START = re.compile(r"^(?:\d{1,3}|[*†‡§])(?=.)")
+SMALL: Final = 0.86
+"""A character of less than this share of another's height is raised or lowered. Footnote marks have 0.65 to 0.8."""
+_FIXED_FLAG: Final = 1
+_FORCE_BOLD_FLAG: Final = 1 << 18
+
+
+class PdfFile:
+    """An open PDF file. Raises KeyholeError for damaged files and for files with a password."""
+
+    def __init__(self, body: Body) -> None:
+        pdfium.FPDF_InitLibrary()
+        self._data = body.data  # PDFium reads it until the file is closed
+        self._document = pdfium.FPDF_LoadMemDocument64(self._data, len(self._data), None)
+        if not self._document:
+            raise _open_error(pdfium.FPDF_GetLastError(), body)
+        self._styles: dict[tuple[int, float], Style] = {}
+        self._fonts: dict[int, tuple[bool, bool]] = {}
+        self.page_count: int = pdfium.FPDF_GetPageCount(self._document)
+
+    def close(self) -> None:
+        """Free the file."""
+        pdfium.FPDF_CloseDocument(self._document)
+
+    def read_page(self, number: int) -> PdfPage:
+        """Return a page. A page that cannot be read, or has too many characters, is `unread`."""
+        page = pdfium.FPDF_LoadPage(self._document, number)
+        if not page:
+            return PdfPage(0, 0, unread=True)
+        try:
+            width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
+            result = PdfPage(width, height)
+            text = pdfium.FPDFText_LoadPage(page)
+            if not text:
+                return PdfPage(width, height, unread=True)
+            try:
+                count = pdfium.FPDFText_CountChars(text)
+                result.cost = count + 3 * pdfium.FPDFPage_CountObjects(page)
+                result.unread = count > MAX_PAGE_CHARS
+                if not result.unread:
+                    place = _Placement(page, width, height)
+                    result.lines = self._read_lines(text, place)
+                    result.rules, result.image_share = _read_drawings(page, place)
+            finally:
+                pdfium.FPDFText_ClosePage(text)
+            return result
+        finally:
+            pdfium.FPDF_ClosePage(page)
+
+    def _read_lines(self, text: Any, place: _Placement) -> list[list[Word]]:
+        string = _read_characters(text).replace(RAISED, "\0")
+        spans = list(_iter_spans(string))
+        boxes = (pdfium.FS_RECTF * (2 * len(spans)))()
+        read_box = pdfium.FPDFText_GetLooseCharBox
+        for number, (start, end, _) in enumerate(spans):
+            read_box(text, start, boxes[2 * number])
+            read_box(text, end - 1, boxes[2 * number + 1])
+        values = memoryview(boxes).cast("B").cast("f").tolist()
+        lines: list[list[Word]] = []
+        style, height = Style(0.0, False, False), 0.0
+        for number, (start, end, begins) in enumerate(spans):
+            left, top, right, bottom, end_left, end_top, end_right, end_bottom = values[8 * number : 8 * number + 8]
+            ends = number + 1 == len(spans) or spans[number + 1][2]
+            if begins or ends or top - bottom != height:  # within a line, a font differs by its height
+                style, height = self._find_style(text, start, (left, top, right, bottom)), top - bottom
+            if begins:
+                lines.append([])
+            box = place.put(
+                left if left < end_left else end_left, top if top > end_top else end_top,
+                right if right > end_right else end_right, bottom if bottom < end_bottom else end_bottom,
+            )  # fmt: skip
+            word = Word(string[start:end], *box, style)
+            end_height = end_top - end_bottom
+            lines[-1] += [word] if end_height == height else split_superscript(word, height, end_height)
+        return lines
+
+    def _find_style(self, text: Any, index: int, box: tuple[float, float, float, float]) -> Style:
+        """Return the style of a character. Characters of one font and height have one style."""
+        text_object = pdfium.FPDFText_GetTextObject(text, index)
+        font = pdfium.FPDFTextObj_GetFont(text_object) if text_object else None
+        address = ctypes.addressof(font.contents) if font else 0
+        key = address, round(max(abs(box[1] - box[3]), abs(box[2] - box[0]) / 4), 1)
+        style = self._styles.get(key)
+        if style is None:
+            matrix = pdfium.FS_MATRIX()
+            pdfium.FPDFText_GetMatrix(text, index, matrix)
+            size = pdfium.FPDFText_GetFontSize(text, index) * (math.hypot(matrix.c, matrix.d) or 1.0)
+            if address not in self._fonts:
+                self._fonts[address] = _describe_font(font) if font else (False, False)
+            size = round(size, 1) if math.isfinite(size) and 0 < size < 10_000 else 10.0
+            style = self._styles[key] = Style(size, *self._fonts[address])
+        return style
+
+    def read_label(self, number: int) -> str:
+        """Return the label of a page, "" if the file gives none."""
+        return _read_string(lambda buffer, size: pdfium.FPDF_GetPageLabel(self._document, number, buffer, size))
+
+    def read_metadata(self, name: str) -> str:
+        """Return a value of the file's information dictionary, or ""."""
+        key = name.encode()
+        return _read_string(lambda buffer, size: pdfium.FPDF_GetMetaText(self._document, key, buffer, size))
+
+    def read_language(self) -> str:
+        """Return the language that the file states, or ""."""
+        kind = ctypes.POINTER(ctypes.c_ushort)
+        return _read_string(
+            lambda buffer, size: pdfium.FPDFCatalog_GetLanguage(
+                self._document, ctypes.cast(buffer, kind) if buffer else None, size
+            )
+        )
+
+    def read_outline(self) -> list[OutlineEntry]:
+        """Return the entries of the outline in order."""
+        entries: list[OutlineEntry] = []
+        self._add_outline(None, 1, entries)
+        return entries
+
+    def _add_outline(self, parent: Any, level: int, entries: list[OutlineEntry]) -> None:
+        bookmark = pdfium.FPDFBookmark_GetFirstChild(self._document, parent)
+        while bookmark and len(entries) < MAX_OUTLINE_ENTRIES:
+            title = _read_string(
+                lambda buffer, size, bookmark=bookmark: pdfium.FPDFBookmark_GetTitle(bookmark, buffer, size)
+            )
+            target = pdfium.FPDFBookmark_GetDest(self._document, bookmark)
+            page = pdfium.FPDFDest_GetDestPageIndex(self._document, target) if target else -1
+            entries.append(OutlineEntry(title, level, page))
+            if level < MAX_OUTLINE_LEVELS:
+                self._add_outline(bookmark, level + 1, entries)
+            bookmark = pdfium.FPDFBookmark_GetNextSibling(self._document, bookmark)
+
+
+def split_superscript(word: Word, first: float, last: float) -> list[Word]:
+    """Return a word and the small number at its end, or at its beginning, as words.
+
+    `first`, `last`: the heights of its first and last character.
+    """
+    if first <= 0 or last <= 0 or SMALL < last / first < 1 / SMALL:
+        return [word]
+    match = (_NUMBER_AT_END if last < first else _NUMBER_AT_START).search(word.text)
+    if match is None:
+        return [word]
+    scale = (word.right - word.left) / len(word.text)
+    edge = word.left + scale * (match.start() or match.end())
+    size = word.style.size
+    normal = word.style._replace(size=size if last < first else round(size * last / first, 1))
+    number = f"{RAISED}{match[0]}"
+    if last < first:
+        small = word.style._replace(size=round(size * last / first, 1))
+        rest = word._replace(text=word.text[: match.start()], right=edge)
+        return [rest, word._replace(text=number, left=edge, style=small)]
+    return [
+        word._replace(text=number, right=edge),
+        word._replace(text=word.text[match.end() :], left=edge, style=normal),
+    ]
+
+
+class _Placement:
+    """The change from the coordinates of a page's content to points from the top left corner of the page as shown."""
+
+    def __init__(self, page: Any, width: float, height: float) -> None:
+        box = pdfium.FS_RECTF()
+        pdfium.FPDF_GetPageBoundingBox(page, box)
+        self._x, self._y = box.left, box.bottom
+        self._turn = pdfium.FPDFPage_GetRotation(page)
+        self.width, self.height = width, height
+
+    def put(self, left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
+        """Return left, top, right and bottom of a box of the page's content."""
+        left, right, top, bottom = left - self._x, right - self._x, top - self._y, bottom - self._y
+        if self._turn == 0:
+            return left, self.height - top, right, self.height - bottom
+        if self._turn == 1:
+            return bottom, left, top, right
+        if self._turn == 2:
+            return self.width - right, bottom, self.width - left, top
+        return self.width - top, self.height - right, self.width - bottom, self.height - left
+
+
+def _open_error(code: int, body: Body) -> KeyholeError:
+    if code == pdfium.FPDF_ERR_PASSWORD:
+        return KeyholeError(Code.ENCRYPTED_DOCUMENT, f"the PDF is encrypted with a password, {body.size_text}")
+    if code == pdfium.FPDF_ERR_SECURITY:
+        return KeyholeError(Code.ENCRYPTED_DOCUMENT, f"the PDF's encryption is not supported, {body.size_text}")
+    return KeyholeError(
+        Code.EXTRACTION_FAILED, f"the PDF is damaged and its pages cannot be found, {body.size_text}",
+        bytes=len(body.data),
+    )  # fmt: skip
+
+
+def _read_characters(text: Any) -> str:
+    """Return the characters of a page, one for each index. Characters that have no code are NUL."""
+    count = pdfium.FPDFText_CountChars(text)
+    if count <= 0:
+        return ""
+    buffer = (ctypes.c_ushort * (count + 1))()
+    written = pdfium.FPDFText_GetText(text, 0, count, buffer)
+    string = bytes(buffer)[: 2 * max(0, written - 1)].decode("utf-16-le", "replace")
+    if len(string) == count:
+        return string
+    return "".join([_to_character(pdfium.FPDFText_GetUnicode(text, index)) for index in range(count)])
+
+
+def _to_character(code: int) -> str:
+    return chr(code) if 0 < code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd" if code else "\0"
+
+
+def _iter_spans(string: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield start and end of each word, and whether it begins a line. PDFium joins the halves of a divided word."""
+    begins = True
+    start = 0
+    for space in _SPACES.finditer(string):
+        end = space.start() + (space[0] in DIVIDERS)
+        if end > start:
+            yield start, end, begins
+            begins = False
+        begins = begins or "\n" in space[0] or "\r" in space[0] or space[0] in DIVIDERS
+        start = space.end()
+    if start < len(string):
+        yield start, len(string), begins
+
+
+def _describe_font(font: Any) -> tuple[bool, bool]:
+    """Return whether a font is bold, and whether its characters all have one width."""
+    flags = pdfium.FPDFFont_GetFlags(font)
+    buffer = ctypes.create_string_buffer(200)
+    pdfium.FPDFFont_GetBaseFontName(font, buffer, 200)
+    name = buffer.value.decode("latin-1").partition("+")[2] or buffer.value.decode("latin-1")
+    bold = bool(_BOLD.search(name)) or (flags > 0 and bool(flags & _FORCE_BOLD_FLAG))
+    return bold, bool(_FIXED.search(name)) or (flags > 0 and bool(flags & _FIXED_FLAG))
+
+
+def _read_drawings(page: Any, place: _Placement) -> tuple[list[Rule], float]:
+    """Return the drawn lines of a page, and the share of the page that its largest image covers."""
+    rules: list[Rule] = []
+    largest = 0.0
+    area = max(1.0, place.width * place.height)
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    for drawn, kind in _iter_objects(page):
+        pdfium.FPDFPageObj_GetBounds(drawn, left, bottom, right, top)
+        box = place.put(left.value, top.value, right.value, bottom.value)
+        if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
+            largest = max(largest, (box[2] - box[0]) * (box[3] - box[1]) / area)
+        else:
+            rules += _list_rules(drawn, box, place)
+    return rules, largest
+
+
+def _iter_objects(page: Any) -> Iterator[tuple[Any, int]]:
+    """Yield the paths and images of a page, and those of its forms, which are not placed."""
+    count = pdfium.FPDFPage_CountObjects(page)
+    for index in range(min(count, MAX_PAGE_OBJECTS)):
+        drawn = pdfium.FPDFPage_GetObject(page, index)
+        kind = pdfium.FPDFPageObj_GetType(drawn)
+        if kind in {pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_IMAGE}:
+            yield drawn, kind
+
+
+def _list_rules(path: Any, box: tuple[float, float, float, float], place: _Placement) -> list[Rule]:
+    """Return the lines of a path: the path itself if it is thin, or the sides of a rectangle that is drawn."""
+    left, top, right, bottom = box
+    if bottom - top <= THICKNESS:
+        middle = (top + bottom) / 2
+        return [Rule(left, middle, right, middle)] if right - left >= MIN_RULE else []
+    if right - left <= THICKNESS:
+        middle = (left + right) / 2
+        return [Rule(middle, top, middle, bottom)] if bottom - top >= MIN_RULE else []
+    stroked, fill = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDFPath_GetDrawMode(path, fill, stroked)
+    is_whole_page = right - left > 0.9 * place.width and bottom - top > 0.9 * place.height
+    if is_whole_page or not (stroked.value or fill.value) or pdfium.FPDFPath_CountSegments(path) > 6:
+        return []
+    return [
+        Rule(left, top, right, top), Rule(left, bottom, right, bottom),
+        Rule(left, top, left, bottom), Rule(right, top, right, bottom),
+    ]  # fmt: skip
+
+
+def _read_string(call: Any) -> str:
+    """Return the string that a function of PDFium writes into a buffer as UTF-16."""
+    size = call(None, 0)
+    if not 2 < size <= MAX_TITLE_BYTES:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    call(buffer, size)
+    return buffer.raw[: size - 2].decode("utf-16-le", "replace").rstrip("\0")

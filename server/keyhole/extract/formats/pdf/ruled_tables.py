@@ -1,0 +1,169 @@
+"""Find tables by their drawn lines: the cells between vertical and horizontal lines."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Final
+
+from keyhole.extract.formats.pdf.page_parts import Rule, Table, Word
+
+NEAR: Final = 4.0
+"""Largest distance of two lines that are one border, in points. Browsers leave 2 pixels between the cells."""
+MAX_RULES: Final = 4_000
+"""Largest number of lines of a page that are searched for tables. A plot has more."""
+MIN_CELLS: Final = 4
+"""Smallest number of cells with text."""
+
+
+def find_ruled_tables(rules: Sequence[Rule], words: Sequence[Word], page: int) -> tuple[list[Table], set[int]]:
+    """Return the tables of a page, and the numbers of the words in them."""
+    tables: list[Table] = []
+    used: set[int] = set()
+    if not 4 <= len(rules) <= MAX_RULES:
+        return tables, used
+    for group in _group(_merge(rules)):
+        inside = _Grid(group).fill([(n, word) for n, word in enumerate(words) if n not in used], page)
+        if inside:
+            tables.append(inside[0])
+            used |= inside[1]
+    return tables, used
+
+
+def _merge(rules: Sequence[Rule]) -> list[Rule]:
+    """Join the lines that continue each other."""
+    joined: list[Rule] = []
+    for vertical in (False, True):
+        turned = [
+            Rule(r.top, r.left, r.bottom, r.right) if vertical else r for r in rules if (r.left == r.right) == vertical
+        ]
+        merged: list[Rule] = []
+        for rule in sorted(turned, key=lambda r: (round(r.top / 2), r.left)):
+            last = merged[-1] if merged else None
+            if last and abs(last.top - rule.top) <= 2 and rule.left <= last.right + NEAR:
+                merged[-1] = Rule(last.left, last.top, max(last.right, rule.right), last.top)
+            else:
+                merged.append(rule)
+        joined += [Rule(r.top, r.left, r.bottom, r.right) if vertical else r for r in merged]
+    return joined
+
+
+def _touch(first: Rule, second: Rule) -> bool:
+    return (
+        first.left <= second.right + NEAR
+        and second.left <= first.right + NEAR
+        and first.top <= second.bottom + NEAR
+        and second.top <= first.bottom + NEAR
+    )
+
+
+def _group(rules: list[Rule]) -> list[list[Rule]]:
+    """Return the groups of lines that touch each other."""
+    groups: list[tuple[Rule, list[Rule]]] = []  # with the box around each
+    for rule in sorted(rules, key=lambda r: r.top):
+        box, members = rule, [rule]
+        apart = []
+        for other_box, others in groups:
+            if _touch(other_box, rule) and any(_touch(other, rule) for other in others):
+                members += others
+                box = Rule(
+                    min(box.left, other_box.left), min(box.top, other_box.top),
+                    max(box.right, other_box.right), max(box.bottom, other_box.bottom),
+                )  # fmt: skip
+            else:
+                apart.append((other_box, others))
+        groups = [*apart, (box, members)]
+    return [members for _, members in groups if len(members) >= 4]
+
+
+def _cluster(values: Sequence[float]) -> list[float]:
+    """Return positions without those that are near the one before."""
+    result: list[float] = []
+    for value in sorted(values):
+        if not result or value - result[-1] > NEAR:
+            result.append(value)
+    return result
+
+
+class _Grid:
+    """The rows and columns between lines."""
+
+    def __init__(self, rules: list[Rule]) -> None:
+        self._across = [rule for rule in rules if rule.left != rule.right]
+        self._down = [rule for rule in rules if rule.left == rule.right]
+        self._xs = _cluster([rule.left for rule in self._down])
+        self._ys = _cluster([rule.top for rule in self._across])
+        if self._down and self._ys:  # a side without a line
+            self._ys = _cluster([*self._ys, min(r.top for r in self._down), max(r.bottom for r in self._down)])
+        if self._across and self._xs:
+            self._xs = _cluster([*self._xs, min(r.left for r in self._across), max(r.right for r in self._across)])
+
+    def fill(self, words: list[tuple[int, Word]], page: int) -> tuple[Table, set[int]] | None:
+        """Return the table and its words, None if the lines enclose no table."""
+        xs, ys = self._xs, self._ys
+        if len(xs) < 3 or len(ys) < 3:
+            return None
+        cells: dict[tuple[int, int], list[Word]] = {}
+        used: set[int] = set()
+        for number, word in words:
+            x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
+            if xs[0] - 1 < x < xs[-1] + 1 and ys[0] - 1 < y < ys[-1] + 1:
+                used.add(number)
+                cell = self._find_cell(min(max(x, xs[0]), xs[-1] - 0.1), min(max(y, ys[0]), ys[-1] - 0.1))
+                cells.setdefault(cell, []).append(word)
+        if len(cells) < MIN_CELLS or len({row for row, _ in cells}) < 2 or len({column for _, column in cells}) < 2:
+            return None
+        rows = self._write_rows(cells)
+        kept = [n for n in range(len(xs) - 1) if any(row[n] for row in rows)]
+        rows = [[row[n] for n in kept] for row in rows if any(row)]
+        table = Table(tuple(map(tuple, rows)), xs[0], ys[0], xs[-1], ys[-1], page)
+        return table, used
+
+    def _find_cell(self, x: float, y: float) -> tuple[int, int]:
+        """Return row and column of the cell at a point: the first one of a cell over several rows or columns."""
+        column, row = bisect_right(self._xs, x) - 1, bisect_right(self._ys, y) - 1
+        while column > 0 and not _has_rule_at(self._down, self._xs[column], y):
+            column -= 1
+        while row > 0 and not _has_rule_across(self._across, self._ys[row], x):
+            row -= 1
+        return row, column
+
+    def _write_rows(self, cells: dict[tuple[int, int], list[Word]]) -> list[list[str]]:
+        rows: list[list[str]] = []
+        columns = range(len(self._xs) - 1)
+        for row in range(len(self._ys) - 1):
+            words = [cells.get((row, column), []) for column in columns]
+            rows += _split_row(words) if len(self._ys) <= 4 else [[join_cell(cell) for cell in words]]
+        return rows
+
+
+def _has_rule_at(rules: list[Rule], x: float, y: float) -> bool:
+    return any(abs(r.left - x) <= NEAR and r.top - 2 <= y <= r.bottom + 2 for r in rules)
+
+
+def _has_rule_across(rules: list[Rule], y: float, x: float) -> bool:
+    return any(abs(r.top - y) <= NEAR and r.left - 2 <= x <= r.right + 2 for r in rules)
+
+
+def join_cell(words: list[Word]) -> str:
+    """Return the words of a cell in reading order."""
+    lines: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: (word.top + word.bottom) / 2):
+        if lines and (word.top + word.bottom) / 2 < lines[-1][-1].bottom - 0.2 * (word.bottom - word.top):
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return " ".join(word.text for line in lines for word in sorted(line, key=lambda word: word.left))
+
+
+def _split_row(cells: list[list[Word]]) -> list[list[str]]:
+    """Split a row without lines inside at each line that has a word in the first column with text."""
+    first = next((cell for cell in cells if cell), [])
+    tops = _cluster([word.top for word in first])
+    if len(tops) < 2 or sum(len(_cluster([word.top for word in cell])) >= len(tops) for cell in cells if cell) < 2:
+        return [[join_cell(cell) for cell in cells]]
+    rows: list[list[list[Word]]] = [[[] for _ in cells] for _ in tops]
+    for column, cell in enumerate(cells):
+        for word in cell:
+            rows[max(0, bisect_right(tops, word.top + NEAR) - 1)][column].append(word)
+    return [[join_cell(cell) for cell in row] for row in rows]

@@ -1,0 +1,170 @@
+"""Write the blocks of a PDF file as Markdown, and note where each page begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from keyhole.extract.formats.pdf.blocks import PdfBlock
+from keyhole.extract.formats.pdf.characters import clean_piece, collect_hyphenated, join_lines
+from keyhole.extract.formats.pdf.code_lines import indent_code
+from keyhole.extract.formats.pdf.furniture import Edges
+from keyhole.extract.formats.pdf.page_parts import RAISED
+from keyhole.extract.markup import format_table
+from keyhole.text.escape import escape_markdown
+from keyhole.text.rest import RestKind, format_rest_line
+
+_HEADING_LIKE = re.compile(r"^(?=#{1,6}(?:\s|$)|[+>-]\s|~{3}|\d{1,9}[.)]\s|(?:=+|-+)$|\|)")
+_MARK = re.compile(rf" ?{RAISED}(\d{{1,3}}|[*†‡§])")
+_NUMBERED = re.compile(r"\(?(\d{1,3})[.)]")
+_PAGE_NUMBER = re.compile(r"[\W_]*(?:\d{1,5}|[ivxlcIVXLC]{1,7})[\W_]*")
+MAX_DEPTH: Final = 4
+"""Deepest nesting of lists."""
+
+
+@dataclass(slots=True)
+class PdfText:
+    """The text of a document as it is written: the main part, and the offset of the first text of each page."""
+
+    parts: list[str] = field(default_factory=list)
+    length: int = 0
+    pages: list[tuple[int, int]] = field(default_factory=list)
+    """Offsets, each with the number of the page that begins there."""
+
+    def add(self, text: str) -> None:
+        """Append text."""
+        self.parts.append(text)
+        self.length += len(text)
+
+    def begin_page(self, page: int, offset: int = 0) -> None:
+        """Note that a page begins `offset` characters after the end."""
+        if not self.pages or page > self.pages[-1][1]:
+            self.pages.append((self.length + offset, page))
+
+
+def write_main(blocks: Sequence[PdfBlock]) -> PdfText:
+    """Write the main part of a document."""
+    result = PdfText()
+    hyphenated = collect_hyphenated(text for block in blocks for _, text in block.pieces)
+    notes = _Notes(blocks)
+    depths = _nest_items(blocks)
+    for number, block in enumerate(blocks):
+        if block.kind == "note":
+            continue
+        if number and not (block.kind == "item" and blocks[number - 1].kind == "item"):
+            result.add("\n")
+        text, starts = _write_block(block, hyphenated, depths.get(number, 0))
+        for page, offset in starts:
+            result.begin_page(page, offset)
+        text, used = notes.link(text, block)
+        result.add(f"{text}\n")
+        for note in used:
+            body, _ = join_lines(list(note.pieces), hyphenated)
+            result.add(f"\n[^{notes.labels[id(note)]}]: {_escape(body)}\n")
+    for note in notes.unused():
+        body, _ = join_lines(note.pieces, hyphenated)
+        result.add(f"\n[^{notes.labels[id(note)]}]: {_escape(body)}\n")
+    return result
+
+
+def _write_block(block: PdfBlock, hyphenated: frozenset[str], depth: int) -> tuple[str, list[tuple[int, int]]]:
+    """Return the Markdown of a block, and the offsets of the pages in it."""
+    if block.kind == "code":
+        lines = indent_code(block.pieces, block.lines)
+        fence = "`" * max(3, 1 + max((len(run) for _, text in lines for run in re.findall("`+", text)), default=0))
+        return f"{fence}\n" + "\n".join(clean_piece(text) for _, text in lines) + f"\n{fence}", [(lines[0][0], 0)]
+    if block.kind == "table":
+        rows = [[_escape(clean_piece(cell)) for cell in row] for row in block.rows]
+        return format_table(rows).rstrip("\n"), [(block.pieces[0][0], 0)]
+    text, starts = join_lines(block.pieces, hyphenated)
+    if block.kind == "heading":
+        return f"{'#' * block.level} {_escape(text)}", starts
+    if block.kind == "item":
+        number = _NUMBERED.fullmatch(block.label)
+        sign = (
+            f"{number[1]}." if number else f"- {block.label}" if block.label[0].isalnum() or "(" in block.label else "-"
+        )
+        return f"{'  ' * depth}{sign} {_escape(text)}", starts
+    escaped = _escape(text)
+    return _HEADING_LIKE.sub(r"\\", escaped), starts
+
+
+def _escape(text: str) -> str:
+    return escape_markdown(text)
+
+
+def _nest_items(blocks: Sequence[PdfBlock]) -> dict[int, int]:
+    """Return the depth of each list item by its indentation."""
+    depths: dict[int, int] = {}
+    lefts: list[float] = []
+    for number, block in enumerate(blocks):
+        if block.kind != "item":
+            lefts = [] if block.kind == "heading" else lefts
+            continue
+        left = block.lines[0].left - block.lines[0].column[0]
+        while lefts and left < lefts[-1] - 4:
+            lefts.pop()
+        if not lefts or left > lefts[-1] + 4:
+            lefts.append(left)
+        is_first = number == 0 or blocks[number - 1].kind != "item"
+        if is_first:
+            lefts = [left]
+        depths[number] = min(MAX_DEPTH, len(lefts) - 1)
+    return depths
+
+
+class _Notes:
+    """The footnotes of a document and their labels, which are unique."""
+
+    def __init__(self, blocks: Sequence[PdfBlock]) -> None:
+        self.labels: dict[int, str] = {}
+        self._by_page: dict[tuple[int, str], PdfBlock] = {}
+        self._linked: set[int] = set()
+        taken: set[str] = set()
+        for block in blocks:
+            if block.kind == "note":
+                page = block.pieces[0][0]
+                label = block.label if block.label not in taken else f"{block.label}-p{page + 1}"
+                taken.add(label)
+                self.labels[id(block)] = label
+                self._by_page.setdefault((page, block.label), block)
+
+    def link(self, text: str, block: PdfBlock) -> tuple[str, list[PdfBlock]]:
+        """Return a text with the marks of its footnotes, and these footnotes."""
+        if RAISED not in text:
+            return text, []
+        used: list[PdfBlock] = []
+        pages = dict.fromkeys(page for page, _ in block.pieces)
+
+        def replace(match: re.Match[str]) -> str:
+            for page in pages:
+                note = self._by_page.get((page, match[1]))
+                if note is not None:
+                    if id(note) not in self._linked:
+                        self._linked.add(id(note))
+                        used.append(note)
+                    return f"[^{self.labels[id(note)]}]"
+            return f"^{match[1]}" if match[1].isdigit() else match[1]
+
+        return _MARK.sub(replace, text).replace(RAISED, ""), used
+
+    def unused(self) -> Iterator[PdfBlock]:
+        """Yield the footnotes whose mark was not found."""
+        yield from (note for note in self._by_page.values() if id(note) not in self._linked)
+
+
+def write_rest(edges: Sequence[Edges]) -> str:
+    """Return the rest of a document: its running heads and its footers, each distinct line once, and page numbers."""
+    parts: list[str] = []
+    kinds: tuple[tuple[RestKind, int], ...] = (("header", 0), ("footer", 1))
+    for kind, side in kinds:
+        lines = dict.fromkeys(clean_piece(line).replace(RAISED, "") for edge in edges for line in edge[side])
+        numbers = [line for line in lines if _PAGE_NUMBER.fullmatch(line)]
+        texts = [_HEADING_LIKE.sub(r"\\", _escape(line)) for line in lines if line and not _PAGE_NUMBER.fullmatch(line)]
+        if numbers:
+            texts.append(_HEADING_LIKE.sub(r"\\", _escape(", ".join(numbers))))
+        if texts:
+            parts.append(f"{format_rest_line(kind)}\n\n" + "\n\n".join(texts) + "\n")
+    return "\n".join(parts)

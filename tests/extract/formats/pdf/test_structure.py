@@ -1,0 +1,152 @@
+"""Structure from positions: files made by Typst, and drawn by hand, become headings, lists, code, notes and tables."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+import typst
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract import extract
+from keyhole.passages import select
+from keyhole.records import Document
+from keyhole.retrieval.artifact import make_artifact
+from keyhole.text.page_starts import PAGES, parse_page_starts
+from tests.extract.formats.pdf.test_pdf_reader import make_pdf
+from tests.support.fakes import page
+
+SOURCE = """
+#set super(typographic: false)
+#set page(width: 300pt, height: 320pt, margin: 40pt, numbering: "1", header: [The manual of pumps])
+#set par(justify: true)
+= Pumps
+A pump moves water#footnote[Or any other liquid.] from a well, and it needs neither oil nor attention for as long as the
+well has water in it.
+
+== Parts
+- the barrel
+- the piston, which is the only part of a pump that moves up and down all day
++ Pour water in.
++ Lift the handle.
+
+```
+def lift(handle):
+    return handle + 1
+```
+
+#table(columns: 3, [Part], [Count], [Price], [barrel], [1], [9.50], [piston rod], [2], [3.25])
+
+== Care
+#lorem(90)
+"""
+
+
+@cache
+def read_typst(source: str) -> Document:
+    return read(bytes(typst.compile(source.encode())))
+
+
+def read(body: bytes) -> Document:
+    return extract(body, url="https://example.org/a.pdf", content_type="application/pdf")
+
+
+def draw(*lines: tuple[int, int, int, str]) -> bytes:
+    """Return a file of one page with lines, each with left, height, size and text."""
+    content = "".join(f"BT /F {size} Tf {left} {height} Td ({text}) Tj ET\n" for left, height, size, text in lines)
+    return make_pdf(content.encode())
+
+
+def test_headings_have_the_levels_of_the_outline() -> None:
+    text = read_typst(SOURCE).main
+    assert text.startswith("# Pumps\n\nA pump moves")
+    assert "\n## Parts\n" in text
+    assert "\n## Care\n" in text
+
+
+def test_lines_of_a_paragraph_are_joined_and_its_footnote_follows_it() -> None:
+    text = read_typst(SOURCE).main
+    assert "A pump moves water[^1] from a well, and it needs neither oil nor attention" in text
+    assert "for as long as the well has water in it.\n\n[^1]: Or any other liquid.\n" in text
+
+
+def test_lists_have_signs_and_numbers() -> None:
+    text = read_typst(SOURCE).main
+    assert "- the barrel\n- the piston, which is the only part of a pump that moves up and down all day\n" in text
+    assert "1. Pour water in.\n2. Lift the handle.\n" in text
+
+
+def test_code_keeps_its_indentation() -> None:
+    assert "```\ndef lift(handle):\n    return handle + 1\n```" in read_typst(SOURCE).main
+
+
+def test_a_ruled_table_is_a_table() -> None:
+    table = "| Part | Count | Price |\n| --- | --- | --- |\n| barrel | 1 | 9.50 |\n| piston rod | 2 | 3.25 |\n"
+    assert table in read_typst(SOURCE).main
+
+
+def test_running_heads_and_page_numbers_are_in_the_rest() -> None:
+    document = read_typst(SOURCE)
+    assert "The manual of pumps" not in document.main
+    assert "# [rest: header]\n\nThe manual of pumps\n" in document.text
+    assert "# [rest: footer]\n\n1, 2" in document.text
+
+
+def test_a_paragraph_goes_on_across_pages() -> None:
+    document = read_typst(SOURCE)
+    care = document.main[document.main.index("## Care") :]
+    assert care.rstrip().count("\n\n") == 1
+    inside = [offset for offset, _ in document.pages if offset > document.main.index("## Care")]
+    assert inside
+
+
+def test_columns_are_read_one_after_the_other_though_the_file_draws_rows() -> None:
+    source = "#set page(width: 400pt, height: 300pt, columns: 2, margin: 30pt)\n#set par(justify: true)\n#lorem(150)"
+    words = read_typst(source).text.split()
+    assert words == read_typst("#set page(width: 900pt, height: 900pt)\n#lorem(150)").text.split()
+    rows = [
+        (left, 700 - 14 * number, 10, f"{side} {number} goes on in this column of text")
+        for number in range(8) for left, side in ((50, "Left"), (300, "Right"))
+    ]  # fmt: skip
+    text = read(draw(*rows)).text
+    assert text.index("Left 7") < text.index("Right 0")
+
+
+def test_an_aligned_table_without_lines_is_a_table() -> None:
+    rows = [("Name", "Size", "Kind"), ("alpha", "12", "file"), ("beta", "7", "folder"), ("gamma", "1904", "file")]
+    cells = [
+        (left, 700 - 14 * number, 10, cell)
+        for number, row in enumerate(rows) for left, cell in zip((50, 200, 300), row, strict=True)
+    ]  # fmt: skip
+    assert "| Name | Size | Kind |\n| --- | --- | --- |\n| alpha | 12 | file |\n" in read(draw(*cells)).text
+
+
+def test_a_passage_says_its_page() -> None:
+    document = read_typst(SOURCE)
+    artifact = make_artifact(page("https://example.org/a.pdf", b""), document, "id")
+    pages = parse_page_starts(artifact.note(PAGES))
+    assert pages == document.pages
+    care = document.main.index("## Care")
+    shown = select(document.text, "handle lift", 250, main_end=document.main_end, pages=pages)
+    assert "[page 1]" in shown.text or shown.spans[0][0] == 0
+    assert [label for offset, label in pages if offset <= care][-1] in {"1", "2"}
+
+
+def test_text_with_wrong_characters_is_named() -> None:
+    assert read_typst("#set text(size: 9pt)\n" + "ͷ։ൃʹ ศաʹ ͷൃ։ " * 30).notice == "garbled_text"
+
+
+def test_words_without_spaces_are_named() -> None:
+    line = "Thefollowingpackagescomewiththestandardinstallation"
+    assert read(draw(*[(50, 700 - 14 * number, 10, line) for number in range(20)])).notice == "glued_text"
+
+
+def test_text_that_can_be_read_has_no_notice() -> None:
+    assert read_typst(SOURCE).notice == ""
+
+
+def test_a_scan_is_named_as_a_scan() -> None:
+    image = b"q 600 0 0 800 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x80 EI Q"
+    with pytest.raises(KeyholeError, match="is a scan without a text layer: 1 page of scanned images") as caught:
+        read(make_pdf(image))
+    assert caught.value.code is Code.EMPTY_DOCUMENT
