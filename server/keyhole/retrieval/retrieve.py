@@ -323,13 +323,9 @@ class Retrieval:
             following = arguments_after_window(call, artifact, window)
             style = Style(self.secret, form, warning)
             return quote_answer(
-                artifact,
-                window,
-                style,
-                status=status(window, brief=style.brief),
-                details=details,
-                following=following,
-            )
+                artifact, window, style,
+                status=status(window, brief=style.brief), details=details, following=following,
+            )  # fmt: skip
 
         return fit(budget, *each_form(render))
 
