@@ -85,6 +85,12 @@ def test_a_ruled_table_is_a_table() -> None:
     assert table in read_typst(SOURCE).main
 
 
+def test_a_ruled_table_stands_between_the_texts_around_it() -> None:
+    source = "#set page(height: 300pt)\nBefore it.\n#table(columns: 2, [a], [b], [c], [d])\nAfter it.\n\nAt the end."
+    table = "| a | b |\n| --- | --- |\n| c | d |\n"
+    assert read_typst(source).text == f"Before it.\n\n{table}\nAfter it.\n\nAt the end.\n"
+
+
 def test_running_heads_and_page_numbers_are_in_the_rest() -> None:
     document = read_typst(SOURCE)
     assert "The manual of pumps" not in document.main

@@ -107,24 +107,21 @@ def _lay_out(page: PdfPage, number: int) -> PageItems:
 
 
 def _insert_table(parts: PageItems, table: Table) -> None:
-    """Put a table before the first text below it in the part that stands around it."""
+    """Put a table after the lowest text above it in the columns that stand around it."""
     middle = (table.left + table.right) / 2
-    best: tuple[int, int] | None = None
+    above = (float("-inf"), 0, 0)
     for number, part in enumerate(parts):
         for index, item in enumerate(part):
-            left, right, top = (
-                (item.left, item.right, item.top) if isinstance(item, Table)
-                else (*item[0].column, item[0].top)
-            )  # fmt: skip
-            if left - 20 <= middle <= right + 20:
-                if top > table.top and (best is None or best[0] == number - 1):
-                    part.insert(index, table)
-                    return
-                best = number, index + 1
-    if best is None:
-        parts.append([table])
+            if isinstance(item, Table):
+                left, right, top = item.left, item.right, item.top
+            else:
+                left, right, top = *item[0].column, item[0].top
+            if left - 20 <= middle <= right + 20 and above[0] < top <= table.top:
+                above = top, number, index + 1
+    if parts:
+        parts[above[1]].insert(above[2], table)
     else:
-        parts[best[0]].insert(best[1], table)
+        parts.append([table])
 
 
 def _set_levels(blocks: list[PdfBlock], headings: HeadingFinder) -> None:
