@@ -67,6 +67,8 @@ class Conversation:
         self._timers: set[asyncio.Task[None]] = set()
         self._indexing = Indexing(bounder.index_oldest, sleep)
         self._is_closing = False
+        self._client_line: Line | None = None
+        """The line of the client that is relayed now."""
         self._client_gone: OSError | None = None
         """Why nothing can be sent to the client any more."""
 
@@ -96,28 +98,24 @@ class Conversation:
             await asyncio.gather(*(upstream.stop() for upstream in self._servers.values()))
 
     async def _receive(self, received: Callable[[], Awaitable[Line | None]]) -> None:
-        """Relay what the client sends until it closes its side."""
-        while (line := await received()) is not None:
-            await self._take(self._read_client(line))
+        """Relay what the client sends until it closes its side. A message that fails does not stop the others."""
+        while (failure := (await asyncio.gather(self._receive_lines(received), return_exceptions=True))[0]) is not None:
+            if self._client_line is None or self._client_gone is not None:
+                raise failure
+            log.error("a message of the client could not be relayed", exc_info=failure)
+            outline = outline_of(self._client_line.raw)
+            await self._take(self._relay.lost_from_client(outline, "could not be relayed"))
         self._is_closing = True
 
-    def _read_client(self, line: Line) -> list[Step]:
-        if line.length:
-            return self._relay.lost_from_client(line.outline, too_long(line.length))
-        try:
-            return self._relay.from_client(line.raw)
-        except Exception:  # a message on which Keyhole fails must not stop the others
-            log.exception("a message of the client could not be relayed")
-            return self._relay.lost_from_client(outline_of(line.raw), "could not be relayed")
-
-    def _read_server(self, name: str, line: Line) -> list[Step]:
-        if line.length:
-            return self._relay.lost(name, line.outline, too_long(line.length))
-        try:
-            return self._relay.from_server(name, line.raw) if line.raw else []
-        except Exception:  # as above
-            log.exception("a message of the server %s could not be relayed", name)
-            return self._relay.lost(name, outline_of(line.raw), "could not be relayed")
+    async def _receive_lines(self, received: Callable[[], Awaitable[Line | None]]) -> None:
+        self._client_line = None
+        while (line := await received()) is not None:
+            self._client_line = line
+            if line.length:
+                await self._take(self._relay.lost_from_client(line.outline, too_long(line.length)))
+            else:
+                await self._take(self._relay.from_client(line.raw))
+            self._client_line = None
 
     async def _supervise(self, name: str) -> None:
         """Run a server and start it again when it ends, each time after a longer delay."""
@@ -148,7 +146,10 @@ class Conversation:
         if not is_first:
             await self._take(self._relay.restarted(name), name)
         async for line in upstream.lines():
-            await self._take(self._read_server(name, line), name)
+            if line.length:
+                await self._take(self._relay.lost(name, line.outline, too_long(line.length)), name)
+            elif line.raw:
+                await self._take(self._relay.from_server(name, line.raw), name)
             await self._deliveries[name].wait_for_room()
         return await upstream.stop()
 
