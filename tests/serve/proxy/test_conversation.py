@@ -33,7 +33,10 @@ def call(id: int, name: str) -> bytes:
 
 @dataclass
 class FakeUpstream:
-    """A server that answers each call with `TEXT`, as often as it is started. A call of `die` ends it."""
+    """A server that answers each call with `TEXT`, as often as it is started. A call of `die` ends it.
+
+    Reading its answer to `fail` fails.
+    """
 
     starts: int = 0
     takes: bool = True
@@ -52,6 +55,8 @@ class FakeUpstream:
             message = json.loads(raw)
             if message["params"]["name"] == "die":
                 return
+            if message["params"]["name"] == "fail":
+                raise RecursionError("deep")
             result = {"content": [{"type": "text", "text": TEXT}]}
             yield Line(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode())
 
@@ -146,3 +151,43 @@ def test_a_server_that_ends_is_started_again_and_its_callers_are_answered() -> N
 def test_a_call_that_a_server_does_not_take_is_an_error() -> None:
     answers, _ = converse(call(1, "log"), server=FakeUpstream(takes=False))
     assert answers[1]["error"]["data"]["code"] == "server_unavailable"
+
+
+def fail_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the relay fail on the first message of one side, as no known message makes it fail."""
+    method = getattr(Relay, name)
+    failures = iter([RecursionError("deep")])
+
+    def fail_once(relay: Relay, *arguments: Any) -> Any:
+        if failure := next(failures, None):
+            raise failure
+        return method(relay, *arguments)
+
+    monkeypatch.setattr(Relay, name, fail_once)
+
+
+def test_a_message_of_the_client_on_which_keyhole_fails_is_an_error_and_the_next_one_is_relayed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fail_on("from_client", monkeypatch)
+    answers, _ = converse(call(1, "log"), call(2, "log"))
+    assert answers[1]["error"]["data"]["code"] == "invalid_argument"
+    assert "result" in answers[2]
+
+
+def test_a_message_of_a_server_on_which_keyhole_fails_is_an_error_and_the_next_one_is_relayed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fail_on("from_server", monkeypatch)
+    server = FakeUpstream()
+    answers, _ = converse(call(1, "log"), call(2, "log"), server=server)
+    assert answers[1]["error"]["data"]["code"] == "server_fault"
+    assert "result" in answers[2]
+    assert server.starts == 1
+
+
+def test_a_server_whose_reading_fails_is_started_again_and_its_callers_are_answered() -> None:
+    answers, pauses = converse(call(1, "fail"))
+    assert answers[1]["error"]["data"]["code"] == "server_unavailable"
+    assert "could not be read: RecursionError" in answers[1]["error"]["message"]
+    assert pauses == [FIRST_DELAY]

@@ -156,11 +156,19 @@ class SignIn:
         """Return the first of the documents that exists, None if there is none."""
         for url in filter(is_secure_url, urls):
             reply = await self._client.get(url)
-            if reply.status == 200 and isinstance(value := json.loads(reply.body), dict):
+            if reply.status == 200 and isinstance(value := _parse(reply.body), dict):
                 return value
             if reply.status >= 500:
                 raise ValueError(f"{urlsplit(url).netloc} answered with HTTP status {reply.status}")
         return None
+
+
+def _parse(body: bytes) -> object:
+    """Return the value of JSON. Raises ValueError, also for one that nests too deeply."""
+    try:
+        return json.loads(body)
+    except RecursionError:
+        raise ValueError("a document nests too deeply") from None
 
 
 def _token_headers(scope: Scope) -> dict[str, str]:
