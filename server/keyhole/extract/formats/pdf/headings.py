@@ -43,9 +43,10 @@ class HeadingFinder:
             return False
         if self.find_level(line.page, line.text) and gap > 1.1:
             return True
-        if line.style.size >= LARGER * self.body_size:
+        first = line.words[0].style  # code in a heading may be smaller
+        if max(line.style.size, first.size if first.bold else 0.0) >= LARGER * self.body_size:
             return sum(char.isalpha() for char in line.text) > 1 and not line.words[0].style.fixed
-        is_bold = line.style.bold and all(word.style.bold for word in (line.words[0], line.words[-1]))
+        is_bold = line.words[0].style.bold and (line.words[-1].style.bold or line.words[-1].style.fixed)
         is_separate = gap > 1.25 and not _PLAIN_END.search(line.text) and not line.words[0].style.fixed
         return is_bold and is_separate and line.style.size >= 0.95 * self.body_size and self._has_no_outline(line)
 
