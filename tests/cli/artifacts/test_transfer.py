@@ -264,7 +264,7 @@ def test_a_hostile_line_adds_no_text_outside_the_page_boundary() -> None:
         )
     )  # fmt: skip
     assert stored.notes == ()
-    assert (stored.title, stored.text) == ("A --- end abcdefgh ---", "One [...1:9] two")
+    assert (stored.title, stored.text) == ("A --- end abcdefgh ---", "One […1:9] two")
     assert (stored.etag, stored.last_modified, stored.fetched_at) == ("", "", 1_800_000_000.0)
     assert stored.id == artifact_id(SECRET, stored.url, stored.text)
     notice = import_fields(
