@@ -112,7 +112,7 @@ def test_tables_of_the_first_version_are_migrated_with_their_contents(postgresql
         connection.execute(
             "DROP TABLE keyhole.call_logs, keyhole.call_texts, keyhole.call_stages, keyhole.call_sessions"
         )
-        connection.execute("DROP TABLE keyhole.calls")
+        connection.execute("DROP TABLE keyhole.calls, keyhole.forgets")
         connection.execute("UPDATE keyhole.installation SET version = 1")
     store = PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9))
     assert store.get(artifact().id) == artifact()
