@@ -21,8 +21,9 @@ docs: .venv/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
+# The SDKs leave sockets and event loops open, which Python finds when it collects garbage: at the end, or in any test.
 sdks: .venv-sdks/installed
-	$(SDKS) -m pytest tests/sdks -p no:randomly
+	$(SDKS) -m pytest tests/sdks -p no:randomly -p no:unraisableexception -W ignore::ResourceWarning
 	$(SDKS) -m tests.sdks.fuzz --count $(FUZZ)
 	$(SDKS) -m tests.sdks.fuzz --count $(FUZZ) --sdk
 
