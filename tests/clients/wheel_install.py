@@ -14,7 +14,7 @@ from typing import Any
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 
-from .distributions import ROOT, environment, run
+from .distributions import environment, run
 from .setup import Setup
 from .steps import Steps
 from .tool_calls import Call, Reply, check_tools, read_reply
@@ -25,14 +25,11 @@ EXTRAS = {
     "hosted": ("psycopg", "psycopg_pool", "prometheus_client", "opentelemetry.sdk"),
 }
 """The extras that error messages mention, with the modules that each installs."""
-RECIPE_LIBRARIES = ("litellm==1.106.2", "openai-agents==0.20.0")
-"""The libraries of the recipes in docs/how-it-works/conversations.md."""
 
 
 def check(steps: Steps, setup: Setup, wheel: Path, programs: Path) -> None:
     """Check the installations by pip, uvx, uv and pipx, each in a separate folder."""
     steps.run("pip: the wheel with its extras in a clean environment", lambda: _pip(steps, setup, wheel))
-    steps.run("pip: the recipes for litellm and openai-agents", lambda: _recipes(setup, wheel))
     for version in VERSIONS:
         where = f"uvx with Python {version}"
         if found := find_python(version):
@@ -56,16 +53,6 @@ def _pip(steps: Steps, setup: Setup, wheel: Path) -> None:
         run([*pip, f"{wheel}[{extra}]"], setup.scratch)
         run([programs / "python", "-c", f"import {', '.join(modules)}"], setup.scratch)
     run([programs / "python", "-m", "pip", "check"], setup.scratch)
-
-
-def _recipes(setup: Setup, wheel: Path) -> None:
-    """Run the recipes of the page on conversations with the libraries that they are for."""
-    folder = setup.scratch / "recipes"
-    venv.create(folder, with_pip=True)
-    python = folder / "bin" / "python"
-    run([python, "-m", "pip", "install", "--quiet", wheel, *RECIPE_LIBRARIES], setup.scratch)
-    shown = run([python, ROOT / "benchmarks" / "compaction" / "recipes.py"], setup.scratch)
-    assert shown.count("reach the model") == len(RECIPE_LIBRARIES), shown
 
 
 def find_python(version: str) -> Path | None:
