@@ -39,6 +39,8 @@ one Python thread runs at a time; the second one works while the first waits for
 SWITCH_SECONDS: Final = 0.0005
 """Seconds after which a thread that bounds a result lets the relay run. Python's 5 ms would delay each message by up to
 5 ms at each of its steps."""
+FAULTS: Final = (ArithmeticError, AttributeError, KeyholeError, LookupError, RuntimeError, TypeError, ValueError)
+"""The errors that the values in one message can cause. They must not stop the messages after it."""
 FIRST_DELAY: Final = 1.0
 """Seconds until a server that ended is started again. Each further time takes twice as long."""
 MAX_DELAY: Final = 60.0
@@ -207,7 +209,7 @@ def _read(line: Line, relay: Callable[[bytes], list[Step]], lost: Callable[[byte
         return lost(line.outline, too_long(line.length))
     try:
         return relay(line.raw)
-    except Exception:  # a message on which Keyhole fails must not stop the others
+    except FAULTS:
         log.exception("a message could not be relayed")
         return lost(outline_of(line.raw), "could not be relayed")
 
