@@ -82,8 +82,10 @@ def test_sections_end_at_the_next_heading_of_the_same_or_a_higher_level() -> Non
     assert a.last == d.last == e.first
 
 
-def test_a_code_block_is_not_cut_when_it_fits() -> None:
-    code = "```\n" + "".join(f"value_{n} = compute({n});  # no. {n}. Then\n\n" for n in range(24)) + "```\n"
+@pytest.mark.parametrize("sign", ["", "> "], ids=["plain", "in a quote"])
+def test_a_code_block_is_not_cut_when_it_fits(sign: str) -> None:
+    lines = "".join(f"{sign}value_{n} = compute({n});  # no. {n}. Then\n{sign}\n" for n in range(24))
+    code = f"{sign}```\n{lines}{sign}```\n"
     assert TARGET_CHARS * 2 < len(code) < LONGEST
     assert any(code in window for window in windows("Before it. " * 40 + "\n\n" + code + "\n" + "After it. " * 80))
 

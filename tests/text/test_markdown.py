@@ -134,6 +134,13 @@ def test_a_fence_may_begin_a_list_item_or_be_inside_one(marker: str) -> None:
     assert paths(text) == [(), ("Next",)]
 
 
+@pytest.mark.parametrize("end", ["> ```\n", ""], ids=["closed", "ended by the quote"])
+def test_a_fence_may_stand_in_a_quote(end: str) -> None:
+    text = f"> **Note**\n>\n> ```\n> # code\n>\n> code\n{end}\n# Next\n"
+    assert [kind for kind, _ in kinds_and_texts(text)] == ["quote", "code", "heading"]
+    assert paths(text)[-1] == ("Next",)
+
+
 def test_inline_code_in_three_backticks_does_not_open_a_fence() -> None:
     """CommonMark, section 4.5: the info string of a backtick fence has no backticks."""
     text = "```make``` builds it.\n\n# Next\n\ntext\n"

@@ -56,7 +56,8 @@ CHUNK_CHARS: Final = 50_000
 """Characters for which borders are collected and sorted at a time, to bound memory."""
 
 _CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
-_FENCE = re.compile(r"\n(?:```|~~~)")
+_FENCE = re.compile(r"\n(?:> )*+(?:```|~~~)")
+"""A fence, which may stand in a quote."""
 _TABLE = re.compile(r"^\|.*(?:\n\|.*)*", re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
@@ -156,7 +157,7 @@ def find_blocks(text: str) -> list[tuple[int, int]]:
 def _fences(text: str) -> list[int]:
     """Return the offset of the line break before each fence of a code block; -1 for a fence in the first line."""
     fences = [match.start() for match in _FENCE.finditer(text)]
-    return [-1, *fences] if text.startswith(("```", "~~~")) else fences
+    return [-1, *fences] if _FENCE.match(f"\n{text[:100]}") else fences
 
 
 def _target_chars(text: str) -> int:

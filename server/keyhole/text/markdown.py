@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from keyhole.records import Block, BlockKind
 
-# At any indent and after list markers, because list items may contain fences.
-_FENCE = re.compile(r"[ \t]*(?:(?:[-*+:]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
+# At any indent and after the signs of lists and quotes, because items and quotes may contain fences.
+_FENCE = re.compile(r"[ \t]*(?:(?:[-*+:>]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?$")
 _LIST_ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])\s")
 _MAX_LINE = 2_000
@@ -48,19 +48,24 @@ class _BlockParser:
     start: int = -1
     end: int = 0
     fence: str = ""
+    is_quoted: bool = False
+    """True if the fence stands in a quote."""
 
     def feed(self, line: str, start: int, end: int) -> None:
         """Parse the line at offsets `[start, end)`."""
         words = line.strip()
+        if self.is_quoted and words[:1] != ">":
+            self.close()  # the quote ends, and with it its code
         if self.fence:
             self.end = end
+            words = words.lstrip("> ") if self.is_quoted else words
             if words.startswith(self.fence) and not words.strip(self.fence[0]):
                 self.close()
         elif not words:
             self.close()
         elif ("```" in words or "~~~" in words) and (fence := _FENCE.match(line)):
             self.open("code", start, end)
-            self.fence = fence[1]
+            self.fence, self.is_quoted = fence[1], words[0] == ">"
         elif words[0] == "#" and (heading := _HEADING.match(line.rstrip("\n"))):
             self.close()
             self._enter_section(len(heading[1]), _title(heading[2] or ""))
@@ -86,7 +91,7 @@ class _BlockParser:
         """End the open block, if any."""
         if self.start >= 0:
             self.blocks.append(Block(self.kind, self.path, self.start, self.end))
-        self.start, self.fence = -1, ""
+        self.start, self.fence, self.is_quoted = -1, "", False
 
 
 def _title(heading: str) -> str:
