@@ -99,6 +99,8 @@ class _Converter(MarkdownConverter):
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return f"{_leading_breaks(el)}{text}\n"
 
+    convert_tab_end = convert_math
+
     def convert_blockquote(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return _indent(el, text, "> ", "> ")
 

@@ -14,6 +14,7 @@ from keyhole.extract.html.images import ImageRole
 from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.rendered_formulas import read_rendering
 from keyhole.extract.html.soup import SoupBuilder
+from keyhole.extract.html.tabs import TAB_END, TAB_LABEL
 from keyhole.text.clean import has_suspect_characters
 from keyhole.text.escape import escape_markdown
 
@@ -180,6 +181,15 @@ class InlineWriter:
             self._open_elements.append((element, lambda: self.soup.add_text(f" ({title})")))
         return True
 
+    def start_tab_label(self, _element: HtmlElement) -> bool:
+        self.soup.add_markdown("=== ")
+        return True
+
+    def start_tab_end(self, _element: HtmlElement) -> bool:
+        if not self.soup.is_in_cell:
+            self.soup.add_block("tab_end", "===", {})
+        return False
+
 
 INLINE_ELEMENTS: Final[dict[str, Callable[[InlineWriter, HtmlElement], bool]]] = {
     **dict.fromkeys(("b", "strong"), InlineWriter.start_strong),
@@ -199,5 +209,7 @@ INLINE_ELEMENTS: Final[dict[str, Callable[[InlineWriter, HtmlElement], bool]]] =
     "input": InlineWriter.start_input,
     "button": InlineWriter.start_button,
     "abbr": InlineWriter.start_abbreviation,
+    TAB_LABEL: InlineWriter.start_tab_label,
+    TAB_END: InlineWriter.start_tab_end,
 }
 """The method that begins each inline element."""

@@ -9,13 +9,16 @@ from lxml.html import HtmlElement
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.failures.detect import detect_failure, detect_home_redirect, may_be_failure
+from keyhole.extract.html.admonitions import quote_admonitions
 from keyhole.extract.html.boilerplate.classify import judge_blocks
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.links import resolve_link
 from keyhole.extract.html.metadata import read_metadata
+from keyhole.extract.html.posts import head_posts
 from keyhole.extract.html.prune import HIDDEN_PAGE, prune
 from keyhole.extract.html.rest.text import take_rest
+from keyhole.extract.html.tabs import label_panels
 from keyhole.extract.html.tree import parse_html
 from keyhole.records import Document
 from keyhole.text.clean import count_invisible, has_suspect_characters
@@ -40,6 +43,9 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     removed = dict(pruned.counts)
     if invisible := _count_invisible_chars(root):
         removed["invisible"] = invisible
+    quote_admonitions(root)
+    label_panels(root)
+    head_posts(root)
     segments = segment(root)
     rest = take_rest(segments, judge_blocks(segments, url, metadata.title), base_url)
     main, notice = _check_page(html, base_url, to_markdown(root, base_url), metadata.title, (url, requested_url))
@@ -66,6 +72,8 @@ def html_to_markdown(html: str, url: str) -> str:
     """Convert an HTML fragment to Markdown without failure checks and without removal of boilerplate."""
     root = parse_html(html)
     prune(root)
+    quote_admonitions(root)
+    label_panels(root)
     return to_markdown(root, url)
 
 

@@ -41,6 +41,7 @@ MIN_MAIN_SHARE: Final = 0.3
 """On pages judged by landmarks, the rest of the page is dropped only if `<main>` or the only `<article>` has at least
 this share of the text. With less text it may be a teaser."""
 
+_TITLES: Final = HEADINGS | {"legend"}
 _BOILERPLATE_TAGS: Final = frozenset({"nav", "footer", "aside", "dialog", "button"})
 _BOILERPLATE_ROLES: Final = ("navigation", "contentinfo", "complementary", "search", "menu", "banner", "dialog")
 
@@ -100,10 +101,10 @@ def choose_threshold(sizes: list[int], probabilities: list[float]) -> float:
 
 
 def keep_headings(blocks: list[TextBlock], is_kept: list[bool]) -> list[bool]:
-    """Return `is_kept` with the headings directly above a kept block added."""
+    """Return `is_kept` with the headings directly above a kept block added, and titles of groups such as warnings."""
     result = list(is_kept)
     for number in range(len(blocks) - 2, -1, -1):
-        if blocks[number].box.tag in HEADINGS:
+        if blocks[number].box.tag in _TITLES:
             result[number] = result[number] or result[number + 1]
     return result
 

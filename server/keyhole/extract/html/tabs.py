@@ -1,0 +1,158 @@
+"""Write the label of each tab above its panel, because a list of labels above several panels does not tell which is
+which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+TAB_LABEL: Final = "keyhole-tab-label"
+"""The element of a label in its panel. The walk writes it as `=== label`."""
+TAB_END: Final = "keyhole-tab-end"
+"""The element after the last panel of a tab set, written as `===`."""
+_MAX_LABEL: Final = 100
+"""Characters of a label. Longer texts are teasers, whose markup must stay."""
+_MAX_TABS: Final = 50
+"""Largest number of tabs in a set. Tab sets of manuals have up to twenty."""
+_REACH: Final = 4
+"""Number of ancestors of a list of tabs that are searched for its panels."""
+_PANEL_REACH: Final = 8
+"""Number of ancestors of a panel that may contain the list of its tabs."""
+_PANEL_TAGS: Final = ("div", "section", "article")
+_TOGGLES: Final = ("data-toggle", "data-bs-toggle")
+_TARGETS: Final = ("aria-controls", "href", "data-target", "data-bs-target")
+_LABEL_CLASSES: Final = frozenset({"tabbed-labels", "tabs"})
+_PANEL_CLASSES: Final = frozenset({"tabbed-content", "blocks"})
+"""Classes of the two halves of a tab set in MkDocs and VitePress, whose labels are `<label>` and whose panels follow in
+their order."""
+_SETS: Final = frozenset({"tabbed-set", "tab-set", "sd-tab-set", "vp-code-group"})
+
+
+class _TabSet(NamedTuple):
+    """The tabs of a set and their panels, in the same order."""
+
+    tabs: list[HtmlElement]
+    panels: list[HtmlElement]
+
+
+def label_panels(root: HtmlElement) -> None:
+    """Move the labels of tabs into their panels, in place.
+
+    A set is not changed if a tab has no panel, or if a label or a panel has no words, so no word is lost.
+    """
+    for tabs, panels in [*_find_aria_sets(root), *_find_label_sets(root)]:
+        if 0 < len(tabs) == len(panels) <= _MAX_TABS and _is_regular(root, tabs, panels):
+            _move_labels(tabs, panels)
+
+
+def _is_regular(root: HtmlElement, tabs: list[HtmlElement], panels: list[HtmlElement]) -> bool:
+    """Return whether the labels are short, and the panels have words, are distinct and not within each other."""
+    if len(set(panels)) < len(panels) or not all(0 < len(_read_label(tab)) <= _MAX_LABEL for tab in tabs):
+        return False
+    around = {above for element in (*tabs, *panels) for above in element.iterancestors()}
+    is_in_tree = all(element is root or root in element.iterancestors() for element in (*tabs, *panels))
+    return is_in_tree and around.isdisjoint((*tabs, *panels)) and all(map(_has_words, panels))
+
+
+def _read_label(tab: HtmlElement) -> str:
+    return " ".join(tab.text_content().split())
+
+
+def _has_words(element: HtmlElement) -> bool:
+    return any(text and not text.isspace() for text in element.itertext())
+
+
+def _move_labels(tabs: list[HtmlElement], panels: list[HtmlElement]) -> None:
+    for tab, panel in zip(tabs, panels, strict=True):
+        line = _make_line(TAB_LABEL, _read_label(tab))
+        line.tail, panel.text = panel.text, None
+        panel.insert(0, line)
+        tab.drop_tree()
+    panels[-1].append(_make_line(TAB_END, "==="))
+
+
+def _make_line(tag: str, text: str) -> HtmlElement:
+    line: HtmlElement = etree.Element("p")
+    etree.SubElement(line, tag).text = text
+    return line
+
+
+def _find_aria_sets(root: HtmlElement) -> Iterator[_TabSet]:
+    """Yield the sets whose tabs name their panels, or have as many panels near them."""
+    tab_lists = [
+        each for each in root.iter("div", "ul", "ol", "nav") if each.get("role") == "tablist" or _has_toggles(each)
+    ]
+    if not tab_lists:
+        return
+    by_id = {name: element for element in root.iter() if (name := element.get("id"))}
+    labelled = {
+        name: panel
+        for panel in root.iter(*_PANEL_TAGS)
+        if panel.get("role") == "tabpanel"
+        for name in (panel.get("aria-labelledby") or "").split()
+    }
+    near = _list_panels(root)
+    for tab_list in tab_lists:
+        tabs = [each for each in tab_list.iterdescendants() if each.get("role") == "tab" or _is_toggle(each)]
+        found = [_find_panel(tab, by_id, labelled) for tab in tabs]
+        panels = [panel for panel in found if panel is not None]
+        if len(panels) < len(tabs):
+            panels = next((near[above] for above in islice(tab_list.iterancestors(), _REACH) if above in near), [])
+        yield _TabSet(tabs, panels)
+
+
+def _has_toggles(element: HtmlElement) -> bool:
+    """Return whether an element is a list of Bootstrap's tabs."""
+    return "nav" in (element.get("class") or "").split() and any(
+        map(_is_toggle, islice(element.iter("a", "button"), 1))
+    )
+
+
+def _is_toggle(element: HtmlElement) -> bool:
+    return any(element.get(name) in {"tab", "pill"} for name in _TOGGLES) and element.get("role") != "tab"
+
+
+def _find_panel(
+    tab: HtmlElement, by_id: dict[str, HtmlElement], labelled: dict[str, HtmlElement]
+) -> HtmlElement | None:
+    for name in _TARGETS:
+        value = tab.get(name) or ""
+        if (name == "aria-controls" or value.startswith("#")) and (
+            panel := by_id.get(value.removeprefix("#"))
+        ) is not None:
+            return panel
+    return labelled.get(tab.get("id") or "")
+
+
+def _list_panels(root: HtmlElement) -> dict[HtmlElement, list[HtmlElement]]:
+    """Return the panels within each element near above them, without panels within panels."""
+    panels: dict[HtmlElement, list[HtmlElement]] = {}
+    for panel in root.iter(*_PANEL_TAGS):
+        if panel.get("role") == "tabpanel":
+            for above in islice(panel.iterancestors(), _PANEL_REACH):
+                if above.get("role") == "tabpanel":
+                    break
+                panels.setdefault(above, []).append(panel)
+    return panels
+
+
+def _find_label_sets(root: HtmlElement) -> Iterator[_TabSet]:
+    """Yield the sets whose tabs are the labels of radio buttons, as MkDocs, Sphinx and VitePress write them."""
+    for element in root.iter("div"):
+        names = set((element.get("class") or "").split())
+        if _SETS.isdisjoint(names):
+            continue
+        halves = [_find_child(element, classes) for classes in (_LABEL_CLASSES, _PANEL_CLASSES)]
+        if halves[0] is not None and halves[1] is not None:
+            yield _TabSet([each for each in halves[0] if each.tag == "label"], list(halves[1]))
+        else:
+            labels = [each for each in element if each.tag == "label"]
+            yield _TabSet(labels, [each for each in element if each.tag == "div"])
+
+
+def _find_child(element: HtmlElement, classes: frozenset[str]) -> HtmlElement | None:
+    return next((each for each in element if not classes.isdisjoint((each.get("class") or "").split())), None)
