@@ -21,6 +21,7 @@ from keyhole.extract.html.boilerplate.classify import judge_scored
 from keyhole.extract.html.boilerplate.features import compute_features
 from keyhole.extract.html.boilerplate.segments import Segments, join_lists, segment
 from keyhole.extract.html.metadata import read_metadata
+from keyhole.extract.html.page import name_parts
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 
@@ -92,6 +93,7 @@ def read_segments(page: dict[str, str]) -> tuple[Segments, str]:
     root = parse_html(page["html"])
     title = read_metadata(root, page["url"]).title
     prune(root)
+    name_parts(root)
     return join_lists(segment(root)), title
 
 

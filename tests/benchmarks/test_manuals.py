@@ -102,6 +102,12 @@ def test_the_markup_around_a_part_does_not_matter(old: str, new: str) -> None:
     assert list_missing_texts(TEXT.replace(old, new, 1)) == {}
 
 
+def test_the_title_of_an_admonition_counts_as_a_paragraph() -> None:
+    page = read_page(b'<body><div class="note"><h3>Note</h3><p>Save first.</p></div></body>', ())
+    assert find_missing(page, "> **Note**\n> Save first.\n")["headings"] == []
+    assert len(find_missing(page, "> Save first.\n")["headings"]) == 1
+
+
 def test_a_part_is_found_only_as_often_as_it_occurs() -> None:
     page = read_page(b"<ul><li>a long text<li>a long text</ul>")
     assert len(find_missing(page, "- a long text\n")["list items"]) == 1

@@ -69,14 +69,22 @@ def _iter_units(tokens: Sequence[Token]) -> Iterator[Unit]:
             case "inline" if in_row:
                 cells.append(_read_inline(token))
             case "inline":
-                number = item.info + item.markup if item and item.info else ""
-                yield Unit(
-                    "heading" if heading else "text",
-                    make_key(_read_inline(token)),
-                    number=number,
-                    item=item is not None,
-                )
+                yield from _make_lines(token, "heading" if heading else "text", item)
                 item = None
+
+
+def _make_lines(token: Token, kind: str, item: Token | None) -> Iterator[Unit]:
+    number = item.info + item.markup if item and item.info else ""
+    for line_number, line in enumerate(_split_title(token)):
+        yield Unit(kind, make_key(line), number=number, item=item is not None and line_number == 0)
+
+
+def _split_title(token: Token) -> list[str]:
+    """Return the text of a paragraph, without its first line if that is bold: the title of an admonition."""
+    text = _read_inline(token)
+    kinds = [child.type for child in token.children or [] if child.type != "text" or child.content]
+    end = kinds.index("strong_close") + 1 if kinds[:1] == ["strong_open"] else len(kinds)
+    return text.split("\n", 1) if kinds[end : end + 1] == ["softbreak"] else [text]
 
 
 def _make_row(cells: Sequence[str]) -> Unit:

@@ -43,9 +43,7 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     removed = dict(pruned.counts)
     if invisible := _count_invisible_chars(root):
         removed["invisible"] = invisible
-    quote_admonitions(root)
-    label_panels(root)
-    head_posts(root)
+    name_parts(root)
     segments = segment(root)
     rest = take_rest(segments, judge_blocks(segments, url, metadata.title), base_url)
     main, notice = _check_page(html, base_url, to_markdown(root, base_url), metadata.title, (url, requested_url))
@@ -59,6 +57,13 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
         metadata=metadata,
         main_end=len(main) if rest else None,
     )
+
+
+def name_parts(root: HtmlElement) -> None:
+    """Put the names of the parts of a pruned page into these parts, in place: titles, labels, authors of posts."""
+    quote_admonitions(root)
+    label_panels(root)
+    head_posts(root)
 
 
 def _count_invisible_chars(root: HtmlElement) -> int:
