@@ -257,6 +257,14 @@ def test_a_page_that_fades_most_of_its_blocks_in_is_shown_with_a_notice(style: s
     assert document.notice == "hidden_page"
 
 
+def test_a_page_whose_menus_outweigh_its_faded_paragraphs_is_shown_with_a_notice() -> None:
+    menu = f"<ul>{'<li><a href=/a>An entry of the menu of the site</a>' * 120}</ul>"
+    blocks = f"<section style=opacity:0><h2>Heading</h2><p>{HIDDEN_TEXT}</section>" * 3
+    document = read_html(f"<body>{menu}{blocks}", URL)
+    assert document.text.count(HIDDEN_TEXT.strip()) == 3
+    assert document.notice == "hidden_page"
+
+
 def test_a_page_is_shown_if_its_style_sheet_is_too_complex_to_be_applied() -> None:
     rules = "".join(f".b{number} * ~ *:not([a]) *{{opacity:0}}" for number in range(100))
     divs = (

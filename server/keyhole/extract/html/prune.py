@@ -13,6 +13,7 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
+from keyhole.extract.html.shadow_roots import attach_shadow_root, detach_shadow_roots
 from keyhole.extract.html.visibility.hidden import Hidden, Visibility
 from keyhole.extract.html.widgets import drop_icons, replace_widgets
 
@@ -31,7 +32,10 @@ PAGE_SHARE: Final = 0.8
 PART_SHARE: Final = 0.1
 """A hidden part with a smaller share of the page's text stays hidden, even if the page hides its content."""
 FADED_SHARE: Final = 0.5
-"""A page fades its content in by scripts if blocks with at least this share of its text are transparent."""
+"""A page fades its content in by scripts if blocks with at least this share of its text, or of its paragraphs, are
+transparent."""
+MIN_FADED_SHARE: Final = 0.25
+"""Smallest share of a page's text in transparent blocks that are its content. Menus and footers may be most of it."""
 _MAX_ROUNDS: Final = 8
 """Hidden elements that contain one another, such as `<html>` and `<body>`, are shown one by one, up to this number."""
 
@@ -65,9 +69,13 @@ def prune(root: HtmlElement) -> Pruned:
 
     Elements inside a removed element, and elements without text, are not counted.
     """
-    hidden, shows_hidden_page = _find_hidden(root)
     comments = int(_COUNT_COMMENTS(root))
+    shadows = detach_shadow_roots(root)
+    hidden, shows_hidden_page = _find_hidden(root)
     removed = _remove_hidden(root, hidden)
+    for shadow in shadows:
+        removed += _remove_hidden(shadow.content, Visibility(shadow.content).find_hidden())
+        attach_shadow_root(shadow)
     scripts = _drop_scripts(root)
     unspoken = [value.getparent() for value in _ARIA_HIDDEN(root) if value == "true"]
     _drop_katex_output(root, unspoken)
@@ -115,7 +123,7 @@ def _find_content(root: HtmlElement, hidden: Hidden) -> set[HtmlElement]:
         if not any(above in parts for above in element.iterancestors())
     }
     faded = {element: outermost[element] for element in outermost if element in hidden.faded or element in hidden.veils}
-    if sum(faded.values()) >= max(PAGE_CHARS, FADED_SHARE * total):
+    if _is_faded_in(root, faded, total):
         blocks = {element: _count_blocks(element) for element in faded}
         if sum(blocks.values()) >= MIN_BLOCKS:
             return {element for element, count in blocks.items() if count}
@@ -130,6 +138,19 @@ def _find_content(root: HtmlElement, hidden: Hidden) -> set[HtmlElement]:
             if length >= max(PAGE_CHARS, PAGE_SHARE**2 * total) and _has_structure(element)
         }
     return set()
+
+
+def _is_faded_in(root: HtmlElement, faded: dict[HtmlElement, int], total: int) -> bool:
+    """Return whether transparent elements hold most of the text of a page, or most of its paragraphs."""
+    chars = sum(faded.values())
+    if chars < max(PAGE_CHARS, MIN_FADED_SHARE * total):
+        return False
+    return chars >= FADED_SHARE * total or sum(map(_count_prose, faded)) >= FADED_SHARE * max(1, _count_prose(root))
+
+
+def _count_prose(element: HtmlElement) -> int:
+    """Return the number of characters of the paragraphs in an element, without white space."""
+    return sum(_count_all(each) for each in element.iter("p") if _is_read(each))
 
 
 def _count_blocks(element: HtmlElement) -> int:

@@ -22,12 +22,17 @@ MIN_PIXELS: Final = 10
 """Number of pixels that must differ: six letters of a font of 1 pixel have fewer."""
 _PREPARE: Final = """(() => {
   document.getAnimations().forEach(a => { try { a.finish() } catch { a.pause(); a.currentTime = 0 } });
-  const walker = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
+  if (document.querySelector('template[shadowrootmode]')) document.body.setHTMLUnsafe(document.body.innerHTML);
+  const roots = [document];
   window.texts = [];
-  while (walker.nextNode()) {
-    const text = walker.currentNode;
-    const unpainted = text.parentElement?.closest('style, script, title');
-    if (text.data.includes('MARKER') && (!unpainted || unpainted.closest('svg'))) texts.push(text);
+  for (const root of roots) {
+    root.querySelectorAll('*').forEach(e => { if (e.shadowRoot) roots.push(e.shadowRoot) });
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const text = walker.currentNode;
+      const unpainted = text.parentElement?.closest('style, script, title');
+      if (text.data.includes('MARKER') && (!unpainted || unpainted.closest('svg'))) texts.push(text);
+    }
   }
   window.fields = [...document.querySelectorAll('input')].filter(f => f.value === 'MARKER');
 })()"""

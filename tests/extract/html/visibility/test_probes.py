@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
-from tests.extract.html.visibility import probe_documents, probe_inline_styles, probe_sheets
+from tests.extract.html.visibility import probe_documents, probe_inline_styles, probe_sheets, probe_techniques
 from tests.extract.html.visibility.judge import MARKER, is_visible, open_page
 from tests.support.chromium import MISSING, Chromium, find_chromium
 
@@ -34,6 +34,7 @@ def list_probes() -> Iterator[tuple[str, str, bool]]:
         (probe_inline_styles, '<div style="{}">MARKER</div>'),
         (probe_sheets, "<style>{}</style><p class=x id=y>MARKER</p>"),
         (probe_documents, "{}"),
+        (probe_techniques, "{}"),
     ):
         for table, visible in ((tables.HIDDEN, False), (tables.VISIBLE, True)):
             for name, text in table.items():
@@ -56,6 +57,13 @@ def test_the_tables_hold_many_probes_of_both_verdicts() -> None:
     verdicts = [visible for _, _, visible in PROBES]
     assert len({name for name, _, _ in PROBES}) == len(PROBES) > 450
     assert min(verdicts.count(True), verdicts.count(False)) > 150
+
+
+@pytest.mark.parametrize("body", probe_techniques.UNREADABLE.values(), ids=probe_techniques.UNREADABLE)
+def test_text_that_is_too_small_to_read_is_left_out(body: str) -> None:
+    root = parse_html(build_page(body))
+    prune(root)
+    assert MARKER not in "".join(root.itertext())
 
 
 @pytest.mark.skipif(find_chromium() is None, reason=MISSING)

@@ -15,8 +15,8 @@ Style = Mapping[str, Value]
 
 MIN_OPACITY: Final = MAX_DIFFERENCE / 255
 """Opacity up to which black text on white cannot be told from its background."""
-MIN_FONT: Final = 1.5
-"""Font size in pixels below which letters are dots."""
+MIN_FONT: Final = 2.5
+"""Font size in pixels below which letters are dots that nobody can read."""
 _MIN_ZOOM: Final = MIN_FONT / 16
 FAR_RIGHT: Final = WIDTH + FAR
 """Distance in pixels to the right or down that moves a box off the page. Nobody scrolls there."""

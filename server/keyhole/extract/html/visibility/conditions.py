@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
+
+import tinycss2
 
 from keyhole.extract.html.visibility.lengths import (
     HEIGHT,
@@ -15,7 +18,9 @@ from keyhole.extract.html.visibility.lengths import (
     significant,
     split_commas,
 )
+from keyhole.extract.html.visibility.pseudo_classes import PSEUDO_CLASSES
 from keyhole.extract.html.visibility.shorthands import RELEVANT, expand
+from keyhole.extract.html.visibility.supported_properties import SUPPORTED
 
 Leaf = Callable[[Token], bool | None]
 """Evaluate one condition in parentheses; None stands for an unknown condition, which applies in no case."""
@@ -35,6 +40,14 @@ _KEYWORDS: Final = {
     "dynamic-range": "standard", "video-dynamic-range": "standard", "scan": "progressive",
 }  # fmt: skip
 """The features of a computer screen whose user changed no settings and does not point at anything."""
+_PSEUDO: Final = re.compile(r"::?([a-z-]+)")
+_OTHER_PSEUDOS: Final = frozenset((
+    "is", "where", "not", "has", "any", "matches", "nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type",
+    "lang", "dir", "state", "host-context", "slotted", "part", "before", "after", "first-line", "first-letter",
+    "selection", "marker", "placeholder", "backdrop", "file-selector-button", "cue", "highlight", "target-text",
+    "spelling-error", "grammar-error", "details-content", "view-transition",
+))  # fmt: skip
+"""Pseudo-classes with arguments and pseudo-elements that browsers know."""
 _OFF: Final = frozenset({"no-preference", "none"})
 _OPERATORS: Final = frozenset({"<", ">", "="})
 
@@ -182,11 +195,18 @@ def _compare_range(tokens: list[Token]) -> bool | None:
 
 def _supports(token: Token) -> bool | None:
     if token.type == "function":
-        return token.lower_name in {"selector", "font-tech", "font-format"} or None
+        return _supports_function(token)
     tokens = significant(token.content)
     if len(tokens) < 3 or tokens[0].type != "ident" or tokens[1].type != "literal" or tokens[1].value != ":":
         return None
     name = tokens[0].lower_value
     if name in RELEVANT:
         return bool(expand(name, tokens[2:]))
-    return not name.startswith(("-moz-", "-ms-", "-o-"))
+    return name.removeprefix("-webkit-") in SUPPORTED or name.startswith("--")
+
+
+def _supports_function(token: Token) -> bool | None:
+    if token.lower_name != "selector":
+        return token.lower_name in {"font-tech", "font-format"} or None
+    names = _PSEUDO.findall(tinycss2.serialize(token.arguments).lower())
+    return all(name in PSEUDO_CLASSES or name in _OTHER_PSEUDOS or name.startswith("-webkit-") for name in names)

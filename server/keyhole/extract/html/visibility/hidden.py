@@ -13,7 +13,7 @@ from keyhole.extract.html.visibility.attributes import hides_by_attributes
 from keyhole.extract.html.visibility.backgrounds import Backgrounds
 from keyhole.extract.html.visibility.boxes import MIN_OPACITY, find_escape, hides_box, hides_letters, is_moved_away
 from keyhole.extract.html.visibility.cascade import Cascade
-from keyhole.extract.html.visibility.controls import find_revealed, is_within, list_references
+from keyhole.extract.html.visibility.controls import find_revealed, find_unfolded, is_within, list_references
 from keyhole.extract.html.visibility.data_sheets import find_sheets
 from keyhole.extract.html.visibility.page import OutOfWorkError, Page, find_attributes
 from keyhole.extract.html.visibility.rules import Rules
@@ -88,6 +88,7 @@ class Visibility:
             if not concealing:
                 break
             revealed = find_revealed(self._root, concealing, self._references) | self._find_ticked(hidden)
+            revealed |= find_unfolded(filter(self._only_folds, hidden.faded), concealing)
             if revealed <= forgiven:
                 break
             forgiven |= revealed

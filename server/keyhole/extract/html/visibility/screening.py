@@ -17,7 +17,7 @@ from keyhole.extract.html.visibility.shapes import FAR, Transform
 _HIDING_WORDS: Final = re.compile(
     r"""display[^;:]*:[^;]*(?:none|var)|visibility|opacity[^;:\w-]*:\s*+(?!1\s*(?:[;!}]|\Z))|clip|mask|\\
     |(?:scale|transform|rotate|matrix|translate|filter|animation|content)[\w-]*[^;:\w-]*:
-    |font(?:-size)?[^;:\w-]*:(?:[^;]*[^\w.%\#-])?(?:0|\.\d|1(?:px|pt|\s*/|[;.!}\s]|\Z)|\d*\.?\d%|[a-z-]+\()
+    |font(?:-size)?[^;:\w-]*:(?:[^;]*[^\w.%\#-])?(?:0|\.\d|[12](?:\.\d+)?(?:px|pt|\s*/|[;.!}\s]|\Z)|\d*\.?\d%|[a-z-]+\()
     |font-size-adjust|text-security|zoom|z-index[^;:]*:[^;]*-
     |(?:left|right|top|bottom|inset|indent|margin|inline|block|start|end)[^;:\w-]*:[^;]*(?:\d{3}|\d\d[a-z]|[a-z]\()
     |(?:width(?<!min-width)|height(?<!min-height)|-size(?<!min--size))[^;:\w-]*:[^;\d\w.]*(?:0|1px|\.\d|[a-z-]+\()

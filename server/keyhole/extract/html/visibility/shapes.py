@@ -17,8 +17,12 @@ from keyhole.extract.html.visibility.lengths import (
     split_commas,
 )
 
+_MIN_SCALE: Final = 0.05
+"""A scale of at most this leaves nothing to read: text of 16 pixels is less than a pixel high."""
 _FLAT: Final = 0.02
-"""A scale of at most this leaves nothing to read: text of 16 pixels is a third of a pixel high."""
+"""A turned box whose width is at most this share of its own leaves nothing to read."""
+_MOST_CLIPPED: Final = 990
+"""Thousandths of a box whose clipping leaves nothing that can be read."""
 FAR: Final = 500
 """Distance in pixels that moves a box off the page: authors write 999 or 9999."""
 
@@ -70,7 +74,7 @@ def _parse_function(token: Token, context: Context) -> Transform | None:
         numbers = [parse_number(part) for part in parts]
         if any(number is None for number in numbers):
             return None
-        return Transform(is_flat=name != "scalez" and any(abs(number or 0) <= _FLAT for number in numbers[:2]))
+        return Transform(is_flat=name != "scalez" and any(abs(number or 0) <= _MIN_SCALE for number in numbers[:2]))
     if name in _ANGLES:
         return _parse_rotation(name, [part for part in parts if part])
     if name in _MATRICES:
@@ -112,7 +116,7 @@ def parse_single_transform(name: str, tokens: Tokens, context: Context) -> Trans
     if name == "scale" and 0 < len(tokens) <= 3:
         numbers = [parse_number([token]) for token in tokens]
         if all(number is not None for number in numbers):
-            return Transform(is_flat=any(abs(number or 0) <= _FLAT for number in numbers[:2]))
+            return Transform(is_flat=any(abs(number or 0) <= _MIN_SCALE for number in numbers[:2]))
     if name == "rotate":
         axis = next((token.lower_value for token in tokens if token.type == "ident"), "z")
         angles = [[token] for token in tokens if token.type == "dimension"]
@@ -153,7 +157,7 @@ def parse_clip_path(tokens: Tokens, context: Context) -> bool | None:
     name, arguments = shapes[0].lower_name, significant(shapes[0].arguments)
     if name in {"circle", "ellipse"}:
         radii = [parse_length([token], context) for token in arguments[: 1 if name == "circle" else 2]]
-        return any(radius is not None and radius <= 0 for radius in radii)
+        return any(radius is not None and radius <= 1 for radius in radii)
     if name == "polygon":
         return _is_empty_polygon(split_commas(shapes[0].arguments), context)
     if name == "path":
@@ -180,7 +184,7 @@ def _is_empty_rectangle(name: str, arguments: list[Token], context: Context) -> 
     left = values[3] if len(values) > 3 else right
     if name == "rect":
         return bottom - top <= 1 or right - left <= 1
-    return top + bottom >= 1_000 or left + right >= 1_000
+    return top + bottom >= _MOST_CLIPPED or left + right >= _MOST_CLIPPED
 
 
 def _is_empty_polygon(parts: list[list[Token]], context: Context) -> bool | None:
