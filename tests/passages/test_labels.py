@@ -38,6 +38,19 @@ def test_the_label_has_the_headings_words_without_marks_and_links() -> None:
     assert label_after(text, "siege") == " The siege of Montreal now"
 
 
+@pytest.mark.parametrize(
+    ("heading", "label"),
+    [
+        ("The `json_extract()` function", "The json_extract() function"),
+        ("`__init__` and *new*", "__init__ and new"),
+        (r"2 \* snake_case", "2 * snake_case"),
+        ("[`os.path`](https://example.org/x)", "os.path"),
+    ],
+)
+def test_the_label_keeps_the_signs_of_names(heading: str, label: str) -> None:
+    assert label_after(f"## {heading}\n\n{PLAIN}", heading) == f" {label}"
+
+
 def test_a_long_heading_is_cut() -> None:
     text = f"## {'Siege ' * 40}\n\n{PLAIN}"
     assert 1 < len(label_after(text, "Siege")) <= 1 + MAX_HEADING_CHARS

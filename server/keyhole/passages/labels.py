@@ -25,7 +25,9 @@ MAX_HEADING_SHARE = 0.25
 TABLE_SEARCH_CHARS = 50_000
 """Characters searched backwards for the top of a table, to bound the cost."""
 
-_INLINE = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*_`\\]+")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_MARK = re.compile(r"(`+)(.+?)\1|\\(.)|\*+")
+"""Inline code, an escaped sign, or the stars of emphasis. Underscores are part of names."""
 _NOT_A_ROW = re.compile(r"\n(?![ \t]*\|)")
 _RULE = re.compile(r"\s*\|[\s:|-]+\|?\s*")
 
@@ -105,4 +107,5 @@ def _header_row(text: str, start: int, end: int) -> str:
 def _plain_heading(index: Index, heading: Heading) -> str:
     """Return a heading's words without Markdown marks, links and line break."""
     line = index.text[heading.start : min(heading.end, heading.start + MAX_HEADING_LINE_CHARS)]
-    return " ".join(_INLINE.sub(lambda match: match[1] or "", line.strip().strip("#")).split())
+    line = _LINK.sub(r"\1", line.strip().strip("#"))
+    return " ".join(_MARK.sub(lambda mark: mark[2] or mark[3] or "", line).split())
