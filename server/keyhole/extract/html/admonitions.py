@@ -125,7 +125,7 @@ def _embolden(element: HtmlElement, title: HtmlElement) -> None:
     if following is not None:
         title.remove(bold)
         bold.tail = None
-        line_break = etree.Element("br")
+        line_break = title.makeelement("br")
         line_break.tail, following.text = following.text, None
         following[:0] = [bold, line_break]
 

@@ -40,7 +40,6 @@ class InlineWriter:
         self._links = LinkResolver(base_url)
         self._footnotes = footnotes.find_footnotes(region, self._links)
         self._open_elements: list[tuple[HtmlElement, EndAction]] = []
-        self._expanded: set[str] = set()
         self._is_in_code = False
 
     def _open_mark(self, element: HtmlElement, kind: str, **attributes: str) -> bool:
@@ -175,12 +174,6 @@ class InlineWriter:
             self.soup.add_markdown("[x] " if element.get("checked") is not None else "[ ] ")
         return False
 
-    def start_abbreviation(self, element: HtmlElement) -> bool:
-        """Write an abbreviation, followed by its long form at the first use."""
-        if title := inline_rules.expand_abbreviation(element, self._expanded):
-            self._open_elements.append((element, lambda: self.soup.add_text(f" ({title})")))
-        return True
-
     def start_tab_label(self, _element: HtmlElement) -> bool:
         self.soup.add_markdown("=== ")
         return True
@@ -208,7 +201,6 @@ INLINE_ELEMENTS: Final[dict[str, Callable[[InlineWriter, HtmlElement], bool]]] =
     "rt": InlineWriter.start_ruby_text,
     "input": InlineWriter.start_input,
     "button": InlineWriter.start_button,
-    "abbr": InlineWriter.start_abbreviation,
     TAB_LABEL: InlineWriter.start_tab_label,
     TAB_END: InlineWriter.start_tab_end,
 }

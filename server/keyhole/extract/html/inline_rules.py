@@ -1,4 +1,4 @@
-"""Rules for inline elements: superscripts and subscripts, permalinks, abbreviations."""
+"""Rules for inline elements: superscripts and subscripts, permalinks."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ _ORDINAL = re.compile(r"(?i)(?:st|nd|rd|th|er|re|e|è|ème|o|a|os|as|º|ª|tm|sm
 _CHEMICAL = re.compile(r"(?:^|[^a-z])(?:[A-Z][a-z]?|\)|\])$")
 _SIMPLE = re.compile(r"[\w.*′'+−-]{1,12}$")
 _ENDS_IN_WORD = re.compile(r"[\w)\]}$*`|′]$")
-_MAX_LONG_FORM: Final = 100
-"""Largest length of the long form of an abbreviation, in characters. Longer titles are remarks."""
 
 
 def format_sup_sub(words: str, before: str, *, is_sub: bool) -> str:
@@ -88,13 +86,3 @@ def find_only_link(element: HtmlElement) -> str:
         return ""
     outside = f"{element.text or ''}{element[0].tail or ''}"
     return "" if outside.strip() else element[0].get("href") or ""
-
-
-def expand_abbreviation(element: HtmlElement, expanded: set[str]) -> str:
-    """Return the long form of an abbreviation at its first use, else "". Adds the abbreviation to `expanded`."""
-    title = " ".join(clean((element.get("title") or "")[: 2 * _MAX_LONG_FORM]).split())
-    short = (element.text or "").strip()
-    if not title or not short or len(title) > _MAX_LONG_FORM or short in expanded or title == short:
-        return ""
-    expanded.add(short)
-    return title

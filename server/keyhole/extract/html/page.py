@@ -15,6 +15,7 @@ from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.links import resolve_link
 from keyhole.extract.html.metadata import read_metadata
+from keyhole.extract.html.notes import prepare_notes
 from keyhole.extract.html.posts import head_posts
 from keyhole.extract.html.prune import HIDDEN_PAGE, prune
 from keyhole.extract.html.rest.text import take_rest
@@ -61,6 +62,7 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
 
 def name_parts(root: HtmlElement) -> None:
     """Put the names of the parts of a pruned page into these parts, in place: titles, labels, authors of posts."""
+    prepare_notes(root)
     quote_admonitions(root)
     label_panels(root)
     head_posts(root)
@@ -77,8 +79,7 @@ def html_to_markdown(html: str, url: str) -> str:
     """Convert an HTML fragment to Markdown without failure checks and without removal of boilerplate."""
     root = parse_html(html)
     prune(root)
-    quote_admonitions(root)
-    label_panels(root)
+    name_parts(root)
     return to_markdown(root, url)
 
 

@@ -112,7 +112,7 @@ def _write_head(post: HtmlElement, facts: Facts, posts: _Posts) -> None:
         return
     for fact in parts:
         fact.drop_tree()
-    line = etree.Element("legend")
+    line = post.makeelement("legend")
     etree.SubElement(line, "strong").text = words[0]
     line[0].tail = "".join(f" · {word}" for word in words[1:])
     body = _find_body(post, posts)

@@ -7,6 +7,7 @@ and parsing it again, which would also move misplaced elements a second time.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from bs4 import Tag
@@ -25,6 +26,10 @@ SPACED: Final = frozenset({"li", "dd", "blockquote", "footnote", "table"})
 LINK_TAGS: Final = frozenset({"a", "span"})
 """Links with and without an address."""
 SUP_SUB_TAGS: Final = frozenset({"sup", "sub"})
+_WIDE: Final = r"[\u2e80-\u312f\u31a0-\u9fff\uf900-\ufaff\uff00-\uff60]"
+_LINE_BREAK: Final = re.compile(rf"(?<={_WIDE})[ \t]*\n\s*(?={_WIDE})")
+"""A line break of the source between two Chinese or Japanese characters, which is not written as a space (CSS Text 3,
+section 4.1.3). Korean words are separated by spaces."""
 _PRECEDING_CHARS: Final = 20
 """Number of characters stored of the text before a superscript or subscript, which determine its Markdown."""
 
@@ -181,6 +186,8 @@ class SoupBuilder:
             if text and not self._ends_in_space:
                 self._append(" ")
             return
+        if not text.isascii() and "\n" in text:
+            text = _LINE_BREAK.sub("", text)
         line_text = " ".join(text.split())
         if not self._ends_in_space and (text[0].isspace() or (self._is_image_before and line_text[0].isalnum())):
             line_text = " " + line_text

@@ -68,15 +68,15 @@ def _has_words(element: HtmlElement) -> bool:
 
 def _move_labels(tabs: list[HtmlElement], panels: list[HtmlElement]) -> None:
     for tab, panel in zip(tabs, panels, strict=True):
-        line = _make_line(TAB_LABEL, _read_label(tab))
+        line = _make_line(panel, TAB_LABEL, _read_label(tab))
         line.tail, panel.text = panel.text, None
         panel.insert(0, line)
         tab.drop_tree()
-    panels[-1].append(_make_line(TAB_END, "==="))
+    panels[-1].append(_make_line(panels[-1], TAB_END, "==="))
 
 
-def _make_line(tag: str, text: str) -> HtmlElement:
-    line: HtmlElement = etree.Element("p")
+def _make_line(near: HtmlElement, tag: str, text: str) -> HtmlElement:
+    line = near.makeelement("p")
     etree.SubElement(line, tag).text = text
     return line
 

@@ -21,6 +21,8 @@ _BLOCK_TAGS = frozenset((
     "li", "main", "menu", "nav", "noframes", "ol", "optgroup", "option", "p", "search", "section", "summary", "table",
     "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 ))  # fmt: skip
+_AFTER_LABEL: Final = ".:) \t\n"
+"""Signs between the label of a footnote and its text."""
 _HEADING_CONTENT = frozenset({"div", "section", "p", "header", "center", "hgroup", "article", "main"})
 
 
@@ -46,7 +48,7 @@ class _PageWriter(ListWriter):
 
     def walk(self, root: HtmlElement, *, content_only: bool) -> None:
         """Write a tree, or only the content of its root element if `content_only` is True."""
-        soup, opened = self.soup, self._open_elements
+        soup, opened, redundant = self.soup, self._open_elements, self._footnotes.redundant
         add_text = soup.add_text
         events = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
         skipped: HtmlElement | None = None
@@ -68,7 +70,11 @@ class _PageWriter(ListWriter):
                     while opened and opened[-1][0] is element:
                         opened.pop()[1]()
             if (tail := element.tail) and element is not root:
-                add_text(tail)
+                add_text(self._trim_tail(tail) if redundant and element in redundant else tail)
+
+    def _trim_tail(self, tail: str) -> str:
+        """Return the text after the label of a footnote without the signs that set the label apart."""
+        return tail if self.soup.line_tag else tail.lstrip(_AFTER_LABEL)
 
     def _start(self, element: HtmlElement) -> bool:
         """Begin an element and return whether its content must be walked."""
@@ -101,7 +107,10 @@ class _PageWriter(ListWriter):
     def _start_by_class(self, element: HtmlElement, classes: str) -> bool:
         """Begin an element that its class may mark as a formula or code, and return whether to walk its content."""
         names = classes[: code.MAX_CLASS].split()
-        if "t-lines" in names:
+        if "classifier" in names:
+            # The type after a term, which the style sheets of Sphinx set apart by a colon.
+            self.soup.add_text(" " if self.soup.preceding.rstrip().endswith(":") else " : ")
+        elif "t-lines" in names:
             # Lines on cppreference.com, which are separated only by its style sheet.
             self._line_elements.update(element[1:])
         elif rendered_formulas.is_rendering(names):
