@@ -51,6 +51,13 @@ def test_the_label_keeps_the_signs_of_names(heading: str, label: str) -> None:
     assert label_after(f"## {heading}\n\n{PLAIN}", heading) == f" {label}"
 
 
+def test_a_heading_is_omitted_above_the_beginning_of_a_passage_that_is_much_shorter() -> None:
+    index = Index(f"## The siege of the town\n\n{PLAIN}")
+    window = index.window_at(index.text.index("The committee")) + 1
+    assert gap_label(index, window, end=index.starts[window] + 40) == ""
+    assert gap_label(index, window, end=index.starts[window] + 200) == " The siege of the town"
+
+
 def test_a_long_heading_is_cut() -> None:
     text = f"## {'Siege ' * 40}\n\n{PLAIN}"
     assert 1 < len(label_after(text, "Siege")) <= 1 + MAX_HEADING_CHARS

@@ -47,13 +47,15 @@ def _headings_above(index: Index, offset: int) -> list[Heading]:
     return path[::-1]
 
 
-def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = ()) -> str:
+def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = (), end: int | None = None) -> str:
     """Return the label of the gap line before a window; "" if it would be too long for the passage.
 
+    `end`: where the passage ends within the window; None if it shows the whole window.
     The heading is omitted if one of the `shown` spans, which are in order, contains it. A passage of the rest always
     has the kind of its part, unless the part's line is shown. A passage of a PDF file has its page.
     """
-    start, end = index.starts[window], index.end(window)
+    start = index.starts[window]
+    end = index.end(window) if end is None else min(end, index.end(window))
     parts = []
     part = _part_of_rest(index, start)
     if part and part.start < start and not _is_shown(part.start, shown):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from keyhole.passages.find import Index, Span
 from keyhole.passages.gaps import gap_line, shown_part
-from keyhole.passages.labels import gap_label
+from keyhole.passages.labels import MAX_HEADING_SHARE, gap_label
 from keyhole.passages.split import sentence_ends
 from keyhole.text.measure import Measure, fit_forward, fits
 
@@ -57,7 +57,7 @@ def render_spans(index: Index, spans: Sequence[Span], *, labelled: bool = True) 
     for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
         if start > position:
             has_label = labelled and start < len(text)
-            label = gap_label(index, index.window_at(start), spans[:number]) if has_label else ""
+            label = gap_label(index, index.window_at(start), spans[:number], end) if has_label else ""
             new_label = label if label != last_label else ""
             on_new_line = not pieces or pieces[-1].endswith("\n")
             pieces.append(("" if on_new_line else "\n") + gap_line(position, start, new_label))
@@ -110,7 +110,18 @@ def _truncate_window(index: Index, window: int, packed: set[int], left: int, tot
         best = end
     if best == start and not packed:
         best = min(index.end(window), fit_forward(index.text, start, left, total.measure))
+    if not packed:
+        best = max(best, _truncate_unlabelled(index, window, left, total))
     return [(start, best)] if best > start else []
+
+
+def _truncate_unlabelled(index: Index, window: int, left: int, total: _RunningSize) -> int:
+    """Return the end of the first characters that fit `left` and the space of a label that they do not need."""
+    start = index.starts[window]
+    label, shorter = gap_label(index, window), gap_label(index, window, end=start + 1)
+    left += total.measure(label) - total.measure(shorter) if label and window else 0
+    longest = int((len(label) - len(shorter) - 1) / MAX_HEADING_SHARE) - 1
+    return min(index.end(window), start + max(0, longest), fit_forward(index.text, start, left, total.measure))
 
 
 def merge_adjacent(spans: Sequence[Span]) -> list[Span]:
