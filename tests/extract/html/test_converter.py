@@ -149,6 +149,10 @@ def test_a_list_in_a_cell_is_readable() -> None:
         ("<ul><li><h3>a</h3><p>b</ul>", "### a\n\nb\n"),
         ("<dl><dt>a<dt>b<dd>c<p>d<dt>e<dd>f</dl>", "a\nb\n: c\n\n  d\n\ne\n: f\n"),
         ("<dl><dt><b>n</b><span class=classifier>int</span><dd>x</dl>", "**n** : int\n: x\n"),
+        (
+            "<dl><dt>n <span class=classifier-delimiter>:</span> <span class=classifier>int</span><dd>x</dl>",
+            "n : int\n: x\n",
+        ),
         ("<dl><dt><b>n</b> : <span class=classifier>int</span><dd>x</dl>", "**n** : int\n: x\n"),
         ("<dl><dt>a<dd><pre>x\n\ny</pre></dl>", "a\n: ```\n  x\n\n  y\n  ```\n"),
         ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", "a\n: b\n\n: c\n\nd\n: e\n"),

@@ -109,7 +109,9 @@ class _PageWriter(ListWriter):
         names = classes[: code.MAX_CLASS].split()
         if "classifier" in names:
             # The type after a term, which the style sheets of Sphinx set apart by a colon.
-            self.soup.add_text(" " if self.soup.preceding.rstrip().endswith(":") else " : ")
+            before = element.getprevious()
+            has_colon = before is not None and before.get("class") == "classifier-delimiter"
+            self.soup.add_text(" " if has_colon or self.soup.preceding.rstrip().endswith(":") else " : ")
         elif "t-lines" in names:
             # Lines on cppreference.com, which are separated only by its style sheet.
             self._line_elements.update(element[1:])
