@@ -98,7 +98,7 @@ for turn in $(seq 300); do
     for file in /proc/[0-9]*/cmdline; do
         line=$(tr '\\0' ' ' < $file 2>/dev/null)
         case $line in
-        *browser.py*file://*|*browser.py*token=*)
+        *"$1"/browser.py*file://*|*"$1"/browser.py*token=*)
             echo "saw $line"
             path=$(echo "$line" | sed 's/.*file:..//; s/ *$//')
             cat "$path" 2>&1
@@ -108,7 +108,9 @@ for turn in $(seq 300); do
     done
 done
 """
-"""Polls the command lines of all processes for the address that a browser opens, and tries to read it."""
+"""Polls the command lines of all processes for the address that the browser of a folder opens, and tries to read it.
+
+The folder is the argument: the browser of another test may not have ended yet."""
 
 
 class Visit:
@@ -173,8 +175,8 @@ def test_another_user_of_the_machine_learns_no_link_from_the_command_line_of_the
     with looking(home, browser=visit.command) as (_, link):
         visit.address()
         seen = subprocess.run(
-            ["/bin/sh"], input=THIEF, capture_output=True, text=True, timeout=PATIENCE, check=True,
-            cwd="/", user=nobody, group=nobody, extra_groups=[],
+            ["/bin/sh", "-s", str(visit.folder)], input=THIEF, capture_output=True, text=True, timeout=PATIENCE,
+            check=True, cwd="/", user=nobody, group=nobody, extra_groups=[],
         ).stdout  # fmt: skip
         assert "saw " in seen and "browser.py" in seen and "open.html" in seen
         assert "token=" not in seen and seen.count("Permission denied") == 2
