@@ -24,6 +24,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from keyhole.extract.html.converter import to_markdown
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 
@@ -295,7 +296,7 @@ def measure(path: Path) -> dict[str, tuple[int, int]]:
     body = root.find("body")
     region = body if body is not None else root
     expected = parse_html_parts(region, address)
-    actual = parse_markdown_parts(to_markdown(region, address))
+    actual = parse_markdown_parts(to_markdown(region, LinkResolver(address)))
     if "--missing" in sys.argv:
         for kind in KINDS[:-1]:
             for item in list((Counter(expected.parts[kind]) - Counter(actual.parts[kind])).elements())[:6]:

@@ -12,7 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keyhole.errors import KeyholeError
+from keyhole.extract.html.links import resolve_link
 from keyhole.fetch.known_urls import MAX_LINKS, canonicalize, hash_page_urls, hash_url, hash_urls, is_listed
+from keyhole.text.links import shorten_link
 
 PAGE = "https://site.example/guide/page"
 
@@ -241,3 +243,11 @@ def test_links_of_a_hostile_text_are_extracted_in_bounded_time(text: str) -> Non
     began = time.perf_counter()
     assert len(hash_page_urls(PAGE, text)) <= MAX_LINKS + 1
     assert time.perf_counter() - began < 3
+
+
+@given(st.lists(st.text("/.?#;:@%a=&é ()", max_size=10), max_size=5))
+def test_a_text_with_paths_makes_the_same_urls_known_as_one_with_full_urls(ends: list[str]) -> None:
+    urls = [resolve_link(PAGE, f"https://site.example/{end}") for end in ends]
+    full = "".join(f"[a]({url}) " for url in urls)
+    short = "".join(f"[a]({shorten_link(url, PAGE)}) " for url in urls)
+    assert hash_page_urls(PAGE, full) == hash_page_urls(PAGE, short)

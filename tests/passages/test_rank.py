@@ -125,3 +125,10 @@ def test_an_absent_term_adds_to_the_query_weight_but_to_no_window() -> None:
     assert with_absent.query_weight > without.query_weight
     assert with_absent.idf[1] == 0
     assert stage_scores(with_absent, "words") == stage_scores(without, "words")
+
+
+@pytest.mark.parametrize("address", ["/zebra", "https://example.org/zebra"])
+def test_a_list_of_links_ranks_below_a_sentence_whether_its_links_are_paths_or_urls(address: str) -> None:
+    links = f"- [Zebra]({address}/1)\n- [Zebra]({address}/2)\n"
+    text = links + FILLER * 3 + "A zebra eats the grass of the plain for most of its day." + FILLER * 3
+    assert "grass" in best(text, "zebra")

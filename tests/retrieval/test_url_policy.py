@@ -9,7 +9,9 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.records import Answer, Hit
+from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.retrieval.session import Session
 from keyhole.retrieval.sources import RESERVES
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import SqliteStore
@@ -134,3 +136,63 @@ def test_a_stored_page_of_another_site_is_not_used_for_a_site_filter() -> None:
     assert second.permits(HIT)
     assert not second.permits(LINKED)
     assert second.deadline > 0
+
+
+def test_a_link_that_is_written_as_a_path_is_known_on_the_origin_of_its_page() -> None:
+    own = "https://start.example/next?a=b"
+    pages = {START: page(START, '<p>Pumps go <a href="next?a=b#c">on</a>.'), own: page(own, "<p>More pumps.")}
+    product = retrieval(pages, config=KNOWN)
+    assert "[on](/next?a=b#c)" in asyncio.run(product.web_fetch(START)).text
+    assert fetch(product, "https://hit.example/next?a=b") == "url_not_known"
+    assert fetch(product, own) == ""
+
+
+# A path alone.
+
+ONE, TWO, THREE = (f"https://{name}.example/" for name in ("one", "two", "three"))
+LINKS = '<p>Pumps are <a href="/pumps?a=b">here</a>, and <a href="https://other.example/valves">valves</a> there.'
+SITES = {url: page(url, LINKS) for url in (ONE, TWO, THREE)}
+
+
+def ask_for_path(path: str, *read: str, config: Config | None = None) -> Answer:
+    """Read pages in a session, then request a path."""
+    product, caller = retrieval(SITES, config=config or Config()), Caller(session=Session())
+    for url in read:
+        assert not asyncio.run(product.web_fetch(url, caller=caller)).is_error
+    answer = asyncio.run(product.web_fetch(path, caller=caller))
+    assert requested_urls(product) == list(read)
+    return answer
+
+
+@pytest.mark.parametrize("config", [Config(), Config(url_policy="known", known_urls=frozenset({ONE}))])
+@pytest.mark.parametrize("end", ["", "#part"])
+def test_a_path_that_one_page_of_the_session_links_to_fails_with_the_full_url(end: str, config: Config) -> None:
+    answer = ask_for_path(f"/pumps?a=b{end}", ONE, config=config)
+    assert code(answer) == "invalid_url"
+    assert f'Call web_fetch(url="https://one.example/pumps?a=b{end}").' in answer.text
+
+
+def test_a_path_that_pages_of_several_sites_link_to_fails_with_their_sites() -> None:
+    answer = ask_for_path("/pumps?a=b", ONE, TWO)
+    assert "on 2 sites, such as https://two.example, https://one.example." in answer.text
+    assert "web_fetch(url=" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/valves", "/pumps", "/", '/"<b>`[a](b)'])
+def test_a_path_that_no_page_of_the_session_links_to_fails_without_a_url(path: str) -> None:
+    answer = ask_for_path(path, *([ONE] if path != "/" else []))
+    assert answer.text == (
+        "invalid_url: the URL is a path without its site. "
+        "Give one absolute URL, such as https://example.org/page; search(query=…) finds one."
+    )
+
+
+def test_a_path_is_not_completed_from_pages_of_another_session() -> None:
+    product = retrieval(SITES)
+    assert fetch(product, ONE) == ""
+    assert "web_fetch(url=" not in asyncio.run(product.web_fetch("/pumps?a=b", caller=Caller(session=Session()))).text
+
+
+def test_a_path_without_a_session_or_a_store_fails_in_the_same_way() -> None:
+    assert fetch(retrieval(SITES), "/pumps?a=b") == "invalid_url"
+    assert fetch(retrieval(SITES, store=BrokenStore()), "/pumps?a=b") == "invalid_url"

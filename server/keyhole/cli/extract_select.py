@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,8 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
 from keyhole.passages import select
 from keyhole.records import Artifact, Document, Selection
+from keyhole.text.links import expand_links, find_link_origin
+from keyhole.text.markdown import parse_blocks
 
 if TYPE_CHECKING:
     from keyhole.retrieval.answer_view import PageView
@@ -67,9 +69,14 @@ def _print_passages(document: Document, arguments: argparse.Namespace) -> None:
 
 
 def _extract_file(config: Config, arguments: argparse.Namespace) -> Document:
+    """Return the document of a file, with full URLs as links, because its address is not printed."""
     body = read_input(arguments.file, config.max_decoded_bytes)
     media_type = arguments.type or MEDIA_TYPES.get(Path(arguments.file).suffix.lower(), "")
-    return extract(body, url=arguments.url, content_type=media_type)
+    document = extract(body, url=arguments.url, content_type=media_type)
+    origin = find_link_origin(arguments.url, document.media_type)
+    main = expand_links(document.main, origin)
+    text = main + expand_links(document.text[len(document.main) :], origin)
+    return replace(document, text=text, main_end=document.main_end and len(main), blocks=parse_blocks(text))
 
 
 def _make_view(

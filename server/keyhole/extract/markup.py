@@ -66,10 +66,13 @@ def to_one_line(text: str, limit: int = 300) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def fragment_to_markdown(html: str, base_url: str) -> str:
-    """Convert an HTML fragment, such as the content of a feed entry, to Markdown without a final line break."""
+def fragment_to_markdown(html: str, base: str, address: str = "") -> str:
+    """Convert an HTML fragment, such as the content of a feed entry, to Markdown without a final line break.
+
+    `base` and `address`: as in `LinkResolver`.
+    """
     if not _HAS_MARKUP.search(html):
         return escape_markdown(html.strip())
     from keyhole.extract.html.page import html_to_markdown  # lxml is imported on first use
 
-    return html_to_markdown(html, base_url).strip("\n")
+    return html_to_markdown(html, base, address).strip("\n")

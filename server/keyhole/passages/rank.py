@@ -72,7 +72,7 @@ _NUMBER_QUESTION = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
-_CITATION_MARK = re.compile(r"\^|IS[BS]N|doi|DOI|PMID|Retrieved|Archived|pp ?\.|Vol\.|https?:")
+_CITATION_MARK = re.compile(r"\^|IS[BS]N|doi|DOI|PMID|Retrieved|Archived|pp ?\.|Vol\.|https?:|\]\(/")
 
 
 @dataclass(slots=True)

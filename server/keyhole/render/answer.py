@@ -194,7 +194,8 @@ def error_answer(error: KeyholeError, warning: str = "") -> Answer:
     message = plain_line(error.message, MAX_MESSAGE).rstrip(".")
     stop = "" if message.endswith("?") else "."
     can_fetch = url and serialized_size(url) <= MAX_CALL_URL
-    fetch = "Run the command again." if is_output(url) else f'Fetch again: web_fetch(url="{url}").'
+    verb = "Call" if error.code is Code.INVALID_URL else "Fetch again:"
+    fetch = "Run the command again." if is_output(url) else f'{verb} web_fetch(url="{url}").'
     step = fetch if can_fetch else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
     text = join_sentences(f"{error.code}: {message}{stop} {step}{retry}", warning_line(warning))

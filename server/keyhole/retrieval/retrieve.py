@@ -103,7 +103,7 @@ class Retrieval:
         )  # fmt: skip
 
         async def work() -> Answer:
-            allowed_url = await check_url_policy(url, self.config, self.store)
+            allowed_url = await check_url_policy(url, self.config, self.store, caller.session)
             artifact, stored = await self._pages().get(allowed_url, refresh, FetchOptions(call.deadline))
             self.recorder.page(artifact, len(artifact.text))
             preferred, note = await self._rerank_page(call, artifact, query)

@@ -114,6 +114,10 @@ class Session:
         recent = tuple(entry for entry in self._entries if self._is_recent(entry.spent))
         return History(self._calls, key, label[:MAX_LABEL], sizes, recent, self._spent)
 
+    def ids(self) -> tuple[str, ...]:
+        """Return the ids of the texts that recent calls showed, those of the latest call first."""
+        return tuple(dict.fromkeys(id for entry in reversed(self._entries) for id in entry.spans))
+
     def record(self, history: History, shown: Iterable[tuple[str, int, int]], tokens: int) -> None:
         """Record an answered call: `(id, start, end)` of each passage shown, and the result's `tokens`.
 

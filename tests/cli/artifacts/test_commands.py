@@ -82,6 +82,12 @@ def test_show_prints_the_whole_text_or_a_range(installation: Installation) -> No
     assert (part["text"], part["start"], part["total_chars"]) == ("Title", 2, len(stored.text))
 
 
+def test_show_prints_links_as_full_urls_because_it_prints_no_address(installation: Installation) -> None:
+    stored = installation.keep("See [one](/one).\n", url="https://site.example/page")
+    assert installation.run("show", stored.id)[1] == "See [one](https://site.example/one).\n"
+    assert installation.facts("show", stored.id)["text"] == stored.text
+
+
 def test_show_warns_of_an_undigested_text_on_standard_error(installation: Installation) -> None:
     kept = installation.keep("Menu Home", notes=(("notice", UNDIGESTED),))
     assert installation.run("show", kept.id) == (0, "Menu Home\n", f"keyhole: {NOTICES[UNDIGESTED]}\n")
@@ -114,6 +120,10 @@ def test_search_prints_the_pages_with_their_best_lines(installation: Installatio
     (found,) = installation.facts("search", "pump", "rpm", "--site", "a.example")
     start, end = found["span"]
     assert found["line"] in pumps.text[start:end]
+    linked = installation.keep("The [turbine](/turbine) turns.\n", title="Turbines", url="https://c.example/page")
+    assert installation.run("search", "turbine")[1] == (
+        f"{linked.id}  Turbines  The [turbine](https://c.example/turbine) turns.\n"
+    )
     code, out, err = installation.run("search", "zebra")
     assert (code, out) == (1, "")
     assert err.startswith("no_results: no stored page contains a word of the question: zebra. ")

@@ -33,7 +33,7 @@ def test_an_entry_has_its_facts_above_its_content() -> None:
     )
     assert document.text == (
         "# News\n\n<https://example.org/>\n\nAbout\n\n1 entry\n\n## A bold title\n\n<https://example.org/one>\n\n"
-        "2026-02-01T09:30:00+00:00 · A. Writer\n\n### Head\n\nSee [this](https://example.org/x).\n"
+        "2026-02-01T09:30:00+00:00 · A. Writer\n\n### Head\n\nSee [this](/x).\n"
     )
     assert (document.title, document.language) == ("News", "de")
     assert (document.metadata.site, document.metadata.description) == ("News", "About")

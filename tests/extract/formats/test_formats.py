@@ -43,7 +43,7 @@ EXPECTED: dict[str, str | Code] = {
     "lossless.webp": "Image: WebP, 64 x 48 pixels, 56 bytes\n",
     "lossy.webp": "Image: WebP, 64 x 48 pixels, 180 bytes\n",
     "memo.pdf": "## 3. Second page\n\nThis stands on the second page.\n\n# [rest: header]\n\n-2-\n",
-    "news.atom": "The *end* is not part of a range. See [the page](https://example.org/docs/ranges).\n",
+    "news.atom": "The *end* is not part of a range. See [the page](/docs/ranges).\n",
     "news.json": "A note without a title.\nIts second line.\n",
     "news.rss": "Attachment: <https://example.org/audio/1.mp3> (audio/mpeg, 12,345 bytes)\n",
     "nuls.csv": "| alpha | 1 |\n| beta | 2 |\n",

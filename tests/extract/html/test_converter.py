@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.converter import to_markdown
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/docs/page.html"
@@ -19,7 +20,7 @@ URL = "https://example.org/docs/page.html"
 def markdown(html: str) -> str:
     root = parse_html(html)
     body = root.find("body")
-    return to_markdown(root if body is None else body, URL)
+    return to_markdown(root if body is None else body, LinkResolver(URL))
 
 
 # Code.
@@ -253,7 +254,7 @@ def trees(draw: st.DrawFn) -> HtmlElement:
 @settings(max_examples=300, deadline=None)
 def test_each_word_is_written_once_and_in_order(root: HtmlElement) -> None:
     words = re.findall(r"w\d+w", " ".join(root.itertext()))
-    assert re.findall(r"w\d+w", to_markdown(root, URL)) == words
+    assert re.findall(r"w\d+w", to_markdown(root, LinkResolver(URL))) == words
 
 
 @given(st.lists(CODE, min_size=1, max_size=4), st.sampled_from(["div", "section", "p", "article", "td"]))
@@ -268,7 +269,7 @@ def test_any_code_is_kept_exactly(codes: list[str], around: str) -> None:
         pre.text = code
         holder.append(pre)
         root.append(holder)
-    text = to_markdown(root, URL)
+    text = to_markdown(root, LinkResolver(URL))
     for code in codes:
         assert re.search(rf"(?m)^(`{{3,}})\n{re.escape(code)}\n\1$", text)
 
@@ -306,7 +307,7 @@ HOSTILE = {
 def test_hostile_trees_keep_their_words_in_bounded_time(name: str) -> None:
     root = parse_html(HOSTILE[name])
     started = time.process_time()
-    text = to_markdown(root, URL)
+    text = to_markdown(root, LinkResolver(URL))
     assert time.process_time() - started < 4
     assert "deep words" in text
     assert len(text) < 20_000_000

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from keyhole.extract.failures.js_shell import asks_for_scripts, needs_javascript
 from keyhole.extract.html.embedded_data import MAX_TEXT, is_prose, read_embedded_text
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 
@@ -22,7 +23,7 @@ MORE = "Black tea, on the other hand, wants water that is just boiling."
 
 
 def embedded_text(html: str) -> str:
-    return read_embedded_text(parse_html(html), URL)
+    return read_embedded_text(parse_html(html), LinkResolver(URL))
 
 
 def json_script(value: object, attributes: str = 'type="application/json"') -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from keyhole.extract.html.converter import to_markdown
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/docs/page.html"
 
 
 def markdown(html: str) -> str:
-    return to_markdown(parse_html(html), URL)
+    return to_markdown(parse_html(html), LinkResolver(URL))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ URL = "https://example.org/docs/page.html"
 
 
 def markdown(html: str) -> str:
-    return to_markdown(parse_html(html), URL)
+    return to_markdown(parse_html(html), LinkResolver(URL))
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,22 @@ def read_code_block(html: str) -> str:
 @pytest.mark.parametrize(
     ("href", "target"),
     [
-        ("other.html", "https://example.org/docs/other.html"),
-        ("/root", "https://example.org/root"),
-        ("../up", "https://example.org/up"),
+        ("other.html", "/docs/other.html"),
+        ("/root", "/root"),
+        ("../up", "/up"),
         ("//cdn.example/x", "https://cdn.example/x"),
-        ("?p=2", "https://example.org/docs/page.html?p=2"),
+        ("?p=2", "/docs/page.html?p=2"),
+        ("/", "/"),
+        ("/q?a=b;c#d", "/q?a=b;c#d"),
+        ("https://example.org/docs/", "/docs/"),
+        ("https://example.org", "https://example.org"),
+        ("https://example.org?q", "https://example.org?q"),
+        ("https://example.org//x", "https://example.org//x"),
+        ("https://example.org/a/../b", "https://example.org/a/../b"),
+        ("https://EXAMPLE.org/a", "https://EXAMPLE.org/a"),
+        ("https://example.org:443/a", "https://example.org:443/a"),
+        ("https://example.org.evil.example/a", "https://example.org.evil.example/a"),
+        ("http://example.org/a", "http://example.org/a"),
         ("http://other.example/a b", "http://other.example/a%20b"),
         (" https://other.example/ ", "https://other.example/"),
         ("ht\ntps://other.example/", "https://other.example/"),
@@ -47,7 +58,7 @@ def read_code_block(html: str) -> str:
         ("http://[2001:db8::1]:8080/x", "http://[2001:db8::1]:8080/x"),
     ],
 )
-def test_links_are_made_absolute_against_the_page(href: str, target: str) -> None:
+def test_a_link_is_a_path_if_the_path_gives_the_same_url_on_the_page_and_else_absolute(href: str, target: str) -> None:
     assert markdown(f'<p>see <a href="{href}">this</a>.') == f"see [this]({target}).\n"
 
 
@@ -55,12 +66,18 @@ def test_links_are_made_absolute_against_the_page(href: str, target: str) -> Non
     ("base", "target"),
     [
         ("https://other.example/dir/", "https://other.example/dir/x"),
-        ("/root/", "https://example.org/root/x"),
-        ("sub/", "https://example.org/docs/sub/x"),
+        ("/root/", "/root/x"),
+        ("sub/", "/docs/sub/x"),
+        ("http://example.org/", "http://example.org/x"),
     ],
 )
 def test_links_are_resolved_against_a_base_element(base: str, target: str) -> None:
     assert markdown(f'<head><base href="{base}"></head><p><a href="x">this</a>') == f"[this]({target})\n"
+
+
+def test_paths_are_those_of_the_address_and_not_of_the_base_element() -> None:
+    html = f'<head><base href="https://other.example/"></head><p><a href="/x">a</a> and <a href="{URL}">b</a>'
+    assert markdown(html) == "[a](https://other.example/x) and [b](/docs/page.html?q=1)\n"
 
 
 @pytest.mark.parametrize("base", ["http://[", "http://℀.example/", "javascript:x", "", "   "])
@@ -78,7 +95,7 @@ def test_links_without_an_http_address_keep_only_their_text(href: str) -> None:
 
 def test_parentheses_in_a_link_are_percent_encoded() -> None:
     text = markdown('<p><a href="/wiki/Key_(lock)">key</a> after')
-    assert text == "[key](https://example.org/wiki/Key_%28lock%29) after\n"
+    assert text == "[key](/wiki/Key_%28lock%29) after\n"
 
 
 def test_a_link_without_text_is_removed() -> None:
@@ -102,7 +119,7 @@ def test_an_image_without_a_description_is_removed(image: str) -> None:
 
 
 def test_a_link_around_an_image_has_the_description_as_its_text() -> None:
-    assert markdown('<p><a href="/big"><img src="/small.png" alt="chart"></a>') == "[chart](https://example.org/big)\n"
+    assert markdown('<p><a href="/big"><img src="/small.png" alt="chart"></a>') == "[chart](/big)\n"
 
 
 # Code.

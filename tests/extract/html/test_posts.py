@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.html.converter import to_markdown
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.posts import head_posts
 from keyhole.extract.html.tree import parse_html
 
@@ -20,7 +21,7 @@ TEXT = "The pump fails after ten minutes."
 def markdown(html: str) -> str:
     root = parse_html(f"<body>{html}</body>")
     head_posts(root)
-    return to_markdown(root.find("body"), URL)
+    return to_markdown(root.find("body"), LinkResolver(URL))
 
 
 @pytest.mark.parametrize(

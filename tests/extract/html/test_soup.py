@@ -12,6 +12,7 @@ from bs4 import Tag
 from bs4.element import NavigableString
 
 from keyhole.extract.html.converter import to_markdown
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.soup import MAX_CONTAINERS
 from keyhole.extract.html.tree import parse_html
 from keyhole.extract.html.walk import build_soup
@@ -20,11 +21,11 @@ URL = "https://example.org/docs/page.html"
 
 
 def soup(html: str) -> Tag:
-    return build_soup(parse_html(html), URL)
+    return build_soup(parse_html(html), LinkResolver(URL))
 
 
 def markdown(html: str) -> str:
-    return to_markdown(parse_html(html), URL)
+    return to_markdown(parse_html(html), LinkResolver(URL))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_conversion_deep_in_the_stack_returns_plain_text() -> None:
     root = parse_html("<ul><li>" * 20 + "deep words")
     sys.setrecursionlimit(len(inspect.stack(0)) + 60)
     try:
-        assert to_markdown(root, URL) == "deep words\n"
+        assert to_markdown(root, LinkResolver(URL)) == "deep words\n"
     finally:
         sys.setrecursionlimit(limit)
 
@@ -92,7 +93,7 @@ def test_conversion_deep_in_the_stack_returns_plain_text() -> None:
 def test_building_the_soup_does_not_change_the_page() -> None:
     root = parse_html('<ol><li value=3>a<a href="x">b</a><pre><br></pre></ol><div><table><tr><td>c<td>d</table></div>')
     before = [(element.tag, dict(element.attrib), element.text, element.tail) for element in root.iter()]
-    assert isinstance(build_soup(root, URL), Tag)
+    assert isinstance(build_soup(root, LinkResolver(URL)), Tag)
     assert [(element.tag, dict(element.attrib), element.text, element.tail) for element in root.iter()] == before
 
 
@@ -112,6 +113,6 @@ def test_many_siblings_take_linear_time(name: str) -> None:
     around, one = MANY[name]
     root = parse_html(around + one * 20_000)
     started = time.process_time()
-    text = to_markdown(root, URL)
+    text = to_markdown(root, LinkResolver(URL))
     assert time.process_time() - started < 3
     assert text.count("words") == 20_000

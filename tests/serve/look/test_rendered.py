@@ -81,3 +81,11 @@ def test_deeply_nested_markdown_is_rendered() -> None:
 def test_a_document_names_the_language_of_its_text_even_if_it_is_unknown() -> None:
     assert '<html lang="de">' in render_document("Text", "Title", "de")
     assert '<html lang="und">' in render_document("Text", "Title")
+
+
+def test_links_of_a_stored_text_lead_to_the_site_of_its_page() -> None:
+    look = empty_look()
+    look.store.put(artifact("a" * 16, "[one](/one) [two](https://two.example/)\n", url="https://site.example/x"), "")
+    response = page_client(look).get(f"/texts/{'a' * 16}/rendered")
+    assert 'title="https://site.example/one"' in response.text
+    assert 'title="https://two.example/"' in response.text

@@ -11,6 +11,7 @@ from keyhole.render.answer import NOTICES
 from keyhole.serve.look.page import Look
 from keyhole.serve.look.text_page import MAX_STOPS, WINDOW_CHARS, list_stops
 from tests.store.calls.samples import call, page, read_text
+from tests.support.fakes import artifact
 from tests.support.look import NOW, empty_look, page_client, words_of
 
 LONG = replace(page(0, 2 * WINDOW_CHARS + 5_000), fetched_at=NOW - 600)
@@ -113,3 +114,9 @@ def test_an_undigested_text_is_shown_with_its_warning() -> None:
     look.store.put(replace(LONG, notes=(("notice", UNDIGESTED),)), "")
     assert NOTICES[UNDIGESTED] in words_of(page_client(look).get(f"/texts/{LONG.id}").text)
     assert NOTICES[UNDIGESTED] not in words_of(page_client(look_at_long()).get(f"/texts/{LONG.id}").text)
+
+
+def test_links_of_a_text_are_shown_as_full_urls_of_its_page() -> None:
+    look = empty_look()
+    look.store.put(artifact("a" * 16, "[one](/one)\n", url="https://site.example/x"), "")
+    assert "[one](https://site.example/one)" in page_client(look).get(f"/texts/{'a' * 16}").text

@@ -49,10 +49,12 @@ def shown(log: MemoryCallLog | None, result: str = RESULT, *, stored: bool = Tru
     return asked({"result": result}, log, stored=stored)
 
 
-def asked(arguments: dict[str, Any], log: MemoryCallLog | None = None, *, stored: bool = True) -> dict[str, Any]:
+def asked(
+    arguments: dict[str, Any], log: MemoryCallLog | None = None, *, stored: bool = True, text: str = TEXT
+) -> dict[str, Any]:
     store = MemoryStore(Clock())
     if stored:
-        store.put(artifact(PAGE.id, TEXT), "")
+        store.put(artifact(PAGE.id, text), "")
     product = replace(retrieval(store=store), recording=Recording(log, CallQueue(), Visits(str)) if log else None)
 
     async def run() -> str:
@@ -143,6 +145,11 @@ def test_a_source_that_was_not_read_is_shown_with_its_reason() -> None:
     texts = shown(log_of(record(texts=(left_out, PAGE))))["texts"]
     assert (texts[0]["state"], texts[0]["passages"]) == ("timeout", [])
     assert len(texts[1]["passages"]) == 2
+
+
+def test_the_links_of_a_part_are_full_urls() -> None:
+    asked_part = {"id": PAGE.id, "start": 0, "end": 99}
+    assert asked(asked_part, text="See [one](/one).\n") == {"text": "See [one](https://example.org/one).\n"}
 
 
 def test_a_part_that_was_left_out_is_shown_verbatim() -> None:

@@ -72,3 +72,15 @@ def test_passages_and_short_gaps_are_in_the_page_and_long_gaps_as_far_as_there_i
     assert choose_readable(segments, 11_000) == (True, True, True, True, True, True, False)
     assert choose_readable(segments, 10_000) == (True, True, False, True, True, True, False)
     assert choose_readable(segments, 0) == (True, True, False, True, False, True, False)
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=4))
+def test_links_are_displayed_as_full_urls_wherever_a_mark_divides_them(words: list[tuple[int, int]]) -> None:
+    text = "See [one](/one), `[code](/x)` and [two](/two?a)."
+    segment = mark(Segment(0, len(text), shown=True), text, words)
+    displayed = segment.with_full_links("https://example.org")
+    assert displayed.text == text.replace("one](", "one](https://example.org").replace(
+        "two](", "two](https://example.org"
+    )
+    assert [piece.marked for piece in displayed.pieces] == [piece.marked for piece in segment.pieces]
+    assert segment.with_full_links("") == segment

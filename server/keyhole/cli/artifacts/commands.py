@@ -16,13 +16,14 @@ from keyhole.cli.table import Column, format_size, print_facts, print_json, prin
 from keyhole.cli.text_io import print_text
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import UNDIGESTED, ArtifactSummary, Part
+from keyhole.records import UNDIGESTED, Artifact, ArtifactSummary, Part
 from keyhole.render.answer import NOTICES
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.filters import Filters, matches_address
 from keyhole.store.forget import remove_texts
 from keyhole.store.scope import ALL
 from keyhole.text.clean import clean
+from keyhole.text.links import expand_links, find_link_origin
 from keyhole.text.output_facts import COMMAND, EXIT_STATUS, FOLDER, is_output, kind_name, output_kind
 
 OK, FAILED = 0, 1
@@ -140,8 +141,14 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
     else:
         if part.artifact.notice == UNDIGESTED:
             print(f"keyhole: {NOTICES[UNDIGESTED]}", file=sys.stderr)
-        print_text(clean(part.artifact.text))  # stored texts are clean already, unless the file was tampered with
+        text = clean(part.artifact.text)  # stored texts are clean already, unless the file was tampered with
+        print_text(_printed(part.artifact, text))
     return OK
+
+
+def _printed(artifact: Artifact, text: str) -> str:
+    """Return text of an artifact as it is printed without the address: with full URLs as links."""
+    return expand_links(text, find_link_origin(artifact.url, artifact.media_type))
 
 
 def _metadata(part: Part) -> dict[str, str]:
@@ -196,7 +203,13 @@ def _search(store: Store, arguments: argparse.Namespace) -> int:
         )
     else:
         columns = (_ID, Column("title"), Column("best line"))
-        print_table(columns, [(hit.artifact.id, hit.artifact.title or hit.artifact.url, hit.line) for hit in hits])
+        print_table(
+            columns,
+            [
+                (hit.artifact.id, hit.artifact.title or hit.artifact.url, _printed(hit.artifact, hit.line))
+                for hit in hits
+            ],
+        )
     return OK
 
 

@@ -36,7 +36,7 @@ def read_epub(body: Body) -> Document:
     parts += [f"By {escape_markdown(metadata.author)}\n"] if metadata.author else []
     for name in chapters:
         try:
-            text = fragment_to_markdown(decode(archive.read(name), "application/xhtml+xml"), body.url)
+            text = fragment_to_markdown(decode(archive.read(name), "application/xhtml+xml"), body.url, body.url)
         except KeyholeError as error:
             if error.code is not Code.EXTRACTION_FAILED:
                 raise

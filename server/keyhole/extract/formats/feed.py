@@ -92,13 +92,13 @@ def _build_document(feed: Entry, entries: Iterator[Entry], count: int, url: str)
     parts = [
         f"# {escape_markdown(title)}\n" if title else "",
         *_format_facts(feed),
-        _format_content(feed, url),
+        _format_content(feed, url, url),
         f"{count:,} {'entry' if count == 1 else 'entries'}\n",
     ]
     for number, entry in enumerate(entries):
         parts += [f"## {escape_markdown(to_one_line(entry.title)) or f'Entry {number + 1}'}\n", *_format_facts(entry)]
         if number < MAX_ENTRIES:
-            parts.append(_format_content(entry, entry.link or feed.link or url))
+            parts.append(_format_content(entry, entry.link or feed.link or url, url))
     metadata = Metadata(
         title=title, author=to_one_line(feed.author, 200), published=feed.published, modified=feed.modified,
         language=feed.language, site=title[:100], description=to_one_line(fragment_to_markdown(feed.content, url), 500),
@@ -119,13 +119,14 @@ def _format_facts(entry: Entry) -> Iterator[str]:
         yield f"Attachment: {attachment}\n"
 
 
-def _format_content(entry: Entry, base_url: str) -> str:
+def _format_content(entry: Entry, base_url: str, address: str) -> str:
+    """Return the content as Markdown. Its links are resolved against the entry, and paths on the feed's origin."""
     content = entry.content.strip()
     if not content:
         return ""
     if entry.is_plain:
         return f"{escape_markdown(content)}\n"
-    return f"{lower_headings(fragment_to_markdown(content, base_url), 2)}\n"
+    return f"{lower_headings(fragment_to_markdown(content, base_url, address), 2)}\n"
 
 
 def _parse_entry(element: Any, base_url: str) -> Entry:

@@ -9,6 +9,7 @@ from keyhole.extract.body import Body
 from keyhole.extract.html.links import resolve_link
 from keyhole.records import Document
 from keyhole.text.clean import clean, count_invisible
+from keyhole.text.links import shorten_link
 from keyhole.text.markdown import parse_blocks
 
 # A relative target, which does not start with a scheme or `#`.
@@ -47,20 +48,26 @@ def read_markdown(body: Body) -> Document:
     front_matter = _FRONT_MATTER.match(text)
     if front_matter and (match := _TITLE.search(front_matter[1])):
         title = match[2].removesuffix(match[1]).rstrip()
-    return Document(title=title, text=make_links_absolute(text, body.url), media_type="")
+    return Document(title=title, text=resolve_links(text, body.url), media_type="")
 
 
-def make_links_absolute(text: str, base: str) -> str:
-    """Make the link and image targets of a Markdown text absolute. Code and unresolvable targets are unchanged."""
+def resolve_links(text: str, base: str) -> str:
+    """Resolve the relative link and image targets of a Markdown text.
+
+    On the origin of `base`, targets become paths from its root; elsewhere and in link definitions, absolute URLs. Code,
+    absolute targets and those that cannot be resolved are unchanged.
+    """
     if not base or ("](" not in text and "]:" not in text):
         return text
 
-    def resolve(match: re.Match[str]) -> str:
+    def resolve(match: re.Match[str], address: str = base) -> str:
         target = match["target"]
-        return match[0] if target is None else match["before"] + (resolve_link(base, target) or target)
+        if target is None:
+            return match[0]
+        return match["before"] + (shorten_link(resolve_link(base, target), address) or target)
 
     def resolve_all(piece: str) -> str:
-        return _DEFINITION.sub(resolve, _LINK.sub(resolve, piece))
+        return _DEFINITION.sub(lambda match: resolve(match, ""), _LINK.sub(resolve, piece))
 
     pieces, position = [], 0
     for block in parse_blocks(text):

@@ -60,7 +60,7 @@ def read_docx(body: Body) -> Document:
     try:
         pictures = mammoth.images.img_element(lambda _image: {"src": ""})
         converted = mammoth.convert_to_html(packed, style_map=_STYLES, convert_image=pictures)
-        text = fragment_to_markdown(converted.value, body.url)
+        text = fragment_to_markdown(converted.value, body.url, body.url)
     except (*PARSER_ERRORS, ExpatError) as error:
         raise archive.damage_error("its text cannot be read") from error
     metadata = _read_properties(archive)

@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 from markdownify import ATX, MarkdownConverter
 
 from keyhole.extract.html.inline_rules import format_sup_sub
-from keyhole.extract.html.links import escape_label
+from keyhole.extract.html.links import LinkResolver, escape_label
 from keyhole.extract.html.walk import build_soup
 from keyhole.text.clean import clean
 
@@ -32,12 +32,9 @@ _EMPTY_ROW = frozenset("| ")
 _TABLE_SIGNS: Final = "|- \n"
 
 
-def to_markdown(region: HtmlElement, base_url: str) -> str:
-    """Return the Markdown of a pruned tree, ending with a line break. Never raises or changes the tree.
-
-    Relative links are resolved against `base_url`.
-    """
-    soup = build_soup(region, base_url)
+def to_markdown(region: HtmlElement, links: LinkResolver) -> str:
+    """Return the Markdown of a pruned tree, ending with a line break. Never raises or changes the tree."""
+    soup = build_soup(region, links)
     try:
         markdown = _CONVERTER.process_tag(soup)
     except RecursionError:

@@ -21,6 +21,7 @@ from lxml.html import HtmlElement
 from keyhole.extract.failures.js_shell import asks_for_scripts
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.jsonld import MAX_JSON, fold_text, iter_texts, parse_lenient_json
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 from keyhole.text.clean import clean
@@ -88,12 +89,12 @@ _RICH_KIND = re.compile(r"(?:p$|para|block|heading|h[1-6]$|quote|li$|list|text|c
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def read_embedded_text(root: HtmlElement, url: str = "") -> str:
+def read_embedded_text(root: HtmlElement, links: LinkResolver) -> str:
     """Return the prose in a page's data as Markdown, in document order and without repetitions, or "".
 
     `root` is the unpruned tree. Never raises for any tree.
     """
-    collector = _TextCollector(url)
+    collector = _TextCollector(links)
     for element in islice(root.iter("script", "noscript", "template"), MAX_ELEMENTS):
         if element.tag == "script":
             collector.collect_script(element)
@@ -108,8 +109,8 @@ def read_embedded_text(root: HtmlElement, url: str = "") -> str:
 class _TextCollector:
     """A collector of texts that counts how much of each limit remains."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, links: LinkResolver) -> None:
+        self._links = links
         self._pieces: list[str] = []
         self._seen = ""
         self._keys: set[str] = set()
@@ -162,7 +163,7 @@ class _TextCollector:
         for picture in list(copy.iter("img", "link", "meta")):
             picture.drop_tree()
         prune(copy)
-        self._add(to_markdown(copy, self._url), is_markdown=True)
+        self._add(to_markdown(copy, self._links), is_markdown=True)
 
     def _read_assignments(self, script: str) -> None:
         for match in _ASSIGNMENT.finditer(script):
@@ -230,7 +231,7 @@ class _TextCollector:
         if self._markup_left <= 0:
             return ""
         prune(root)
-        return to_markdown(root, self._url)
+        return to_markdown(root, self._links)
 
 
 def _iter_prose(value: object, parse_json: Callable[[str], object]) -> Iterator[tuple[str, str]]:

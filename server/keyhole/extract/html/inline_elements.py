@@ -35,9 +35,9 @@ class InlineWriter:
     contains the actions to run at the end of each element.
     """
 
-    def __init__(self, region: HtmlElement, base_url: str) -> None:
+    def __init__(self, region: HtmlElement, links: LinkResolver) -> None:
         self.soup = SoupBuilder(has_suspect_characters=has_suspect_characters(region.text_content()))
-        self._links = LinkResolver(base_url)
+        self._links = links
         self._footnotes = footnotes.find_footnotes(region, self._links)
         self._open_elements: list[tuple[HtmlElement, EndAction]] = []
         self._is_in_code = False

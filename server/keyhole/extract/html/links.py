@@ -1,4 +1,4 @@
-"""Resolve the links of a page to absolute http(s) addresses."""
+"""Resolve the links of a page to http(s) addresses."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Final
 from urllib.parse import urljoin
 
 from keyhole.extract.invalid_characters import DELETE
+from keyhole.text.links import find_origin, is_rooted, shorten_link
 
 # A parenthesis or a space ends a Markdown link early. A backslash or a backtick can hide the end of the link.
 _UNSAFE = re.compile(r"[\s()<>\\`]")
 _ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
-# A path from the root of a site that `urljoin` would not change: without dot segments, fragment and empty query.
-_ROOTED = re.compile(r"/(?![/.])(?:[!\"$-.0-:<->@-~]++|/(?!\.)|\?(?=.))*+\Z")
-_ORIGIN = re.compile(r"https?://[^/?#\s\\;]+", re.IGNORECASE)
 _BRACKET = re.compile(r"(\\*)([\[\]])")
 _ROUTES: Final = ("/", "!")
 """The first signs of a fragment that names another view of an application, not a place on the page."""
@@ -50,26 +48,33 @@ def _escape_sign(sign: re.Match[str]) -> str:
 
 
 class LinkResolver:
-    """A resolver of one page's links that caches its results."""
+    """A resolver of one page's links that caches its results.
 
-    def __init__(self, base: str) -> None:
+    `base`: the address against which the page's links are resolved. `address`: the page's final address, under which
+    its text is stored; links to its origin are paths. "" for full URLs only.
+    """
+
+    def __init__(self, base: str, address: str = "") -> None:
         self._base = base
+        self._address = address
         self._page = base.partition("#")[0]
-        origin = _ORIGIN.match(base)
-        self._origin = origin[0] if origin else ""
+        self._origin = find_origin(base)
         self._resolved: dict[str, str] = {}
 
     def resolve(self, reference: str) -> str:
-        """Return the absolute http(s) URL of a link of this page, or "" for none and for places on the page itself."""
+        """Return the http(s) URL of a link of this page, or "" for none and for places on the page itself.
+
+        The URL is absolute, or the path of a page on the same origin.
+        """
         url = self._resolved.get(reference)
         if url is None:
-            if self._origin and _ROOTED.match(reference) and len(reference) <= MAX_REFERENCE:
+            if self._origin and is_rooted(reference) and len(reference) <= MAX_REFERENCE:
                 url = _escape_url(self._origin + reference)
             else:
                 url = resolve_link(self._base, reference)
             if "#" in reference and self.read_fragment(reference, url) is not None:
                 url = ""
-            self._resolved[reference] = url
+            url = self._resolved[reference] = shorten_link(url, self._address)
         return url
 
     def read_fragment(self, reference: str, url: str = "") -> str | None:

@@ -10,6 +10,7 @@ from typing import Final
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.inline_elements import HEADINGS, InlineWriter
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.soup import LISTS
 
 _HEADING_REACH: Final = 8
@@ -40,9 +41,9 @@ def _parse_number(value: str | None, default: int) -> int:
 class ListWriter(InlineWriter):
     """A writer of a page's lists and inline elements."""
 
-    def __init__(self, region: HtmlElement, base_url: str) -> None:
+    def __init__(self, region: HtmlElement, links: LinkResolver) -> None:
         """Prepare to write the lists of a region."""
-        super().__init__(region, base_url)
+        super().__init__(region, links)
         self._open_lists: list[_OpenList] = []
         self._blocks_at_term = -1
         """The number of blocks at the end of the last `<dt>`."""

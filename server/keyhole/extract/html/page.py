@@ -13,7 +13,7 @@ from keyhole.extract.html.admonitions import quote_admonitions
 from keyhole.extract.html.boilerplate.classify import judge_blocks
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import resolve_link
+from keyhole.extract.html.links import LinkResolver, resolve_link
 from keyhole.extract.html.metadata import read_metadata
 from keyhole.extract.html.notes import prepare_notes
 from keyhole.extract.html.posts import head_posts
@@ -40,14 +40,15 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     metadata = read_metadata(root, url)
     base = root.find(".//base[@href]")
     base_url = (resolve_link(url, str(base.get("href"))) if base is not None else "") or url
+    links = LinkResolver(base_url, url)
     pruned = prune(root)
     removed = dict(pruned.counts)
     if invisible := _count_invisible_chars(root):
         removed["invisible"] = invisible
     name_parts(root)
     segments = segment(root)
-    rest = take_rest(segments, judge_blocks(segments, url, metadata.title), base_url)
-    main, notice = _check_page(html, base_url, to_markdown(root, base_url), metadata.title, (url, requested_url))
+    rest = take_rest(segments, judge_blocks(segments, url, metadata.title), links)
+    main, notice = _check_page(html, links, to_markdown(root, links), metadata.title, (url, requested_url))
     return Document(
         title=metadata.title,
         text=f"{main}\n{rest}" if rest else main,
@@ -75,15 +76,18 @@ def _count_invisible_chars(root: HtmlElement) -> int:
     return sum(map(count_invisible, _OUTSIDE_FORMULAS(root)))
 
 
-def html_to_markdown(html: str, url: str) -> str:
-    """Convert an HTML fragment to Markdown without failure checks and without removal of boilerplate."""
+def html_to_markdown(html: str, base: str, address: str = "") -> str:
+    """Convert an HTML fragment to Markdown without failure checks and without removal of boilerplate.
+
+    `base` and `address`: as in `LinkResolver`.
+    """
     root = parse_html(html)
     prune(root)
     name_parts(root)
-    return to_markdown(root, url)
+    return to_markdown(root, LinkResolver(base, address))
 
 
-def _check_page(html: str, base: str, markdown: str, title: str, urls: tuple[str, str]) -> tuple[str, str]:
+def _check_page(html: str, links: LinkResolver, markdown: str, title: str, urls: tuple[str, str]) -> tuple[str, str]:
     """Return the page's Markdown and the name of its notice. Short Markdown is extended by text in the page's data.
 
     A page that may be a failure is parsed again, because pruning removed its scripts and forms. Raises KeyholeError if
@@ -92,7 +96,7 @@ def _check_page(html: str, base: str, markdown: str, title: str, urls: tuple[str
     failure = detect_home_redirect(*urls)
     if may_be_failure(html, title, markdown, *urls):
         root = parse_html(html)
-        text = _append_embedded_text(root, base, markdown) if len(markdown) < SHORT_CHARS else markdown
+        text = _append_embedded_text(root, links, markdown) if len(markdown) < SHORT_CHARS else markdown
         failure = detect_failure(root, html, text, *urls)
         if failure and failure.is_fatal:
             raise KeyholeError(Code(failure.kind), failure.reason)
@@ -102,11 +106,11 @@ def _check_page(html: str, base: str, markdown: str, title: str, urls: tuple[str
     return markdown, str(failure.kind) if failure else ""
 
 
-def _append_embedded_text(root: HtmlElement, url: str, markdown: str) -> str:
+def _append_embedded_text(root: HtmlElement, links: LinkResolver, markdown: str) -> str:
     """Append the text in the page's data to its Markdown if the text is long and more than twice as long."""
     from keyhole.extract.html.embedded_data import read_embedded_text
 
-    data = read_embedded_text(root, url)
+    data = read_embedded_text(root, links)
     return f"{markdown.strip()}\n\n{data}".lstrip() if len(data) > max(SHORT_CHARS, 2 * len(markdown)) else markdown
 
 

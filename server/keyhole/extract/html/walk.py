@@ -12,6 +12,7 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html import code, formulas, rendered_formulas, tables
 from keyhole.extract.html.inline_elements import HEADINGS, INLINE_ELEMENTS
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.list_elements import LIST_ELEMENTS, ListWriter
 from keyhole.text.clean import clean
 
@@ -26,12 +27,12 @@ _AFTER_LABEL: Final = ".:) \t\n"
 _HEADING_CONTENT = frozenset({"div", "section", "p", "header", "center", "hgroup", "article", "main"})
 
 
-def build_soup(region: HtmlElement, base_url: str) -> Tag:
-    """Return the root of the Beautiful Soup tree of a region's content, with absolute links.
+def build_soup(region: HtmlElement, links: LinkResolver) -> Tag:
+    """Return the root of the Beautiful Soup tree of a region's content, with resolved links.
 
     The region may be any element of a pruned page. Never raises or changes it.
     """
-    writer = _PageWriter(region, base_url)
+    writer = _PageWriter(region, links)
     writer.walk(region, content_only=False)
     return writer.soup.finish()
 
@@ -39,8 +40,8 @@ def build_soup(region: HtmlElement, base_url: str) -> Tag:
 class _PageWriter(ListWriter):
     """A writer of a page's blocks, lists and inline elements."""
 
-    def __init__(self, region: HtmlElement, base_url: str) -> None:
-        super().__init__(region, base_url)
+    def __init__(self, region: HtmlElement, links: LinkResolver) -> None:
+        super().__init__(region, links)
         self._line_elements: set[HtmlElement] = set()
         """Elements that a line break precedes."""
         self._plain_classes: set[str] = set()

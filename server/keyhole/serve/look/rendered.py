@@ -1,7 +1,7 @@
 """Render a part of a stored text as Markdown for a sandboxed frame: no script, no request, and nothing to follow.
 
-HTML in the text stays text. An image is its alternative text, and a link is its text with the address beside it as a
-tooltip. The policy of the response forbids the rest: the frame loads nothing, and its only style is the one below.
+HTML in the text stays text. An image is its alternative text, and a link is its text with the full URL beside it as
+a tooltip. The policy of the response forbids the rest: the frame loads nothing, and its only style is the one below.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from keyhole.serve.look.fields import read_number
 from keyhole.serve.look.page import html_response, look_of
 from keyhole.serve.look.text_page import WINDOW_CHARS
 from keyhole.serve.text_view.view import cut_window, read_text
+from keyhole.text.links import expand_links, find_link_origin
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -90,7 +91,9 @@ def _close_link(*_: object) -> str:
 def _rendered(request: Request) -> Response:
     text = read_text(look_of(request).store, request.path_params["id"])
     start, end = cut_window(text, read_number(request.query_params.get("start", "")) or 0, WINDOW_CHARS)
-    html = render_document(text.read(start, end), text.artifact.title or "Untitled", text.artifact.language)
+    artifact = text.artifact
+    markdown = expand_links(text.read(start, end), find_link_origin(artifact.url, artifact.media_type))
+    html = render_document(markdown, artifact.title or "Untitled", artifact.language)
     return html_response(html, headers={"Content-Security-Policy": POLICY})
 
 

@@ -21,6 +21,7 @@ from keyhole.serve.text_view.marks import divide
 from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog
 from keyhole.store.calls.record import CallRecord, ReadText
+from keyhole.text.links import expand_links, find_link_origin
 
 PAGE: Final = 500
 """Calls that are listed at once while searching for a result."""
@@ -67,7 +68,8 @@ async def _find_data(retrieval: Retrieval, result: str, space: int) -> str:
 
 
 def _part(store: Store, id: str, start: int, end: int, space: int) -> str:
-    text = store.part(id, start, end).artifact.text
+    artifact = store.part(id, start, end).artifact
+    text = expand_links(artifact.text, find_link_origin(artifact.url, artifact.media_type))
     while data_size(text) > space:
         text = text[: len(text) // 2]
     return to_json({"text": text})
@@ -103,4 +105,5 @@ def _look_at(store: Store, text: ReadText, query: str) -> SeenText:
     except KeyholeError:
         return SeenText(text, tuple(each for each in divide(0, text.chars, text.spans) if each.shown))
     whole = replace(text, chars=view.total)
-    return SeenText(whole, tuple(each for each in view.segments if each.shown), view.scores.absent, view.scores.cells)
+    shown = tuple(each.with_full_links(view.link_origin) for each in view.segments if each.shown)
+    return SeenText(whole, shown, view.scores.absent, view.scores.cells)

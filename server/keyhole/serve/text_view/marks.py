@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
+
+from keyhole.text.links import expand_paths, find_paths
 
 Span = tuple[int, int]
 SHORT_GAP: Final = 2_000
@@ -48,6 +50,19 @@ class Segment:
     def is_blank(self) -> bool:
         """Return whether the range has text, and nothing of it is visible."""
         return bool(self.pieces) and not self.text.strip()
+
+    def with_full_links(self, origin: str) -> Self:
+        """Return the segment as it is displayed: its links to paths are full URLs on `origin`, as in `expand_links`."""
+        paths = list(find_paths(self.text)) if origin else []
+        if not paths:
+            return self
+        pieces, start = list[Piece](), 0
+        for piece in self.pieces:
+            end = start + len(piece.text)
+            inside = [path - start for path in paths if start <= path < end]
+            pieces.append(replace(piece, text=expand_paths(piece.text, inside, origin)))
+            start = end
+        return replace(self, pieces=tuple(pieces))
 
 
 def divide(start: int, end: int, spans: Iterable[Span], main_end: int | None = None) -> tuple[Segment, ...]:

@@ -23,6 +23,7 @@ from keyhole.retrieval.answer_view import (
 from keyhole.serve.text_view.heat import Cell, heat
 from keyhole.serve.text_view.marks import Segment, Span, choose_readable, divide, mark
 from keyhole.store.base import Store
+from keyhole.text.links import find_link_origin
 from keyhole.text.output_facts import is_output
 
 if TYPE_CHECKING:
@@ -107,6 +108,11 @@ class TextView:
     def is_output(self) -> bool:
         """Return whether the text is the output of a command or another tool."""
         return is_output(self.artifact.url)
+
+    @property
+    def link_origin(self) -> str:
+        """Return the origin on which the paths in the text are displayed as full URLs, "" if there are none."""
+        return find_link_origin(self.artifact.url, self.artifact.media_type)
 
 
 def read_text(store: Store, id: str) -> StoredText:

@@ -12,6 +12,7 @@ from lxml import html
 
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
+from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.page import read_html
 from keyhole.extract.html.rest.text import MAX_REST_CHARS, take_rest
 from keyhole.extract.html.tree import parse_html
@@ -24,8 +25,8 @@ def split(page: str, *rest_texts: str) -> tuple[str, str]:
     """Return the Markdown of both parts of a page whose blocks with `rest_texts` are the rest."""
     root = parse_html(page)
     segments = segment(root)
-    rest = take_rest(segments, [block.text not in rest_texts for block in segments.blocks], URL)
-    return to_markdown(root, URL), rest
+    rest = take_rest(segments, [block.text not in rest_texts for block in segments.blocks], LinkResolver(URL))
+    return to_markdown(root, LinkResolver(URL)), rest
 
 
 @pytest.mark.parametrize(
@@ -159,8 +160,8 @@ def test_no_word_is_lost_or_doubled_by_any_judgement(page: str, random: Random) 
     main_words = [
         word for block, main in zip(segments.blocks, is_main, strict=True) if main for word in block.text.split()
     ]
-    rest = take_rest(segments, is_main, URL)
-    found = re.findall(r"w\d+", to_markdown(root, URL))
+    rest = take_rest(segments, is_main, LinkResolver(URL))
+    found = re.findall(r"w\d+", to_markdown(root, LinkResolver(URL)))
     moved = re.findall(r"w\d+", re.sub(r"(?m)^# \[rest.*", "", rest))
     assert found == main_words
     assert sorted(found + moved) == sorted(words)

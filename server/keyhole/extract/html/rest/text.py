@@ -31,7 +31,7 @@ _STRUCTURE = re.compile(r"(?=#{1,6}(?:\s|$)|~{3}|(?:=+|-+)$)")
 """The start of a line that Markdown would read as a heading, a fence, or the underline of a heading."""
 
 
-def take_rest(segments: Segments, is_main: list[bool], base_url: str) -> str:
+def take_rest(segments: Segments, is_main: list[bool], links: LinkResolver) -> str:
     """Remove the blocks that are not main from their tree and return them as Markdown, "" if all blocks are main.
 
     A rest longer than `MAX_REST_CHARS` is shortened and ends with a line that says so.
@@ -40,7 +40,7 @@ def take_rest(segments: Segments, is_main: list[bool], base_url: str) -> str:
     if not parts:
         return ""
     has_suspects = has_suspect_characters("".join([block.text for block in segments.blocks]))
-    writer = _RestWriter(base_url, _escape_suspect if has_suspects else escape_markdown)
+    writer = _RestWriter(links, _escape_suspect if has_suspects else escape_markdown)
     rest = "\n".join(map(writer.write_part, parts))
     remove_parts(parts)
     if len(rest) <= MAX_REST_CHARS:
@@ -52,9 +52,8 @@ def take_rest(segments: Segments, is_main: list[bool], base_url: str) -> str:
 class _RestWriter:
     """A writer of the parts of one page."""
 
-    def __init__(self, base_url: str, escape: Callable[[str], str]) -> None:
-        self._base_url = base_url
-        self._links = LinkResolver(base_url)
+    def __init__(self, links: LinkResolver, escape: Callable[[str], str]) -> None:
+        self._links = links
         self._escape = escape
 
     def write_part(self, part: Part) -> str:
@@ -78,7 +77,7 @@ class _RestWriter:
         """Return an element as Markdown. Its headings of level 1 become level 2, below the line of the part."""
         for heading in element.iter("h1"):
             heading.tag = "h2"
-        return to_markdown(element, self._base_url).rstrip("\n")
+        return to_markdown(element, self._links).rstrip("\n")
 
     def _write_block(self, block: TextBlock) -> str:
         """Return the text of a block in one line, with its links."""
