@@ -22,12 +22,13 @@ NAVIGATION: Final = (
     "style",
     "head",
     ".navigation",
-    ".header",
+    ".header:not(:has(.headertitle))",
     "#top",
     "#nav-path",
     "#side-nav",
     "nav",
-    ".contents",
+    ".contents.topic",
+    "nav.contents",
     "a.headerlink",
     ".LIST_OF_FIGURES",
     ".ChildLinks",
@@ -51,7 +52,8 @@ class Pair:
     unseen: bool = False
     """True for a document that nobody looked at while the reader was written."""
     printed: str = ""
-    """How the PDF file is made here from the first HTML page: `chromium`, `columns` or `typst`."""
+    """How the PDF file is made here from the first HTML page: `chromium`, `columns`, `libreoffice` or
+    `typst`."""
 
     @property
     def name(self) -> str:
@@ -261,6 +263,14 @@ PAIRS: Final = (
         "Chromium, two columns",
         unseen=True,
         printed="columns",
+    ),
+    Pair(
+        "debian-policy",
+        "",
+        (f"{_POLICY}ch-archive.html",),
+        "LibreOffice",
+        unseen=True,
+        printed="libreoffice",
     ),
     Pair(
         "debian-policy",

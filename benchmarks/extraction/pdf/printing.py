@@ -1,4 +1,4 @@
-"""Print an HTML page as a PDF file with Chromium, also in two columns, or with Typst."""
+"""Print an HTML page as a PDF file with Chromium, also in two columns, with LibreOffice, or with Typst."""
 
 from __future__ import annotations
 
@@ -19,9 +19,14 @@ _SIGNS = re.compile(r"([\\#$*_`<>@~\[\]=+/-])")
 
 
 def print_page(page: bytes, way: str) -> bytes | None:
-    """Return the PDF file of a page, None where the program is missing. `way`: `chromium`, `columns` or `typst`."""
+    """Return the PDF file of a page, None where the program is missing.
+
+    `way`: `chromium`, `columns`, `libreoffice` or `typst`.
+    """
     if way == "typst":
         return _print_with_typst(page)
+    if way == "libreoffice":
+        return _print_with_libreoffice(page)
     chromium = shutil.which("chromium")
     if chromium is None:
         return None
@@ -36,6 +41,23 @@ def print_page(page: bytes, way: str) -> bytes | None:
             check=True, capture_output=True, timeout=_TIMEOUT,
         )  # fmt: skip
         return target.read_bytes()
+
+
+def _print_with_libreoffice(page: bytes) -> bytes | None:
+    office = shutil.which("soffice")
+    if office is None:
+        return None
+    with TemporaryDirectory() as folder:
+        source = Path(folder, "page.html")
+        source.write_bytes(page)
+        subprocess.run(
+            [
+                office, f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to", "pdf",
+                "--outdir", folder, str(source),
+            ],
+            check=True, capture_output=True, timeout=_TIMEOUT,
+        )  # fmt: skip
+        return Path(folder, "page.pdf").read_bytes()
 
 
 def _print_with_typst(page: bytes) -> bytes | None:

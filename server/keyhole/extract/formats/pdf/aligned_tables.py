@@ -62,22 +62,19 @@ def _goes_on(row: Row, above: Sequence[Row]) -> bool:
     """Return whether a row with one piece continues a cell that begins further right than the first column."""
     if len(row) != 1 or _LEADERS.search(row[0].text):
         return False
-    columns = _find_columns([line for each in above for line in each])
+    columns = find_columns([line for each in above for line in each])
     inside = [n for n, (left, right) in enumerate(columns) if row[0].left < right + 6 and row[0].right > left - 6]
     return len(inside) == 1 and inside[0] > 0 and abs(row[0].left - columns[inside[0]][0]) < 4
 
 
 def _build(rows: Sequence[Row]) -> Table | None:
     """Return the table of some rows, None if their pieces do not stand in columns."""
-    columns = _find_columns([line for row in rows for line in row])
+    columns = find_columns([line for row in rows for line in row])
     if len(columns) < 2 or sum(len(row) >= 2 for row in rows) < MIN_ROWS:
         return None
     cells: list[list[str]] = []
     for row in rows:
-        new = [""] * len(columns)
-        for line in row:
-            column = next(n for n, (_, right) in enumerate(columns) if line.left < right)
-            new[column] = f"{new[column]} {line.text}".strip()
+        new = place_row(row, columns)
         if cells and not new[0] and sum(map(bool, new)) < len(columns) - 1:
             cells[-1] = [f"{old} {more}".strip() for old, more in zip(cells[-1], new, strict=True)]
         else:
@@ -94,7 +91,16 @@ def _build(rows: Sequence[Row]) -> Table | None:
     )  # fmt: skip
 
 
-def _find_columns(lines: list[Line]) -> list[tuple[float, float]]:
+def place_row(row: Row, columns: Sequence[tuple[float, float]]) -> list[str]:
+    """Return the text in each column. A piece over several columns is in the first of them."""
+    cells = [""] * len(columns)
+    for line in row:
+        column = next((n for n, (_, right) in enumerate(columns) if line.left < right), len(columns) - 1)
+        cells[column] = f"{cells[column]} {line.text}".strip()
+    return cells
+
+
+def find_columns(lines: list[Line]) -> list[tuple[float, float]]:
     """Return the ranges that pieces of text cover, without the gaps between them."""
     columns: list[tuple[float, float]] = []
     for line in sorted(lines, key=lambda line: line.left):

@@ -47,6 +47,7 @@ class PdfBlock:
     label: str = ""
     """The number of a list item or the mark of a footnote."""
     rows: tuple[tuple[str, ...], ...] = ()
+    """The cells of a table, which has one piece without text for each row."""
     lines: list[Line] = field(default_factory=list)
     closed: bool = False
     """True if no further line belongs to it."""
@@ -105,6 +106,7 @@ class _Builder:
         self._pitch = pitch
         self._last: Line | None = None
         """The last line of the last block, None after a table."""
+        self._last_table: Table | None = None
         self._same_part = False
         self._edges: dict[tuple[float, float], float] = {}
         self._notes_from = 0.0
@@ -118,9 +120,15 @@ class _Builder:
         self._same_part = False
 
     def add_table(self, table: Table) -> None:
-        """Add a table."""
-        self.blocks.append(PdfBlock("table", [(table.page, "")], rows=table.rows))
-        self._last = None
+        """Add a table, or the rows of a table that goes on from the page before, without its repeated header."""
+        last = self._last_table
+        if last is not None and self.blocks[-1].kind == "table" and table.continues(last):
+            rows = table.rows[1:] if table.rows[0] == self.blocks[-1].rows[0] else table.rows
+            self.blocks[-1].rows += rows
+            self.blocks[-1].pieces += [(table.page, "")] * len(rows)
+        else:
+            self.blocks.append(PdfBlock("table", [(table.page, "")] * len(table.rows), rows=table.rows))
+        self._last, self._last_table = None, table
 
     def add_line(self, line: Line) -> None:
         """Add a line to the last block, or begin a block with it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -73,6 +74,19 @@ class Table:
     right: float
     bottom: float
     page: int = 0
+    columns: tuple[float, ...] = ()
+    """The places of the lines between columns, empty if none are drawn."""
+
+    def continues(self, last: Table) -> bool:
+        """Return whether the table goes on from the page before: with the same lines or the same header."""
+        if self.page != last.page + 1 or len(self.rows[0]) != len(last.rows[0]):
+            return False
+        return self.rows[0] == last.rows[0] or have_same_columns(self.columns, last.columns)
+
+
+def have_same_columns(first: Sequence[float], second: Sequence[float]) -> bool:
+    """Return whether the lines between columns stand at the same places, within a point or two."""
+    return 0 < len(first) == len(second) and all(abs(a - b) <= 2 for a, b in zip(first, second, strict=True))
 
 
 @dataclass(slots=True)
@@ -93,14 +107,11 @@ class PdfPage:
 
 def make_line(words: list[Word], page: int = 0) -> Line:
     """Return the line of words that stand on one baseline."""
-    first = words[0]
-    left, top, right, bottom, style = first.left, first.top, first.right, first.bottom, first.style
-    if any(word.style is not style for word in words):
+    texts, lefts, tops, rights, bottoms, styles = zip(*words, strict=True)
+    style = styles[0]
+    if any(each is not style for each in styles):
         sizes: dict[Style, int] = {}
-        for word in words:
-            sizes[word.style] = sizes.get(word.style, 0) + len(word.text)
+        for text, each in zip(texts, styles, strict=True):
+            sizes[each] = sizes.get(each, 0) + len(text)
         style = max(sizes, key=lambda each: sizes[each])
-    for word in words:
-        left, top = min(left, word.left), min(top, word.top)
-        right, bottom = max(right, word.right), max(bottom, word.bottom)
-    return Line(tuple(words), left, top, right, bottom, style, " ".join([word.text for word in words]), page=page)
+    return Line(tuple(words), min(lefts), min(tops), max(rights), max(bottoms), style, " ".join(texts), page=page)

@@ -16,6 +16,7 @@ import pypdfium2.raw as pdfium
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.formats.pdf.page_parts import RAISED, OutlineEntry, PdfPage, Rule, Style, Word
+from keyhole.extract.formats.pdf.superscripts import split_superscript
 
 MAX_PAGE_CHARS: Final = 200_000
 """Largest number of characters read of one page. A dense page of a newspaper has 20,000."""
@@ -33,16 +34,14 @@ DIVIDERS: Final = ("\x02", "\ufffe")
 """What PDFium gives instead of the hyphen of a word that is divided at a line's end, and of the line break."""
 MIN_RULE: Final = 6.0
 """Shortest drawn line, in points."""
+PADDING: Final = 14.0
+"""Largest distance of a cell's border from its text, in points. LaTeX has 6, Sphinx 9."""
 _SPACES = re.compile(r"[\s\x00]+|[\x02\ufffe](?![\s\x00])")
 _BOLD = re.compile(r"bold|black|heavy|demi|semib|cmb|sfbx|sfrb|cmssbx|ecbx|[-,]B(?:d|I)?$|Medi$", re.IGNORECASE)
 _FIXED = re.compile(
     r"mono|courier|consol|menlo|typewriter|cmtt|sftt|ectt|lmtt|cmsltt|txtt|nimbusmon|lucidasanstyp|inconsol|sourcecode|"
     r"firacode|hack|\bCour\b|cmitt|pcrr|fixed", re.IGNORECASE,
 )  # fmt: skip
-_NUMBER_AT_END = re.compile(r"(?<=[^\W\d_.,;:!?)”»’\"'])\d{1,3}$|(?<=[.,;:!?)”»’\"'])\d{1,3}$|(?<=.)[*†‡§]$")
-_NUMBER_AT_START = re.compile(r"^(?:\d{1,3}|[*†‡§])(?=.)")
-SMALL: Final = 0.86
-"""A character of less than this share of another's height is raised or lowered. Footnote marks have 0.65 to 0.8."""
 _FIXED_FLAG: Final = 1
 _FORCE_BOLD_FLAG: Final = 1 << 18
 
@@ -81,17 +80,20 @@ class PdfFile:
                 result.unread = count > MAX_PAGE_CHARS
                 if not result.unread:
                     place = _Placement(page, width, height)
-                    result.lines = self._read_lines(text, place)
                     result.rules, result.image_share = _read_drawings(page, place)
+                    result.lines = self._read_lines(text, place, [r for r in result.rules if r.left == r.right])
             finally:
                 pdfium.FPDFText_ClosePage(text)
             return result
         finally:
             pdfium.FPDF_ClosePage(page)
 
-    def _read_lines(self, text: Any, place: _Placement) -> list[list[Word]]:
+    def _read_lines(self, text: Any, place: _Placement, borders: list[Rule]) -> list[list[Word]]:
+        """Return the words of each line. `borders`: the vertical lines of the page, which words do not cross."""
         string = _read_characters(text).replace(RAISED, "\0")
         spans = list(_iter_spans(string))
+        if borders:
+            spans = [part for span in spans for part in _split_span(text, span, place, borders)]
         boxes = (pdfium.FS_RECTF * (2 * len(spans)))()
         read_box = pdfium.FPDFText_GetLooseCharBox
         for number, (start, end, _) in enumerate(spans):
@@ -171,31 +173,6 @@ class PdfFile:
             bookmark = pdfium.FPDFBookmark_GetNextSibling(self._document, bookmark)
 
 
-def split_superscript(word: Word, first: float, last: float) -> list[Word]:
-    """Return a word and the small number at its end, or at its beginning, as words.
-
-    `first`, `last`: the heights of its first and last character.
-    """
-    if first <= 0 or last <= 0 or SMALL < last / first < 1 / SMALL:
-        return [word]
-    match = (_NUMBER_AT_END if last < first else _NUMBER_AT_START).search(word.text)
-    if match is None:
-        return [word]
-    scale = (word.right - word.left) / len(word.text)
-    edge = word.left + scale * (match.start() or match.end())
-    size = word.style.size
-    normal = word.style._replace(size=size if last < first else round(size * last / first, 1))
-    number = f"{RAISED}{match[0]}"
-    if last < first:
-        small = word.style._replace(size=round(size * last / first, 1))
-        rest = word._replace(text=word.text[: match.start()], right=edge)
-        return [rest, word._replace(text=number, left=edge, style=small)]
-    return [
-        word._replace(text=number, right=edge),
-        word._replace(text=word.text[match.end() :], left=edge, style=normal),
-    ]
-
-
 class _Placement:
     """The change from the coordinates of a page's content to points from the top left corner of the page as shown."""
 
@@ -205,6 +182,12 @@ class _Placement:
         self._x, self._y = box.left, box.bottom
         self._turn = pdfium.FPDFPage_GetRotation(page)
         self.width, self.height = width, height
+
+    def find(self, text: Any, index: int) -> tuple[float, float, float, float]:
+        """Return left, top, right and bottom of a character."""
+        box = pdfium.FS_RECTF()
+        pdfium.FPDFText_GetLooseCharBox(text, index, box)
+        return self.put(box.left, box.top, box.right, box.bottom)
 
     def put(self, left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
         """Return left, top, right and bottom of a box of the page's content."""
@@ -259,6 +242,37 @@ def _iter_spans(string: str) -> Iterator[tuple[int, int, bool]]:
         start = space.end()
     if start < len(string):
         yield start, len(string), begins
+
+
+def _split_span(
+    text: Any, span: tuple[int, int, bool], place: _Placement, borders: list[Rule]
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield the parts of a word before and after the borders of cells.
+
+    PDFium joins texts without a gap, as where a long name ends just before the next cell. A part begins with another
+    object of the page, near a border: a name that goes on across the border is one object.
+    """
+    start, end, begins = span
+    last = _find_object(text, start)
+    if end - start > 1 and last != _find_object(text, end - 1):
+        first_left, _, _, _ = place.find(text, start)
+        for index in range(start + 1, end):
+            drawn = _find_object(text, index)
+            if drawn != last:
+                left, top, _, bottom = place.find(text, index)
+                middle = (top + bottom) / 2
+                if any(
+                    max(first_left, left - PADDING) < r.left < left + 2 and r.top < middle < r.bottom for r in borders
+                ):
+                    yield start, index, begins
+                    start, begins = index, False
+            last = drawn
+    yield start, end, begins
+
+
+def _find_object(text: Any, index: int) -> int:
+    """Return the address of the object of the page that draws a character, 0 if there is none."""
+    return ctypes.cast(pdfium.FPDFText_GetTextObject(text, index), ctypes.c_void_p).value or 0
 
 
 def _describe_font(font: Any) -> tuple[bool, bool]:

@@ -12,6 +12,7 @@ from keyhole.extract.formats.pdf.blocks import PageItems, PdfBlock, build_blocks
 from keyhole.extract.formats.pdf.furniture import take_furniture
 from keyhole.extract.formats.pdf.headings import HeadingFinder
 from keyhole.extract.formats.pdf.legibility import name_defect
+from keyhole.extract.formats.pdf.open_tables import find_open_tables
 from keyhole.extract.formats.pdf.page_parts import Line, PdfPage, Table
 from keyhole.extract.formats.pdf.pdfium import PdfFile
 from keyhole.extract.formats.pdf.reading_order import order_lines, split_line
@@ -74,7 +75,7 @@ def _build_document(file: PdfFile, pages: list[PdfPage]) -> Document:
     metadata = _read_metadata(file)
     headings = HeadingFinder((word for page in pages for line in page.lines for word in line), file.read_outline())
     edges = take_furniture(pages, headings)
-    blocks = build_blocks([_lay_out(page, number) for number, page in enumerate(pages)], headings)
+    blocks = build_blocks(_lay_out_all(pages), headings)
     _set_levels(blocks, headings)
     blocks = _add_remarks(blocks, pages, file)
     main = write_main(blocks)
@@ -90,15 +91,27 @@ def _build_document(file: PdfFile, pages: list[PdfPage]) -> Document:
     )  # fmt: skip
 
 
-def _lay_out(page: PdfPage, number: int) -> PageItems:
+def _lay_out_all(pages: list[PdfPage]) -> list[PageItems]:
+    """Return the rows and tables of each page."""
+    laid_out: list[PageItems] = []
+    columns: tuple[float, ...] = ()
+    for number, page in enumerate(pages):
+        laid_out.append(_lay_out(page, number, columns))
+        tables = [item for part in laid_out[-1] for item in part if isinstance(item, Table)]
+        columns = tables[-1].columns if tables else ()
+    return laid_out
+
+
+def _lay_out(page: PdfPage, number: int, last_columns: tuple[float, ...]) -> PageItems:
     """Return the rows and tables of a page by part, in reading order."""
     words = [word for line in page.lines for word in line]
-    tables, used = find_ruled_tables(page.rules, words, number)
+    tables, used = find_ruled_tables(page.rules, words, number, last_columns)
+    remaining = [[word for word in line if id(word) not in used] for line in page.lines]
+    open_tables, in_open = find_open_tables(page.rules, remaining, number)
+    tables += open_tables
     lines: list[Line] = []
-    at = 0
-    for line in page.lines:
-        kept = [word for index, word in enumerate(line, at) if index not in used]
-        at += len(line)
+    for line in remaining:
+        kept = [word for word in line if id(word) not in in_open]
         lines += split_line(kept, number) if kept else []
     parts: PageItems = [find_aligned_tables(rows) for rows in order_lines(lines)] if lines else []
     for table in tables:
@@ -108,7 +121,6 @@ def _lay_out(page: PdfPage, number: int) -> PageItems:
 
 def _insert_table(parts: PageItems, table: Table) -> None:
     """Put a table after the lowest text above it in the columns that stand around it."""
-    middle = (table.left + table.right) / 2
     above = (float("-inf"), 0, 0)
     for number, part in enumerate(parts):
         for index, item in enumerate(part):
@@ -116,7 +128,7 @@ def _insert_table(parts: PageItems, table: Table) -> None:
                 left, right, top = item.left, item.right, item.top
             else:
                 left, right, top = *item[0].column, item[0].top
-            if left - 20 <= middle <= right + 20 and above[0] < top <= table.top:
+            if left < table.right and right > table.left and above[0] < top <= table.top:
                 above = top, number, index + 1
     if parts:
         parts[above[1]].insert(above[2], table)

@@ -45,9 +45,7 @@ def split_line(words: Sequence[Word], page: int) -> list[Line]:
 
 def order_lines(lines: Sequence[Line]) -> list[list[Row]]:
     """Return the rows of each part of a page: a column, or the lines between columns."""
-    return [
-        _make_rows(part) for part in _order(list(lines), 0) if part
-    ]  # fmt: skip
+    return [make_rows(part) for part in _order(list(lines), 0) if part]
 
 
 def _order(lines: list[Line], depth: int) -> list[list[Line]]:
@@ -129,7 +127,7 @@ def _is_prose(side: list[Line]) -> bool:
     return sum(" " in line.text for line in side) > 0.7 * len(side)
 
 
-def _make_rows(lines: list[Line]) -> list[Row]:
+def make_rows(lines: list[Line]) -> list[Row]:
     """Group the lines of a part by baseline, from top to bottom."""
     column = min(line.left for line in lines), max(line.right for line in lines)
     rows: list[Row] = []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from keyhole.extract.formats.pdf.page_parts import Rule, Table, Word
+from keyhole.extract.formats.pdf.page_parts import Rule, Table, Word, have_same_columns
 
 NEAR: Final = 4.0
 """Largest distance of two lines that are one border, in points. Browsers leave 2 pixels between the cells."""
@@ -14,23 +15,33 @@ MAX_RULES: Final = 4_000
 """Largest number of lines of a page that are searched for tables. A plot has more."""
 MIN_CELLS: Final = 4
 """Smallest number of cells with text."""
+MIN_BODY_ROWS: Final = 6
+"""Smallest number of rows without lines between them, in a table that has such lines elsewhere. Fewer lines of text may
+be one cell's."""
 
 
-def find_ruled_tables(rules: Sequence[Rule], words: Sequence[Word], page: int) -> tuple[list[Table], set[int]]:
-    """Return the tables of a page, and the numbers of the words in them."""
+def find_ruled_tables(
+    rules: Sequence[Rule], words: Sequence[Word], page: int, last_columns: Sequence[float] = ()
+) -> tuple[list[Table], set[int]]:
+    """Return the tables of a page, and the identities of the words in them.
+
+    `last_columns`: the lines between the columns of the last table of the page before, which may go on with one row.
+    """
     tables: list[Table] = []
     used: set[int] = set()
     if not 4 <= len(rules) <= MAX_RULES:
         return tables, used
-    for group in _group(_merge(rules)):
-        inside = _Grid(group).fill([(n, word) for n, word in enumerate(words) if n not in used], page)
+    merged = merge_rules(rules)
+    for group in _group([*merged, *find_borders(rules, merged, words)]):
+        remaining = [word for word in words if id(word) not in used]
+        inside = _Grid(group).fill(remaining, page, () if tables else last_columns)
         if inside:
             tables.append(inside[0])
             used |= inside[1]
     return tables, used
 
 
-def _merge(rules: Sequence[Rule]) -> list[Rule]:
+def merge_rules(rules: Sequence[Rule]) -> list[Rule]:
     """Join the lines that continue each other."""
     joined: list[Rule] = []
     for vertical in (False, True):
@@ -46,6 +57,38 @@ def _merge(rules: Sequence[Rule]) -> list[Rule]:
                 merged.append(rule)
         joined += [Rule(r.top, r.left, r.bottom, r.right) if vertical else r for r in merged]
     return joined
+
+
+def find_borders(rules: Sequence[Rule], merged: Sequence[Rule], words: Sequence[Word]) -> list[Rule]:
+    """Return the borders between columns that are not drawn, but where each row's line is drawn cell by cell."""
+    across = [rule for rule in merged if rule.left != rule.right]
+    borders: list[Rule] = []
+    for x, tops in _find_joints(rules).items():
+        ends = [rule for rule in across if any(abs(rule.top - top) <= 2 for top in tops) and rule.left < x < rule.right]
+        if len(tops) < 2 or not ends:
+            continue
+        left, right = min(rule.left for rule in ends), max(rule.right for rule in ends)
+        places = _cluster([r.top for r in across if left - NEAR <= r.left <= x <= r.right <= right + NEAR])
+        crossing = [(word.top + word.bottom) / 2 for word in words if word.left < x - 2 and word.right > x + 2]
+        drawn = [r for r in merged if r.left == r.right and left - NEAR <= r.left <= right + NEAR]
+        for top, bottom in itertools.pairwise(places):
+            is_row = any(abs(place - joint) <= 2 for joint in tops for place in (top, bottom))
+            is_drawn = any(rule.top < bottom - 2 and rule.bottom > top + 2 for rule in drawn)
+            if is_row and not is_drawn and not any(top < middle < bottom for middle in crossing):
+                borders.append(Rule(x, top, x, bottom))
+    return borders
+
+
+def _find_joints(rules: Sequence[Rule]) -> dict[float, list[float]]:
+    """Return the places where one line ends and another begins at the same height, with these heights."""
+    joints: dict[float, list[float]] = {}
+    across = sorted((r for r in rules if r.left != r.right), key=lambda r: (round(r.top), r.left))
+    for first, second in itertools.pairwise(across):
+        if abs(first.top - second.top) <= 1 and abs(first.right - second.left) <= 2 and second.right > first.right + 2:
+            x = (first.right + second.left) / 2
+            near = next((each for each in joints if abs(each - x) <= 2), x)
+            joints.setdefault(near, []).append(first.top)
+    return joints
 
 
 def _touch(first: Rule, second: Rule) -> bool:
@@ -98,25 +141,28 @@ class _Grid:
         if self._across and self._xs:
             self._xs = _cluster([*self._xs, min(r.left for r in self._across), max(r.right for r in self._across)])
 
-    def fill(self, words: list[tuple[int, Word]], page: int) -> tuple[Table, set[int]] | None:
+    def fill(self, words: list[Word], page: int, last_columns: Sequence[float]) -> tuple[Table, set[int]] | None:
         """Return the table and its words, None if the lines enclose no table."""
         xs, ys = self._xs, self._ys
-        if len(xs) < 3 or len(ys) < 3:
+        goes_on = have_same_columns(xs, last_columns)
+        if len(xs) < 3 or len(ys) < (2 if goes_on else 3):
             return None
         cells: dict[tuple[int, int], list[Word]] = {}
         used: set[int] = set()
-        for number, word in words:
-            x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
+        for word in words:
+            # A long name may go beyond the line on the right, so a word belongs to the cell where it begins.
+            x, y = word.left + min(3.0, (word.right - word.left) / 2), (word.top + word.bottom) / 2
             if xs[0] - 1 < x < xs[-1] + 1 and ys[0] - 1 < y < ys[-1] + 1:
-                used.add(number)
+                used.add(id(word))
                 cell = self._find_cell(min(max(x, xs[0]), xs[-1] - 0.1), min(max(y, ys[0]), ys[-1] - 0.1))
                 cells.setdefault(cell, []).append(word)
-        if len(cells) < MIN_CELLS or len({row for row, _ in cells}) < 2 or len({column for _, column in cells}) < 2:
+        is_small = len(cells) < MIN_CELLS or any(len({place[n] for place in cells}) < 2 for n in (0, 1))
+        if not cells or (is_small and not goes_on):
             return None
         rows = self._write_rows(cells)
-        kept = [n for n in range(len(xs) - 1) if any(row[n] for row in rows)]
+        kept = [n for n in range(len(xs) - 1) if goes_on or any(row[n] for row in rows)]
         rows = [[row[n] for n in kept] for row in rows if any(row)]
-        table = Table(tuple(map(tuple, rows)), xs[0], ys[0], xs[-1], ys[-1], page)
+        table = Table(tuple(map(tuple, rows)), xs[0], ys[0], xs[-1], ys[-1], page, tuple(xs))
         return table, used
 
     def _find_cell(self, x: float, y: float) -> tuple[int, int]:
@@ -131,9 +177,11 @@ class _Grid:
     def _write_rows(self, cells: dict[tuple[int, int], list[Word]]) -> list[list[str]]:
         rows: list[list[str]] = []
         columns = range(len(self._xs) - 1)
+        count = sum(map(len, cells.values()))
         for row in range(len(self._ys) - 1):
             words = [cells.get((row, column), []) for column in columns]
-            rows += _split_row(words) if len(self._ys) <= 4 else [[join_cell(cell) for cell in words]]
+            is_body = len(self._ys) <= 3 or 2 * sum(map(len, words)) > count
+            rows += _split_row(words, 2 if len(self._ys) <= 3 else MIN_BODY_ROWS) if is_body else [join_cells(words)]
         return rows
 
 
@@ -156,14 +204,22 @@ def join_cell(words: list[Word]) -> str:
     return " ".join(word.text for line in lines for word in sorted(line, key=lambda word: word.left))
 
 
-def _split_row(cells: list[list[Word]]) -> list[list[str]]:
-    """Split a row without lines inside at each line that has a word in the first column with text."""
+def join_cells(cells: list[list[Word]]) -> list[str]:
+    """Return the words of each cell of a row in reading order."""
+    return [join_cell(cell) for cell in cells]
+
+
+def _split_row(cells: list[list[Word]], least: int) -> list[list[str]]:
+    """Split a row without lines inside at each line that has a word in the first column with text.
+
+    A row with fewer than `least` such lines is one row, whose cells have several lines.
+    """
     first = next((cell for cell in cells if cell), [])
     tops = _cluster([word.top for word in first])
-    if len(tops) < 2 or sum(len(_cluster([word.top for word in cell])) >= len(tops) for cell in cells if cell) < 2:
-        return [[join_cell(cell) for cell in cells]]
+    if len(tops) < least or sum(len(_cluster([word.top for word in cell])) >= len(tops) for cell in cells if cell) < 2:
+        return [join_cells(cells)]
     rows: list[list[list[Word]]] = [[[] for _ in cells] for _ in tops]
     for column, cell in enumerate(cells):
         for word in cell:
             rows[max(0, bisect_right(tops, word.top + NEAR) - 1)][column].append(word)
-    return [[join_cell(cell) for cell in row] for row in rows]
+    return [join_cells(row) for row in rows]

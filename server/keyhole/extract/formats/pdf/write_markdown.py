@@ -76,8 +76,7 @@ def _write_block(block: PdfBlock, hyphenated: frozenset[str], depth: int) -> tup
         fence = "`" * max(3, 1 + max((len(run) for _, text in lines for run in re.findall("`+", text)), default=0))
         return f"{fence}\n" + "\n".join(clean_piece(text) for _, text in lines) + f"\n{fence}", [(lines[0][0], 0)]
     if block.kind == "table":
-        rows = [[_escape(clean_piece(cell)) for cell in row] for row in block.rows]
-        return format_table(rows).rstrip("\n"), [(block.pieces[0][0], 0)]
+        return _write_table(block)
     text, starts = join_lines(block.pieces, hyphenated)
     if block.kind == "heading":
         return f"{'#' * block.level} {_escape(text)}", starts
@@ -89,6 +88,18 @@ def _write_block(block: PdfBlock, hyphenated: frozenset[str], depth: int) -> tup
         return f"{'  ' * depth}{sign} {_escape(text)}", starts
     escaped = _escape(text)
     return _HEADING_LIKE.sub(r"\\", escaped), starts
+
+
+def _write_table(block: PdfBlock) -> tuple[str, list[tuple[int, int]]]:
+    """Return the Markdown of a table, and the offset of the first row of each of its pages."""
+    table = format_table([[_escape(clean_piece(cell)) for cell in row] for row in block.rows])
+    header, marks, *lines = table.splitlines(keepends=True)
+    starts, offset = [(block.pieces[0][0], 0)], len(header) + len(marks)
+    for (page, _), line in zip(block.pieces[1:], lines, strict=True):
+        if page > starts[-1][0]:
+            starts.append((page, offset))
+        offset += len(line)
+    return table.rstrip("\n"), starts
 
 
 def _escape(text: str) -> str:

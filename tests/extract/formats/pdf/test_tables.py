@@ -1,0 +1,119 @@
+"""Tables with drawn lines: between rows only, cell by cell, over two pages, and texts that touch the next cell."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import typst
+
+from keyhole.extract import extract
+from keyhole.records import Document
+from tests.extract.formats.pdf.test_pdf_reader import make_pdf
+
+
+def read(body: bytes) -> Document:
+    return extract(body, url="https://example.org/a.pdf", content_type="application/pdf")
+
+
+@cache
+def read_typst(source: str) -> Document:
+    return read(bytes(typst.compile(source.encode())))
+
+
+def draw(texts: list[tuple[float, float, str]], lines: list[tuple[float, float, float, float]]) -> str:
+    """Return the text of a page with texts at a left and height, and lines from one point to another."""
+    content = "".join(f"BT /F 10 Tf {left} {height} Td ({text}) Tj ET\n" for left, height, text in texts)
+    content += "".join(f"{a} {b} m {c} {d} l S\n" for a, b, c, d in lines)
+    return read(make_pdf(content.encode())).text
+
+
+BOOKTABS = """
+#set page(width: 400pt, height: 300pt, margin: 30pt)
+Before the table.
+#table(columns: 3, stroke: none, column-gutter: 20pt,
+  table.hline(), [Name], [Size], [Use], table.hline(),
+  [alpha], [12], [the first of all],
+  [beta], [7], [the second],
+  [gamma], [1904], [the last], table.hline())
+After the table.
+"""
+
+
+def test_lines_above_and_below_the_header_and_at_the_end_make_a_table() -> None:
+    table = (
+        "| Name | Size | Use |\n| --- | --- | --- |\n| alpha | 12 | the first of all |\n| beta | 7 | the second |\n"
+        "| gamma | 1904 | the last |\n"
+    )
+    assert read_typst(BOOKTABS).text == f"Before the table.\n\n{table}\nAfter the table.\n"
+
+
+def test_a_row_between_lines_is_one_row_though_its_cells_have_several_lines_of_text() -> None:
+    first = [(50.0, 700.0, "Name"), (50.0, 680.0, "the long"), (50.0, 668.0, "piston"), (50.0, 648.0, "rod")]
+    names = ("Use", "for wells", "and rivers", "for lakes")
+    texts = first + [(200.0, height, text) for (_, height, _), text in zip(first, names, strict=True)]
+    lines = [(45.0, float(height), 400.0, float(height)) for height in (712, 692, 662, 640)]
+    assert "| the long piston | for wells and rivers |\n| rod | for lakes |\n" in draw(texts, lines)
+
+
+def test_prose_between_lines_of_the_same_width_is_no_table() -> None:
+    texts = [(50.0, 700.0 - 14 * n, f"Sentence {n} of the text goes on from the left to the right.") for n in range(12)]
+    lines = [(45.0, float(height), 400.0, float(height)) for height in (715, 660, 600, 520)]
+    assert "|" not in draw(texts, lines)
+
+
+def test_lines_that_are_drawn_cell_by_cell_show_the_columns() -> None:
+    columns = (45.0, 150.0, 300.0, 400.0)
+    texts = [
+        (left + 3, 700.0 - 20 * row, f"r{row} {name}")
+        for row in range(3)
+        for left, name in zip(columns, "abc", strict=False)
+    ]
+    texts += [(303.0, 628.0, "r2 more")]
+    heights = (712.0, 692.0, 672.0, 620.0)
+    lines = [(a + 1, y, b - 1, y) for y in heights for a, b in itertools.pairwise(columns)]
+    table = "| r0 a | r0 b | r0 c |\n| --- | --- | --- |\n| r1 a | r1 b | r1 c |\n| r2 a | r2 b | r2 c r2 more |\n"
+    assert draw(texts, lines).strip() == table.strip()
+
+
+def test_a_name_that_ends_at_the_next_cell_is_apart_from_its_text() -> None:
+    texts = [(50.0, 700.0, "package"), (100.0, 700.0, "size"), (50.0, 680.0, "a-long-name"), (103.0, 680.0, "V:285"),
+             (50.0, 660.0, "b"), (103.0, 660.0, "7")]  # fmt: skip
+    lines = [(45.0, y, 200.0, y) for y in (712.0, 692.0, 672.0, 652.0)]
+    lines += [(x, 712.0, x, 652.0) for x in (45.0, 98.0, 200.0)]
+    assert "| a-long-name | V:285 |" in draw(texts, lines)
+
+
+def test_a_name_that_crosses_the_line_of_its_cell_stays_whole() -> None:
+    texts = [(50.0, 700.0, "package"), (110.0, 700.0, "size"), (50.0, 680.0, "a-very-long-name-of-it"),
+             (50.0, 660.0, "b"), (110.0, 660.0, "7")]  # fmt: skip
+    lines = [(45.0, y, 200.0, y) for y in (712.0, 692.0, 672.0, 652.0)]
+    lines += [(x, 712.0, x, 652.0) for x in (45.0, 98.0, 200.0)]
+    assert "| a-very-long-name-of-it |  |" in draw(texts, lines)
+
+
+def make_long_table(rows: int) -> str:
+    cells = ", ".join(f"[name {n}], [value {n}]" for n in range(rows))
+    return (
+        "#set page(width: 300pt, height: 200pt, margin: 30pt)\n"
+        f"#table(columns: 2, table.header([Name], [Value]), {cells})\nAfter the table."
+    )
+
+
+def test_a_table_over_several_pages_is_one_table_with_one_header() -> None:
+    document = read_typst(make_long_table(20))
+    rows = "".join(f"| name {n} | value {n} |\n" for n in range(20))
+    assert document.text == f"| Name | Value |\n| --- | --- |\n{rows}\nAfter the table.\n"
+    assert len(document.pages) > 2
+    assert all(document.text.startswith("| ", offset) for offset, _ in document.pages[:-1])
+
+
+def test_the_last_row_of_a_table_may_stand_alone_on_a_page() -> None:
+    for count in range(4, 12):
+        rows = "".join(f"| name {n} | value {n} |\n" for n in range(count))
+        assert rows in read_typst(make_long_table(count)).text
+
+
+def test_tables_that_only_stand_after_each_other_are_two_tables() -> None:
+    source = "#table(columns: 2, [a], [b], [c], [d])\nBetween them.\n#table(columns: 2, [a], [b], [e], [f])"
+    assert read_typst(source).text.count("| a | b |") == 2
