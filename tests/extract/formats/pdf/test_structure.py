@@ -155,3 +155,17 @@ def test_a_scan_is_named_as_a_scan() -> None:
     with pytest.raises(KeyholeError, match="is a scan without a text layer: 1 page of scanned images") as caught:
         read(make_pdf(image))
     assert caught.value.code is Code.EMPTY_DOCUMENT
+
+
+def show(content: str) -> str:
+    """Return the text of a page with one line that is shown by operators."""
+    return read(make_pdf(f"BT /F 10 Tf 50 700 Td {content} ET".encode())).text.strip()
+
+
+def test_words_with_a_gap_and_no_space_between_them_are_two_words() -> None:
+    spaced = "(from an) Tj 3 Tc (yo) Tj 0 Tc [300 (ther file)] TJ"  # groff moves the pen by the spacing of characters
+    assert show(spaced) == "from any other file"
+
+
+def test_the_letters_of_a_spaced_title_are_one_word() -> None:
+    assert show("3 Tc (TITLE) Tj") == "TITLE"

@@ -17,11 +17,21 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.formats.pdf.page_parts import RAISED, OutlineEntry, PdfPage, Rule, Style, Word
 from keyhole.extract.formats.pdf.superscripts import split_superscript
+from keyhole.extract.formats.pdf.words import (
+    Placement,
+    has_gaps,
+    iter_spans,
+    read_characters,
+    split_at_borders,
+    split_at_gaps,
+)  # fmt: skip
 
 MAX_PAGE_CHARS: Final = 200_000
 """Largest number of characters read of one page. A dense page of a newspaper has 20,000."""
 MAX_PAGE_OBJECTS: Final = 20_000
 """Largest number of drawn objects of one page that are searched for lines. A detailed map has more."""
+SAMPLED_PAGES: Final = 8
+"""Number of pages whose characters are all looked at, to see whether words are joined."""
 MAX_OUTLINE_ENTRIES: Final = 5_000
 """Largest number of outline entries read, which also bounds a circular outline."""
 MAX_OUTLINE_LEVELS: Final = 6
@@ -30,13 +40,8 @@ MAX_TITLE_BYTES: Final = 4_000
 """Longest string read from the file's metadata and outline, in bytes of UTF-16."""
 THICKNESS: Final = 2.5
 """Largest thickness of a drawn line, in points. A thicker box is a background."""
-DIVIDERS: Final = ("\x02", "\ufffe")
-"""What PDFium gives instead of the hyphen of a word that is divided at a line's end, and of the line break."""
 MIN_RULE: Final = 6.0
 """Shortest drawn line, in points."""
-PADDING: Final = 14.0
-"""Largest distance of a cell's border from its text, in points. LaTeX has 6, Sphinx 9."""
-_SPACES = re.compile(r"[\s\x00]+|[\x02\ufffe](?![\s\x00])")
 _BOLD = re.compile(r"bold|black|heavy|demi|semib|cmb|sfbx|sfrb|cmssbx|ecbx|[-,]B(?:d|I)?$|Medi$", re.IGNORECASE)
 _FIXED = re.compile(
     r"mono|courier|consol|menlo|typewriter|cmtt|sftt|ectt|lmtt|cmsltt|txtt|nimbusmon|lucidasanstyp|inconsol|sourcecode|"
@@ -57,6 +62,7 @@ class PdfFile:
             raise _open_error(pdfium.FPDF_GetLastError(), body)
         self._styles: dict[tuple[int, float], Style] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}
+        self._joins_words: bool | None = None
         self.page_count: int = pdfium.FPDF_GetPageCount(self._document)
 
     def close(self) -> None:
@@ -79,7 +85,7 @@ class PdfFile:
                 result.cost = count + 3 * pdfium.FPDFPage_CountObjects(page)
                 result.unread = count > MAX_PAGE_CHARS
                 if not result.unread:
-                    place = _Placement(page, width, height)
+                    place = Placement(page, width, height)
                     result.rules, result.image_share = _read_drawings(page, place)
                     result.lines = self._read_lines(text, place, [r for r in result.rules if r.left == r.right])
             finally:
@@ -88,12 +94,14 @@ class PdfFile:
         finally:
             pdfium.FPDF_ClosePage(page)
 
-    def _read_lines(self, text: Any, place: _Placement, borders: list[Rule]) -> list[list[Word]]:
+    def _read_lines(self, text: Any, place: Placement, borders: list[Rule]) -> list[list[Word]]:
         """Return the words of each line. `borders`: the vertical lines of the page, which words do not cross."""
-        string = _read_characters(text).replace(RAISED, "\0")
-        spans = list(_iter_spans(string))
+        string = read_characters(text).replace(RAISED, "\0")
+        spans = list(iter_spans(string))
+        if self._has_gaps():
+            spans = [part for span in spans for part in split_at_gaps(text, string, span)]
         if borders:
-            spans = [part for span in spans for part in _split_span(text, span, place, borders)]
+            spans = [part for span in spans for part in split_at_borders(text, span, place, borders)]
         boxes = (pdfium.FS_RECTF * (2 * len(spans)))()
         read_box = pdfium.FPDFText_GetLooseCharBox
         for number, (start, end, _) in enumerate(spans):
@@ -117,6 +125,24 @@ class PdfFile:
             end_height = end_top - end_bottom
             lines[-1] += [word] if end_height == height else split_superscript(word, height, end_height)
         return lines
+
+    def _has_gaps(self) -> bool:
+        """Return whether words of the file are joined where it draws no space, as a few of its pages show."""
+        if self._joins_words is None:
+            step = max(1, self.page_count // SAMPLED_PAGES)
+            self._joins_words = any(self._page_has_gaps(number) for number in range(0, self.page_count, step))
+        return self._joins_words
+
+    def _page_has_gaps(self, number: int) -> bool:
+        page = pdfium.FPDF_LoadPage(self._document, number)
+        text = pdfium.FPDFText_LoadPage(page) if page else None
+        try:
+            return bool(text) and pdfium.FPDFText_CountChars(text) <= MAX_PAGE_CHARS and has_gaps(text)
+        finally:
+            if text:
+                pdfium.FPDFText_ClosePage(text)
+            if page:
+                pdfium.FPDF_ClosePage(page)
 
     def _find_style(self, text: Any, index: int, box: tuple[float, float, float, float]) -> Style:
         """Return the style of a character. Characters of one font and height have one style."""
@@ -173,34 +199,6 @@ class PdfFile:
             bookmark = pdfium.FPDFBookmark_GetNextSibling(self._document, bookmark)
 
 
-class _Placement:
-    """The change from the coordinates of a page's content to points from the top left corner of the page as shown."""
-
-    def __init__(self, page: Any, width: float, height: float) -> None:
-        box = pdfium.FS_RECTF()
-        pdfium.FPDF_GetPageBoundingBox(page, box)
-        self._x, self._y = box.left, box.bottom
-        self._turn = pdfium.FPDFPage_GetRotation(page)
-        self.width, self.height = width, height
-
-    def find(self, text: Any, index: int) -> tuple[float, float, float, float]:
-        """Return left, top, right and bottom of a character."""
-        box = pdfium.FS_RECTF()
-        pdfium.FPDFText_GetLooseCharBox(text, index, box)
-        return self.put(box.left, box.top, box.right, box.bottom)
-
-    def put(self, left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
-        """Return left, top, right and bottom of a box of the page's content."""
-        left, right, top, bottom = left - self._x, right - self._x, top - self._y, bottom - self._y
-        if self._turn == 0:
-            return left, self.height - top, right, self.height - bottom
-        if self._turn == 1:
-            return bottom, left, top, right
-        if self._turn == 2:
-            return self.width - right, bottom, self.width - left, top
-        return self.width - top, self.height - right, self.width - bottom, self.height - left
-
-
 def _open_error(code: int, body: Body) -> KeyholeError:
     if code == pdfium.FPDF_ERR_PASSWORD:
         return KeyholeError(Code.ENCRYPTED_DOCUMENT, f"the PDF is encrypted with a password, {body.size_text}")
@@ -210,69 +208,6 @@ def _open_error(code: int, body: Body) -> KeyholeError:
         Code.EXTRACTION_FAILED, f"the PDF is damaged and its pages cannot be found, {body.size_text}",
         bytes=len(body.data),
     )  # fmt: skip
-
-
-def _read_characters(text: Any) -> str:
-    """Return the characters of a page, one for each index. Characters that have no code are NUL."""
-    count = pdfium.FPDFText_CountChars(text)
-    if count <= 0:
-        return ""
-    buffer = (ctypes.c_ushort * (count + 1))()
-    written = pdfium.FPDFText_GetText(text, 0, count, buffer)
-    string = bytes(buffer)[: 2 * max(0, written - 1)].decode("utf-16-le", "replace")
-    if len(string) == count:
-        return string
-    return "".join([_to_character(pdfium.FPDFText_GetUnicode(text, index)) for index in range(count)])
-
-
-def _to_character(code: int) -> str:
-    return chr(code) if 0 < code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd" if code else "\0"
-
-
-def _iter_spans(string: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield start and end of each word, and whether it begins a line. PDFium joins the halves of a divided word."""
-    begins = True
-    start = 0
-    for space in _SPACES.finditer(string):
-        end = space.start() + (space[0] in DIVIDERS)
-        if end > start:
-            yield start, end, begins
-            begins = False
-        begins = begins or "\n" in space[0] or "\r" in space[0] or space[0] in DIVIDERS
-        start = space.end()
-    if start < len(string):
-        yield start, len(string), begins
-
-
-def _split_span(
-    text: Any, span: tuple[int, int, bool], place: _Placement, borders: list[Rule]
-) -> Iterator[tuple[int, int, bool]]:
-    """Yield the parts of a word before and after the borders of cells.
-
-    PDFium joins texts without a gap, as where a long name ends just before the next cell. A part begins with another
-    object of the page, near a border: a name that goes on across the border is one object.
-    """
-    start, end, begins = span
-    last = _find_object(text, start)
-    if end - start > 1 and last != _find_object(text, end - 1):
-        first_left, _, _, _ = place.find(text, start)
-        for index in range(start + 1, end):
-            drawn = _find_object(text, index)
-            if drawn != last:
-                left, top, _, bottom = place.find(text, index)
-                middle = (top + bottom) / 2
-                if any(
-                    max(first_left, left - PADDING) < r.left < left + 2 and r.top < middle < r.bottom for r in borders
-                ):
-                    yield start, index, begins
-                    start, begins = index, False
-            last = drawn
-    yield start, end, begins
-
-
-def _find_object(text: Any, index: int) -> int:
-    """Return the address of the object of the page that draws a character, 0 if there is none."""
-    return ctypes.cast(pdfium.FPDFText_GetTextObject(text, index), ctypes.c_void_p).value or 0
 
 
 def _describe_font(font: Any) -> tuple[bool, bool]:
@@ -285,7 +220,7 @@ def _describe_font(font: Any) -> tuple[bool, bool]:
     return bold, bool(_FIXED.search(name)) or (flags > 0 and bool(flags & _FIXED_FLAG))
 
 
-def _read_drawings(page: Any, place: _Placement) -> tuple[list[Rule], float]:
+def _read_drawings(page: Any, place: Placement) -> tuple[list[Rule], float]:
     """Return the drawn lines of a page, and the share of the page that its largest image covers."""
     rules: list[Rule] = []
     largest = 0.0
@@ -311,7 +246,7 @@ def _iter_objects(page: Any) -> Iterator[tuple[Any, int]]:
             yield drawn, kind
 
 
-def _list_rules(path: Any, box: tuple[float, float, float, float], place: _Placement) -> list[Rule]:
+def _list_rules(path: Any, box: tuple[float, float, float, float], place: Placement) -> list[Rule]:
     """Return the lines of a path: the path itself if it is thin, or the sides of a rectangle that is drawn."""
     left, top, right, bottom = box
     if bottom - top <= THICKNESS:
