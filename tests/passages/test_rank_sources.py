@@ -35,6 +35,12 @@ def test_passages_are_ranked_best_first_and_begin_with_windows() -> None:
     assert {p.start for p in first} <= set(index_text(texts[0]).starts)
 
 
+def test_the_label_of_a_passage_of_a_pdf_file_has_its_page() -> None:
+    text = PLAIN + "\n\nThe zebra met a quagga.\n\n" + PLAIN
+    (best, *_), (other, *_) = rank_sources([text, text], ["zebra quagga"], pages=[((0, "i"), (1, "ii")), ()])
+    assert (best.label, other.label) == (" [page ii]", "")
+
+
 @pytest.mark.parametrize("texts", [[], [""], ["", "\udc80"], ["..."]])
 def test_texts_without_words_have_no_passages(texts: list[str]) -> None:
     assert rank_sources(texts, ["zebra"]) == tuple(() for _ in texts)

@@ -58,7 +58,9 @@ def _printed_text(document: Document, arguments: argparse.Namespace) -> str:
 def _print_passages(document: Document, arguments: argparse.Namespace) -> None:
     query = arguments.query
     strategy, main_end = arguments.strategy, document.main_end or None
-    selection = select(document.text, query, arguments.max_chars, main_end=main_end, strategy=strategy)
+    selection = select(
+        document.text, query, arguments.max_chars, main_end=main_end, pages=document.pages, strategy=strategy
+    )
     if arguments.json:
         view = {"explain": asdict(_make_view(document, arguments, query, selection.spans))} if arguments.explain else {}
         print_json({**_selection_facts(selection), **view})

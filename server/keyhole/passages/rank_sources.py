@@ -18,6 +18,7 @@ from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, find_terms, score_windows
 from keyhole.passages.strength import match_strength
 from keyhole.records import Passage, Ranked
+from keyhole.text.page_starts import PageStarts
 
 FEEDBACK_SHARE: Final = 0.3
 """Share of the best score that a window gains by feedback, half of that for a single page. Feedback raises the best
@@ -35,17 +36,20 @@ MAX_LABELS: Final = 30
 """Passages of a text that have a label: more are seldom shown, and each label costs a search backwards."""
 
 
-def rank_sources(texts: Sequence[str], queries: Sequence[str], names: Sequence[str] = ()) -> Ranked:
+def rank_sources(
+    texts: Sequence[str], queries: Sequence[str], names: Sequence[str] = (), pages: Sequence[PageStarts] = ()
+) -> Ranked:
     """Rank the matching passages of each text, best first, by scores that are comparable across texts.
 
     A score is the share of the query's weight that a passage and its context match; a term's weight is its rarity in
     all texts. `queries` are phrasings of one question. A passage's score is the mean over them, because agreement of
     phrasings is better evidence than one high score (Fox and Shaw, "Combination of multiple searches", TREC 1994). Its
     `coverage` is the maximum over them. `names`: for each text its title and the words of its address. A text gains
-    score by the share of the query's weight that its name matches.
+    score by the share of the query's weight that its name matches. `pages`: for each text where the pages of a PDF file
+    begin.
     """
     numbers = [number for number, text in enumerate(texts) if text]
-    indexes = [Index(texts[number]) for number in numbers]
+    indexes = [Index(texts[number], None, pages[number] if pages else ()) for number in numbers]
     by_query = [score_together(indexes, query) for query in queries]
     ranked: list[tuple[Passage, ...]] = [()] * len(texts)
     echoes: list[frozenset[int]] = [frozenset()] * len(texts)

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from keyhole.passages.near_duplicates import group_duplicates, sketch
 from keyhole.passages.rank_sources import rank_sources
 from keyhole.records import Passage, Ranked, Source
+from keyhole.text.page_starts import PAGES, parse_page_starts
 
 LAST_SHARE: Final = 0.5
 """Factor of the scores of a source that the engines rank far down; the first has the factor 1, the second 0.75."""
@@ -28,7 +29,8 @@ def rank_found(sources: Sequence[Source], queries: Sequence[str], scope: str) ->
     question its title and address contain.
     """
     names = [f"{source.title} {address_words(source.url)}" for source in sources]
-    ranked = rank_sources([text_of(source) for source in sources], queries, names)
+    pages = [parse_page_starts(source.artifact.note(PAGES)) if source.artifact else () for source in sources]
+    ranked = rank_sources([text_of(source) for source in sources], queries, names, pages)
     return ranked if scope == "stored" else weigh_by_rank(ranked)
 
 
