@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lxml import etree
@@ -11,6 +12,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.failures.detect import detect_failure, detect_home_redirect, may_be_failure
 from keyhole.extract.html.admonitions import quote_admonitions
 from keyhole.extract.html.boilerplate.classify import judge_blocks
+from keyhole.extract.html.boilerplate.neighbour_links import read_relations
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.links import LinkResolver, resolve_link
@@ -29,6 +31,9 @@ SHORT_CHARS: Final = 500
 """Markdown with fewer characters may come from a page that scripts fill. Then text is also read from the page's
 data."""
 
+_FIRST_RULES = re.compile(r"\A(?:---\n+)+(?=.)")
+"""The lines drawn above the first text of a page, which separated it from a menu."""
+
 
 def read_html(html: str, url: str, requested_url: str = "") -> Document:
     """Return an HTML page as a Document without blocks and media type.
@@ -41,14 +46,16 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     base = root.find(".//base[@href]")
     base_url = (resolve_link(url, str(base.get("href"))) if base is not None else "") or url
     links = LinkResolver(base_url, url)
+    relations = read_relations(root)
     pruned = prune(root)
     removed = dict(pruned.counts)
     if invisible := _count_invisible_chars(root):
         removed["invisible"] = invisible
     name_parts(root)
     segments = segment(root)
-    rest = take_rest(segments, judge_blocks(segments, url, metadata.title), links)
-    main, notice = _check_page(html, links, to_markdown(root, links), metadata.title, (url, requested_url))
+    rest = take_rest(segments, judge_blocks(segments, url, metadata.title, relations), links)
+    markdown = _FIRST_RULES.sub("", to_markdown(root, links))
+    main, notice = _check_page(html, links, markdown, metadata.title, (url, requested_url))
     return Document(
         title=metadata.title,
         text=f"{main}\n{rest}" if rest else main,

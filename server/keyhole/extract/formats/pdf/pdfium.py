@@ -16,7 +16,6 @@ import pypdfium2.raw as pdfium
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.formats.pdf.page_parts import RAISED, OutlineEntry, PdfPage, Rule, Style, Word
-from keyhole.extract.formats.pdf.superscripts import split_superscript
 from keyhole.extract.formats.pdf.words import (
     Placement,
     has_gaps,
@@ -24,6 +23,7 @@ from keyhole.extract.formats.pdf.words import (
     read_characters,
     split_at_borders,
     split_at_gaps,
+    split_superscript,
 )  # fmt: skip
 
 MAX_PAGE_CHARS: Final = 200_000

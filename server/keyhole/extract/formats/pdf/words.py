@@ -1,4 +1,4 @@
-"""Divide the characters of a PDF page into words: at spaces, at the borders of cells, and at gaps."""
+"""Divide the characters of a PDF page into words: at spaces, borders of cells, gaps, and before raised numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pypdfium2.raw as pdfium
 
-from keyhole.extract.formats.pdf.page_parts import Rule
+from keyhole.extract.formats.pdf.page_parts import RAISED, Rule, Word
 
 DIVIDERS: Final = ("\x02", "\ufffe")
 """What PDFium gives instead of the hyphen of a word that is divided at a line's end, and of the line break."""
@@ -24,6 +24,10 @@ MIN_GAPS: Final = 0.01
 """Smallest share of words with a gap, on a page of a file whose words are all looked through."""
 FIRST_CJK: Final = "\u2e80"
 """The first character of those of Chinese and Japanese."""
+SMALL: Final = 0.86
+"""A character of less than this share of another's height is raised or lowered. Footnote marks have 0.65 to 0.8."""
+_NUMBER_AT_END = re.compile(r"(?<=[^\W\d_.,;:!?)”»’\"'])\d{1,3}$|(?<=[.,;:!?)”»’\"'])\d{1,3}$|(?<=.)[*†‡§]$")
+_NUMBER_AT_START = re.compile(r"^(?:\d{1,3}|[*†‡§])(?=.)")
 _SPACES = re.compile(r"[\s\x00]+|[\x02\ufffe](?![\s\x00])")
 
 Span = tuple[int, int, bool]
@@ -149,3 +153,28 @@ def _read_box(text: Any, index: int) -> Any:
     box = pdfium.FS_RECTF()
     pdfium.FPDFText_GetLooseCharBox(text, index, box)
     return box
+
+
+def split_superscript(word: Word, first: float, last: float) -> list[Word]:
+    """Return a word and the small number at its end, or at its beginning, as words.
+
+    `first`, `last`: the heights of its first and last character.
+    """
+    if first <= 0 or last <= 0 or SMALL < last / first < 1 / SMALL:
+        return [word]
+    match = (_NUMBER_AT_END if last < first else _NUMBER_AT_START).search(word.text)
+    if match is None:
+        return [word]
+    scale = (word.right - word.left) / len(word.text)
+    edge = word.left + scale * (match.start() or match.end())
+    size = word.style.size
+    normal = word.style._replace(size=size if last < first else round(size * last / first, 1))
+    number = f"{RAISED}{match[0]}"
+    if last < first:
+        small = word.style._replace(size=round(size * last / first, 1))
+        rest = word._replace(text=word.text[: match.start()], right=edge)
+        return [rest, word._replace(text=number, left=edge, style=small)]
+    return [
+        word._replace(text=number, right=edge),
+        word._replace(text=word.text[match.end() :], left=edge, style=normal),
+    ]

@@ -8,11 +8,13 @@ main. Then the regions of the page decide about the blocks in between (`regions.
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import Final
 
 from keyhole.extract.html.boilerplate.content_trees import log_odds
 from keyhole.extract.html.boilerplate.features import compute_features
 from keyhole.extract.html.boilerplate.main_structures import include_structures
+from keyhole.extract.html.boilerplate.neighbour_links import Relations, find_neighbour_links
 from keyhole.extract.html.boilerplate.regions import fill_holes
 from keyhole.extract.html.boilerplate.sections import include_sections
 from keyhole.extract.html.boilerplate.segments import (
@@ -41,16 +43,18 @@ MIN_MAIN_SHARE: Final = 0.3
 """On pages judged by landmarks, the rest of the page is dropped only if `<main>` or the only `<article>` has at least
 this share of the text. With less text it may be a teaser."""
 
+NO_RELATIONS: Final[Relations] = MappingProxyType({})
 _TITLES: Final = HEADINGS | {"legend"}
 _BOILERPLATE_TAGS: Final = frozenset({"nav", "footer", "aside", "dialog", "button"})
 _BOILERPLATE_ROLES: Final = ("navigation", "contentinfo", "complementary", "search", "menu", "banner", "dialog")
 
 
-def judge_blocks(segments: Segments, url: str, title: str = "") -> list[bool]:
+def judge_blocks(segments: Segments, url: str, title: str = "", relations: Relations = NO_RELATIONS) -> list[bool]:
     """Return for each block whether it belongs to the main part of the page.
 
-    The blocks of a list that is a structure are judged as one. The first block that equals `title`, the page's title,
-    always belongs to the main part. If no block would, all do.
+    `relations`: what the page's head says about other pages. The blocks of a list that is a structure are judged as
+    one. The first block that equals `title`, the page's title, always belongs to the main part. Links to the next and
+    the previous page never do. If no block would, all do.
     """
     size = sum(block.size for block in segments.blocks)
     if size < MIN_JUDGED_BYTES or len(segments.blocks) > MAX_JUDGED_BLOCKS:
@@ -58,6 +62,8 @@ def judge_blocks(segments: Segments, url: str, title: str = "") -> list[bool]:
     else:
         joined = join_lists(segments)
         is_main = spread_over_lists(segments, judge_scored(joined.blocks, score_blocks(joined, url), title))
+    around = find_neighbour_links(segments, relations)
+    is_main = [kept and not leads for kept, leads in zip(is_main, around, strict=True)]
     return is_main if any(is_main) else [True] * len(is_main)
 
 
