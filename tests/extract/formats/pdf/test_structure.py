@@ -169,3 +169,20 @@ def test_words_with_a_gap_and_no_space_between_them_are_two_words() -> None:
 
 def test_the_letters_of_a_spaced_title_are_one_word() -> None:
     assert show("3 Tc (TITLE) Tj") == "TITLE"
+
+
+def test_a_line_of_code_with_an_indented_text_below_it_is_a_term_with_its_definition() -> None:
+    entries = "".join(
+        f"`{term}`\n#pad(left: 20pt, top: -6pt)[{text}]\n"
+        for term, text in (("alpha", "The first letter of all."), ("beta", "The second letter."))
+    )
+    text = read_typst(f"#set page(width: 300pt, height: 320pt)\nLetters are these.\n\n{entries}\nThat is all.").text
+    definitions = "alpha\n: The first letter of all.\nbeta\n: The second letter.\n"
+    assert text == f"Letters are these.\n\n{definitions}\nThat is all.\n"
+
+
+def test_one_line_of_code_above_an_indented_text_stays_as_it_is() -> None:
+    source = (
+        "#set page(width: 300pt, height: 320pt)\n`alpha`\n#pad(left: 20pt, top: -6pt)[The first letter.]\nThat is all."
+    )
+    assert "\n: " not in read_typst(source).text

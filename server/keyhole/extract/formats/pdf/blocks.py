@@ -33,7 +33,7 @@ _CHAPTER = re.compile(r"\w{4,12} (?:\d{1,3}|[A-Z]|[IVXLC]{1,6})|第 ?\d+ ?[章�
 """A line above the title of a chapter: `Chapter 3`, `Annexe A`."""
 _ITEM = re.compile(rf"({MARKER.pattern})\s+(?=\S)")
 
-BlockKind = Literal["heading", "paragraph", "item", "code", "note", "table", "remark"]
+BlockKind = Literal["heading", "paragraph", "item", "code", "note", "table", "remark", "term", "definition"]
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.formats.pdf.aligned_tables import find_aligned_tables
 from keyhole.extract.formats.pdf.blocks import PageItems, PdfBlock, build_blocks
+from keyhole.extract.formats.pdf.definitions import mark_definitions
 from keyhole.extract.formats.pdf.furniture import take_furniture
 from keyhole.extract.formats.pdf.headings import HeadingFinder
 from keyhole.extract.formats.pdf.legibility import name_defect
@@ -76,6 +77,7 @@ def _build_document(file: PdfFile, pages: list[PdfPage]) -> Document:
     headings = HeadingFinder((word for page in pages for line in page.lines for word in line), file.read_outline())
     edges = take_furniture(pages, headings)
     blocks = build_blocks(_lay_out_all(pages), headings)
+    mark_definitions(blocks)
     _set_levels(blocks, headings)
     blocks = _add_remarks(blocks, pages, file)
     main = write_main(blocks)

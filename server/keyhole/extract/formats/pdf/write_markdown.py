@@ -20,6 +20,8 @@ _HEADING_LIKE = re.compile(r"^(?=#{1,6}(?:\s|$)|[+>-]\s|~{3}|\d{1,9}[.)]\s|(?:=+
 _MARK = re.compile(rf" ?{RAISED}(\d{{1,3}}|[*†‡§])")
 _NUMBERED = re.compile(r"\(?(\d{1,3})[.)]")
 _PAGE_NUMBER = re.compile(r"[\W_]*(?:\d{1,5}|[ivxlcIVXLC]{1,7})[\W_]*")
+_ADJACENT: Final = frozenset({("item", "item"), ("term", "definition"), ("definition", "term")})
+"""Kinds of blocks that follow each other without an empty line."""
 MAX_DEPTH: Final = 4
 """Deepest nesting of lists."""
 
@@ -53,9 +55,10 @@ def write_main(blocks: Sequence[PdfBlock]) -> PdfText:
     for number, block in enumerate(blocks):
         if block.kind == "note":
             continue
-        if number and not (block.kind == "item" and blocks[number - 1].kind == "item"):
+        above = blocks[number - 1].kind if number else None
+        if above and (above, block.kind) not in _ADJACENT:
             result.add("\n")
-        text, starts = _write_block(block, hyphenated, depths.get(number, 0))
+        text, starts = _write_block(block, hyphenated, depths.get(number, 0), is_first=above == "term")
         for page, offset in starts:
             result.begin_page(page, offset)
         text, used = notes.link(text, block)
@@ -69,8 +72,13 @@ def write_main(blocks: Sequence[PdfBlock]) -> PdfText:
     return result
 
 
-def _write_block(block: PdfBlock, hyphenated: frozenset[str], depth: int) -> tuple[str, list[tuple[int, int]]]:
-    """Return the Markdown of a block, and the offsets of the pages in it."""
+def _write_block(
+    block: PdfBlock, hyphenated: frozenset[str], depth: int, *, is_first: bool
+) -> tuple[str, list[tuple[int, int]]]:
+    """Return the Markdown of a block, and the offsets of the pages in it.
+
+    `depth`: of a list item. `is_first`: whether a definition follows its term.
+    """
     if block.kind == "code":
         lines = indent_code(block.pieces, block.lines)
         fence = "`" * max(3, 1 + max((len(run) for _, text in lines for run in re.findall("`+", text)), default=0))
@@ -86,8 +94,10 @@ def _write_block(block: PdfBlock, hyphenated: frozenset[str], depth: int) -> tup
             f"{number[1]}." if number else f"- {block.label}" if block.label[0].isalnum() or "(" in block.label else "-"
         )
         return f"{'  ' * depth}{sign} {_escape(text)}", starts
-    escaped = _escape(text)
-    return _HEADING_LIKE.sub(r"\\", escaped), starts
+    escaped = _HEADING_LIKE.sub(r"\\", _escape(text))
+    if block.kind == "definition":
+        return f"{': ' if is_first else '  '}{escaped}", [(page, offset and offset + 2) for page, offset in starts]
+    return escaped, starts
 
 
 def _write_table(block: PdfBlock) -> tuple[str, list[tuple[int, int]]]:
