@@ -186,3 +186,26 @@ def test_one_line_of_code_above_an_indented_text_stays_as_it_is() -> None:
         "#set page(width: 300pt, height: 320pt)\n`alpha`\n#pad(left: 20pt, top: -6pt)[The first letter.]\nThat is all."
     )
     assert "\n: " not in read_typst(source).text
+
+
+def test_a_document_of_one_page_has_its_running_head_and_page_number_in_the_rest() -> None:
+    lines = [(50, 600 - 14 * n, 10, f"Line {n} of the text goes on and on across the page") for n in range(10)]
+    document = read(draw((50, 760, 9, "256 The theory of pumps"), *lines, (300, 200, 10, "256")))
+    assert "256" not in document.main
+    assert document.text.endswith("# [rest: header]\n\n256 The theory of pumps\n\n# [rest: footer]\n\n256\n")
+
+
+def test_text_along_the_edge_of_a_page_is_in_the_rest() -> None:
+    side = "BT /F 16 Tf 0 1 -1 0 30 300 Tm (arXiv:2401.00001v1 [cs.CL] 1 Jan 2024) Tj ET\n"
+    text = "".join(f"BT /F 10 Tf 90 {700 - 14 * n} Td (Line {n} of the text goes on) Tj ET\n" for n in range(20))
+    document = read(make_pdf((side + text).encode()))
+    assert "arXiv" not in document.main
+    assert "arXiv:2401.00001v1 [cs.CL] 1 Jan 2024" in document.text
+
+
+def test_a_line_at_the_top_of_a_few_pages_far_apart_is_no_running_head() -> None:
+    page = "#set page(width: 300pt, height: 200pt, margin: 20pt)\n"
+    source = page + "".join(
+        f"{'The same words' if n % 10 == 0 else f'Page {n}'} begin it.\n#pagebreak()\n" for n in range(40)
+    )
+    assert read_typst(source).main.count("The same words begin it.") == 4
