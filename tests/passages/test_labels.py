@@ -98,3 +98,21 @@ def test_a_long_header_row_is_omitted() -> None:
     text = TABLE.replace("| souls |\n|---|", f"| {'souls ' * MAX_ROW_CHARS} |\n|---|")
     index = Index(text)
     assert gap_label(index, index.size - 1) == ""
+
+
+DEFINITION = "\n".join(
+    f"  The pump needs the oil of the year {n} before it moves the water of the well." for n in range(12)
+)
+
+
+def test_a_passage_in_the_middle_of_a_definition_is_labelled_with_its_term() -> None:
+    text = f"{PLAIN}\n\nwait_for(`timeout`)\n: It waits for a pump.\n{DEFINITION}\nother\n: Another one.\n\n{PLAIN}"
+    assert label_after(text, "It waits for") == " wait_for(timeout)"
+    assert label_after(text, "Another one") == ""
+
+
+def test_the_version_of_an_entry_is_never_omitted() -> None:
+    text = f"## Version 3.11.2 of the program, 2024-05-01\n\n{PLAIN}"
+    index = Index(text)
+    window = index.window_at(text.index("The committee")) + 1
+    assert gap_label(index, window, end=index.starts[window] + 40) == " Version 3.11.2 of the program, 2024-05-01"

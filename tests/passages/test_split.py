@@ -143,3 +143,9 @@ def test_long_code_is_cut_where_an_object_ends() -> None:
     layout = split(text)
     assert len(layout.starts) > 5
     assert all(text[start:].startswith("{") for start in layout.starts[1:])
+
+
+def test_the_number_of_a_list_item_stays_with_its_text() -> None:
+    items = "".join(f"{n}. The committee met in the long hall and spoke about grain and roads.\n" for n in range(1, 60))
+    text = f"It did these things:\n\n{items}"
+    assert not any(text[start - 3 : start].strip().rstrip(".").isdigit() for start in split(text).starts[1:])

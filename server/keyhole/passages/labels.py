@@ -1,4 +1,4 @@
-"""Label the gap line before a passage: the part of the rest, the heading above it, the header row of its table. Pure.
+"""Label the gap line before a passage: the part of the rest, the heading above it, its term or its header row. Pure.
 
 A label repeats words of the page outside a verbatim passage, so it is part of the gap line.
 """
@@ -25,6 +25,12 @@ MAX_HEADING_SHARE = 0.25
 TABLE_SEARCH_CHARS = 50_000
 """Characters searched backwards for the top of a table, to bound the cost."""
 
+TERM_SEARCH_CHARS = 6_000
+"""Characters searched backwards for the term of a definition. Longer definitions are sections."""
+
+_VERSION = re.compile(r"\bv?\d+\.\d+|\b(?:19|20)\d\d\b")
+"""A version or a year, without which an entry of a changelog cannot be understood."""
+_INSIDE_DEFINITION = re.compile(r"\n(?:: |  |\n|[ \t]*(?:`{3}|~{3}))")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _MARK = re.compile(r"(`+)(.+?)\1|\\(.)|\*+")
 """Inline code, an escaped sign, or the stars of emphasis. Underscores are part of names."""
@@ -66,9 +72,12 @@ def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = (), 
         nearest = path[-1]
         heading = _plain_heading(index, nearest)[:MAX_HEADING_CHARS]
         is_part = part is not None and nearest.start <= part.start
-        is_short = len(heading) <= MAX_HEADING_SHARE * (end - start)
+        is_short = len(heading) <= MAX_HEADING_SHARE * (end - start) or _VERSION.search(heading) is not None
         if heading and is_short and not is_part and not _is_shown(nearest.start, shown):
             parts.append(f" {heading}")
+    term = _find_term(index.text, start)
+    if term and not _is_shown(term[0], shown):
+        parts.append(f" {_to_plain(index.text[slice(*term)].strip())[:MAX_HEADING_CHARS]}")
     if row := _header_row(index.text, start, end):
         parts.append(f"\n{row}")
     return "".join(parts)
@@ -106,8 +115,28 @@ def _header_row(text: str, start: int, end: int) -> str:
     return rows[0] if len(rows[0]) <= min(MAX_ROW_CHARS, end - start) else ""
 
 
+def _find_term(text: str, start: int) -> tuple[int, int] | None:
+    """Return the offsets of the term of the definition in which a passage begins, None if it begins elsewhere."""
+    begin = max(0, start - TERM_SEARCH_CHARS)
+    sign = text.rfind("\n: ", begin, start + 3)
+    if sign <= 0 or (text[start - 1] == "\n" and not text.startswith(("  ", ": "), start)):
+        return None
+    at = text.find("\n", sign + 1, start)
+    while at >= 0:  # each further line of a definition is indented or empty
+        if at + 1 < start and not _INSIDE_DEFINITION.match(text, at):
+            return None
+        at = text.find("\n", at + 1, start)
+    line = text.rfind("\n", begin, sign) + 1
+    return None if text.startswith((": ", "  ", "#"), line) else (line, sign)
+
+
 def _plain_heading(index: Index, heading: Heading) -> str:
     """Return a heading's words without Markdown marks, links and line break."""
     line = index.text[heading.start : min(heading.end, heading.start + MAX_HEADING_LINE_CHARS)]
-    line = _LINK.sub(r"\1", line.strip().strip("#"))
+    return _to_plain(line.strip().strip("#"))
+
+
+def _to_plain(line: str) -> str:
+    """Return the words of a line without Markdown marks and links."""
+    line = _LINK.sub(r"\1", line)
     return " ".join(_MARK.sub(lambda mark: mark[2] or mark[3] or "", line).split())

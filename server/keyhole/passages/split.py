@@ -61,6 +61,10 @@ _FENCE = re.compile(r"\n(?:> )*+(?:```|~~~)")
 _TABLE = re.compile(r"^\|.*(?:\n\|.*)*", re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
+_MARK = re.compile(r"\s*(?:(?:>|[-*+])\s+)*(?:\d{1,9}|[a-zA-Z]|[ivxIVX]{1,5})")
+MAX_MARK_CHARS: Final = 40
+"""Longest mark of a list item with its indent."""
+
 _LINE_ENDERS = ".!?:;|。！？।"
 # A line that begins with inline code, emphasis, a link, a quote or a bracket may continue a paragraph.
 _CONTINUES_PARAGRAPH = re.compile(r"[(\"'“«]|`(?!``)|\*{1,2}[^\s*]|_\w|\[[^\]\n]{1,80}\]\(")
@@ -182,7 +186,7 @@ def _borders(text: str) -> Iterator[tuple[int, int]]:
             if kind is None:
                 continue
             line = end
-        elif in_code or (text[end].islower() and end - last < 2 * TARGET_CHARS):
+        elif in_code or (text[end].islower() and end - last < 2 * TARGET_CHARS) or _is_mark(text, line, start):
             continue
         else:
             kind = _AVOID if text[line] == "|" else _SENTENCE
@@ -190,6 +194,11 @@ def _borders(text: str) -> Iterator[tuple[int, int]]:
         last = end
     if length:
         yield length, _BLOCK
+
+
+def _is_mark(text: str, line: int, stop: int) -> bool:
+    """Return whether a full stop only belongs to the number of a list item, such as `3. `, and ends no sentence."""
+    return stop - line <= MAX_MARK_CHARS and _MARK.fullmatch(text, line, stop) is not None
 
 
 def _line_kind(text: str, line: int, start: int, end: int, code_chars: int) -> int | None:

@@ -41,7 +41,7 @@ Candidate = tuple[bool, int, str, list[int]]
 
 
 class _Known(NamedTuple):
-    """What the pages of a document have in common at their edges."""
+    """The lines and places that the pages of a document have in common at their edges."""
 
     lines: set[tuple[bool, int, str]]
     """The lines that return."""
