@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import time
+from collections.abc import Callable
 from functools import cache
 
+import pytest
 import typst
 
 from keyhole.extract import extract
@@ -117,3 +120,21 @@ def test_the_last_row_of_a_table_may_stand_alone_on_a_page() -> None:
 def test_tables_that_only_stand_after_each_other_are_two_tables() -> None:
     source = "#table(columns: 2, [a], [b], [c], [d])\nBetween them.\n#table(columns: 2, [a], [b], [e], [f])"
     assert read_typst(source).text.count("| a | b |") == 2
+
+
+LINES: dict[str, Callable[[int], tuple[float, float, float, float]]] = {
+    "of one width": lambda n: (20, 5 + n / 5, 500, 5 + n / 5),
+    "of many widths": lambda n: (20 + n % 97, 5 + n / 5, 500 - n % 89, 5 + n / 5),
+    "joined at many places": lambda n: (20 + n % 60 * 8, 5 + n // 60 * 10, 28 + n % 60 * 8, 5 + n // 60 * 10),
+    "in a grid": lambda n: (n % 600, 5, n % 600, 780) if n % 2 else (0, n / 5, 600, n / 5),
+}
+
+
+@pytest.mark.parametrize("name", list(LINES))
+def test_a_page_full_of_lines_and_words_ends_soon(name: str) -> None:
+    lines = [LINES[name](n) for n in range(3_900)]
+    texts = [(float(20 + n % 40 * 14), float(5 + n // 40 * 3), "ab") for n in range(10_000)]
+    started = time.process_time()
+    text = draw(texts, lines)
+    assert text.count("ab") == 10_000
+    assert time.process_time() - started < 10

@@ -81,11 +81,12 @@ def take_furniture(pages: Sequence[PdfPage], headings: HeadingFinder) -> list[Ed
 
 def _take_sides(page: PdfPage) -> list[str]:
     """Remove the lines that run along the left or right edge of a page, such as a stamp of an archive; return them."""
-    sides = [line for line in page.lines if _runs_along_edge(line, page.width)]
-    if len(sides) < len(page.lines):
-        page.lines = [line for line in page.lines if line not in sides]
-        return [" ".join(word.text for word in line) for line in sides]
-    return []
+    is_side = [_runs_along_edge(line, page.width) for line in page.lines]
+    if all(is_side):
+        return []
+    sides = [" ".join(word.text for word in line) for line, side in zip(page.lines, is_side, strict=True) if side]
+    page.lines = [line for line, side in zip(page.lines, is_side, strict=True) if not side]
+    return sides
 
 
 def _runs_along_edge(line: Sequence[Word], width: float) -> bool:

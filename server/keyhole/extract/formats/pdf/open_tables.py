@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -17,6 +18,8 @@ MIN_WIDTH: Final = 60.0
 """Shortest line of a table, in points. Lines below words and fractions are shorter."""
 MIN_RULES: Final = 3
 """Smallest number of lines: above the header, below it, and at the end."""
+SLACK: Final = 20.0
+"""Largest distance of the heights of two words of one line, in points."""
 MAX_CELL_CHARS: Final = 600
 """Longest cell. Longer texts are columns of prose between lines that have another purpose."""
 MAIN_SHARE: Final = 0.5
@@ -32,8 +35,9 @@ def find_open_tables(rules: Sequence[Rule], lines: Sequence[Sequence[Word]], pag
     used: set[int] = set()
     if not MIN_RULES <= len(rules) <= MAX_RULES:
         return tables, used
+    by_height = sorted((line for line in lines if line), key=_middle)
     for group in _group(merge_rules(rules)):
-        bands = [_read_band(above, below, lines, page) for above, below in itertools.pairwise(group)]
+        bands = [_read_band(above, below, by_height, page) for above, below in itertools.pairwise(group)]
         for start, end in _find_runs(bands):
             table = _build(bands[start:end])
             if table is not None:
@@ -56,12 +60,17 @@ def _group(rules: Sequence[Rule]) -> list[list[Rule]]:
 
 
 def _read_band(above: Rule, below: Rule, lines: Sequence[Sequence[Word]], page: int) -> Band:
-    """Return the text between two lines."""
+    """Return the text between two drawn lines. `lines`: from top to bottom."""
     pieces: list[Line] = []
-    for line in lines:
+    start = bisect_left(lines, above.top - SLACK, key=_middle)
+    for line in lines[start : bisect_left(lines, below.top + SLACK, key=_middle)]:
         inside = [word for word in line if _is_between(word, above, below)]
         pieces += split_line(inside, page) if inside else []
     return make_rows(pieces) if pieces else []
+
+
+def _middle(line: Sequence[Word]) -> float:
+    return (line[0].top + line[0].bottom) / 2
 
 
 def _is_between(word: Word, above: Rule, below: Rule) -> bool:

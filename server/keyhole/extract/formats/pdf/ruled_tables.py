@@ -15,6 +15,8 @@ MAX_RULES: Final = 4_000
 """Largest number of lines of a page that are searched for tables. A plot has more."""
 MIN_CELLS: Final = 4
 """Smallest number of cells with text."""
+MAX_COLUMNS: Final = 60
+"""Largest number of columns whose borders are not drawn. A page with more has a drawing."""
 MIN_BODY_ROWS: Final = 6
 """Smallest number of rows without lines between them, in a table that has such lines elsewhere. Fewer lines of text may
 be one cell's."""
@@ -31,13 +33,13 @@ def find_ruled_tables(
     used: set[int] = set()
     if not 4 <= len(rules) <= MAX_RULES:
         return tables, used
-    merged = merge_rules(rules)
+    merged, remaining = merge_rules(rules), words
     for group in _group([*merged, *find_borders(rules, merged, words)]):
-        remaining = [word for word in words if id(word) not in used]
         inside = _Grid(group).fill(remaining, page, () if tables else last_columns)
         if inside:
             tables.append(inside[0])
             used |= inside[1]
+            remaining = [word for word in words if id(word) not in used]
     return tables, used
 
 
@@ -88,6 +90,8 @@ def _find_joints(rules: Sequence[Rule]) -> dict[float, list[float]]:
             x = (first.right + second.left) / 2
             near = next((each for each in joints if abs(each - x) <= 2), x)
             joints.setdefault(near, []).append(first.top)
+            if len(joints) > MAX_COLUMNS:
+                return {}
     return joints
 
 
@@ -141,7 +145,7 @@ class _Grid:
         if self._across and self._xs:
             self._xs = _cluster([*self._xs, min(r.left for r in self._across), max(r.right for r in self._across)])
 
-    def fill(self, words: list[Word], page: int, last_columns: Sequence[float]) -> tuple[Table, set[int]] | None:
+    def fill(self, words: Sequence[Word], page: int, last_columns: Sequence[float]) -> tuple[Table, set[int]] | None:
         """Return the table and its words, None if the lines enclose no table."""
         xs, ys = self._xs, self._ys
         goes_on = have_same_columns(xs, last_columns)
