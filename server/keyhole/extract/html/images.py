@@ -53,15 +53,18 @@ def read_alt_text(attributes: Mapping[str, str]) -> str:
 def find_role(image: HtmlElement, description: str) -> ImageRole:
     """Return the role of an image with a description.
 
-    A decoration has no address, or is the icon of a link with words, or its description is generic, is the name of a
-    file, or repeats its label. A word is an emoji, another icon, or the only content of a link.
+    A decoration is the icon of a link with words, or its description is generic, is the name of a file, or repeats its
+    label. A word is an emoji, another icon, the only content of a link, or stands for an image without an address, in
+    whose place browsers show it.
     """
     attributes = image.attrib
     if not description or attributes.get("role") in {"presentation", "none"} or is_pixel(image):
         return ImageRole.DECORATION
     words = description.lower()
-    if not any("src" in name for name in attributes) or _GENERIC.fullmatch(words) or _FILE_NAME.fullmatch(words):
+    if _GENERIC.fullmatch(words) or _FILE_NAME.fullmatch(words):
         return ImageRole.DECORATION
+    if not any("src" in name for name in attributes):
+        return ImageRole.WORD
     if "emoji" in (attributes.get("class") or "")[:200]:
         return ImageRole.WORD
     is_icon = _is_icon(attributes)
