@@ -95,6 +95,14 @@ def test_a_name_that_crosses_the_line_of_its_cell_stays_whole() -> None:
     assert "| a-very-long-name-of-it |  |" in draw(texts, lines)
 
 
+def test_words_in_a_drawing_of_many_lines_are_no_table() -> None:
+    lines = [(45.0, y, 525.0, y) for y in range(300, 700, 20)] + [(x, 300.0, x, 680.0) for x in range(45, 526, 40)]
+    texts = [(50.0 + 40 * (n % 12), 685.0 - 20 * n, f"word{n}") for n in range(1, 19)]
+    text = draw(texts, [(float(a), float(b), float(c), float(d)) for a, b, c, d in lines])
+    assert "|" not in text
+    assert all(f"word{n}" in text for n in range(1, 19))
+
+
 def make_long_table(rows: int) -> str:
     cells = ", ".join(f"[name {n}], [value {n}]" for n in range(rows))
     return (

@@ -15,6 +15,9 @@ MAX_RULES: Final = 4_000
 """Largest number of lines of a page that are searched for tables. A plot has more."""
 MIN_CELLS: Final = 4
 """Smallest number of cells with text."""
+MANY_COLUMNS: Final = 6
+MIN_FILLED: Final = 0.2
+"""Smallest share of the cells with text in a table of more than `MANY_COLUMNS`. Music, plans and plots have fewer."""
 MAX_COLUMNS: Final = 60
 """Largest number of columns whose borders are not drawn. A page with more has a drawing."""
 MIN_BODY_ROWS: Final = 6
@@ -166,6 +169,8 @@ class _Grid:
         rows = self._write_rows(cells)
         kept = [n for n in range(len(xs) - 1) if goes_on or any(row[n] for row in rows)]
         rows = [[row[n] for n in kept] for row in rows if any(row)]
+        if len(kept) > MANY_COLUMNS and sum(map(bool, itertools.chain(*rows))) < MIN_FILLED * len(rows) * len(kept):
+            return None
         table = Table(tuple(map(tuple, rows)), xs[0], ys[0], xs[-1], ys[-1], page, tuple(xs))
         return table, used
 
