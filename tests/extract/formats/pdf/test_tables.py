@@ -103,6 +103,11 @@ def test_words_in_a_drawing_of_many_lines_are_no_table() -> None:
     assert all(f"word{n}" in text for n in range(1, 19))
 
 
+def test_signs_of_markdown_in_a_cell_are_escaped_once() -> None:
+    source = "#table(columns: 2, [lib\\<qual\\>], [&amp;], [x | y], [c])"
+    assert read_typst(source).text == "| lib&lt;qual> | \\&amp; |\n| --- | --- |\n| x \\| y | c |\n"
+
+
 def make_long_table(rows: int) -> str:
     cells = ", ".join(f"[name {n}], [value {n}]" for n in range(rows))
     return (

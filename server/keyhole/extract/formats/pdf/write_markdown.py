@@ -101,8 +101,8 @@ def _write_block(
 
 
 def _write_table(block: PdfBlock) -> tuple[str, list[tuple[int, int]]]:
-    """Return the Markdown of a table, and the offset of the first row of each of its pages."""
-    table = format_table([[_escape(clean_piece(cell)) for cell in row] for row in block.rows])
+    """Return the Markdown of a table, and the offset of the first row of each of its pages. `format_table` escapes."""
+    table = format_table([[clean_piece(cell) for cell in row] for row in block.rows])
     header, marks, *lines = table.splitlines(keepends=True)
     starts, offset = [(block.pieces[0][0], 0)], len(header) + len(marks)
     for (page, _), line in zip(block.pieces[1:], lines, strict=True):
