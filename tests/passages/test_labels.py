@@ -111,8 +111,15 @@ def test_a_passage_in_the_middle_of_a_definition_is_labelled_with_its_term() -> 
     assert label_after(text, "Another one") == ""
 
 
-def test_the_version_of_an_entry_is_never_omitted() -> None:
-    text = f"## Version 3.11.2 of the program, 2024-05-01\n\n{PLAIN}"
-    index = Index(text)
-    window = index.window_at(text.index("The committee")) + 1
-    assert gap_label(index, window, end=index.starts[window] + 40) == " Version 3.11.2 of the program, 2024-05-01"
+@pytest.mark.parametrize("heading", ["3.11.2", "Version 3.11.2", "v1.2.0 - 2024", "[1.2.0] - 2024-05-01", "curl 8.1.2"])
+def test_the_version_of_an_entry_is_shown_above_a_passage_of_its_length(heading: str) -> None:
+    index = Index(f"## {heading}\n\n{PLAIN}")
+    window = index.window_at(index.text.index("The committee")) + 1
+    assert gap_label(index, window, end=index.starts[window] + 25) == f" {heading}"
+    assert gap_label(index, window, end=index.starts[window] + 5) == ""
+
+
+def test_the_number_of_a_section_is_no_version() -> None:
+    index = Index(f"## 25.1. Routine vacuuming\n\n{PLAIN}")
+    window = index.window_at(index.text.index("The committee")) + 1
+    assert gap_label(index, window, end=index.starts[window] + 40) == ""

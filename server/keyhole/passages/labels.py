@@ -25,11 +25,16 @@ MAX_HEADING_SHARE = 0.25
 TABLE_SEARCH_CHARS = 50_000
 """Characters searched backwards for the top of a table, to bound the cost."""
 
+MAX_CARRIER_SHARE = 1.0
+"""The same share for a version, a date or a term, without which the passage cannot be understood."""
 TERM_SEARCH_CHARS = 6_000
 """Characters searched backwards for the term of a definition. Longer definitions are sections."""
 
-_VERSION = re.compile(r"\bv?\d+\.\d+|\b(?:19|20)\d\d\b")
-"""A version or a year, without which an entry of a changelog cannot be understood."""
+_VERSION = re.compile(
+    r"^\W*(?:\w+\s)?v?\d+(?:\.\d+)+[\w+-]*(?=\W*(?:$|\d{4}\b))|\b(?:version|release)\s+v?\d"
+    r"|\b(?:19|20)\d\d-\d\d-\d\d\b", re.IGNORECASE,
+)  # fmt: skip
+"""A version or a date, without which an entry of a changelog cannot be understood; not the number of a section."""
 _INSIDE_DEFINITION = re.compile(r"\n(?:: |  |\n|[ \t]*(?:`{3}|~{3}))")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _MARK = re.compile(r"(`+)(.+?)\1|\\(.)|\*+")
@@ -72,12 +77,14 @@ def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = (), 
         nearest = path[-1]
         heading = _plain_heading(index, nearest)[:MAX_HEADING_CHARS]
         is_part = part is not None and nearest.start <= part.start
-        is_short = len(heading) <= MAX_HEADING_SHARE * (end - start) or _VERSION.search(heading) is not None
+        share = MAX_CARRIER_SHARE if _VERSION.search(heading) else MAX_HEADING_SHARE
+        is_short = len(heading) <= share * (end - start)
         if heading and is_short and not is_part and not _is_shown(nearest.start, shown):
             parts.append(f" {heading}")
     term = _find_term(index.text, start)
     if term and not _is_shown(term[0], shown):
-        parts.append(f" {_to_plain(index.text[slice(*term)].strip())[:MAX_HEADING_CHARS]}")
+        words = _to_plain(index.text[slice(*term)].strip())[:MAX_HEADING_CHARS]
+        parts += [f" {words}"] if words and len(words) <= MAX_CARRIER_SHARE * (end - start) else []
     if row := _header_row(index.text, start, end):
         parts.append(f"\n{row}")
     return "".join(parts)

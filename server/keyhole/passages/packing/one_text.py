@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from keyhole.passages.find import Index, Span
 from keyhole.passages.gaps import gap_line, shown_part
-from keyhole.passages.labels import MAX_HEADING_SHARE, gap_label
+from keyhole.passages.labels import MAX_CARRIER_SHARE, MAX_HEADING_SHARE, gap_label
 from keyhole.passages.split import sentence_ends
 from keyhole.text.measure import Measure, fit_forward, fits
 
@@ -120,8 +120,12 @@ def _truncate_unlabelled(index: Index, window: int, left: int, total: _RunningSi
     start = index.starts[window]
     label, shorter = gap_label(index, window), gap_label(index, window, end=start + 1)
     left += total.measure(label) - total.measure(shorter) if label and window else 0
-    longest = int((len(label) - len(shorter) - 1) / MAX_HEADING_SHARE) - 1
-    return min(index.end(window), start + max(0, longest), fit_forward(index.text, start, left, total.measure))
+    most = min(index.end(window), fit_forward(index.text, start, left, total.measure))
+    for share in (MAX_HEADING_SHARE, MAX_CARRIER_SHARE):
+        end = min(most, start + max(0, int((len(label) - len(shorter) - 1) / share) - 1))
+        if gap_label(index, window, end=end) == shorter:
+            return end
+    return start
 
 
 def merge_adjacent(spans: Sequence[Span]) -> list[Span]:
