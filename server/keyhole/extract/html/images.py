@@ -54,8 +54,8 @@ def find_role(image: HtmlElement, description: str) -> ImageRole:
     """Return the role of an image with a description.
 
     A decoration is the icon of a link with words, or its description is generic, is the name of a file, or repeats its
-    label. A word is an emoji, another icon, the only content of a link, or stands for an image without an address, in
-    whose place browsers show it.
+    label. A word is an emoji, another icon, the only content of a link, or the description of an image without an
+    address, which browsers show in its place.
     """
     attributes = image.attrib
     if not description or attributes.get("role") in {"presentation", "none"} or is_pixel(image):

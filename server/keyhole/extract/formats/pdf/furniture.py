@@ -139,8 +139,10 @@ def _is_numbered(page: PdfPage, candidate: Candidate, known: _Known) -> bool:
     Such a head is not larger or bolder than text, and no row of a table.
     """
     text, line = candidate[2], page.lines[candidate[3][0]]
-    if _PAGE_NUMBER.fullmatch(text) or not known.is_short:
-        return _PAGE_NUMBER.fullmatch(text) is not None
+    if _PAGE_NUMBER.fullmatch(text):
+        return True
+    if not known.is_short:
+        return False
     style, middle = line[0].style, (line[0].top + line[0].bottom) / 2
     near = [rule.top - middle for rule in page.rules if abs(rule.top - middle) < 2 * GAP * style.size]
     is_row = any(distance < 0 for distance in near) and any(distance > 0 for distance in near)
@@ -160,15 +162,17 @@ def _list_candidates(page: PdfPage) -> list[Candidate]:
         rows[round((line[0].top + line[0].bottom) / 6)].append(number)
     last = max(rows, default=0)
     for height in [height for height in rows if EDGE * page.height <= 3 * height <= (1 - EDGE) * page.height]:
-        if height != last or not _PAGE_NUMBER.fullmatch(" ".join(w.text for n in rows[height] for w in page.lines[n])):
+        if height != last or not _PAGE_NUMBER.fullmatch(_read_row(page, rows[height])):
             del rows[height]
-    ordered = [
-        (height, " ".join(word.text for word in sorted((w for n in rows[height] for w in page.lines[n]), key=_left)))
-        for height in sorted(rows)
-    ]
+    ordered = [(height, _read_row(page, rows[height])) for height in sorted(rows)]
     tops = [(True, height, text, rows[height]) for height, text in ordered if 3 * height < page.height / 2]
     ends = [(False, height, text, rows[height]) for height, text in reversed(ordered) if 3 * height >= page.height / 2]
     return tops[:MAX_EDGE_LINES] + ends[:MAX_EDGE_LINES]
+
+
+def _read_row(page: PdfPage, lines: Sequence[int]) -> str:
+    """Return the text of the lines with these numbers, which stand at one height, from left to right."""
+    return " ".join(word.text for word in sorted((word for n in lines for word in page.lines[n]), key=_left))
 
 
 def _left(word: Word) -> float:

@@ -10,7 +10,7 @@ from typing import Final
 from keyhole.extract.formats.pdf.aligned_tables import find_columns, place_row
 from keyhole.extract.formats.pdf.page_parts import Line, Rule, Table, Word
 from keyhole.extract.formats.pdf.reading_order import Row, make_rows, split_line
-from keyhole.extract.formats.pdf.ruled_tables import MAX_RULES, merge_rules
+from keyhole.extract.formats.pdf.ruled_tables import MAX_RULES
 
 NEAR: Final = 6.0
 """Largest distance of the ends of two lines of one table, in points."""
@@ -29,14 +29,16 @@ Band = list[Row]
 """The rows of text between two lines."""
 
 
-def find_open_tables(rules: Sequence[Rule], lines: Sequence[Sequence[Word]], page: int) -> tuple[list[Table], set[int]]:
-    """Return the tables of a page, and the identities of the words in them."""
+def find_open_tables(
+    merged: Sequence[Rule], lines: Sequence[Sequence[Word]], page: int
+) -> tuple[list[Table], set[int]]:
+    """Return the tables of a page, and the identities of their words. `merged`: the lines from `merge_rules`."""
     tables: list[Table] = []
     used: set[int] = set()
-    if not MIN_RULES <= len(rules) <= MAX_RULES:
+    if not MIN_RULES <= len(merged) <= MAX_RULES:
         return tables, used
     by_height = sorted((line for line in lines if line), key=_middle)
-    for group in _group(merge_rules(rules)):
+    for group in _group(merged):
         bands = [_read_band(above, below, by_height, page) for above, below in itertools.pairwise(group)]
         for start, end in _find_runs(bands):
             table = _build(bands[start:end])

@@ -17,7 +17,7 @@ from keyhole.extract.formats.pdf.open_tables import find_open_tables
 from keyhole.extract.formats.pdf.page_parts import Line, PdfPage, Table
 from keyhole.extract.formats.pdf.pdfium import PdfFile
 from keyhole.extract.formats.pdf.reading_order import order_lines, split_line
-from keyhole.extract.formats.pdf.ruled_tables import find_ruled_tables
+from keyhole.extract.formats.pdf.ruled_tables import find_ruled_tables, merge_rules
 from keyhole.extract.formats.pdf.write_markdown import write_main, write_rest
 from keyhole.extract.markup import to_one_line
 from keyhole.records import Document, Metadata
@@ -107,9 +107,10 @@ def _lay_out_all(pages: list[PdfPage]) -> list[PageItems]:
 def _lay_out(page: PdfPage, number: int, last_columns: tuple[float, ...]) -> PageItems:
     """Return the rows and tables of a page by part, in reading order."""
     words = [word for line in page.lines for word in line]
-    tables, used = find_ruled_tables(page.rules, words, number, last_columns)
+    merged = merge_rules(page.rules)
+    tables, used = find_ruled_tables(page.rules, merged, words, number, last_columns)
     remaining = [[word for word in line if id(word) not in used] for line in page.lines]
-    open_tables, in_open = find_open_tables(page.rules, remaining, number)
+    open_tables, in_open = find_open_tables(merged, remaining, number)
     tables += open_tables
     lines: list[Line] = []
     for line in remaining:

@@ -26,17 +26,18 @@ be one cell's."""
 
 
 def find_ruled_tables(
-    rules: Sequence[Rule], words: Sequence[Word], page: int, last_columns: Sequence[float] = ()
+    rules: Sequence[Rule], merged: Sequence[Rule], words: Sequence[Word], page: int, last_columns: Sequence[float] = ()
 ) -> tuple[list[Table], set[int]]:
     """Return the tables of a page, and the identities of the words in them.
 
-    `last_columns`: the lines between the columns of the last table of the page before, which may go on with one row.
+    `merged`: the drawn lines as `merge_rules` joins them. `last_columns`: the lines between the columns of the last
+    table of the page before, which may go on with one row.
     """
     tables: list[Table] = []
     used: set[int] = set()
     if not 4 <= len(rules) <= MAX_RULES:
         return tables, used
-    merged, remaining = merge_rules(rules), words
+    remaining = words
     for group in _group([*merged, *find_borders(rules, merged, words)]):
         inside = _Grid(group).fill(remaining, page, () if tables else last_columns)
         if inside:
@@ -65,7 +66,7 @@ def merge_rules(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def find_borders(rules: Sequence[Rule], merged: Sequence[Rule], words: Sequence[Word]) -> list[Rule]:
-    """Return the borders between columns that are not drawn, but where each row's line is drawn cell by cell."""
+    """Return the borders of columns without vertical lines, in tables whose horizontal lines are drawn by cell."""
     across = [rule for rule in merged if rule.left != rule.right]
     borders: list[Rule] = []
     for x, tops in _find_joints(rules).items():

@@ -20,8 +20,10 @@ Relations = Mapping[str, frozenset[str]]
 _NEIGHBOURS: Final = frozenset({"next", "prev", "previous"})
 _RELATIONS: Final = _NEIGHBOURS | {"up", "home", "start", "contents", "index", "first", "last", "top", "search"}
 _SIGNS: Final = ":[]<>«»‹›←→ "
-_KEYS: Final = frozenset("npuhcis")
-"""Access keys of DocBook and Sphinx: next, previous, up, home, contents, index, search."""
+_KEYS: Final = {
+    "n": "next", "p": "prev", "u": "up", "h": "home", "c": "contents", "i": "index", "s": "search",
+}  # fmt: skip
+"""The relations that the access keys of DocBook and Sphinx stand for."""
 
 
 def read_relations(root: HtmlElement) -> Relations:
@@ -66,6 +68,5 @@ def _iter_links(block: TextBlock) -> Iterator[HtmlElement]:
 def _relations(link: HtmlElement) -> frozenset[str]:
     """Return the relations that a link states, also by its access key."""
     stated = frozenset((link.get("rel") or "").lower().split())
-    key = (link.get("accesskey") or "").lower()
-    names = {"n": "next", "p": "prev"}
-    return stated | {names.get(key, "index")} if key in _KEYS and key else stated
+    by_key = _KEYS.get((link.get("accesskey") or "").lower())
+    return stated | {by_key} if by_key else stated
