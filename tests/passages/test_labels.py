@@ -94,10 +94,18 @@ def test_a_table_without_a_rule_has_no_header_row() -> None:
     assert label_after(TABLE.replace("|---|---|\n", ""), "| town |") == ""
 
 
-def test_a_long_header_row_is_omitted() -> None:
+def test_a_long_header_row_keeps_the_beginning_of_each_cell() -> None:
     text = TABLE.replace("| souls |\n|---|", f"| {'souls ' * MAX_ROW_CHARS} |\n|---|")
     index = Index(text)
-    assert gap_label(index, index.size - 1) == ""
+    label = gap_label(index, index.size - 1)
+    assert label.startswith("\n| town | souls souls")
+    assert label.endswith("… |")
+    assert len(label) <= MAX_ROW_CHARS + len("\n")
+
+
+def test_a_header_row_has_the_words_of_its_links() -> None:
+    linked = TABLE.replace("| souls |\n", "| [souls](/wiki/Soul) |\n", 1)
+    assert label_after(linked, "| town |") == "\n| town | souls |"
 
 
 DEFINITION = "\n".join(
@@ -111,12 +119,20 @@ def test_a_passage_in_the_middle_of_a_definition_is_labelled_with_its_term() -> 
     assert label_after(text, "Another one") == ""
 
 
+def test_a_section_of_an_entry_is_labelled_with_the_version_above_it() -> None:
+    text = f"# News\n\n## 3.4.0 (15 Jan 2025)\n\nFirst words.\n\n### Fixed\n\n{PLAIN}"
+    index = Index(text)
+    fixed = index.window_at(text.index("### Fixed"))
+    assert gap_label(index, fixed) == " 3.4.0 (15 Jan 2025)"
+    assert gap_label(index, fixed + 1) == " 3.4.0 (15 Jan 2025) › Fixed"
+    assert gap_label(index, fixed + 1, shown=[(0, text.index("First"))]) == " Fixed"
+
+
 @pytest.mark.parametrize("heading", ["3.11.2", "Version 3.11.2", "v1.2.0 - 2024", "[1.2.0] - 2024-05-01", "curl 8.1.2"])
-def test_the_version_of_an_entry_is_shown_above_a_passage_of_its_length(heading: str) -> None:
+def test_the_version_of_an_entry_is_shown_above_the_shortest_passage(heading: str) -> None:
     index = Index(f"## {heading}\n\n{PLAIN}")
     window = index.window_at(index.text.index("The committee")) + 1
     assert gap_label(index, window, end=index.starts[window] + 25) == f" {heading}"
-    assert gap_label(index, window, end=index.starts[window] + 5) == ""
 
 
 def test_the_number_of_a_section_is_no_version() -> None:

@@ -10,9 +10,10 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
+from keyhole.passages.blocks import CodeBlock, find_blocks
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.query import Match, Query, Term, stem_word
-from keyhole.passages.split import Layout, find_blocks, split
+from keyhole.passages.split import Layout, split
 from keyhole.passages.words import WORD, WORD_TAIL, fold
 from keyhole.text.lower_case import lower
 from keyhole.text.page_starts import PageStarts
@@ -100,7 +101,23 @@ class Index:
     @cached_property
     def blocks(self) -> list[Span]:
         """The offsets of the code blocks and tables, in order."""
-        return find_blocks(self.text)
+        return find_blocks(self.text, self.layout.code)
+
+    def has_heading_at(self, offset: int) -> bool:
+        """Return whether a heading begins at an offset."""
+        number = bisect_right(self.headings_at, offset) - 1
+        return number >= 0 and self.headings_at[number] == offset
+
+    def block_at(self, offset: int) -> Span | None:
+        """Return the code block or table that contains an offset, None if there is none."""
+        number = bisect_right(self.blocks, offset, key=lambda block: block[0]) - 1
+        return self.blocks[number] if number >= 0 and offset < self.blocks[number][1] else None
+
+    def code_at(self, offset: int) -> CodeBlock | None:
+        """Return the code block that contains an offset, None if there is none."""
+        code = self.layout.code
+        number = bisect_right(code, offset, key=lambda block: block.start) - 1
+        return code[number] if number >= 0 and offset < code[number].end else None
 
     @property
     def size(self) -> int:

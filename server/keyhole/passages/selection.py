@@ -184,8 +184,10 @@ def _is_nearly_whole(index: Index, spans: Sequence[Span]) -> bool:
 def _render(
     index: Index, spans: list[Span], max_size: int, measure: Measure, *, labelled: bool = True
 ) -> tuple[list[Span], str]:
-    """Return the spans and their text, or nothing if the space is too small for one gap line."""
+    """Return the spans and their text, without labels if they do not fit, or nothing if a gap line does not."""
     text = render_spans(index, spans, labelled=labelled)
+    if labelled and not fits(text, max_size, measure):
+        text = render_spans(index, spans, labelled=False)
     return (spans, text) if fits(text, max_size, measure) else ([], "")
 
 

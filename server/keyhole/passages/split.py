@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from heapq import merge
 from typing import Final, NamedTuple
+
+from keyhole.passages.blocks import CodeBlock, find_code_blocks, is_in_code
+from keyhole.passages.plain_headings import PlainHeading, find_plain_headings
 
 TARGET_CHARS: Final = 350
 """Target length of a window: two or three sentences, so about seven windows fit 2,000 characters."""
@@ -56,9 +58,6 @@ CHUNK_CHARS: Final = 50_000
 """Characters for which borders are collected and sorted at a time, to bound memory."""
 
 _CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
-_FENCE = re.compile(r"\n(?:> )*+(?:```|~~~)")
-"""A fence, which may stand in a quote."""
-_TABLE = re.compile(r"^\|.*(?:\n\|.*)*", re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
 _MARK = re.compile(r"\s*(?:(?:>|[-*+])\s+)*(?:\d{1,9}|[a-zA-Z]|[ivxIVX]{1,5})")
@@ -83,7 +82,7 @@ as 40 words, so a text of headings alone would take four times as long as prose.
 
 
 class Heading(NamedTuple):
-    """A Markdown heading: the windows `[first, last)` of its section, and the offsets `[start, end)` of its line.
+    """A heading: the windows `[first, last)` of its section, and the offsets `[start, end)` of its line.
 
     A tuple, because tuples are created six times as fast as frozen dataclasses, and a page may have only headings.
     """
@@ -99,31 +98,36 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The start offsets of a text's windows (the first is 0), and its headings in order."""
+    """The start offsets of a text's windows (the first is 0), its headings and its code blocks, all in order."""
 
     starts: list[int]
     headings: list[Heading]
+    code: list[CodeBlock]
 
 
 def split(text: str) -> Layout:
     """Split a text into windows; window i is `text[starts[i]:starts[i + 1]]`, and the last one ends with the text."""
     starts = [0]
     marks: list[tuple[int, int, int, int]] = []
+    code = find_code_blocks(text)
+    plain = {heading.start: heading for heading in find_plain_headings(text)}
     target = _target_chars(text)
     hard, whole = int(target * HARD_TARGETS), target * WHOLE_TARGETS
     small, stretch = target * BLOCK_MIN_SHARE, target * STRETCH_TARGETS
     begin = last = 0
     last_kind = _BLOCK
-    for end, kind in _borders(text):
-        heading = _HEADING.match(text, last) if last_kind > _SENTENCE and len(marks) < MAX_HEADINGS else None
+    for end, kind in _borders(text, code):
+        heading = None
+        if last_kind > _SENTENCE and len(marks) < MAX_HEADINGS:
+            heading = _heading_at(text, last, code, plain)
         size = end - begin
         if heading is not None:
             follows_heading = bool(marks) and marks[-1][3] == last and size <= target
             if last > begin and not follows_heading:
                 starts.append(last)
                 begin = last
-            line_end = text.find("\n", last)
-            marks.append((len(starts) - 1, len(heading.group(1)), last, max(end, line_end)))
+            level, line_end = heading
+            marks.append((len(starts) - 1, level, last, max(end, line_end)))
         elif size > target and last > begin and not (marks and marks[-1][3] == last):
             limit = whole if last_kind < 0 else stretch
             is_long_enough = last_kind > _SENTENCE or last - begin >= target * 0.6
@@ -136,32 +140,26 @@ def split(text: str) -> Layout:
             starts.append(end)
             begin = end
         last, last_kind = end, kind
-    return Layout(starts, _sections(marks, len(starts)))
+    return Layout(starts, _sections(marks, len(starts)), code)
+
+
+def _heading_at(
+    text: str, offset: int, code: list[CodeBlock], plain: Mapping[int, PlainHeading]
+) -> tuple[int, int] | None:
+    """Return the level of the heading at an offset and the end of its line; None where there is none."""
+    if plain:
+        return (found.level, found.end) if (found := plain.get(offset)) else None
+    heading = _HEADING.match(text, offset)
+    if heading is None or is_in_code(code, offset):
+        return None
+    return len(heading.group(1)), text.find("\n", offset)
 
 
 def sentence_ends(text: str, start: int, end: int) -> list[int]:
     """Return the ends of the sentences and lines of `text[start:end]`; the last one is `end`."""
     piece = text[start:end]
-    return [start + offset for offset, kind in _borders(piece) if kind >= 0 or offset == len(piece)]
-
-
-def find_blocks(text: str) -> list[tuple[int, int]]:
-    """Return the offsets of the code blocks and tables of a text, in order."""
-    fences = _fences(text)
-    closing = [text.find("\n", fence + 1) for fence in fences[1::2]]
-    code = [(start + 1, end if end >= 0 else len(text)) for start, end in zip(fences[::2], closing, strict=False)]
-    tables = [match.span() for match in _TABLE.finditer(text)]
-    blocks: list[tuple[int, int]] = []
-    for block in merge(code, tables):
-        if not blocks or block[0] >= blocks[-1][1]:
-            blocks.append(block)
-    return blocks
-
-
-def _fences(text: str) -> list[int]:
-    """Return the offset of the line break before each fence of a code block; -1 for a fence in the first line."""
-    fences = [match.start() for match in _FENCE.finditer(text)]
-    return [-1, *fences] if _FENCE.match(f"\n{text[:100]}") else fences
+    code = find_code_blocks(piece)
+    return [start + offset for offset, kind in _borders(piece, code) if kind >= 0 or offset == len(piece)]
 
 
 def _target_chars(text: str) -> int:
@@ -170,9 +168,10 @@ def _target_chars(text: str) -> int:
     return DENSE_TARGET_CHARS if dense else TARGET_CHARS
 
 
-def _borders(text: str) -> Iterator[tuple[int, int]]:
+def _borders(text: str, code: list[CodeBlock]) -> Iterator[tuple[int, int]]:
     """Yield the ends of sentences, lines and blocks with their kinds."""
-    fences = _fences(text)
+    # The line breaks before the fences, so that an odd number of them is before each line of code.
+    fences = [edge - 1 for block in code for edge in (block.start, block.closing)]
     length = len(text)
     last = line = 0
     for start, end in _candidates(text):
@@ -181,6 +180,9 @@ def _borders(text: str) -> Iterator[tuple[int, int]]:
         number = bisect_left(fences, start)
         in_code = number % 2 == 1
         if text[start] == "\n":
+            if in_code and _touches_fence(fences, number, line, end):
+                line = end
+                continue
             code_chars = fences[number] - fences[number - 1] if in_code and number < len(fences) else in_code * length
             kind = _line_kind(text, line, start, end, code_chars)
             if kind is None:
@@ -194,6 +196,14 @@ def _borders(text: str) -> Iterator[tuple[int, int]]:
         last = end
     if length:
         yield length, _BLOCK
+
+
+def _touches_fence(fences: list[int], number: int, line: int, end: int) -> bool:
+    """Return whether a line break follows the opening fence of a code block or precedes the closing one.
+
+    A window that ended there would show a fence and none of the code. `number`: of the closing fence.
+    """
+    return line <= fences[number - 1] + 1 or (number < len(fences) and end > fences[number])
 
 
 def _is_mark(text: str, line: int, stop: int) -> bool:

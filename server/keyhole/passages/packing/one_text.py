@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from keyhole.passages.find import Index, Span
 from keyhole.passages.gaps import gap_line, shown_part
-from keyhole.passages.labels import MAX_CARRIER_SHARE, MAX_HEADING_SHARE, gap_label
+from keyhole.passages.labels import gap_label
+from keyhole.passages.packing.fences import FenceSizes, add_fences, fence_label_at
 from keyhole.passages.split import sentence_ends
 from keyhole.text.measure import Measure, fit_forward, fits
 
@@ -18,6 +19,8 @@ LEDE_CHARS = 1_500
 """Length of the page's opening that is shown: it says what the page is and often gives its date, names and places."""
 LEDE_SHARE = 16
 """An opening window is shown as soon as the opening is at most one part in this many of what is shown."""
+MAX_BARE_CHARS = 60
+"""Characters of a passage that are shown without its label and its fences if there is no space for more than these."""
 HEAD_PARTS = 3
 """Without a query, the parts shown of the head for each part of the tail."""
 
@@ -45,8 +48,13 @@ def pack_windows(
     packed = set(queue[:fitting])
     spans = [(index.starts[window], index.end(window)) for window in sorted(packed)]
     if fitting < len(queue):
-        spans += _truncate_window(index, queue[fitting], packed, max_size - fitting_size, total)
-    return merge_adjacent(sorted(spans))
+        left = max_size - fitting_size
+        spans += _truncate_window(index, queue[fitting], packed, left, total)
+        if not packed:
+            bare = _truncate_bare(index, queue[fitting], left, total)
+            if bare[1] - bare[0] > sum(end - start for start, end in spans):
+                return [bare]
+    return add_fences(index.layout.code, merge_adjacent(sorted(spans)))
 
 
 def render_spans(index: Index, spans: Sequence[Span], *, labelled: bool = True) -> str:
@@ -56,8 +64,7 @@ def render_spans(index: Index, spans: Sequence[Span], *, labelled: bool = True) 
     position, last_label = 0, ""
     for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
         if start > position:
-            has_label = labelled and start < len(text)
-            label = gap_label(index, index.window_at(start), spans[:number], end) if has_label else ""
+            label = _label_of(index, spans, number) if labelled and number < len(spans) else ""
             new_label = label if label != last_label else ""
             on_new_line = not pieces or pieces[-1].endswith("\n")
             pieces.append(("" if on_new_line else "\n") + gap_line(position, start, new_label))
@@ -67,6 +74,15 @@ def render_spans(index: Index, spans: Sequence[Span], *, labelled: bool = True) 
     return "".join(pieces)
 
 
+def _label_of(index: Index, spans: Sequence[Span], number: int) -> str:
+    """Return the label of the gap line before a span."""
+    labelled = fence_label_at(index.layout.code, spans, number)
+    if labelled is None:
+        return ""
+    start, end = spans[labelled]
+    return gap_label(index, index.window_at(start), spans[:number], end)
+
+
 class _RunningSize:
     """The size of the windows added so far, with the largest size that their gap lines can have."""
 
@@ -74,14 +90,20 @@ class _RunningSize:
         self._index = index
         self.measure = measure
         self._windows: set[int] = set()
-        self._last_gap = measure("\n" + gap_line(len(index.text), len(index.text)))
+        self.bare_gap = self._last_gap = measure("\n" + gap_line(len(index.text), len(index.text)))
         self.content = 0
         self._gaps = 0
+        self.fences = FenceSizes(index, measure, self.bare_gap)
 
     @property
     def size(self) -> int:
-        """The size of windows and gap lines, with a gap line at the end unless the last window was added."""
-        return self.content + self._gaps + (0 if self._index.size - 1 in self._windows else self._last_gap)
+        """The size of windows, fences and gap lines, with a gap line at the end unless the last window was added."""
+        return (
+            self.content
+            + self._gaps
+            + self.fences.total
+            + (0 if self._index.size - 1 in self._windows else self._last_gap)
+        )
 
     def gap_size(self, window: int) -> int:
         """Return the largest size of the gap line before a window."""
@@ -96,13 +118,14 @@ class _RunningSize:
         if window + 1 in self._windows:
             self._gaps -= self.gap_size(window + 1)
         self._windows.add(window)
+        self.fences.add(window, self._windows)
 
 
 def _truncate_window(index: Index, window: int, packed: set[int], left: int, total: _RunningSize) -> list[Span]:
     """Return the span of the window's first sentences that fit `left`, or of its characters if nothing is packed."""
     start = index.starts[window]
-    if window - 1 not in packed:
-        left -= total.gap_size(window)
+    left -= total.fences.part_size(window, packed)
+    left -= total.gap_size(window) if window - 1 not in packed else 0
     best = start
     for end in sentence_ends(index.text, start, index.end(window)):
         if end - start > left or total.measure(index.text[start:end]) > left:
@@ -110,22 +133,14 @@ def _truncate_window(index: Index, window: int, packed: set[int], left: int, tot
         best = end
     if best == start and not packed:
         best = min(index.end(window), fit_forward(index.text, start, left, total.measure))
-    if not packed:
-        best = max(best, _truncate_unlabelled(index, window, left, total))
     return [(start, best)] if best > start else []
 
 
-def _truncate_unlabelled(index: Index, window: int, left: int, total: _RunningSize) -> int:
-    """Return the end of the first characters that fit `left` and the space of a label that they do not need."""
+def _truncate_bare(index: Index, window: int, left: int, total: _RunningSize) -> Span:
+    """Return the span of the window's first characters that fit `left` without a label and fences: a few words."""
     start = index.starts[window]
-    label, shorter = gap_label(index, window), gap_label(index, window, end=start + 1)
-    left += total.measure(label) - total.measure(shorter) if label and window else 0
-    most = min(index.end(window), fit_forward(index.text, start, left, total.measure))
-    for share in (MAX_HEADING_SHARE, MAX_CARRIER_SHARE):
-        end = min(most, start + max(0, int((len(label) - len(shorter) - 1) / share) - 1))
-        if gap_label(index, window, end=end) == shorter:
-            return end
-    return start
+    end = min(index.end(window), start + MAX_BARE_CHARS)
+    return start, min(end, fit_forward(index.text, start, left - (total.bare_gap if window else 0), total.measure))
 
 
 def merge_adjacent(spans: Sequence[Span]) -> list[Span]:

@@ -1,0 +1,116 @@
+"""Find the carriers of a passage: the lines above it without which it cannot be understood. Pure.
+
+They are the term of a definition, the item that contains an item, the class that contains a function, the header row of
+a table, and the version or date of an entry. All of them are found from the stored text, by its indentation.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from keyhole.passages.find import Index
+from keyhole.passages.plain_headings import VERSION
+from keyhole.passages.split import Heading
+
+SEARCH_CHARS: Final = 30_000
+"""Characters searched backwards for the terms above a passage: the longest definitions of manuals have 20,000."""
+SEARCH_LINES: Final = 300
+"""The same for lines: it bounds the time for code and lists with thousands of short lines."""
+MAX_TERMS: Final = 3
+"""Terms above a passage that are named, the innermost ones."""
+MAX_TERM_CHARS: Final = 90
+"""A line above an indented text is its term if it is at most this long. A longer line is a paragraph."""
+Span = tuple[int, int]
+
+_ITEM = re.compile(r"(?:[-*+•]|\d{1,9}[.)])\s")
+_DEFINES = re.compile(
+    r"(?:export |pub |public |private |protected |static |async |abstract )*"
+    r"(?:def|class|func|function|fn|impl|interface|struct|trait|enum|module|namespace)\b"
+)
+_RULE = re.compile(r"\s*\|[\s:|-]+\|?\s*")
+
+
+class Line(NamedTuple):
+    """A line `text[start:end]` without its indent and its line break."""
+
+    start: int
+    end: int
+    indent: int
+
+
+def find_terms(index: Index, start: int) -> list[Span]:
+    """Return the lines that a passage belongs to and that stand above it, outermost first.
+
+    They are terms of definitions, items that contain the passage, and definitions of functions and classes.
+    """
+    text = index.text
+    line = _line_at(text, start)
+    indent = line.indent
+    if (block := index.code_at(line.start)) is not None:
+        line = _line_at(text, block.start)
+        indent = line.indent
+    found: list[Span] = []
+    is_description = text.startswith(": ", line.start)
+    if not (indent or is_description):
+        return found
+    limit = max(0, start - SEARCH_CHARS)
+    for _ in range(SEARCH_LINES):
+        if line.start - line.indent <= limit or not (indent or is_description):
+            break
+        before = line
+        line = _line_at(text, line.start - line.indent - 1)
+        if line.start >= line.end:
+            continue
+        if is_description:
+            if line.indent == indent and not text.startswith(": ", line.start):
+                found.append((line.start, line.end))
+                is_description = False
+        elif line.indent < indent:
+            is_description = text.startswith(": ", line.start)
+            indent = line.indent
+            if not is_description and _is_term(text, line, before):
+                found.append((line.start, line.end))
+    return found[:MAX_TERMS][::-1]
+
+
+def _is_term(text: str, line: Line, after: Line) -> bool:
+    """Return whether a line above a more indented one, the line `after`, is an item, a definition or a term."""
+    words = text[line.start : min(line.end, line.start + MAX_TERM_CHARS + 1)]
+    if words.startswith(("#", "|", "```", "~~~")):
+        return False
+    if _ITEM.match(words) or _DEFINES.match(words):
+        return True
+    is_adjacent = after.indent > line.indent and line.end + 1 == after.start - after.indent
+    return is_adjacent and len(words) <= MAX_TERM_CHARS and words[-1] not in ".,;"
+
+
+def _line_at(text: str, offset: int) -> Line:
+    """Return the line that contains an offset."""
+    begin = text.rfind("\n", 0, max(0, offset)) + 1
+    end = text.find("\n", begin)
+    end = len(text) if end < 0 else end
+    start = begin
+    while start < end and text[start] in " \t":
+        start += 1
+    return Line(start, end, start - begin)
+
+
+def find_entry(path: list[Heading], text: str) -> Heading | None:
+    """Return the innermost of some headings that names a version or a date, None if none does."""
+    for heading in reversed(path):
+        if VERSION.match(text[heading.start : min(heading.end, heading.start + 200)].lstrip("#").strip()):
+            return heading
+    return None
+
+
+def find_header(index: Index, start: int) -> Span | None:
+    """Return the header row of the table in the middle of which a passage begins, None if it begins elsewhere."""
+    text = index.text
+    block = index.block_at(start)
+    if block is None or block[0] >= start or text[block[0]] != "|" or text[start] != "|":
+        return None
+    row_end = text.find("\n", block[0], start)
+    rule_end = text.find("\n", row_end + 1, start)
+    has_rule = 0 <= row_end < rule_end and _RULE.fullmatch(text, row_end + 1, rule_end)
+    return (block[0], row_end) if has_rule else None
