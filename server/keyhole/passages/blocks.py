@@ -1,19 +1,26 @@
-"""Find the code blocks and the tables of a text. Pure."""
+"""Find the code blocks, the tables and the definitions of a text. Pure."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from heapq import merge
 from typing import Final, NamedTuple
 
 MAX_CODE_BLOCKS: Final = 50_000
 """Later fences are ordinary lines, which bounds the time of a text of fences alone."""
+MAX_INDENT: Final = 60
+"""Characters before a fence at most: spaces and the signs of quotes, items and definitions."""
+MAX_TERM_INDENT: Final = 8
+MAX_DEFINITIONS: Final = 20_000
+"""Later definitions are ordinary lines, as for headings."""
 
 # After spaces and the signs of quotes, items and definitions, because all of them may contain code.
-_FENCE = re.compile(
-    r"(?:\A|\n)(?=[ \t>*+:0-9.)`~-]{0,40}[`~]{3})(?:[ \t]|[>*+:-][ \t]|\d{1,9}[.)][ \t])*+(`{3,}|~{3,})(.*)"
-)
+_BEFORE = re.compile(r"(?:[ \t]|[>*+:-][ \t]|\d{1,9}[.)][ \t])*+")
+_SIGNS: Final = ("```", "~~~")
+_DESCRIPTION = re.compile(r"\n( {0,8}): ")
+_AFTER_DEFINITION: Final = [re.compile(rf"\n {{0,{indent}}}(?![:\s])") for indent in range(MAX_TERM_INDENT + 1)]
 _TABLE = re.compile(r"^\|.*(?:\n\|.*)*", re.MULTILINE)
 
 
@@ -32,26 +39,41 @@ class CodeBlock(NamedTuple):
 def find_code_blocks(text: str) -> list[CodeBlock]:
     """Return the code blocks of a text in order. A fence is closed by one that is as long or longer (CommonMark)."""
     blocks: list[CodeBlock] = []
-    start = opening_end = -1
-    fence = ""
-    if "```" not in text and "~~~" not in text:
-        return blocks
-    for found in _FENCE.finditer(text):
-        line = found.start() + (text[found.start()] == "\n")
-        line_end = min(found.end() + 1, len(text))
-        sign, rest = found[1], found[2]
-        if not fence:
-            if sign[0] == "`" and "`" in rest:
-                continue  # inline code
-            start, opening_end, fence = line, line_end, sign
-        elif sign.startswith(fence) and not rest.strip():
-            blocks.append(CodeBlock(start, opening_end, line, line_end))
-            fence = ""
+    opened: tuple[int, int, str] | None = None
+    for start, end, fence, info in _fences(text):
+        if opened is None:
+            if "`" not in info or fence[0] != "`":  # else it is inline code
+                opened = start, end, fence
+        elif fence.startswith(opened[2]) and not info.strip():
+            blocks.append(CodeBlock(*opened[:2], start, end))
+            opened = None
             if len(blocks) == MAX_CODE_BLOCKS:
-                return blocks
-    if fence:
-        blocks.append(CodeBlock(start, opening_end, len(text), len(text)))
+                break
+    if opened is not None:
+        blocks.append(CodeBlock(*opened[:2], len(text), len(text)))
     return blocks
+
+
+def _fences(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Yield for each line that may open or close a code block its offsets, its fence and what follows the fence."""
+    for found in merge(*(_find_all(text, sign) for sign in _SIGNS)):
+        start = text.rfind("\n", 0, found) + 1
+        if found - start > MAX_INDENT or not _BEFORE.fullmatch(text, start, found):
+            continue
+        newline = text.find("\n", found)
+        end = len(text) if newline < 0 else newline + 1
+        line = text[found:end]
+        info = line.lstrip(line[0])
+        yield start, end, line[: len(line) - len(info)], info
+
+
+def _find_all(text: str, sign: str) -> Iterator[int]:
+    """Yield the first offset of a sign in each line that has it."""
+    found = text.find(sign)
+    while found >= 0:
+        yield found
+        newline = text.find("\n", found)
+        found = text.find(sign, newline) if newline >= 0 else -1
 
 
 def is_in_code(code: list[CodeBlock], offset: int) -> bool:
@@ -70,3 +92,31 @@ def find_blocks(text: str, code: list[CodeBlock]) -> list[tuple[int, int]]:
         if not blocks or start >= blocks[-1][1]:
             blocks.append((start, last))
     return blocks
+
+
+class Definition(NamedTuple):
+    """A term with its descriptions, `text[start:end]`. The line of the term ends at `term_end`."""
+
+    start: int
+    term_end: int
+    end: int
+
+
+def find_definitions(text: str, code: list[CodeBlock]) -> list[Definition]:
+    """Return the definitions of a text in order: a line, and below it a line that begins with a colon.
+
+    A definition ends before the next line that is not indented more than its term.
+    """
+    found: list[Definition] = []
+    for match in _DESCRIPTION.finditer(text):
+        start = text.rfind("\n", 0, match.start()) + 1
+        indent = match.end(1) - match.start(1)
+        line = text[start : match.start()]
+        is_term = line.strip() and len(line) - len(line.lstrip(" ")) == indent and line[indent : indent + 2] != ": "
+        if not is_term or is_in_code(code, start):
+            continue
+        after = _AFTER_DEFINITION[min(indent, MAX_TERM_INDENT)].search(text, match.end())
+        found.append(Definition(start, match.start(), after.start() + 1 if after else len(text)))
+        if len(found) == MAX_DEFINITIONS:
+            break
+    return found

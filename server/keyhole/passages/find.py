@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from keyhole.passages.blocks import CodeBlock, find_blocks
+from keyhole.passages.blocks import CodeBlock, Definition, find_blocks, find_definitions
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.query import Match, Query, Term, stem_word
 from keyhole.passages.split import Layout, split
@@ -103,10 +103,20 @@ class Index:
         """The offsets of the code blocks and tables, in order."""
         return find_blocks(self.text, self.layout.code)
 
+    @cached_property
+    def definitions(self) -> list[Definition]:
+        """The definitions, in order."""
+        return find_definitions(self.text, self.layout.code)
+
     def has_heading_at(self, offset: int) -> bool:
         """Return whether a heading begins at an offset."""
         number = bisect_right(self.headings_at, offset) - 1
         return number >= 0 and self.headings_at[number] == offset
+
+    def is_heading(self, start: int, end: int) -> bool:
+        """Return whether a range begins with a heading and has nothing else."""
+        number = bisect_right(self.headings_at, start) - 1
+        return self.has_heading_at(start) and not self.text[self.layout.headings[number].end : end].strip()
 
     def block_at(self, offset: int) -> Span | None:
         """Return the code block or table that contains an offset, None if there is none."""
@@ -270,18 +280,27 @@ def _stem_hits(text: str, term: Term, language: str) -> Iterator[Occurrence]:
     """Yield words that begin with the needle, weighted by how surely they are the same word."""
     inner = len(term.needle) >= INNER_MIN_CHARS and language in INNER_LANGUAGES
     weights: dict[str, float] = {}
-    for match in re.finditer(re.escape(term.needle) + WORD_TAIL, text):
-        offset = match.start()
+    for offset, end in _find_words(text, term.needle):
         if offset and text[offset - 1].isalnum():
             if inner:
                 yield offset, COMPOUND_WEIGHT
             continue
-        form = match.group()
+        form = text[offset:end]
         weight = weights.get(form)
         if weight is None:
             weight = weights[form] = _weigh_form(form, term, language, compare_stem=len(weights) < MAX_FORMS)
         if weight:
             yield offset, weight
+
+
+def _find_words(text: str, needle: str) -> Iterator[Span]:
+    """Yield the places of a needle, each up to the end of the word. A pattern for each needle would take longer."""
+    offset = text.find(needle)
+    while offset >= 0:
+        tail = _TAIL.match(text, offset + len(needle))
+        end = tail.end() if tail else offset + len(needle)
+        yield offset, end
+        offset = text.find(needle, end)
 
 
 def _weigh_form(form: str, term: Term, language: str, *, compare_stem: bool) -> float:
@@ -302,14 +321,14 @@ def _misspelt_hits(text: str, word: str) -> Iterator[Occurrence]:
     hits: dict[int, float] = {}
     is_close: dict[str, bool] = {}
     # Limit the matches of a half rather than the hits: a half may occur in every word of the page.
-    for match in islice(re.finditer(re.escape(first) + WORD_TAIL, text), MAX_HITS):
-        form, offset = match.group(), match.start()
+    for offset, end in islice(_find_words(text, first), MAX_HITS):
+        form = text[offset:end]
         if form not in is_close:
             is_close[form] = is_one_edit_apart(form, word)
         if is_close[form] and not (offset and text[offset - 1].isalnum()):
             hits[offset] = MISSPELT_WEIGHT
-    for match in islice(re.finditer(re.escape(second), text), MAX_HITS):
-        end = begin = match.end()
+    for place, _ in islice(_gram_hits(text, second), MAX_HITS):
+        end = begin = place + len(second)
         if text[end : end + 1].isalnum():
             continue
         while begin and end - begin <= len(word) + 1 and text[begin - 1].isalnum():

@@ -17,7 +17,7 @@ MAX_SHARES: Final = {"version": 0.34, "underlined": 0.2, "number": 0.2, "capital
 NUMBER_CHARS: Final = 80
 """Characters of a heading with a number, at most: a longer line is an item of a list."""
 
-_MARKDOWN = re.compile(r"(?:\A|\n\n)#{1,6} \S")
+_MARKDOWN = re.compile(r"\n\n#{1,6} \S")
 _PARAGRAPH = re.compile(r"\n[ \t\r\f]*\n(?=\S)([^\n]{2,120})(?=\n|\Z)")
 _UNDERLINE = re.compile(r"\n(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,})[ \t\r]*(?=\n|\Z)")
 _UNDERLINES: Final = "*=-~^"
@@ -52,7 +52,8 @@ class PlainHeading(NamedTuple):
 
 def find_plain_headings(text: str) -> list[PlainHeading]:
     """Return the headings of a text in order; none if it has headings of Markdown."""
-    if len(list(islice(_MARKDOWN.finditer(text), MIN_HEADINGS))) == MIN_HEADINGS:
+    markdown = islice(_MARKDOWN.finditer(text), MIN_HEADINGS)
+    if text.startswith("#") + sum(1 for _ in markdown) >= MIN_HEADINGS:
         return []
     found: dict[int, PlainHeading] = {}
     for heading in (*_first_lines(text), *_underlined(text)):

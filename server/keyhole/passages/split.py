@@ -118,12 +118,12 @@ def split(text: str) -> Layout:
     last_kind = _BLOCK
     for end, kind in _borders(text, code):
         heading = None
-        if last_kind > _SENTENCE and len(marks) < MAX_HEADINGS:
+        if last_kind > _SENTENCE and (plain or text[last] == "#") and len(marks) < MAX_HEADINGS:
             heading = _heading_at(text, last, code, plain)
         size = end - begin
         if heading is not None:
             follows_heading = bool(marks) and marks[-1][3] == last and size <= target
-            if last > begin and not follows_heading:
+            if last > begin and not follows_heading and not (begin == 0 and text[:last].isspace()):
                 starts.append(last)
                 begin = last
             level, line_end = heading

@@ -131,6 +131,8 @@ def _truncate_window(index: Index, window: int, packed: set[int], left: int, tot
         if end - start > left or total.measure(index.text[start:end]) > left:
             break
         best = end
+    if packed and index.is_heading(start, best):
+        return []
     if best == start and not packed:
         best = min(index.end(window), fit_forward(index.text, start, left, total.measure))
     return [(start, best)] if best > start else []

@@ -1,4 +1,4 @@
-"""Complete what belongs together: code blocks and tables with the sentence that introduces them, and short sections.
+"""Complete what belongs together: code blocks, tables, definitions, lists and short sections, with their lead-ins.
 
 The order of the windows does not depend on the size limit, except for what is completed at its end. So a larger limit
 still shows everything that a smaller one shows.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
+from keyhole.passages.carriers import find_entry
 from keyhole.passages.find import Index
+from keyhole.passages.lists import find_list
 from keyhole.passages.rank import WindowScores
 
 SHORT_SECTION_CHARS: Final = 1_000
@@ -31,6 +33,24 @@ SHORT_BLOCK_CHARS: Final = 1_400
 MAX_WAITING: Final = 20
 """Units that wait to be completed, at most. It bounds the time per window."""
 
+MIN_ANSWER_SHARE: Final = 0.6
+"""A heading with this share of the query's weight is what was asked for, and its section is completed."""
+
+MAX_NESTED: Final = 30
+"""Definitions before a passage that are examined: a definition may contain others."""
+
+MAX_UNIT_CHARS: Final = 20_000
+"""A longer unit is never completed: it is more than a third of nearly every result."""
+
+
+class Unit(NamedTuple):
+    """The windows `[first, last]` of a unit. `is_block`: True for a short code block or table."""
+
+    first: int
+    last: int
+    is_block: bool = False
+    is_list: bool = False
+
 
 def complete_units(scored: WindowScores, order: Iterable[int], max_chars: int) -> Iterator[int]:
     """Yield the windows of `order`, with the missing windows of a unit as soon as they are a small part of the result.
@@ -41,7 +61,7 @@ def complete_units(scored: WindowScores, order: Iterable[int], max_chars: int) -
     index, scores = scored.index, scored.scores
     least = MIN_SCORE_SHARE * max(scores)
     shown: set[int] = set()
-    waiting: dict[range, None] = {}
+    waiting: dict[Unit, None] = {}
     chars = 0
 
     def show(windows: Iterable[int]) -> Iterator[int]:
@@ -55,41 +75,56 @@ def complete_units(scored: WindowScores, order: Iterable[int], max_chars: int) -
     for window in order:
         yield from show((window,))
         if len(waiting) < MAX_WAITING:
-            units = units_of(index, window)
-            waiting |= dict.fromkeys(unit for unit in units if scores[window] >= least or _is_short_block(index, unit))
+            section = _section(scored, window)
+            units = (*units_of(index, window), *((section,) if section else ()))
+            waiting |= dict.fromkeys(unit for unit in units if scores[window] >= least or unit.is_block)
         for unit in list(waiting):
-            missing = _size(index, (each for each in unit if each not in shown))
-            if missing <= max(SMALL_CHARS, chars // (UNIT_DIVISOR - 1)):
+            windows = range(unit.first, unit.last + 1)
+            missing = sum(index.end(each) - index.starts[each] for each in windows if each not in shown)
+            if missing <= max(SMALL_CHARS, 0 if unit.is_list else chars // (UNIT_DIVISOR - 1)):
                 del waiting[unit]
-                yield from show(unit)
+                yield from show(windows)
     for unit in sorted(waiting, key=lambda unit: _size(index, unit)):
         if _size(index, unit) <= max_chars // UNIT_DIVISOR:
-            yield from show(unit)
+            yield from show(range(unit.first, unit.last + 1))
 
 
-def units_of(index: Index, window: int) -> Iterator[range]:
-    """Yield the units that contain a window, each as a range of windows.
+def units_of(index: Index, window: int) -> Iterator[Unit]:
+    """Yield the units that contain a window.
 
     They are the beginning of a code block or table with the sentence before it, the whole block with that sentence,
-    and the section.
+    the list, and the definitions.
     """
+    start, end = index.starts[window], index.end(window)
+    for unit in (*_blocks(index, window), *_definitions(index, start, end), *_lists(index, start, end)):
+        if _size(index, unit) <= MAX_UNIT_CHARS:
+            yield unit
+
+
+def _blocks(index: Index, window: int) -> Iterator[Unit]:
     number = bisect_right(index.blocks, index.end(window), key=lambda block: block[0]) - 1
-    if number >= 0 and index.blocks[number][1] > index.starts[window]:
-        start, end = index.blocks[number]
-        first, last = index.window_at(start), index.window_at(end - 1)
-        lead_in = first - _has_lead_in(index, number, first)
-        if window <= first:
-            yield range(lead_in, first + 1)
-        yield range(lead_in, last + 1)
-    if section := _section(index, window):
-        yield section
+    if number < 0 or index.blocks[number][1] <= index.starts[window]:
+        return
+    start, end = index.blocks[number]
+    unit = _unit(index, start, end)
+    lead_in = unit.first - _has_lead_in(index, number, unit.first)
+    if window <= unit.first:
+        yield Unit(lead_in, unit.first)
+    whole = Unit(lead_in, unit.last)
+    yield whole._replace(is_block=_size(index, whole) <= SHORT_BLOCK_CHARS)
 
 
-def _is_short_block(index: Index, unit: range) -> bool:
-    """Return whether a unit is a code block or a table of at most `SHORT_BLOCK_CHARS`."""
-    start, end = index.starts[unit.start], index.end(unit[-1])
-    number = bisect_right(index.blocks, end, key=lambda block: block[0]) - 1
-    return end - start <= SHORT_BLOCK_CHARS and number >= 0 and index.blocks[number][1] > start
+def _definitions(index: Index, start: int, end: int) -> Iterator[Unit]:
+    """Yield the definitions that contain a part of a range and reach out of it, innermost first."""
+    number = bisect_right(index.definitions, end - 1, key=lambda each: each.start)
+    for definition in index.definitions[max(0, number - MAX_NESTED) : number][::-1]:
+        if definition.end > start and not (start <= definition.start and definition.end <= end):
+            yield _unit(index, definition.start, definition.end)
+
+
+def _lists(index: Index, start: int, end: int) -> Iterator[Unit]:
+    if found := find_list(index.text, start, end):
+        yield _unit(index, *found)._replace(is_list=True)
 
 
 def _has_lead_in(index: Index, number: int, first: int) -> bool:
@@ -99,18 +134,35 @@ def _has_lead_in(index: Index, number: int, first: int) -> bool:
     return first > 0 and begins_window and not follows_block
 
 
-def _section(index: Index, window: int) -> range | None:
-    """Return the windows of the section that contains the window, without its subsections; None if it is long."""
+def _section(scored: WindowScores, window: int) -> Unit | None:
+    """Return the section that contains a window, without its subsections, if it is to be completed.
+
+    That is a short section, other than an entry of a changelog, or one with a heading that has the words of the query.
+    """
+    index = scored.index
     number = bisect_right(index.headings_at, index.starts[window]) - 1
     if number < 0:
         return None
-    start = index.headings_at[number]
+    heading = index.layout.headings[number]
     end = index.headings_at[number + 1] if number + 1 < len(index.headings_at) else len(index.text)
-    if end - start > SHORT_SECTION_CHARS:
-        return None
-    return range(index.window_at(start), index.window_at(end - 1) + 1)
+    if _answers(scored, number):
+        return _unit(index, heading.start, end)
+    is_short = end - heading.start <= SHORT_SECTION_CHARS
+    return _unit(index, heading.start, end) if is_short and not find_entry([heading], index.text) else None
 
 
-def _size(index: Index, windows: Iterable[int]) -> int:
-    """Return the characters of windows."""
-    return sum(index.end(window) - index.starts[window] for window in windows)
+def _answers(scored: WindowScores, number: int) -> bool:
+    """Return whether a heading has most of the words of the query, weighed by their rarity."""
+    found = sum(
+        idf * min(1.0, hits.headings.get(number, 0.0)) for idf, hits in zip(scored.idf, scored.hits, strict=True)
+    )
+    return found >= MIN_ANSWER_SHARE * scored.query_weight
+
+
+def _unit(index: Index, start: int, end: int) -> Unit:
+    return Unit(index.window_at(start), index.window_at(end - 1))
+
+
+def _size(index: Index, unit: Unit) -> int:
+    """Return the characters of a unit's windows."""
+    return index.end(unit.last) - index.starts[unit.first]
