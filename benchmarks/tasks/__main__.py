@@ -73,8 +73,9 @@ def _tables(runs: Runs, keyhole_only: bool) -> str:
         spending_table(runs),
         "Sizes of Keyhole's first results in characters, and the share of the page's text in their bytes:",
         sizes_table(runs, readers.KEYHOLE),
-        "Tasks that Keyhole's first call answers, by kind of page and by language:",
+        "Tasks that Keyhole's first call answers, by kind of page, by what is asked, and by language:",
         kinds_table(runs, readers.KEYHOLE, lambda reading: reading.task.kind),
+        kinds_table(runs, readers.KEYHOLE, lambda reading: reading.task.asks),
         kinds_table(runs, readers.KEYHOLE, lambda reading: reading.task.language),
     ]
     return "\n\n".join(parts)

@@ -76,6 +76,19 @@ async def read_all_with_keyhole(
         return list(await asyncio.gather(*map(read, tasks)))
 
 
+async def first_results(
+    tasks: Sequence[Task], pages: Mapping[str, Page], site: str, home: str, max_chars: int, source: Path = SERVER
+) -> list[str]:
+    """Return the first result of each task. The pages in `home` are stored."""
+    async with _keyhole_client(site, home, source) as client:
+        results = []
+        for task in tasks:
+            arguments = {"url": page_url(site, task, pages), "query": task.query, "max_chars": max_chars}
+            async with asyncio.timeout(PATIENCE):
+                results.append(_text_of(await client.call_tool("web_fetch", arguments)))
+        return results
+
+
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
     """A page as mcp-server-fetch returns it: the lines above the text, and the complete text."""

@@ -13,7 +13,13 @@ from benchmarks.search.web.corpus import normalize_text
 
 FILE: Final = Path(__file__).with_name("tasks.jsonl")
 SPLITS: Final = ("dev", "held")
-KINDS: Final = ("manual", "article", "forum", "table", "pdf", "json", "csv", "source", "index")
+KINDS: Final = (
+    "manual", "article", "forum", "table", "pdf", "json", "csv", "source", "index", "changelog", "text",
+)  # fmt: skip
+ASKS: Final = ("fact", "cell", "paraphrase", "list", "places", "changelog", "example", "definition", "absent", "other")
+"""What a question asks for: one sentence, a cell of a table, something that the page says in other words, all items of
+a list, two distant places, a change with its version, an example, what a name means, something that the page does not
+tell; `other` for the first tasks, which are not told apart."""
 NEAR: Final = 500
 """Characters, without spaces and markup, between the parts of an answer at most: a section or a few rows of a table, so
 that parts which stand on the page by chance do not count."""
@@ -31,6 +37,7 @@ class Task:
     query: str
     answer: tuple[tuple[str, ...], ...]
     """The parts of the answer, each with its alternatives; empty for a question that the page does not answer."""
+    asks: str = "other"
 
     @property
     def is_absent(self) -> bool:
@@ -60,11 +67,14 @@ def load_tasks(file: Path = FILE) -> tuple[Task, ...]:
 def has_answer(task: Task, text: str) -> bool:
     """Return True if the text contains an alternative of every part of the answer, all near the first part.
 
-    Markup, white space and case are ignored. False for an absent answer.
+    The parts may be anywhere if the question asks for two distant places. Markup, white space and case are ignored.
+    False for an absent answer.
     """
     if task.is_absent:
         return False
     normalized = normalize_text(text)
+    if task.asks == "places":
+        return all(any(normalize_text(words) in normalized for words in part) for part in task.answer)
     first, *others = (tuple(map(normalize_text, part)) for part in task.answer)
     for found in re.finditer("|".join(map(re.escape, first)), normalized):
         around = normalized[max(0, found.start() - NEAR) : found.end() + NEAR]

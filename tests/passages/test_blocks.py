@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages.blocks import find_blocks, find_code_blocks, is_in_code
+from keyhole.passages.blocks import find_blocks, find_code_blocks, find_definitions, is_in_code
 
 
 def code_of(text: str) -> list[str]:
@@ -45,3 +45,23 @@ def test_a_table_in_code_is_no_table() -> None:
     text = "| a |\n|---|\n| 1 |\n\n```\n| b |\n```\n"
     found = [text[start:end] for start, end in find_blocks(text, find_code_blocks(text))]
     assert found == ["| a |\n|---|\n| 1 |", "```\n| b |\n```"]
+
+
+def definitions_of(text: str) -> list[str]:
+    """Return the definitions of a text."""
+    return [text[each.start : each.end].strip() for each in find_definitions(text, find_code_blocks(text))]
+
+
+def test_a_definition_ends_before_the_next_line_that_is_not_indented() -> None:
+    first, second = "pump\n: Runs.\n\n  It is of iron.\n: Also a shoe.", "well\n: Deep."
+    assert definitions_of(f"Terms:\n\n{first}\n\n{second}\n\nThe end.\n") == [first, second]
+
+
+def test_a_definition_may_contain_others() -> None:
+    inner = "  start\n  : Starts it."
+    outer = f"class Pump\n: A pump.\n\n{inner}"
+    assert definitions_of(f"{outer}\n\nThe end.\n") == [outer, inner.strip()]
+
+
+def test_a_line_with_a_colon_in_code_is_no_description() -> None:
+    assert definitions_of("```\nx\n: y\n```\n") == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyhole.passages.carriers import SEARCH_LINES, find_header, find_terms
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 
 
 def terms_above(text: str, words: str) -> list[str]:

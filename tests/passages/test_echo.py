@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyhole.passages.echo import find_echoes
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 
 FILLER = "The committee met in the long hall and spoke about the price of grain for the county and its mills. " * 5
 

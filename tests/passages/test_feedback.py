@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyhole.passages.feedback import add_feedback
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.rank import WindowScores, score_query
 
 PLAIN = "The committee met in the long hall and spoke about the price of grain, roads and bridges for the county. " * 4

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.passages.find import MAX_HITS, Hits, Index, find_hits, find_places, is_one_edit_apart
+from keyhole.passages.find import MAX_HITS, Hits, find_hits, find_places, is_one_edit_apart
+from keyhole.passages.index import Index
 from keyhole.passages.query import parse_query
 
 GERMAN = "Der Statthalter der Stadt war in der Halle und es ist nicht bekannt, dass die anderen auch da waren. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.labels import gap_label
 from keyhole.passages.plain_headings import find_plain_headings
 

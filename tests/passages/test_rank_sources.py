@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from keyhole.passages import index_text
-from keyhole.passages.find import Index
 from keyhole.passages.gaps import gap_line
+from keyhole.passages.index import Index
 from keyhole.passages.packing.many_texts import Packer
 from keyhole.passages.rank import score_query
 from keyhole.passages.rank_sources import ECHO_SHARE, SHORT_CHARS, join_spans, rank_sources, score_together

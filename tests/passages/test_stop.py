@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyhole.passages import index_text, score_text, select
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.query import parse_query
 from keyhole.passages.rank import WindowScores
 from keyhole.passages.stop import (

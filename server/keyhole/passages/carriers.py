@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.plain_headings import VERSION
 from keyhole.passages.split import Heading
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.query import MAX_QUERY_CHARS
 from keyhole.passages.words import UNSPACED, WORD, fold
 from keyhole.text.lower_case import lower

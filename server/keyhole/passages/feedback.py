@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from typing import Final
 
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.languages import FUNCTION_WORDS
 from keyhole.passages.rank import WindowScores, sort_by_score
 from keyhole.passages.words import WORD

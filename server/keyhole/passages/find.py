@@ -1,4 +1,4 @@
-"""Index a page, and find the hits of a query's terms in its windows."""
+"""Find the hits of a query's terms in the windows of a page."""
 
 from __future__ import annotations
 
@@ -6,21 +6,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from keyhole.passages.blocks import CodeBlock, Definition, find_blocks, find_definitions
-from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
+from keyhole.passages.index import Index, Span
 from keyhole.passages.query import Match, Query, Term, stem_word
-from keyhole.passages.split import Layout, split
-from keyhole.passages.words import WORD, WORD_TAIL, fold
-from keyhole.text.lower_case import lower
-from keyhole.text.page_starts import PageStarts
-from keyhole.text.rest import RestLine, blank_rest_lines, find_rest_lines
-
-Span = tuple[int, int]
-"""Start and end offsets of a verbatim passage."""
+from keyhole.passages.words import WORD_TAIL, fold
 
 INFLECTED_WEIGHT: Final = 0.6
 """Weight of a word that begins with the needle and is at most `INFLECTION_CHARS` longer."""
@@ -54,121 +45,7 @@ MAX_FORMS: Final = 500
 MAX_PLACE_CHARS: Final = 100
 """Characters read beyond a range to find the words that begin at its end. Longer words are rare, and not natural."""
 
-CACHED_WORDS: Final = 200
-"""Words whose windows an index caches: the feedback of about five queries."""
-
 _TAIL: Final = re.compile(WORD_TAIL)
-
-
-class Index:
-    """A page prepared for queries: its windows, headings and lower-case text.
-
-    `main_end`: where the rest of the page begins in the text; None if all of it is the main part. `pages`: where the
-    pages of a PDF file begin.
-    """
-
-    def __init__(self, text: str, main_end: int | None = None, pages: PageStarts = ()) -> None:
-        self.text = text
-        self.pages = pages
-        self.main_end = main_end
-        self.layout: Layout = split(text)
-        self.starts = self.layout.starts
-        self._searchable: dict[bool, str] = {}
-        self._windows_of: dict[tuple[bool, str], list[int]] = {}
-
-    @property
-    def sample_text(self) -> str:
-        """The beginning and the middle of the page, from which its language is guessed."""
-        middle = len(self.text) // 2
-        return self.text[:GUESS_SAMPLE_CHARS] + " " + self.text[middle : middle + GUESS_SAMPLE_CHARS]
-
-    @cached_property
-    def sample(self) -> tuple[dict[str, int], int]:
-        """The counts of function words per language in a sample of the page, and the sample's size in words."""
-        words = WORD.findall(lower(self.sample_text))
-        return count_function_words(words), len(words)
-
-    @cached_property
-    def headings_at(self) -> list[int]:
-        """Offsets of the heading lines, for bisection."""
-        return [heading.start for heading in self.layout.headings]
-
-    @cached_property
-    def rest_lines(self) -> tuple[RestLine, ...]:
-        """The lines above the parts of the rest of the page."""
-        return find_rest_lines(self.text, self.main_end)
-
-    @cached_property
-    def blocks(self) -> list[Span]:
-        """The offsets of the code blocks and tables, in order."""
-        return find_blocks(self.text, self.layout.code)
-
-    @cached_property
-    def definitions(self) -> list[Definition]:
-        """The definitions, in order."""
-        return find_definitions(self.text, self.layout.code)
-
-    def has_heading_at(self, offset: int) -> bool:
-        """Return whether a heading begins at an offset."""
-        number = bisect_right(self.headings_at, offset) - 1
-        return number >= 0 and self.headings_at[number] == offset
-
-    def is_heading(self, start: int, end: int) -> bool:
-        """Return whether a range begins with a heading and has nothing else."""
-        number = bisect_right(self.headings_at, start) - 1
-        return self.has_heading_at(start) and not self.text[self.layout.headings[number].end : end].strip()
-
-    def block_at(self, offset: int) -> Span | None:
-        """Return the code block or table that contains an offset, None if there is none."""
-        number = bisect_right(self.blocks, offset, key=lambda block: block[0]) - 1
-        return self.blocks[number] if number >= 0 and offset < self.blocks[number][1] else None
-
-    def code_at(self, offset: int) -> CodeBlock | None:
-        """Return the code block that contains an offset, None if there is none."""
-        code = self.layout.code
-        number = bisect_right(code, offset, key=lambda block: block.start) - 1
-        return code[number] if number >= 0 and offset < code[number].end else None
-
-    @property
-    def size(self) -> int:
-        """The number of windows."""
-        return len(self.starts)
-
-    def searchable_text(self, folded: bool) -> str:
-        """Return the lower-case text, without accents if `folded`."""
-        if folded not in self._searchable:
-            low = lower(blank_rest_lines(self.text, self.main_end))
-            self._searchable[folded] = fold(low) if folded else low
-        return self._searchable[folded]
-
-    def windows_with(self, word: str, folded: bool) -> list[int]:
-        """Return the windows with a word that begins with `word`; up to `CACHED_WORDS` results are cached."""
-        windows = self._windows_of.get((folded, word))
-        if windows is None:
-            if len(self._windows_of) >= CACHED_WORDS:
-                self._windows_of.clear()
-            windows = list(_find_windows(self, self.searchable_text(folded), word))
-            self._windows_of[folded, word] = windows
-        return windows
-
-    def end(self, window: int) -> int:
-        """Return the end offset of a window."""
-        return self.starts[window + 1] if window + 1 < len(self.starts) else len(self.text)
-
-    def window_at(self, offset: int) -> int:
-        """Return the window that contains an offset."""
-        return bisect_right(self.starts, offset) - 1
-
-
-def _find_windows(index: Index, text: str, word: str) -> Iterator[int]:
-    offset = text.find(word)
-    while offset >= 0:
-        if offset and text[offset - 1].isalnum():
-            offset = text.find(word, offset + 1)
-        else:
-            window = index.window_at(offset)
-            yield window
-            offset = text.find(word, index.end(window))
 
 
 @dataclass(slots=True)

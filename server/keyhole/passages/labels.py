@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from keyhole.passages.carriers import find_entry, find_header, find_terms
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.split import Heading
 from keyhole.text.page_starts import find_page
 from keyhole.text.rest import RestLine

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.languages import count_function_words
 from keyhole.passages.words import HAN, HANGUL, KANA, WORD
 from keyhole.text.lower_case import lower
@@ -43,6 +43,9 @@ BY_FUNCTION_WORDS: Final = frozenset((LATIN, "cyrillic", "arabic", "devanagari")
 SCRIPT_SHARE: Final = 0.2
 """Share of the letters that makes a script the text's own: manuals in Russian or Japanese contain much Latin code."""
 
+MAX_SCRIPT_CHARS: Final = 200_000
+"""Characters in which the script of the query is looked for, to bound the time."""
+
 KANA_SHARE: Final = 0.05
 """Share of the letters above which a text in Han characters is Japanese."""
 
@@ -70,8 +73,15 @@ def page_language_if_other(index: Index, query: str) -> str:
     if not asked or (asked, page) == ("Chinese", "Japanese"):  # a query in Han characters may be Japanese
         return ""
     if asked != page:
-        return name
+        return name if find_script_share(index.text, asked) < SCRIPT_SHARE else ""
     return name if language and _is_in_other_language(query, language) else ""
+
+
+def find_script_share(text: str, script: str) -> float:
+    """Return the share of a script in the letters of a text; 0 for the Latin script, which is on nearly every page."""
+    text = text[:MAX_SCRIPT_CHARS]
+    letters = sum(map(str.isalpha, text))
+    return len(SCRIPTS[script].findall(text)) / letters if letters and script in SCRIPTS else 0.0
 
 
 def find_script(text: str) -> str:

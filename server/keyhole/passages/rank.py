@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.passages.find import Hits, Index, find_hits
+from keyhole.passages.find import Hits, find_hits
+from keyhole.passages.index import Index
 from keyhole.passages.light_words import LIGHT_FACTOR, light_stems
 from keyhole.passages.query import Query, parse_query
 

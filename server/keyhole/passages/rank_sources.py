@@ -11,8 +11,9 @@ from typing import Final
 from keyhole.passages.echo import find_echoes
 from keyhole.passages.feedback import FEEDBACK_SHARE as SINGLE_PAGE_SHARE
 from keyhole.passages.feedback import add_feedback
-from keyhole.passages.find import Hits, Index, find_hits
+from keyhole.passages.find import Hits, find_hits
 from keyhole.passages.gaps import gap_line, shown_part
+from keyhole.passages.index import Index
 from keyhole.passages.labels import gap_label
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, find_terms, score_windows

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from keyhole.passages.find import Index, Span
+from keyhole.passages.index import Index, Span
 
 ALWAYS_SHOWN_CHARS: Final = 3_000
 """Characters of the best passages that are shown also if an earlier call showed them. The answer is nearly always among

@@ -9,7 +9,8 @@ from itertools import chain, islice, takewhile
 
 from keyhole.passages.baselines import select_baseline
 from keyhole.passages.feedback import add_feedback, order_windows
-from keyhole.passages.find import Index, Span, find_hits
+from keyhole.passages.find import find_hits
+from keyhole.passages.index import Index, Span
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, merge_adjacent, pack_windows, render_spans
 from keyhole.passages.packing.units import complete_units
 from keyhole.passages.page_language import page_language_if_other
@@ -25,14 +26,18 @@ from keyhole.passages.stop import (
     nearest_places,
     take_chars,
 )
-from keyhole.passages.strength import is_weak, match_strength
+from keyhole.passages.strength import (
+    ABSENT_STRENGTH,
+    LIGHT_WEIGHT,
+    is_probably_absent,
+    is_weak,
+    lacks_names,
+    match_strength,
+    weigh_terms,
+)
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
 from keyhole.text.page_starts import PageStarts
-
-ABSENT_STRENGTH = 0.04
-"""Strength of a match below which only the nearest places are shown. On development pages, two of five questions asked
-of another page of the same collection fall below it, and 0.6 % of questions that the page answers."""
 
 PREFERRED_CHARS = 3_000
 """Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words."""
@@ -92,7 +97,7 @@ def select(
     index = index_text(text, main_end, pages)
     scored = score_text(text, query, main_end, pages) if query and query.strip() and text else None
     matched = scored is not None and bool(scored.stages)
-    weak = scored is not None and matched and is_weak(scored)
+    weak = scored is not None and matched and is_probably_absent(scored)
     language = page_language_if_other(index, scored.query.text) if scored and (weak or not matched) else ""
     repeated: list[Span] = []
     if scored is None:
@@ -104,7 +109,7 @@ def select(
         order = insert_lede(index, complete_units(scored, order, max_chars)) if fill else order
     else:
         seen, answered = ShownSpans(shown_before), ShownSpans(answered_before)
-        order = _order_evidence(scored, preferred, max_chars, weak=weak, goes_on=bool(answered_before))
+        order = _order_evidence(scored, preferred, max_chars, goes_on=bool(answered_before))
         order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
     is_bounded = scored is not None and not fill
     spans = pack_windows(index, order, max_chars, measure, allow_whole=not is_bounded) if max_chars > 0 else []
@@ -126,21 +131,25 @@ def select(
     return _describe(selection, scored, preferred, skip, repeated) if scored and matched else selection
 
 
-def _order_evidence(
-    scored: WindowScores, preferred: Sequence[int], max_chars: int, *, weak: bool, goes_on: bool
-) -> Iterable[int]:
-    """Return the windows of the evidence, best first; if `goes_on`, the windows that match less follow.
-
-    `weak`: True for a weak match, whose evidence ends sooner.
-    """
+def _order_evidence(scored: WindowScores, preferred: Sequence[int], max_chars: int, *, goes_on: bool) -> Iterable[int]:
+    """Return the windows of the evidence, best first; if `goes_on`, the windows that match less follow."""
     ranked = rank_windows(scored, preferred)
-    if match_strength(scored) < ABSENT_STRENGTH:
+    if match_strength(scored) < ABSENT_STRENGTH and lacks_names(scored):
         order = nearest_places(ranked)
     else:
-        min_share = WEAK_MIN_MEAN_SHARE if weak else MIN_MEAN_SHARE
-        order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, min_share)
+        order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, _min_share(scored))
         order = complete_units(scored, order, max_chars)
     return insert_lede(scored.index, chain(order, rank_windows(scored, preferred)) if goes_on else order)
+
+
+def _min_share(scored: WindowScores) -> float:
+    """Return the share of the best score at which the evidence ends.
+
+    A weak match without an absent name fills the limit: the page answers in other words as often as not at all.
+    """
+    if lacks_names(scored):
+        return WEAK_MIN_MEAN_SHARE
+    return 0.0 if is_weak(scored) else MIN_MEAN_SHARE
 
 
 def _describe(
@@ -252,9 +261,13 @@ def _best_window(scored: WindowScores, span: Span) -> int:
 
 
 def _count_terms(scored: WindowScores) -> tuple[TermCount, ...]:
-    """Return how often each word of the query occurs; in unspaced scripts, each pair of characters."""
+    """Return how often each word of the query occurs; in unspaced scripts, each pair of characters.
+
+    Absent words that say little, such as "get", are left out.
+    """
+    weights = weigh_terms(scored.query, scored.hits)
     return tuple(
         TermCount(hits.term.surface, hits.count)
-        for hits in scored.hits
-        if hits.term.match is not Match.GRAM or len(hits.term.surface) > 1
+        for hits, weight in zip(scored.hits, weights, strict=True)
+        if (hits.term.match is not Match.GRAM or len(hits.term.surface) > 1) and (hits.count or weight > LIGHT_WEIGHT)
     )

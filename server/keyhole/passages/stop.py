@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import Final
 
 from keyhole.passages.feedback import first_round_scores
-from keyhole.passages.find import Index, Span
+from keyhole.passages.index import Index, Span
 from keyhole.passages.rank import WindowScores
 
 NEXT_WINDOWS: Final = 10

@@ -24,6 +24,10 @@ from keyhole.text.lower_case import lower
 WEAK_STRENGTH: Final = 0.17
 """Strength below which a match is weak. About 3 % of the development questions are below it on their own page."""
 
+ABSENT_STRENGTH: Final = 0.04
+"""Strength below which a reader is told that the page may not contain the answer. On development pages, two of five
+questions asked of another page of the same collection fall below it, and 0.6 % of questions that the page answers."""
+
 MAX_ABSENT_NAMES: Final = 0.2
 """Share of a query's weight. A match is weak where names and numbers with this share or more are absent: on development
 pages, 1.5 % of the questions that the page answers, and a third of those that it does not."""
@@ -95,8 +99,16 @@ def match_strength(scored: WindowScores) -> float:
 
 
 def is_weak(scored: WindowScores) -> bool:
-    """Return whether the page probably does not contain the answer: the match is weak, or it lacks a name."""
+    """Return whether the passages match so little that the answer may be elsewhere, on this page or on another one."""
     return match_strength(scored) < WEAK_STRENGTH or lacks_names(scored)
+
+
+def is_probably_absent(scored: WindowScores) -> bool:
+    """Return whether the page probably does not contain the answer: it lacks a name, or matches hardly at all.
+
+    Of the weak matches between, most are of pages that answer in other words.
+    """
+    return match_strength(scored) < ABSENT_STRENGTH or lacks_names(scored)
 
 
 def lacks_names(scored: WindowScores) -> bool:

@@ -30,6 +30,8 @@ MAX_CALL_URL = 2_000
 """Bytes of a URL in a call that fetches it. The call must name the whole URL; longer URLs are data."""
 MAX_TERMS = 8
 """Terms of the query listed as found, and as absent, at most."""
+MAX_BRIEF_TERMS = 3
+"""The same in a brief answer."""
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_OUTPUT = "Weak match: failures and other important lines are shown too."
 WEAK_BRIEFLY = "Weak match."
@@ -258,12 +260,13 @@ def _match_sentences(selection: Selection, weak: str, *, brief: bool) -> str:
     """
     if selection.page_language:
         weak = f"The page is in {selection.page_language}; ask in its words."
-    absent = [clip(term.term, 40) for term in selection.terms if not term.count][:MAX_TERMS]
+    most = MAX_BRIEF_TERMS if brief else MAX_TERMS
+    absent = [clip(term.term, 40) for term in selection.terms if not term.count][:most]
     counts = [f"{clip(term.term, 40)} {term.count:,}" for term in selection.terms if term.count][:MAX_TERMS]
     return join_sentences(
         weak if selection.weak or selection.page_language else "",
         f"Found: {', '.join(counts)}." if counts and selection.weak and not brief else "",
-        f"Absent: {', '.join(absent)}." if absent and not brief else "",
+        f"Absent: {', '.join(absent)}." if absent else "",
     )
 
 

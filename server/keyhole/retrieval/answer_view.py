@@ -11,7 +11,7 @@ from keyhole.records import Artifact, EngineReport, Passage, Ranked, Source
 from keyhole.retrieval.order_sources import collapse_copies, text_of
 
 if TYPE_CHECKING:
-    from keyhole.passages.find import Index
+    from keyhole.passages.index import Index
     from keyhole.passages.rank import WindowScores
 
 Span = tuple[int, int]

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.packing.one_text import (
     LEDE_CHARS,
     head_tail_order,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyhole.passages import select
-from keyhole.passages.find import Index
+from keyhole.passages.index import Index
 from keyhole.passages.packing.units import SHORT_SECTION_CHARS, complete_units, units_of
 from keyhole.passages.query import parse_query
 from keyhole.passages.rank import WindowScores
@@ -72,3 +72,25 @@ def test_code_with_rows_inside_is_one_block() -> None:
 def test_a_block_that_is_never_closed_ends_with_the_text() -> None:
     text = "before\n\n```\ncode"
     assert [text[start:end] for start, end in Index(text).blocks] == []
+
+
+def test_a_definition_that_answers_is_shown_whole() -> None:
+    sentence = "It grazes by the river in the evening, when the lamps are lit and the watch walks along. "
+    definition = "zebra\n: The animal lives in the town of Montreal.\n\n" + f"  {sentence * 2}\n\n" * 4
+    page = "# Town\n\n" + FILLER + definition + "Words after it. " + FILLER
+    assert definition.rstrip() in select(page, "which animal lives in Montreal", 4_000).text
+
+
+def test_a_list_that_answers_is_shown_whole() -> None:
+    items = "".join(f"- The animal number {n} grazes by the river, when the lamps are lit.\n" for n in range(14))
+    listed = f"The animals that live in Montreal are these:\n\n{items}"
+    page = "# Town\n\n" + FILLER + listed + "\nWords after it. " + FILLER
+    assert listed in select(page, "animals that live in Montreal", 4_500).text
+
+
+def test_a_section_with_the_words_of_the_query_as_its_heading_is_shown_whole() -> None:
+    sentence = "It is slow, and the watch walks along the river when the lamps are lit. "
+    section = "## Feed a zebra in winter\n\n" + (sentence * 3 + "\n\n") * 8
+    assert len(section) > SHORT_SECTION_CHARS
+    page = "# Town\n\n" + FILLER + section + "## The hall\n\n" + FILLER
+    assert section.rstrip("\n") in select(page, "feed a zebra in winter", 6_000).text

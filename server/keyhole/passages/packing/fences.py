@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from keyhole.passages.blocks import CodeBlock
-from keyhole.passages.find import Index, Span
+from keyhole.passages.index import Index, Span
 from keyhole.text.measure import Measure
 
 

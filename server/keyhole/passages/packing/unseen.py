@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keyhole.passages.find import Span
+from keyhole.passages.index import Span
 from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.repeats import MIN_SAVED_BYTES, ShownSpans, repeats_line_size
 from keyhole.records import Passage, Ranked

@@ -27,7 +27,7 @@ from keyhole.text.links import find_link_origin
 from keyhole.text.output_facts import is_output
 
 if TYPE_CHECKING:
-    from keyhole.passages.find import Index
+    from keyhole.passages.index import Index
     from keyhole.passages.rank import WindowScores
 
 MAX_RANKED_CHARS: Final = 20_000_000
