@@ -6,7 +6,7 @@ import pytest
 
 from keyhole.passages import score_text
 from keyhole.passages.query import Query
-from keyhole.passages.strength import find_names, is_weak, match_strength, measure_evidence, weigh_terms
+from keyhole.passages.strength import find_names, judge_match, match_strength, measure_evidence, weigh_terms
 
 FILLER = "The weather in the valley stayed mild, and the farmers brought in the hay before noon. "
 BRIDGE = "The Kestrel Bridge was opened to carriages in 1871 by the engineer Amalia Roth."
@@ -30,7 +30,7 @@ def strength(question: str, text: str = PAGE) -> float:
     ],
 )
 def test_a_question_that_the_page_answers_is_not_weak(question: str) -> None:
-    assert not is_weak(score_text(PAGE, question))
+    assert not judge_match(score_text(PAGE, question)).is_weak
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_a_question_that_the_page_answers_is_not_weak(question: str) -> None:
     ],
 )
 def test_a_question_that_the_page_does_not_answer_is_weak(question: str) -> None:
-    assert is_weak(score_text(PAGE, question))
+    assert judge_match(score_text(PAGE, question)).is_weak
 
 
 def test_a_question_about_a_name_that_the_page_lacks_is_weak_although_the_topic_is_there() -> None:
-    assert is_weak(score_text(PAGE, "Did the engineer open the bridge to Napoleon?"))
-    assert not is_weak(score_text(PAGE, "Did the engineer open the bridge to carriages?"))
+    assert judge_match(score_text(PAGE, "Did the engineer open the bridge to Napoleon?")).is_weak
+    assert not judge_match(score_text(PAGE, "Did the engineer open the bridge to carriages?")).is_weak
 
 
 def test_a_page_without_any_word_of_the_query_has_no_strength() -> None:
@@ -111,16 +111,16 @@ def test_scripts_without_spaces_have_strong_and_weak_matches(language: str) -> N
     }[language]
     filler = {"ja": "谷の天気は穏やかだった。", "th": "อากาศในหุบเขาอบอุ่นมาก "}[language]
     page = "\n\n".join([filler * 6] * 10 + [sentence] + [filler * 6] * 10)
-    assert not is_weak(score_text(page, question))
-    assert is_weak(score_text(page, other))
+    assert not judge_match(score_text(page, question)).is_weak
+    assert judge_match(score_text(page, other)).is_weak
 
 
 def test_a_rare_identifier_outweighs_the_words_around_it() -> None:
     rows = "".join(f"{number:06X} | Company {number}\n" for number in range(7_000, 7_400))
-    assert not is_weak(score_text(rows, "which firm owns the MAC prefix 001C21?"))
-    assert is_weak(score_text(rows, "which firm owns the MAC prefix 009C21?"))
+    assert not judge_match(score_text(rows, "which firm owns the MAC prefix 001C21?")).is_weak
+    assert judge_match(score_text(rows, "which firm owns the MAC prefix 009C21?")).is_weak
 
 
 def test_function_words_of_the_query_do_not_count_on_a_page_in_no_language() -> None:
     rows = "".join(f"the {number} | of {number}\n" for number in range(400))
-    assert is_weak(score_text(rows, "what is the price of the tungsten filament?"))
+    assert judge_match(score_text(rows, "what is the price of the tungsten filament?")).is_weak

@@ -26,15 +26,7 @@ from keyhole.passages.stop import (
     nearest_places,
     take_chars,
 )
-from keyhole.passages.strength import (
-    ABSENT_STRENGTH,
-    LIGHT_WEIGHT,
-    is_probably_absent,
-    is_weak,
-    lacks_names,
-    match_strength,
-    weigh_terms,
-)
+from keyhole.passages.strength import ABSENT_STRENGTH, LIGHT_WEIGHT, Judgement, judge_match, weigh_terms
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
 from keyhole.text.page_starts import PageStarts
@@ -97,19 +89,20 @@ def select(
     index = index_text(text, main_end, pages)
     scored = score_text(text, query, main_end, pages) if query and query.strip() and text else None
     matched = scored is not None and bool(scored.stages)
-    weak = scored is not None and matched and is_probably_absent(scored)
-    language = page_language_if_other(index, scored.query.text) if scored and (weak or not matched) else ""
+    judged = judge_match(scored) if scored and matched else None
+    is_foreign = scored and (judged is None or judged.is_weak)
+    language = page_language_if_other(index, scored.query.text) if scored and is_foreign else ""
     repeated: list[Span] = []
     if scored is None:
         order: Iterable[int] = head_tail_order(index)
-    elif not matched:
+    elif judged is None:
         order = take_chars(index, head_tail_order(index), UNMATCHED_CHARS)
     elif skip or fill:
         order = islice(rank_windows(scored, preferred), skip, None)
         order = insert_lede(index, complete_units(scored, order, max_chars)) if fill else order
     else:
         seen, answered = ShownSpans(shown_before), ShownSpans(answered_before)
-        order = _order_evidence(scored, preferred, max_chars, goes_on=bool(answered_before))
+        order = _order_evidence(scored, judged, preferred, max_chars, goes_on=bool(answered_before))
         order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
     is_bounded = scored is not None and not fill
     spans = pack_windows(index, order, max_chars, measure, allow_whole=not is_bounded) if max_chars > 0 else []
@@ -125,31 +118,33 @@ def select(
         text=rendered,
         terms=_count_terms(scored) if scored else (),
         matched=matched,
-        weak=weak,
+        weak=judged is not None and judged.is_probably_absent,
         page_language=language,
     )
     return _describe(selection, scored, preferred, skip, repeated) if scored and matched else selection
 
 
-def _order_evidence(scored: WindowScores, preferred: Sequence[int], max_chars: int, *, goes_on: bool) -> Iterable[int]:
+def _order_evidence(
+    scored: WindowScores, judged: Judgement, preferred: Sequence[int], max_chars: int, *, goes_on: bool
+) -> Iterable[int]:
     """Return the windows of the evidence, best first; if `goes_on`, the windows that match less follow."""
     ranked = rank_windows(scored, preferred)
-    if match_strength(scored) < ABSENT_STRENGTH and lacks_names(scored):
+    if judged.strength < ABSENT_STRENGTH and judged.lacks_names:
         order = nearest_places(ranked)
     else:
-        order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, _min_share(scored))
+        order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, _min_share(judged))
         order = complete_units(scored, order, max_chars)
     return insert_lede(scored.index, chain(order, rank_windows(scored, preferred)) if goes_on else order)
 
 
-def _min_share(scored: WindowScores) -> float:
+def _min_share(judged: Judgement) -> float:
     """Return the share of the best score at which the evidence ends.
 
     A weak match without an absent name fills the limit: the page answers in other words as often as not at all.
     """
-    if lacks_names(scored):
+    if judged.lacks_names:
         return WEAK_MIN_MEAN_SHARE
-    return 0.0 if is_weak(scored) else MIN_MEAN_SHARE
+    return 0.0 if judged.is_weak else MIN_MEAN_SHARE
 
 
 def _describe(
@@ -219,7 +214,7 @@ def cut_to_ranked(text: str, main_end: int | None, query: str | None, pages: Pag
     main = text[:main_end]
     if query and query.strip():
         scored = score_text(main, query, None, pages)
-        is_complete = not is_weak(scored) and all(hits.count for hits in scored.hits)
+        is_complete = not judge_match(scored).is_weak and all(hits.count for hits in scored.hits)
         if not is_complete and _matches_more(index_text(text[main_end:], 0), scored):
             return text, main_end
     return main, None

@@ -177,7 +177,7 @@ def _borders(text: str, code: list[CodeBlock]) -> Iterator[tuple[int, int]]:
     for start, end in _candidates(text):
         if end >= length or end <= last:
             continue
-        number = bisect_left(fences, start)
+        number = bisect_left(fences, start) if fences else 0
         in_code = number % 2 == 1
         if text[start] == "\n":
             if in_code and _touches_fence(fences, number, line, end):
@@ -188,7 +188,12 @@ def _borders(text: str, code: list[CodeBlock]) -> Iterator[tuple[int, int]]:
             if kind is None:
                 continue
             line = end
-        elif in_code or (text[end].islower() and end - last < 2 * TARGET_CHARS) or _is_mark(text, line, start):
+        # A full stop that only belongs to the number of a list item, such as `3. `, ends no sentence.
+        elif (
+            in_code
+            or (text[end].islower() and end - last < 2 * TARGET_CHARS)
+            or (start - line <= MAX_MARK_CHARS and _MARK.fullmatch(text, line, start))
+        ):
             continue
         else:
             kind = _AVOID if text[line] == "|" else _SENTENCE
@@ -204,11 +209,6 @@ def _touches_fence(fences: list[int], number: int, line: int, end: int) -> bool:
     A window that ended there would show a fence and none of the code. `number`: of the closing fence.
     """
     return line <= fences[number - 1] + 1 or (number < len(fences) and end > fences[number])
-
-
-def _is_mark(text: str, line: int, stop: int) -> bool:
-    """Return whether a full stop only belongs to the number of a list item, such as `3. `, and ends no sentence."""
-    return stop - line <= MAX_MARK_CHARS and _MARK.fullmatch(text, line, stop) is not None
 
 
 def _line_kind(text: str, line: int, start: int, end: int, code_chars: int) -> int | None:

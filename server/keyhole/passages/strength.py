@@ -11,7 +11,7 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from keyhole.passages.find import Hits
 from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, count_function_words
@@ -98,17 +98,31 @@ def match_strength(scored: WindowScores) -> float:
     return 1 / (1 + math.exp(-value))
 
 
-def is_weak(scored: WindowScores) -> bool:
-    """Return whether the passages match so little that the answer may be elsewhere, on this page or on another one."""
-    return match_strength(scored) < WEAK_STRENGTH or lacks_names(scored)
+class Judgement(NamedTuple):
+    """How well a page's passages match a query."""
+
+    strength: float
+    """How probable it is that the page answers, from 0 to 1 (`match_strength`)."""
+    lacks_names: bool
+    """True if much of the query's weight is of names and numbers that the page does not have."""
+
+    @property
+    def is_weak(self) -> bool:
+        """True if the passages match so little that the answer may be elsewhere, on this page or on another one."""
+        return self.strength < WEAK_STRENGTH or self.lacks_names
+
+    @property
+    def is_probably_absent(self) -> bool:
+        """True if the page probably does not contain the answer: it lacks a name, or matches hardly at all.
+
+        Of the weak matches between, most are of pages that answer in other words.
+        """
+        return self.strength < ABSENT_STRENGTH or self.lacks_names
 
 
-def is_probably_absent(scored: WindowScores) -> bool:
-    """Return whether the page probably does not contain the answer: it lacks a name, or matches hardly at all.
-
-    Of the weak matches between, most are of pages that answer in other words.
-    """
-    return match_strength(scored) < ABSENT_STRENGTH or lacks_names(scored)
+def judge_match(scored: WindowScores) -> Judgement:
+    """Return how well a page's passages match a query."""
+    return Judgement(match_strength(scored), lacks_names(scored))
 
 
 def lacks_names(scored: WindowScores) -> bool:

@@ -121,7 +121,7 @@ def build_page_view(
 
     `removed`: numbers of removed parts by kind; None for a stored page, whose notes contain some of the numbers.
     """
-    from keyhole.passages.strength import is_weak, measure_evidence
+    from keyhole.passages.strength import judge_match, measure_evidence
 
     index, scored = rank_text(artifact, query)
     scored_windows = scored if scored and scored.stages else None
@@ -136,7 +136,7 @@ def build_page_view(
         sections=measure_sections(index, spans),
         removed=_noted_removals(artifact) if removed is None else tuple(removed),
         coverage=coverage,
-        weak=scored is not None and is_weak(scored),
+        weak=scored is not None and judge_match(scored).is_weak,
         notice=artifact.notice,
         read=removed is not None,
     )
