@@ -99,7 +99,7 @@ def match_strength(scored: WindowScores) -> float:
 
 
 class Judgement(NamedTuple):
-    """How well a page's passages match a query."""
+    """The judgement of how well a page's passages match a query."""
 
     strength: float
     """How probable it is that the page answers, from 0 to 1 (`match_strength`)."""

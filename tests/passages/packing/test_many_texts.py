@@ -13,7 +13,7 @@ from keyhole.passages.packing.many_texts import (
     PackedPassages,
     Packer,
 )
-from keyhole.passages.rank_sources import join_spans
+from keyhole.passages.rank_sources import join_spans, rank_sources
 from keyhole.records import Passage, Ranked
 from keyhole.text.measure import serialized_size
 
@@ -117,3 +117,14 @@ def test_only_as_many_passages_of_a_huge_text_are_examined_as_may_fit(monkeypatc
     max_size = 2_000
     assert Packer([huge], (ranked,)).pack(max_size).passages[0]
     assert len(examined) <= max_size // BYTES_PER_CANDIDATE
+
+
+def test_a_part_of_a_code_block_is_packed_with_both_of_its_fences() -> None:
+    code = "```python\n" + "".join(f"pump_{n} = compute({n})\n" for n in range(90)) + "```\n"
+    texts = [f"# Pumps\n\nThe pump needs oil.\n\n{code}\nIt is done.\n"]
+    for size in range(150, 900, 50):
+        packed = Packer(texts, rank_sources(texts, ["pump_60"])).pack(size)
+        spans = [(each.start, each.end) for each in packed.passages[0]]
+        shown = join_spans(texts[0], spans, [each.label for each in packed.passages[0]])
+        assert serialized_size(shown) <= size
+        assert shown.count("```python\n") == shown.count("```\n") == ("pump_" in shown)

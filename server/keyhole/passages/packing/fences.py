@@ -22,7 +22,7 @@ def add_fences(code: Sequence[CodeBlock], spans: Sequence[Span]) -> list[Span]:
     shown: set[Span] = set()
     for start, end in spans:
         for block in blocks_in(code, start, end):
-            for fence in _fences_of(block):
+            for fence in fences_of(block):
                 (shown if start <= fence[0] and fence[1] <= end else missing).add(fence)
     return _join([*spans, *(missing - shown)])
 
@@ -73,12 +73,12 @@ class FenceSizes:
         text = self._index.text
         return sum(
             self._gap_size + self._measure(text[start:end])
-            for start, end in _fences_of(block)
+            for start, end in fences_of(block)
             if not (self._index.window_at(start) in shown and self._index.window_at(end - 1) in shown)
         )
 
 
-def _fences_of(block: CodeBlock) -> list[Span]:
+def fences_of(block: CodeBlock) -> list[Span]:
     """Return the spans of the lines that open and close a block, which may be never closed."""
     closing = [(block.closing, block.end)] if block.closing < block.end else []
     return [(block.start, block.opening_end), *closing]

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from keyhole.passages.blocks import CodeBlock, find_code_blocks
 from keyhole.passages.gaps import gap_line
 from keyhole.passages.near_duplicates import shingles
+from keyhole.passages.packing.fences import add_fences, blocks_in, fences_of
 from keyhole.passages.split import sentence_ends
 from keyhole.records import Passage, Ranked
 from keyhole.text.measure import Measure, fit_forward, serialized_size
@@ -58,6 +60,8 @@ class _PackedText:
     passages: list[Passage] = field(default_factory=list)
     size: int = 0
     repeats: dict[int, None] = field(default_factory=dict)
+    blocks: set[CodeBlock] = field(default_factory=set)
+    """The code blocks whose fences are counted in `size`."""
 
 
 class Packer:
@@ -74,6 +78,9 @@ class Packer:
         self.measure = measure
         self.texts = texts
         self.ranked = ranked
+        self.code = [
+            find_code_blocks(text) if any_ranked else [] for text, any_ranked in zip(texts, ranked, strict=True)
+        ]
         self._shingles: dict[PassagePlace, frozenset[str]] = {}
         self._sizes: dict[PassagePlace, int] = {}
         self.last_gap_sizes = [measure("\n" + gap_line(len(text), len(text))) for text in texts]
@@ -96,7 +103,10 @@ class Packer:
         for number in self._good:
             packing.add_best(number)
         packing.add_all(self._best_first(max_size))
-        passages = tuple(_join_adjacent(packed.passages) for packed in packing.packed)
+        passages = tuple(
+            _with_fences(code, _join_adjacent(packed.passages))
+            for code, packed in zip(self.code, packing.packed, strict=True)
+        )
         repeats = tuple(tuple(packed.repeats) for packed in packing.packed)
         return PackedPassages(passages, repeats, max_size - packing.left)
 
@@ -125,6 +135,16 @@ class Packer:
     def gap_size(self, at: PassagePlace) -> int:
         """Return the largest size of the gap line before a passage."""
         return self.last_gap_sizes[at[0]] + self.measure(self.passage(at).label)
+
+    def blocks(self, at: PassagePlace) -> Sequence[CodeBlock]:
+        """Return the code blocks of which a passage has a part."""
+        passage = self.passage(at)
+        return blocks_in(self.code[at[0]], passage.start, passage.end)
+
+    def fences_size(self, at: PassagePlace, block: CodeBlock) -> int:
+        """Return the largest size of a code block's fences with their gap lines."""
+        text = self.texts[at[0]]
+        return sum(self.last_gap_sizes[at[0]] + self.measure(text[start:end]) for start, end in fences_of(block))
 
     def size(self, at: PassagePlace) -> int:
         """Return the size of a passage's text."""
@@ -180,6 +200,7 @@ class _Packing:
             passage = replace(passage, end=end)
         packed = self.packed[at[0]]
         packed.passages.append(passage)
+        packed.blocks.update(self._packer.blocks(at))
         packed.size += size
         self.left -= size
         self._done.add(at)
@@ -187,11 +208,13 @@ class _Packing:
             self._text_by_shingle.setdefault(shingle, at[0])
 
     def _full_size(self, at: PassagePlace) -> int:
-        """Return the size of a passage with its gap line, and with the text's header if it is the text's first."""
+        """Return the size of a passage with its gap line and fences, and with the text's header if it is its first."""
         packed, passage = self.packed[at[0]], self._packer.passage(at)
         header = 0 if packed.passages else self._header_sizes[at[0]] + self._packer.last_gap_sizes[at[0]]
         is_adjacent = any(other.end == passage.start for other in packed.passages)
-        return header + self._packer.size(at) + (0 if is_adjacent else self._packer.gap_size(at))
+        blocks = [block for block in self._packer.blocks(at) if block not in packed.blocks]
+        fences = sum(self._packer.fences_size(at, block) for block in blocks)
+        return header + self._packer.size(at) + fences + (0 if is_adjacent else self._packer.gap_size(at))
 
     def _truncated_end(self, at: PassagePlace, max_size: int) -> int:
         """Return the end of the first sentences that fit; the passage's start if they are too short to show."""
@@ -231,3 +254,20 @@ def _join_adjacent(passages: Sequence[Passage]) -> tuple[Passage, ...]:
         else:
             joined.append(passage)
     return tuple(joined)
+
+
+def _with_fences(code: Sequence[CodeBlock], passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Return the passages, which are in order, with both fences of each code block of which they show a part.
+
+    A line that opens a block has the label of the code below it.
+    """
+    fenced: list[Passage] = []
+    for start, end in reversed(add_fences(code, [(passage.start, passage.end) for passage in passages])):
+        inside = [passage for passage in passages if start <= passage.start and passage.end <= end]
+        if inside:
+            best = max(inside, key=lambda passage: passage.score)
+            fenced.append(replace(best, start=start, end=end, label=inside[0].label))
+        else:
+            label = "" if any(block.closing == start for block in code) else fenced[-1].label if fenced else ""
+            fenced.append(Passage(start, end, 0.0, label))
+    return tuple(reversed(fenced))
