@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from keyhole.passages import select
 from keyhole.passages.index import Index
-from keyhole.passages.labels import MAX_HEADING_CHARS, MAX_ROW_CHARS, gap_label
+from keyhole.passages.labels import MAX_HEADING_CHARS, MAX_ROW_CHARS, gap_label, outline_label
 
 PLAIN = "The committee met in the long hall and spoke about the price of grain, roads and bridges for the county. " * 12
 TABLE = "| town | souls |\n|---|---|\n" + "".join(
@@ -139,3 +142,25 @@ def test_the_number_of_a_section_is_no_version() -> None:
     index = Index(f"## 25.1. Routine vacuuming\n\n{PLAIN}")
     window = index.window_at(index.text.index("The committee")) + 1
     assert gap_label(index, window, end=index.starts[window] + 40) == ""
+
+
+SECTIONS = "".join(f"{'#' * (2 + n % 3)} Part {n}\n\n{PLAIN}\n\n" for n in range(30))
+
+
+def test_the_gap_without_a_query_names_the_headings_that_it_skips() -> None:
+    shown = select(SECTIONS, None, 4_000).text
+    gap = re.search(r"^\[…(\d+):(\d+)\] Headings: (.*)$", shown, re.MULTILINE)
+    assert gap
+    assert len(shown) <= 4_000
+    for entry in gap[3].split("; "):
+        offset, name = entry.split(" ", 1)
+        assert int(gap[1]) <= int(offset) < int(gap[2])
+        assert SECTIONS[int(offset) :].lstrip("# ").startswith(f"{name}\n")
+
+
+@pytest.mark.parametrize(("size", "levels"), [(2_000, {2, 3, 4}), (300, {2, 3}), (190, {2}), (60, {2}), (5, set())])
+def test_deeper_headings_are_left_out_of_a_gap_first(size: int, levels: set[int]) -> None:
+    label = outline_label(Index(SECTIONS), 0, len(SECTIONS), size, len)
+    assert len(label) <= size
+    offsets = re.findall(r"(\d+) Part", label)
+    assert {SECTIONS[int(offset) :].index(" ") for offset in offsets} == levels

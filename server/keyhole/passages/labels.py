@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from keyhole.passages.carriers import find_entry, find_header, find_terms
 from keyhole.passages.index import Index
 from keyhole.passages.split import Heading
+from keyhole.text.measure import Measure, fits
 from keyhole.text.page_starts import find_page
 from keyhole.text.rest import RestLine
 
@@ -25,6 +26,8 @@ MAX_HEADING_LINE_CHARS = 1_000
 MAX_HEADING_SHARE = 0.25
 """A heading longer than this share of its passage is omitted: above a line of ten words it is not worth its length.
 A carrier is always named, because without it the passage cannot be understood."""
+MAX_OUTLINE = 500
+"""Headings of an omitted range that may be named: more do not fit a tenth of the largest results."""
 BETWEEN = " › "
 
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
@@ -72,6 +75,35 @@ def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = (), 
     header = find_header(index, start)
     parts += [f"\n{_cut_row(index.text[slice(*header)])}"] if header and not _is_shown(header[0], shown) else []
     return "".join(parts)
+
+
+def outline_label(index: Index, start: int, end: int, max_size: int, measure: Measure) -> str:
+    """Return the label that names the headings in an omitted range, each after its offset; "" if none fits `max_size`.
+
+    Deeper headings are left out first, and then every second one.
+    """
+    headings = [heading for heading in index.layout.headings if start <= heading.start < end][:MAX_OUTLINE]
+    for most in range(max((heading.level for heading in headings), default=0), 0, -1):
+        named = [heading for heading in headings if heading.level <= most]
+        while named:
+            label = _list_headings(index, named)
+            if fits(label, max_size, measure):
+                return label
+            if any(heading.level < most for heading in named):
+                break
+            named = named[::2] if len(named) > 1 else []
+    return ""
+
+
+def outline_size(index: Index, measure: Measure) -> int:
+    """Return the size of the label that names all headings."""
+    headings = index.layout.headings[:MAX_OUTLINE]
+    return measure(_list_headings(index, headings)) if headings else 0
+
+
+def _list_headings(index: Index, headings: Sequence[Heading]) -> str:
+    entries = [f"{heading.start} {_plain_heading(index, heading)[:MAX_HEADING_CHARS]}" for heading in headings]
+    return f" Headings: {'; '.join(entries)}"
 
 
 def _section_names(

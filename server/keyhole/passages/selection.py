@@ -10,7 +10,9 @@ from itertools import chain, islice, takewhile
 from keyhole.passages.baselines import select_baseline
 from keyhole.passages.feedback import add_feedback, order_windows
 from keyhole.passages.find import find_hits
+from keyhole.passages.gaps import find_gaps
 from keyhole.passages.index import Index, Span
+from keyhole.passages.labels import outline_label, outline_size
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, merge_adjacent, pack_windows, render_spans
 from keyhole.passages.packing.units import complete_units
 from keyhole.passages.page_language import page_language_if_other
@@ -33,6 +35,9 @@ from keyhole.text.page_starts import PageStarts
 
 PREFERRED_CHARS = 3_000
 """Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words."""
+
+OUTLINE_DIVISOR = 10
+"""Without a query, one part in this many of a result names the headings that it skips, which the next call needs."""
 
 UNMATCHED_CHARS = 1_000
 """Characters of the beginning and the end that are shown if no word of the query is on the page."""
@@ -105,11 +110,15 @@ def select(
         order = _order_evidence(scored, judged, preferred, max_chars, goes_on=bool(answered_before))
         order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
     is_bounded = scored is not None and not fill
-    spans = pack_windows(index, order, max_chars, measure, allow_whole=not is_bounded) if max_chars > 0 else []
+    # Without a query, the gap between head and tail names the headings that it skips.
+    has_outline = scored is None and not fits(text, max_chars, measure)
+    outline = min(max_chars // OUTLINE_DIVISOR, outline_size(index, measure)) if has_outline else 0
+    space = max_chars - outline
+    spans = pack_windows(index, order, space, measure, allow_whole=not is_bounded) if space > 0 else []
     is_first = is_bounded and not (skip or answered_before)
     if is_first and _is_nearly_whole(index, [*spans, *repeated]) and fits(text, max_chars, measure):
         spans = [(0, len(text))]
-    spans, rendered = _render(index, spans, max_chars, measure)
+    spans, rendered = _render(index, spans, max_chars, measure, outline=outline)
     selection = Selection(
         strategy="whole" if spans == [(0, len(text))] else "passages" if matched else "head_tail",
         total=len(text),
@@ -186,10 +195,15 @@ def _is_nearly_whole(index: Index, spans: Sequence[Span]) -> bool:
 
 
 def _render(
-    index: Index, spans: list[Span], max_size: int, measure: Measure, *, labelled: bool = True
+    index: Index, spans: list[Span], max_size: int, measure: Measure, *, labelled: bool = True, outline: int = 0
 ) -> tuple[list[Span], str]:
-    """Return the spans and their text, without labels if they do not fit, or nothing if a gap line does not."""
-    text = render_spans(index, spans, labelled=labelled)
+    """Return the spans and their text, without labels if they do not fit, or nothing if a gap line does not.
+
+    `outline`: the size of the headings that the first gap line names; 0 for none.
+    """
+    gaps = find_gaps(len(index.text), spans) if outline else []
+    label = outline_label(index, *gaps[0], outline, measure) if gaps else ""
+    text = render_spans(index, spans, labelled=labelled, label=label)
     if labelled and not fits(text, max_size, measure):
         text = render_spans(index, spans, labelled=False)
     return (spans, text) if fits(text, max_size, measure) else ([], "")

@@ -57,18 +57,21 @@ def pack_windows(
     return add_fences(index.layout.code, merge_adjacent(sorted(spans)))
 
 
-def render_spans(index: Index, spans: Sequence[Span], *, labelled: bool = True) -> str:
-    """Join the spans with gap lines for what is omitted before, between and after them."""
+def render_spans(index: Index, spans: Sequence[Span], *, labelled: bool = True, label: str = "") -> str:
+    """Join the spans with gap lines for what is omitted before, between and after them.
+
+    `label`: of the first gap line, instead of its own.
+    """
     text = index.text
     pieces: list[str] = []
     position, last_label = 0, ""
     for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
         if start > position:
-            label = _label_of(index, spans, number) if labelled and number < len(spans) else ""
-            new_label = label if label != last_label else ""
+            own = label or (_label_of(index, spans, number) if labelled and number < len(spans) else "")
+            new_label = own if own != last_label else ""
             on_new_line = not pieces or pieces[-1].endswith("\n")
             pieces.append(("" if on_new_line else "\n") + gap_line(position, start, new_label))
-            last_label = label
+            last_label, label = own, ""
         pieces.append(shown_part(text, start, end))
         position = end
     return "".join(pieces)
