@@ -102,7 +102,7 @@ def outline_size(index: Index, measure: Measure) -> int:
 
 
 def _list_headings(index: Index, headings: Sequence[Heading]) -> str:
-    entries = [f"{heading.start} {_plain_heading(index, heading)[:MAX_HEADING_CHARS]}" for heading in headings]
+    entries = [f"{heading.start}: {_plain_heading(index, heading)[:MAX_HEADING_CHARS]}" for heading in headings]
     return f" Headings: {'; '.join(entries)}"
 
 
