@@ -30,6 +30,7 @@ MAX_OUTLINE = 500
 """Headings of an omitted range that may be named: more do not fit a tenth of the largest results."""
 BETWEEN = " › "
 
+_ITEM_MARK = re.compile(r"^(?:[-*+•]|\d{1,9}[.)])\s+")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _MARK = re.compile(r"(`+)(.+?)\1|\\(.)|\*+")
 """Inline code, an escaped sign, or the stars of emphasis. Underscores are part of names."""
@@ -69,7 +70,8 @@ def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = (), 
     names += [
         words
         for term in find_terms(index, start)
-        if not _is_shown(term[0], shown) and (words := _to_plain(index.text[slice(*term)])[:MAX_HEADING_CHARS].strip())
+        if not _is_shown(term[0], shown)
+        and (words := _to_plain(_ITEM_MARK.sub("", index.text[slice(*term)]))[:MAX_HEADING_CHARS].strip())
     ]
     parts += [f" {BETWEEN.join(names)}"] if names else []
     header = find_header(index, start)
