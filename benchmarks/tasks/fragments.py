@@ -30,7 +30,8 @@ _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _ENTRY = re.compile(
     r"[#*=\[\s]*(?:(?:[a-z'][\w'+.-]*\s+){0,5}[(\[]?v?\d+(?:\.\d+)+[\w.+~:-]*[)\]]?"
     rf"(?=\W*$|\s*[-–—:,(\[/;]|\s+(?:\d{{1,4}}\b|{_MONTH}|\w+day\b|release|unstable))"
-    rf"|\d{{4}}-\d\d-\d\d\b|(?:\w+day,?\s+)?{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}\W*$).{{0,60}}",
+    rf"|\d{{4}}-\d\d-\d\d\b|(?:\w+day,?\s+)?{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}\W*$"
+    rf"|\d{{1,2}} {_MONTH} \d{{4}}\b).{{0,100}}",
     re.IGNORECASE,
 )
 
@@ -84,12 +85,22 @@ class SourceLines:
         opened, sign = -1, ""
         for number, line in enumerate(self.lines):
             fence = _FENCE.match(line)
-            if opened < 0 and fence:
+            if opened < 0 and fence and not self._is_underline(number):
                 opened, sign = number, fence[1]
             elif opened >= 0:
                 self.code[number] = opened
                 if fence and fence[1].startswith(sign[:3]) and not line[fence.end() :].strip():
                     opened = -1
+
+    def is_fence(self, number: int) -> bool:
+        """Return whether a line has a fence, and is no underline."""
+        is_underline = self.code[number] < 0 and self._is_underline(number)
+        return _FENCE.match(self.lines[number]) is not None and not is_underline
+
+    def _is_underline(self, number: int) -> bool:
+        """Return whether a line consists of tildes under a line of text, as a heading of reStructuredText has them."""
+        line, above = self.lines[number].strip(), self.lines[number - 1].strip() if number else ""
+        return len(line) > 3 and not line.strip("~") and bool(above) and len(above) <= len(line) + 1
 
     def _read_terms(self) -> None:
         term = -1
@@ -179,7 +190,7 @@ def _check_fences(source: SourceLines, shown: list[tuple[int, int, str]], findin
     for place, (start, end, _) in enumerate(shown):
         is_faulty = source.code[source.at(start)] != opened and not _closes(source, start, opened)
         for number in range(source.at(start), source.at(max(start, end - 1)) + 1):
-            if _FENCE.match(source.lines[number]) and start <= source.starts[number] < end:
+            if source.is_fence(number) and start <= source.starts[number] < end:
                 inside = source.code[number]
                 opened = number if inside < 0 else (-1 if _is_last_of_block(source, number) else opened)
         following = shown[place + 1][0] if place + 1 < len(shown) else -1

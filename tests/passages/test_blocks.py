@@ -65,3 +65,8 @@ def test_a_definition_may_contain_others() -> None:
 
 def test_a_line_with_a_colon_in_code_is_no_description() -> None:
     assert definitions_of("```\nx\n: y\n```\n") == []
+
+
+def test_tildes_under_a_line_are_its_underline_and_no_fence() -> None:
+    assert code_of("Pumps\n~~~~~\n\nText.\n\nWells\n~~~~~\n\nText.\n") == []
+    assert code_of("A text.\n~~~\ncode\n~~~\n") == ["~~~\ncode\n~~~\n"]

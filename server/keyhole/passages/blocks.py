@@ -12,6 +12,7 @@ MAX_CODE_BLOCKS: Final = 50_000
 """Later fences are ordinary lines, which bounds the time of a text of fences alone."""
 MAX_INDENT: Final = 60
 """Characters before a fence at most: spaces and the signs of quotes, items and definitions."""
+MAX_HEADING_CHARS: Final = 120
 MAX_TERM_INDENT: Final = 8
 MAX_DEFINITIONS: Final = 20_000
 """Later definitions are ordinary lines, as for headings."""
@@ -42,7 +43,8 @@ def find_code_blocks(text: str) -> list[CodeBlock]:
     opened: tuple[int, int, str] | None = None
     for start, end, fence, info in _fences(text):
         if opened is None:
-            if "`" not in info or fence[0] != "`":  # else it is inline code
+            is_inline = fence[0] == "`" and "`" in info
+            if not is_inline and not _is_underline(text, start, fence, info):
                 opened = start, end, fence
         elif fence.startswith(opened[2]) and not info.strip():
             blocks.append(CodeBlock(*opened[:2], start, end))
@@ -65,6 +67,12 @@ def _fences(text: str) -> Iterator[tuple[int, int, str, str]]:
         line = text[found:end]
         info = line.lstrip(line[0])
         yield start, end, line[: len(line) - len(info)], info
+
+
+def _is_underline(text: str, start: int, fence: str, info: str) -> bool:
+    """Return whether a line of tildes is as long as the line above it, which it underlines."""
+    above = text[max(0, start - MAX_HEADING_CHARS) : max(0, start - 1)].rsplit("\n", 1)[-1].strip()
+    return fence[0] == "~" and not info.strip() and 0 < len(above) <= len(fence) + 1
 
 
 def _find_all(text: str, sign: str) -> Iterator[int]:

@@ -73,7 +73,7 @@ def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = (), 
         if not _is_shown(term[0], shown)
         and (words := _to_plain(_ITEM_MARK.sub("", index.text[slice(*term)]))[:MAX_HEADING_CHARS].strip())
     ]
-    parts += [f" {BETWEEN.join(names)}"] if names else []
+    parts += [f" {BETWEEN.join(dict.fromkeys(names))}"] if names else []
     header = find_header(index, start)
     parts += [f"\n{_cut_row(index.text[slice(*header)])}"] if header and not _is_shown(header[0], shown) else []
     return "".join(parts)

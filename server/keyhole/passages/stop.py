@@ -23,8 +23,8 @@ MIN_MEAN_SHARE: Final = 0.12
 earlier: 0.15 loses 1.6 answers in a hundred instead of 0.4, and shows a quarter less."""
 
 WEAK_MIN_MEAN_SHARE: Final = 0.2
-"""The same share for a match that lacks names of the query. On development pages it loses 0.1 answers in a hundred, and shows a third less of
-pages without the answer."""
+"""The same share for a match that lacks names of the query. On development pages it loses 0.1 answers in a hundred, and
+shows a third less of pages without the answer."""
 
 MIN_FIRST_MEAN_SHARE: Final = 0.05
 """It also ends where they have a mean score before feedback below this share of the best one. Rows of a table share so
