@@ -44,7 +44,11 @@ MAX_UNIT_CHARS: Final = 20_000
 
 
 class Unit(NamedTuple):
-    """The windows `[first, last]` of a unit. `is_block`: True for a short code block or table."""
+    """The windows `[first, last]` of a unit.
+
+    `is_block`: True for a short code block or table. `is_list`: True for a list, which is completed with the space that
+    is left at the end: completed at once, lists displace other places that answer.
+    """
 
     first: int
     last: int
@@ -145,7 +149,7 @@ def _section(scored: WindowScores, window: int) -> Unit | None:
         return None
     heading = index.layout.headings[number]
     end = index.headings_at[number + 1] if number + 1 < len(index.headings_at) else len(index.text)
-    if _answers(scored, number):
+    if _answers(scored, number) and end - heading.start <= MAX_UNIT_CHARS:
         return _unit(index, heading.start, end)
     is_short = end - heading.start <= SHORT_SECTION_CHARS
     return _unit(index, heading.start, end) if is_short and not find_entry([heading], index.text) else None
