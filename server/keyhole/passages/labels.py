@@ -30,7 +30,7 @@ MAX_OUTLINE = 500
 """Headings of an omitted range that may be named: more do not fit a tenth of the largest results."""
 BETWEEN = " › "
 
-_ITEM_MARK = re.compile(r"^(?:[-*+•]|\d{1,9}[.)])\s+")
+_ITEM_MARK = re.compile(r"^[-*+•]\s+")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _MARK = re.compile(r"(`+)(.+?)\1|\\(.)|\*+")
 """Inline code, an escaped sign, or the stars of emphasis. Underscores are part of names."""
