@@ -49,7 +49,7 @@ def test_a_table_in_code_is_no_table() -> None:
 
 def definitions_of(text: str) -> list[str]:
     """Return the definitions of a text."""
-    return [text[each.start : each.end].strip() for each in find_definitions(text, find_code_blocks(text))]
+    return [text[start:end].strip() for start, end in find_definitions(text, find_code_blocks(text))]
 
 
 def test_a_definition_ends_before_the_next_line_that_is_not_indented() -> None:

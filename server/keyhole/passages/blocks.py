@@ -13,14 +13,16 @@ MAX_CODE_BLOCKS: Final = 50_000
 MAX_INDENT: Final = 60
 """Characters before a fence at most: spaces and the signs of quotes, items and definitions."""
 MAX_HEADING_CHARS: Final = 120
+"""Characters read of the line above tildes, which may underline it."""
 MAX_TERM_INDENT: Final = 8
+"""Spaces before a term: definitions inside of four others have as many."""
 MAX_DEFINITIONS: Final = 20_000
 """Later definitions are ordinary lines, as for headings."""
 
 # After spaces and the signs of quotes, items and definitions, because all of them may contain code.
 _BEFORE = re.compile(r"(?:[ \t]|[>*+:-][ \t]|\d{1,9}[.)][ \t])*+")
 _SIGNS: Final = ("```", "~~~")
-_DESCRIPTION = re.compile(r"\n( {0,8}): ")
+_DESCRIPTION = re.compile(rf"\n( {{0,{MAX_TERM_INDENT}}}): ")
 _AFTER_DEFINITION: Final = [re.compile(rf"\n {{0,{indent}}}(?![:\s])") for indent in range(MAX_TERM_INDENT + 1)]
 _TABLE = re.compile(r"^\|.*(?:\n\|.*)*", re.MULTILINE)
 
@@ -102,20 +104,12 @@ def find_blocks(text: str, code: list[CodeBlock]) -> list[tuple[int, int]]:
     return blocks
 
 
-class Definition(NamedTuple):
-    """A term with its descriptions, `text[start:end]`. The line of the term ends at `term_end`."""
-
-    start: int
-    term_end: int
-    end: int
-
-
-def find_definitions(text: str, code: list[CodeBlock]) -> list[Definition]:
-    """Return the definitions of a text in order: a line, and below it a line that begins with a colon.
+def find_definitions(text: str, code: list[CodeBlock]) -> list[tuple[int, int]]:
+    """Return the offsets of the definitions of a text in order: a line, and below it a line that begins with a colon.
 
     A definition ends before the next line that is not indented more than its term.
     """
-    found: list[Definition] = []
+    found: list[tuple[int, int]] = []
     for match in _DESCRIPTION.finditer(text):
         start = text.rfind("\n", 0, match.start()) + 1
         indent = match.end(1) - match.start(1)
@@ -123,8 +117,8 @@ def find_definitions(text: str, code: list[CodeBlock]) -> list[Definition]:
         is_term = line.strip() and len(line) - len(line.lstrip(" ")) == indent and line[indent : indent + 2] != ": "
         if not is_term or is_in_code(code, start):
             continue
-        after = _AFTER_DEFINITION[min(indent, MAX_TERM_INDENT)].search(text, match.end())
-        found.append(Definition(start, match.start(), after.start() + 1 if after else len(text)))
+        after = _AFTER_DEFINITION[indent].search(text, match.end())
+        found.append((start, after.start() + 1 if after else len(text)))
         if len(found) == MAX_DEFINITIONS:
             break
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from keyhole.passages.index import Index
+from keyhole.passages.index import Index, Span
 from keyhole.passages.plain_headings import VERSION
 from keyhole.passages.split import Heading
 
@@ -21,7 +21,6 @@ MAX_TERMS: Final = 3
 """Terms above a passage that are named, the innermost ones."""
 MAX_TERM_CHARS: Final = 90
 """A line above an indented text is its term if it is at most this long. A longer line is a paragraph."""
-Span = tuple[int, int]
 
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,9}[.)])\s")
 _DEFINES = re.compile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from keyhole.text.escape import escape_gap_lines
@@ -62,6 +62,17 @@ def insert_span(spans: Sequence[Span], span: Span, least: int) -> list[Span]:
         end = max(end, spans[last][1])
         last += 1
     return [*spans[:first], (start, end), *spans[last:]]
+
+
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
+    """Return ranges in order, merged where they touch or overlap."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and merged[-1][1] >= start:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def uncovered(span: Span, shown: Sequence[Span]) -> list[Span]:

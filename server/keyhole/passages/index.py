@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from keyhole.passages.blocks import CodeBlock, Definition, find_blocks, find_definitions
+from keyhole.passages.blocks import CodeBlock, find_blocks, find_definitions
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
-from keyhole.passages.split import Layout, split
+from keyhole.passages.split import Heading, Layout, split
 from keyhole.passages.words import WORD, fold
 from keyhole.text.lower_case import lower
 from keyhole.text.page_starts import PageStarts
@@ -72,19 +72,19 @@ class Index:
         return find_blocks(self.text, self.layout.code)
 
     @cached_property
-    def definitions(self) -> list[Definition]:
-        """The definitions, in order."""
+    def definitions(self) -> list[Span]:
+        """The offsets of the definitions, in order."""
         return find_definitions(self.text, self.layout.code)
 
-    def has_heading_at(self, offset: int) -> bool:
-        """Return whether a heading begins at an offset."""
+    def heading_at(self, offset: int) -> Heading | None:
+        """Return the heading that begins at an offset, None if none does."""
         number = bisect_right(self.headings_at, offset) - 1
-        return number >= 0 and self.headings_at[number] == offset
+        return self.layout.headings[number] if number >= 0 and self.headings_at[number] == offset else None
 
     def is_heading(self, start: int, end: int) -> bool:
         """Return whether a range begins with a heading and has nothing else."""
-        number = bisect_right(self.headings_at, start) - 1
-        return self.has_heading_at(start) and not self.text[self.layout.headings[number].end : end].strip()
+        heading = self.heading_at(start)
+        return heading is not None and not self.text[heading.end : end].strip()
 
     def block_at(self, offset: int) -> Span | None:
         """Return the code block or table that contains an offset, None if there is none."""

@@ -40,7 +40,8 @@ def _headings_above(index: Index, offset: int) -> list[Heading]:
     """Return the headings above an offset whose sections contain it, outermost first."""
     path: list[Heading] = []
     number = bisect_right(index.headings_at, offset) - 1
-    level = index.layout.headings[number].level if index.has_heading_at(offset) else 7
+    own = index.heading_at(offset)
+    level = own.level if own else 7
     headings = index.layout.headings
     while number >= 0 and level > 1:
         heading = headings[number]
@@ -114,7 +115,7 @@ def _section_names(
     """Return the heading above a passage of `size` characters, after the version or date of the entry it belongs to."""
     path = _headings_above(index, start)
     entry = find_entry(path, index.text)
-    nearest = [] if index.has_heading_at(start) else path[-1:]
+    nearest = [] if index.heading_at(start) else path[-1:]
     names = []
     for heading in dict.fromkeys([*([entry] if entry else []), *nearest]):
         name = _plain_heading(index, heading)[:MAX_HEADING_CHARS].strip()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from keyhole.passages.index import Span
+
 MAX_LIST_CHARS: Final = 3_000
 """Characters searched on each side of a passage for the ends of its list: a third of a result of the default size."""
-
-Span = tuple[int, int]
 
 _ITEM: Final = re.compile(r"^( {0,12})(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 

@@ -10,10 +10,10 @@ from itertools import chain, islice, takewhile
 from keyhole.passages.baselines import select_baseline
 from keyhole.passages.feedback import add_feedback, order_windows
 from keyhole.passages.find import find_hits
-from keyhole.passages.gaps import find_gaps
+from keyhole.passages.gaps import find_gaps, merge_spans
 from keyhole.passages.index import Index, Span
 from keyhole.passages.labels import outline_label, outline_size
-from keyhole.passages.packing.one_text import head_tail_order, insert_lede, merge_adjacent, pack_windows, render_spans
+from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.passages.packing.units import complete_units
 from keyhole.passages.page_language import page_language_if_other
 from keyhole.passages.query import Match
@@ -163,7 +163,7 @@ def _describe(
     index, spans = scored.index, selection.spans
     best = [_best_window(scored, span) for span in spans]
     shown = ShownSpans(spans)
-    repeated = merge_adjacent(sorted(span for span in repeated if not shown.covers(*span)))
+    repeated = merge_spans(span for span in repeated if not shown.covers(*span))
     # One pass over the order, because it ranks the page in three ways.
     ranked = rank_windows(scored, preferred)
     skipped = list(islice(ranked, skip))

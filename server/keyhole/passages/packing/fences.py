@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from keyhole.passages.blocks import CodeBlock
+from keyhole.passages.gaps import merge_spans
 from keyhole.passages.index import Index, Span
 from keyhole.text.measure import Measure
 
@@ -24,7 +25,7 @@ def add_fences(code: Sequence[CodeBlock], spans: Sequence[Span]) -> list[Span]:
         for block in blocks_in(code, start, end):
             for fence in fences_of(block):
                 (shown if start <= fence[0] and fence[1] <= end else missing).add(fence)
-    return _join([*spans, *(missing - shown)])
+    return merge_spans([*spans, *(missing - shown)])
 
 
 def fence_label_at(code: Sequence[CodeBlock], spans: Sequence[Span], number: int) -> int | None:
@@ -82,14 +83,3 @@ def fences_of(block: CodeBlock) -> list[Span]:
     """Return the spans of the lines that open and close a block, which may be never closed."""
     closing = [(block.closing, block.end)] if block.closing < block.end else []
     return [(block.start, block.opening_end), *closing]
-
-
-def _join(spans: Iterable[Span]) -> list[Span]:
-    """Return spans in order, joined where they touch or overlap."""
-    joined: list[Span] = []
-    for start, end in sorted(spans):
-        if joined and joined[-1][1] >= start:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return joined

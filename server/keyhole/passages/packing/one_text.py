@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from keyhole.passages.gaps import gap_line, shown_part
+from keyhole.passages.gaps import gap_line, merge_spans, shown_part
 from keyhole.passages.index import Index, Span
 from keyhole.passages.labels import gap_label
 from keyhole.passages.packing.fences import FenceSizes, add_fences, fence_label_at
@@ -54,7 +54,7 @@ def pack_windows(
             bare = _truncate_bare(index, queue[fitting], left, total)
             if bare[1] - bare[0] > sum(end - start for start, end in spans):
                 return [bare]
-    return add_fences(index.layout.code, merge_adjacent(sorted(spans)))
+    return add_fences(index.layout.code, merge_spans(spans))
 
 
 def render_spans(index: Index, spans: Sequence[Span], *, labelled: bool = True, label: str = "") -> str:
@@ -146,17 +146,6 @@ def _truncate_bare(index: Index, window: int, left: int, total: _RunningSize) ->
     start = index.starts[window]
     end = min(index.end(window), start + MAX_BARE_CHARS)
     return start, min(end, fit_forward(index.text, start, left - (total.bare_gap if window else 0), total.measure))
-
-
-def merge_adjacent(spans: Sequence[Span]) -> list[Span]:
-    """Merge spans where one ends at the start of the next."""
-    merged: list[Span] = []
-    for start, end in spans:
-        if merged and merged[-1][1] == start:
-            merged[-1] = (merged[-1][0], end)
-        else:
-            merged.append((start, end))
-    return merged
 
 
 @dataclass(slots=True)

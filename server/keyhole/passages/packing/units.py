@@ -120,10 +120,10 @@ def _blocks(index: Index, window: int) -> Iterator[Unit]:
 
 def _definitions(index: Index, start: int, end: int) -> Iterator[Unit]:
     """Yield the definitions that contain a part of a range and reach out of it, innermost first."""
-    number = bisect_right(index.definitions, end - 1, key=lambda each: each.start)
-    for definition in index.definitions[max(0, number - MAX_NESTED) : number][::-1]:
-        if definition.end > start and not (start <= definition.start and definition.end <= end):
-            yield _unit(index, definition.start, definition.end)
+    number = bisect_right(index.definitions, end - 1, key=lambda span: span[0])
+    for first, last in index.definitions[max(0, number - MAX_NESTED) : number][::-1]:
+        if last > start and not (start <= first and last <= end):
+            yield _unit(index, first, last)
 
 
 def _lists(index: Index, start: int, end: int) -> Iterator[Unit]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from keyhole.passages.gaps import merge_spans
 from keyhole.passages.index import Span
 from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.repeats import MIN_SAVED_BYTES, ShownSpans, repeats_line_size
@@ -32,7 +33,7 @@ class UnseenPacker:
     def find_repeated(self, packed: PackedPassages) -> tuple[tuple[Span, ...], ...]:
         """Return the packed spans of each text that were shown before; no spans if omitting them saves too little."""
         repeated = tuple(
-            _join_overlapping([span for passage in passages for span in _intersect(passage, seen)])
+            tuple(merge_spans(span for passage in passages for span in _intersect(passage, seen)))
             for passages, seen in zip(packed.passages, self._seen, strict=True)
         )
         saved = sum(
@@ -51,13 +52,3 @@ def _intersect(passage: Passage, others: Sequence[Passage]) -> list[Span]:
         for other in others
         if other.start < passage.end and other.end > passage.start
     ]
-
-
-def _join_overlapping(spans: Sequence[Span]) -> tuple[Span, ...]:
-    joined: list[Span] = []
-    for start, end in sorted(spans):
-        if joined and joined[-1][1] >= start:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return tuple(joined)
