@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from itertools import cycle
 from typing import Final
 
 from keyhole.passages.index import Index
@@ -45,10 +43,6 @@ LINK_DECAY: Final = 0.6
 MIN_TITLE_CHARS: Final = 4
 MAX_TITLES: Final = 5_000
 
-SCORE_ORDER_CHARS: Final = 3_000
-"""Characters shown by score alone. After them, every other window comes from a different ranking of the page, because
-later windows of one ranking seldom contain an answer that its first windows lack."""
-
 _TITLE_NOTE = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -64,32 +58,6 @@ def add_feedback(scored: WindowScores, share: float = FEEDBACK_SHARE) -> WindowS
             scored.stages.append(("feedback", _raise_by_words(scored, first, best, share)))
             scored.stages.append(("links", _raise_linked_sections(scored, first, best)))
     return scored
-
-
-def order_windows(scored: WindowScores) -> Iterator[int]:
-    """Yield the windows in the order in which they are shown, for any budget.
-
-    The first `SCORE_ORDER_CHARS` are by score. The rest take turns between the score, the score with broad feedback and
-    the score without feedback.
-    """
-    main = iter(scored.order)
-    seen: set[int] = set()
-    shown = 0
-    for window in main:
-        seen.add(window)
-        yield window
-        shown += scored.index.end(window) - scored.index.starts[window]
-        if shown >= SCORE_ORDER_CHARS:
-            break
-    else:
-        return
-    broad, first = iter(sort_by_score(broad_feedback_scores(scored))), iter(sort_by_score(first_round_scores(scored)))
-    for ranking in cycle((main, broad, main, first)):
-        next_window = next((window for window in ranking if window not in seen), None)
-        if next_window is None:
-            return
-        seen.add(next_window)
-        yield next_window
 
 
 def broad_feedback_scores(scored: WindowScores) -> list[float]:

@@ -95,7 +95,7 @@ def parse_query(query: str, page_languages: dict[str, int], page_words: int) -> 
     lowered = lower(query[:MAX_QUERY_CHARS])
     language = guess_language(page_languages, page_words, WORD.findall(lowered))
     distinct: dict[tuple[str, str], Term] = {}
-    for term in _extract_terms(lowered, language):
+    for term in extract_terms(lowered, language):
         distinct.setdefault((term.needle, term.match.value), term)
     content = [term for term in distinct.values() if not _is_function_word(term, language)]
     return Query(query, language, tuple(content or distinct.values())[:MAX_TERMS])
@@ -105,7 +105,7 @@ def _is_function_word(term: Term, language: str) -> bool:
     return term.match is not Match.GRAM and term.surface in FUNCTION_WORDS.get(language, ())
 
 
-def _extract_terms(query: str, language: str) -> list[Term]:
+def extract_terms(query: str, language: str) -> list[Term]:
     terms: list[Term] = []
     for word in WORD.findall(query):
         if HANGUL.search(word):

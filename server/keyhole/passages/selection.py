@@ -8,11 +8,12 @@ from functools import lru_cache
 from itertools import chain, islice, takewhile
 
 from keyhole.passages.baselines import select_baseline
-from keyhole.passages.feedback import add_feedback, order_windows
+from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import find_hits
 from keyhole.passages.gaps import find_gaps, merge_spans
 from keyhole.passages.index import Index, Span
 from keyhole.passages.labels import outline_label, outline_size
+from keyhole.passages.order import order_windows
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.passages.packing.units import complete_units
 from keyhole.passages.page_language import page_language_if_other
@@ -179,7 +180,8 @@ def _describe(
 
 def rank_windows(scored: WindowScores, preferred: Sequence[int] = ()) -> Iterator[int]:
     """Yield the windows of a page, best first, the `preferred` ones before the others."""
-    return iter(dict.fromkeys(chain(preferred, order_windows(scored)))) if preferred else order_windows(scored)
+    order = order_windows(scored)
+    return iter(dict.fromkeys(chain(preferred, order))) if preferred else order
 
 
 def _count_shown(index: Index, ranked: Iterable[int], spans: Sequence[Span]) -> int:

@@ -95,7 +95,7 @@ async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: floa
 def _list_windows(text: str, query: str, main_end: int | None, count: int) -> tuple[list[int], list[str]]:
     """Return the first `count` windows in lexical order, with their texts."""
     from keyhole.passages import cut_to_ranked, score_text
-    from keyhole.passages.feedback import order_windows
+    from keyhole.passages.order import order_windows
 
     text, main_end = cut_to_ranked(text, main_end, query)
     scored = score_text(text, query, main_end)

@@ -1,0 +1,38 @@
+"""The order of the windows gives each part of a question its share."""
+
+from __future__ import annotations
+
+from keyhole.passages.feedback import add_feedback
+from keyhole.passages.index import Index
+from keyhole.passages.order import order_windows
+from keyhole.passages.rank import WindowScores, score_query
+from keyhole.passages.selection import select
+
+PLAIN = "The committee met in the long hall and spoke about the price of grain, roads and bridges for the county. " * 4
+PUMP = "\n\n".join(
+    f"The pump {number} starts by the pump lever, when pump water is high. {PLAIN}" for number in range(9)
+)
+TEXT = f"{PUMP}\n\n{PLAIN}\n\nThe green valve closes on Friday.\n\n{PLAIN}"
+QUESTION = "when does the pump start by its lever, and on which day closes the valve"
+
+
+def scored(query: str) -> WindowScores:
+    return add_feedback(score_query(Index(TEXT), query))
+
+
+def test_every_window_is_ordered_once() -> None:
+    for query in (QUESTION, "pump lever"):
+        scores = scored(query)
+        assert sorted(order_windows(scores)) == list(range(scores.index.size))
+
+
+def test_the_best_window_of_each_part_is_among_the_first() -> None:
+    scores = scored(QUESTION)
+    valve = scores.index.window_at(TEXT.index("green valve"))
+    assert valve in list(order_windows(scores))[:2]
+
+
+def test_a_small_result_answers_both_parts() -> None:
+    shown = select(TEXT, QUESTION, 1_500).text
+    assert "pump lever" in shown
+    assert "closes on Friday" in shown
