@@ -79,3 +79,30 @@ def test_an_entry_of_plain_text_is_labelled_with_its_version() -> None:
     text = "".join(f"Version 4.{n} (19 Jan 2020)\n\n{BODY * 2}The pump of number {n} is new.\n\n" for n in range(9))
     index = Index(text)
     assert gap_label(index, index.window_at(text.index("number 5"))) == " Version 4.5 (19 Jan 2020)"
+
+
+COMMENTS = "# The pump is started here,\n# unless the well is dry.\npump = 1\n\n# The valve\nvalve = 2\n\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        COMMENTS,
+        "import pump\n\n\ndef start():\n    # One.\n    pump()\n\n    # Two.\n    well()\n",
+        "#Port 22\n# Banner\n# none\nListen 80\n",
+    ],
+)
+def test_comments_of_source_code_are_no_headings(text: str) -> None:
+    assert Index(text).layout.headings == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Town\nThe hall.\n# Pump\nThe pump.\n## Well\nThe well.\n",
+        "# Town\n## Pump\n\nThe pump.\n\n## Well\n\nThe well.\n\n## Valve\n\nIt.\n\n## Hall\n\nIt.\n\n## Road\n\nIt.\n",
+        f"# Town\n\n```sh\n{COMMENTS}```\n\n# Pump\n\nThe pump.\n\n# Well\n\nThe well.\n",
+    ],
+)
+def test_headings_of_markdown_stay_headings(text: str) -> None:
+    assert len(Index(text).layout.headings) >= 3

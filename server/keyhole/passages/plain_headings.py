@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final, NamedTuple
+
+from keyhole.passages.blocks import CodeBlock, is_in_code
 
 MIN_HEADINGS: Final = 3
 """Lines of one form from which they are headings: fewer are as likely a part of the text."""
@@ -17,6 +19,13 @@ MAX_SHARES: Final = {"version": 0.34, "underlined": 0.2, "number": 0.2, "capital
 NUMBER_CHARS: Final = 80
 """Characters of a heading with a number, at most: a longer line is an item of a list."""
 
+MIN_COMMENT_SHARE: Final = 0.2
+"""Share of the lines with `#` that are deeply indented or follow one of the same level. Above it all are comments: in
+Markdown there is text between two headings of one level."""
+MAX_HEADING_INDENT: Final = 3
+"""Spaces before a heading of Markdown, at most (CommonMark)."""
+
+_HASH_LINE = re.compile(r"^([ \t]*)(#+)(?!\w)[^\n]*", re.MULTILINE)
 _MARKDOWN = re.compile(r"\n\n#{1,6} \S")
 _PARAGRAPH = re.compile(r"\n[ \t\r\f]*\n(?=\S)([^\n]{2,120})(?=\n|\Z)")
 _UNDERLINE = re.compile(r"\n(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,})[ \t\r]*(?=\n|\Z)")
@@ -50,10 +59,24 @@ class PlainHeading(NamedTuple):
     form: str
 
 
-def find_plain_headings(text: str) -> list[PlainHeading]:
-    """Return the headings of a text in order; none if it has headings of Markdown."""
+def has_hash_comments(text: str, code: list[CodeBlock]) -> bool:
+    """Return whether the lines that begin with `#` are comments of source code or of a configuration, not headings.
+
+    `code`: the code blocks of the text, which do not count.
+    """
+    lines = [line for line in _HASH_LINE.finditer(text) if not is_in_code(code, line.start())] if "#" in text else []
+    together = sum(before.end() + 1 == line.start() and before[2] == line[2] for before, line in pairwise(lines))
+    indented = sum(len(line[1].expandtabs(4)) > MAX_HEADING_INDENT for line in lines)
+    return bool(together + indented > MIN_COMMENT_SHARE * len(lines))
+
+
+def find_plain_headings(text: str, *, has_comments: bool = False) -> list[PlainHeading]:
+    """Return the headings of a text in order; none if it has headings of Markdown.
+
+    `has_comments`: True if the lines that begin with `#` are comments.
+    """
     markdown = islice(_MARKDOWN.finditer(text), MIN_HEADINGS)
-    if text.startswith("#") + sum(1 for _ in markdown) >= MIN_HEADINGS:
+    if not has_comments and text.startswith("#") + sum(1 for _ in markdown) >= MIN_HEADINGS:
         return []
     found: dict[int, PlainHeading] = {}
     for heading in (*_first_lines(text), *_underlined(text)):

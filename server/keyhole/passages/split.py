@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from keyhole.passages.blocks import CodeBlock, find_code_blocks, is_in_code
-from keyhole.passages.plain_headings import PlainHeading, find_plain_headings
+from keyhole.passages.plain_headings import PlainHeading, find_plain_headings, has_hash_comments
 
 TARGET_CHARS: Final = 350
 """Target length of a window: two or three sentences, so about seven windows fit 2,000 characters."""
@@ -110,7 +110,8 @@ def split(text: str) -> Layout:
     starts = [0]
     marks: list[tuple[int, int, int, int]] = []
     code = find_code_blocks(text)
-    plain = {heading.start: heading for heading in find_plain_headings(text)}
+    is_markdown = not has_hash_comments(text, code)
+    plain = {heading.start: heading for heading in find_plain_headings(text, has_comments=not is_markdown)}
     target = _target_chars(text)
     hard, whole = int(target * HARD_TARGETS), target * WHOLE_TARGETS
     small, stretch = target * BLOCK_MIN_SHARE, target * STRETCH_TARGETS
@@ -118,7 +119,7 @@ def split(text: str) -> Layout:
     last_kind = _BLOCK
     for end, kind in _borders(text, code):
         heading = None
-        if last_kind > _SENTENCE and (plain or text[last] == "#") and len(marks) < MAX_HEADINGS:
+        if last_kind > _SENTENCE and (plain or (is_markdown and text[last] == "#")) and len(marks) < MAX_HEADINGS:
             heading = _heading_at(text, last, code, plain)
         size = end - begin
         if heading is not None:
