@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from keyhole.passages.carriers import SEARCH_LINES, find_header, find_terms
+import pytest
+
+from keyhole.passages.carriers import SEARCH_LINES, find_documented, find_header, find_post, find_terms
 from keyhole.passages.index import Index
 
 
@@ -65,3 +67,50 @@ def test_a_row_of_the_longest_table_has_its_header() -> None:
     text = "| town | souls |\n|---|---|\n" + "| a town of the north | 12 |\n" * 6_000
     assert find_header(Index(text), text.rindex("| a town")) == (0, len("| town | souls |"))
     assert find_header(Index(text), 0) is None
+
+
+def post_of(text: str, words: str) -> str | None:
+    """Return the line with the author of the post with some words."""
+    post = find_post(Index(text), text.index(words))
+    return text[slice(*post)] if post else None
+
+
+def test_a_passage_of_a_post_has_its_author() -> None:
+    text = "Begin.\n\n**Ann** · May 2, 2020 · 4\n\nThe pump.\n\nIt runs.\n\n**Bo** · posted 2 years ago\n\nThe well.\n"
+    assert post_of(text, "It runs") == "**Ann** · May 2, 2020 · 4"
+    assert post_of(text, "The well") == "**Bo** · posted 2 years ago"
+    assert post_of(text, "Begin") is None
+
+
+def test_a_post_of_a_phpbb_forum_has_its_author() -> None:
+    lines = [f"[Post](/p{n}) by **[Ann{n}](/u{n})** » Sat Feb 24, 2024 5:3{n} pm\n\nPump {n}.\n\n" for n in range(2)]
+    assert (post_of("".join(lines), "Pump 1") or "").startswith("[Post](/p1) by")
+
+
+def test_one_line_in_bold_is_no_author() -> None:
+    assert post_of("**Note** · of the town\n\nThe pump.\n", "The pump") is None
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("/**\n * Starts it.\n * @since 2.0\n */\npublic void start(int speed) {\n", "public void start(int speed) {"),
+        ("// Starts it.\n// @since 2.0\nfunc (p *Pump) Start() error {\n", "func (p *Pump) Start() error {"),
+        ("# Starts it.\n# @since 2.0\ndef start\n", "def start"),
+        ("/// Starts it.\n/// @since 2.0\npub fn start(&self) {\n", "pub fn start(&self) {"),
+        ("-- Starts it.\n-- @since 2.0\nlocal speed = 3\n", "local speed = 3"),
+        ("// @since 2.0\n\nfunc Start() {\n", None),
+        ("// @since 2.0\n// and on.\n", None),
+        ("// @since 2.0\nif (speed) {\n", None),
+        ("- @since 2.0 it runs.\n", None),
+    ],
+)
+def test_a_comment_has_the_line_of_code_below_it(source: str, line: str | None) -> None:
+    start = source.rindex("\n", 0, source.index("@since")) + 1 if "\n" in source[: source.index("@since")] else 0
+    found = find_documented(Index(source), start, source.index("@since") + 6)
+    assert (source[slice(*found)] if found else None) == line
+
+
+def test_a_passage_that_shows_the_function_does_not_name_it() -> None:
+    source = "// Starts it.\nfunc Start() {\n}\n"
+    assert find_documented(Index(source), 0, len(source)) is None

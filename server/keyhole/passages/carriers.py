@@ -1,14 +1,18 @@
-"""Find the carriers of a passage: the lines above it without which it cannot be understood. Pure.
+"""Find the carriers of a passage: the lines around it without which it cannot be understood. Pure.
 
 They are the term of a definition, the item that contains an item, the class that contains a function, the header row of
-a table, and the version or date of an entry. All of them are found from the stored text, by its indentation.
+a table, the author of a post, and the version or date of an entry. A comment above a function has the function's line
+below it. All of them are found from the stored text, most by its indentation.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from bisect import bisect_left
+from itertools import islice
+from typing import Final
 
+from keyhole.passages.indented_lines import Line, line_at, lines_above, lines_below
 from keyhole.passages.index import Index, Span
 from keyhole.passages.plain_headings import VERSION
 from keyhole.passages.split import Heading
@@ -27,15 +31,11 @@ _DEFINES = re.compile(
     r"(?:export |pub |public |private |protected |static |async |abstract )*"
     r"(?:def|class|func|function|fn|impl|interface|struct|trait|enum|module|namespace)\b"
 )
+_CALLABLE = re.compile(r"(?!(?:if|for|while|switch|return)\b)[\w:<>*&~,\[\] \t]*\w\(|(?:[\w*]+ )*\w+ ?:?= ")
+"""A line that declares a function or sets a name."""
+_COMMENT = re.compile(r"//|/?\*(?![*\w])|\*/|#(?!#)|--")
+"""The beginning of a line of a comment. A `*` before a word is emphasis."""
 _RULE = re.compile(r"\s*\|[\s:|-]+\|?\s*")
-
-
-class Line(NamedTuple):
-    """A line `text[start:end]` without its indent and its line break."""
-
-    start: int
-    end: int
-    indent: int
 
 
 def find_terms(index: Index, start: int) -> list[Span]:
@@ -44,22 +44,17 @@ def find_terms(index: Index, start: int) -> list[Span]:
     They are terms of definitions, items that contain the passage, and definitions of functions and classes.
     """
     text = index.text
-    line = _line_at(text, start)
-    indent = line.indent
+    line = line_at(text, start)
     if (block := index.code_at(line.start)) is not None:
-        line = _line_at(text, block.start)
-        indent = line.indent
+        line = line_at(text, block.start)
+    indent = line.indent
     found: list[Span] = []
     is_description = text.startswith(": ", line.start)
-    if not (indent or is_description):
-        return found
-    limit = max(0, start - SEARCH_CHARS)
-    for _ in range(SEARCH_LINES):
-        if line.start - line.indent <= limit or not (indent or is_description):
+    for above in islice(lines_above(text, line, start - SEARCH_CHARS), SEARCH_LINES):
+        before, line = line, above
+        if not (indent or is_description):
             break
-        before = line
-        line = _line_at(text, line.start - line.indent - 1)
-        if line.start >= line.end:
+        if line.is_blank:
             continue
         if is_description:
             if line.indent == indent and not text.startswith(": ", line.start):
@@ -80,19 +75,8 @@ def _is_term(text: str, line: Line, after: Line) -> bool:
         return False
     if _ITEM.match(words) or _DEFINES.match(words):
         return True
-    is_adjacent = after.indent > line.indent and line.end + 1 == after.start - after.indent
+    is_adjacent = after.indent > line.indent and line.end + 1 == after.begin
     return is_adjacent and len(words) <= MAX_TERM_CHARS and words[-1] not in ".,;"
-
-
-def _line_at(text: str, offset: int) -> Line:
-    """Return the line that contains an offset."""
-    begin = text.rfind("\n", 0, max(0, offset)) + 1
-    end = text.find("\n", begin)
-    end = len(text) if end < 0 else end
-    start = begin
-    while start < end and text[start] in " \t":
-        start += 1
-    return Line(start, end, start - begin)
 
 
 def find_entry(path: list[Heading], text: str) -> Heading | None:
@@ -113,3 +97,27 @@ def find_header(index: Index, start: int) -> Span | None:
     rule_end = text.find("\n", row_end + 1, start)
     has_rule = 0 <= row_end < rule_end and _RULE.fullmatch(text, row_end + 1, rule_end)
     return (block[0], row_end) if has_rule else None
+
+
+def find_post(index: Index, start: int) -> Span | None:
+    """Return the line with the author of the post in the middle of which a passage begins, None outside of posts."""
+    number = bisect_left(index.posts, start, key=lambda post: post[0]) - 1
+    return index.posts[number] if number >= 0 and start - index.posts[number][0] <= SEARCH_CHARS else None
+
+
+def find_documented(index: Index, start: int, end: int) -> Span | None:
+    """Return the line of code that a comment describes, if a passage is in the comment; None if it is elsewhere.
+
+    The line follows the comment directly, and defines something: a function, a class, a constant.
+    """
+    text = index.text
+    if not _COMMENT.match(text, line_at(text, start).start):
+        return None
+    last = line_at(text, end - 1)
+    for line in islice(lines_below(text, line_at(text, start), end + SEARCH_CHARS), SEARCH_LINES):
+        if line.is_blank:
+            return None
+        if not _COMMENT.match(text, line.start):
+            is_code = _DEFINES.match(text, line.start) or _CALLABLE.match(text, line.start)
+            return (line.start, line.end) if is_code and line.start > last.start else None
+    return None

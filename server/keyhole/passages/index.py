@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
@@ -26,6 +27,11 @@ for the rest of its windows saves a tenth of the time for a text of a megabyte."
 
 CACHED_WORDS: Final = 200
 """Words whose windows an index caches: the feedback of about five queries."""
+
+_POST = re.compile(r"^\*\*[^*\n]{1,80}\*\* · [^\n]{4,120}$", re.MULTILINE)
+"""The line above a post that Keyhole writes: `**name** · date · score`."""
+_FORUM_POST = re.compile(r".{0,250}\bby \*\*[^*\n]{1,250}\*\* » .{4,80}$", re.MULTILINE)
+"""The line above a post that forums of phpBB write: `by **name** » date`."""
 
 
 class Index:
@@ -75,6 +81,14 @@ class Index:
     def definitions(self) -> list[Span]:
         """The offsets of the definitions, in order."""
         return find_definitions(self.text, self.layout.code)
+
+    @cached_property
+    def posts(self) -> list[Span]:
+        """The offsets of the lines that name the author of a post, in order; none if there is only one."""
+        found = [match.span() for match in _POST.finditer(self.text)] if "** · " in self.text else []
+        if "** » " in self.text:
+            found += [match.span() for match in _FORUM_POST.finditer(self.text)]
+        return sorted(found) if len(found) > 1 else []
 
     def heading_at(self, offset: int) -> Heading | None:
         """Return the heading that begins at an offset, None if none does."""

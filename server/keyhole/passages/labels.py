@@ -9,8 +9,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from keyhole.passages.carriers import find_entry, find_header, find_terms
-from keyhole.passages.index import Index
+from keyhole.passages.carriers import find_documented, find_entry, find_header, find_post, find_terms
+from keyhole.passages.index import Index, Span
 from keyhole.passages.split import Heading
 from keyhole.text.measure import Measure, fits
 from keyhole.text.page_starts import find_page
@@ -70,7 +70,7 @@ def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = (), 
     names = _section_names(index, start, end - start, shown, part)
     names += [
         words
-        for term in find_terms(index, start)
+        for term in _carriers(index, start, end, part)
         if not _is_shown(term[0], shown)
         and (words := _to_plain(_ITEM_MARK.sub("", index.text[slice(*term)]))[:MAX_HEADING_CHARS].strip())
     ]
@@ -78,6 +78,17 @@ def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = (), 
     header = find_header(index, start)
     parts += [f"\n{_cut_row(index.text[slice(*header)])}"] if header and not _is_shown(header[0], shown) else []
     return "".join(parts)
+
+
+def _carriers(index: Index, start: int, end: int, part: RestLine | None) -> list[Span]:
+    """Return the lines that a passage belongs to: the author of the post, the terms, and what a comment describes."""
+    post, documented = find_post(index, start), find_documented(index, start, end)
+    is_in_part = post is not None and (part is None or post[0] >= part.start)
+    return [
+        *([post] if post and is_in_part else []),
+        *find_terms(index, start),
+        *([documented] if documented else []),
+    ]
 
 
 def outline_label(index: Index, start: int, end: int, max_size: int, measure: Measure) -> str:

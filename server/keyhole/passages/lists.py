@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
+from keyhole.passages.indented_lines import Line, line_at, lines_above, lines_below
 from keyhole.passages.index import Span
 
 MAX_LIST_CHARS: Final = 3_000
 """Characters searched on each side of a passage for the ends of its list: a third of a result of the default size."""
 
-_ITEM: Final = re.compile(r"^( {0,12})(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
+MAX_LEAD_IN_CHARS: Final = 600
+"""Characters of the paragraph that introduces a list, at most: the length of five lines."""
+
+_ITEM: Final = re.compile(r"^[ \t]{0,12}((?:[-*+•]|\d{1,3}[.)])[ \t]+\S)", re.MULTILINE)
 
 
 def find_list(text: str, start: int, end: int) -> Span | None:
@@ -18,65 +23,41 @@ def find_list(text: str, start: int, end: int) -> Span | None:
 
     None if the passage has no item, or the list has one item or reaches further than `MAX_LIST_CHARS`.
     """
-    begin = text.rfind("\n", 0, start) + 1
-    first = _ITEM.search(text, begin, end)
-    if first is None:
+    found = _ITEM.search(text, text.rfind("\n", 0, start) + 1, end)
+    if found is None:
         return None
-    indent = len(first[1])
-    top = _search_up(text, first.start(), indent)
-    bottom = _search_down(text, first.start(), indent)
-    if (
-        top is None
-        or bottom is None
-        or sum(1 for item in _ITEM.finditer(text, top, bottom) if len(item[1]) == indent) < 2
-    ):
+    first = line_at(text, found.start(1))
+    above = _follow(text, first, lines_above(text, first, 0))
+    below = _follow(text, first, lines_below(text, first, len(text)))
+    if above is None or below is None or above[1] + below[1] == 0:
         return None
-    return _with_lead_in(text, top), bottom
+    return _with_lead_in(text, above[0].begin), min(len(text), below[0].end + 1)
 
 
-def _search_up(text: str, start: int, indent: int) -> int | None:
-    """Return where the first item of the list begins, None if that is too far."""
-    top = line = start
-    limit = start - MAX_LIST_CHARS
-    while line > 0:
-        line = text.rfind("\n", 0, line - 1) + 1
-        if line < limit:
+def _follow(text: str, first: Line, lines: Iterable[Line]) -> tuple[Line, int] | None:
+    """Return the last of the lines that belongs to the list of the item `first`, and the number of items up to it.
+
+    `lines`: the lines above or below the item. None if the list reaches too far.
+    """
+    last, items = first, 0
+    for line in lines:
+        if abs(line.begin - first.begin) > MAX_LIST_CHARS:
             return None
-        words = text[line : line + 16].split("\n", 1)[0]
-        if not words.strip():
+        if line.is_blank:
             continue
-        own = len(words) - len(words.lstrip(" "))
-        item = _ITEM.match(text, line)
-        if item and len(item[1]) == indent:
-            top = line
-        elif own <= indent:
+        is_item = line.indent == first.indent and _ITEM.match(text, line.begin)
+        if line.indent <= first.indent and not is_item:
             break
-    return top
-
-
-def _search_down(text: str, start: int, indent: int) -> int | None:
-    """Return where the list ends, None if that is too far."""
-    limit = start + MAX_LIST_CHARS
-    bottom = line = start
-    while line < len(text):
-        if line > limit:
-            return None
-        newline = text.find("\n", line)
-        after = len(text) if newline < 0 else newline + 1
-        words = text[line : min(after, line + 16)]
-        if words.strip():
-            own = len(words) - len(words.lstrip(" "))
-            item = _ITEM.match(text, line)
-            if line > start and own <= indent and not (item and len(item[1]) == indent):
-                break
-            bottom = after
-        line = after
-    return bottom
+        if is_item:
+            items += 1
+        if is_item or line.begin > first.begin:
+            last = line
+    return last, items
 
 
 def _with_lead_in(text: str, top: int) -> int:
     """Return where the paragraph above a list begins if it introduces the list, else where the list begins."""
-    before = text[max(0, top - 600) : top].rstrip()
-    if not before.endswith((":", "：")):
-        return top
-    return max(0, top - 600) + before.rfind("\n\n") + 2 if "\n\n" in before else top
+    limit = max(0, top - MAX_LEAD_IN_CHARS)
+    before = text[limit:top].rstrip()
+    blank = before.rfind("\n\n")
+    return limit + blank + 2 if blank >= 0 and before.endswith((":", "：")) else top
