@@ -20,8 +20,8 @@ MAX_LINE: Final = 400
 """Characters of a line that are taken. A longer one is mostly data."""
 STRETCH: Final = 350
 """Characters of the stretches from the ends."""
-HEAD_PARTS: Final = 3
-"""Characters of the beginning for each character of the end."""
+HEAD_SHARE: Final = 0.75
+"""Share of the characters that are of the beginning."""
 
 
 def lines_with(text: str, words: str) -> Iterator[Span]:
@@ -55,17 +55,21 @@ def _starts(low: str, word: str) -> dict[int, int]:
     return starts
 
 
-def ends_first(text: str) -> Iterator[Span]:
-    """Yield stretches of whole lines from both ends towards the middle; a long line is cut."""
-    head, tail = 0, len(text)
+def ends_first(text: str, start: int = 0, end: int | None = None, head_share: float = HEAD_SHARE) -> Iterator[Span]:
+    """Yield stretches of whole lines from both ends of a range towards its middle; a long line is cut.
+
+    `head_share`: the share of the characters that are of the beginning.
+    """
+    first, last = start, len(text) if end is None else end
+    head, tail = first, last
     while head < tail:
-        if head <= HEAD_PARTS * (len(text) - tail):
-            end = text.find("\n", head + STRETCH, tail) + 1 or tail
-            end = end if end - head <= 2 * STRETCH else min(tail, head + STRETCH)
-            yield head, end
-            head = end
+        if (head - first) * (1 - head_share) <= head_share * (last - tail):
+            stop = text.find("\n", head + STRETCH, tail) + 1 or tail
+            stop = stop if stop - head <= 2 * STRETCH else min(tail, head + STRETCH)
+            yield head, stop
+            head = stop
         else:
-            start = text.rfind("\n", head, max(head, tail - STRETCH)) + 1
-            start = start if start > head and tail - start <= 2 * STRETCH else max(head, tail - STRETCH)
-            yield start, tail
-            tail = start
+            begin = text.rfind("\n", head, max(head, tail - STRETCH)) + 1
+            begin = begin if begin > head and tail - begin <= 2 * STRETCH else max(head, tail - STRETCH)
+            yield begin, tail
+            tail = begin

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from keyhole.passages.gaps import gap_line, insert_span, uncovered
@@ -52,6 +52,8 @@ SUMMARY_SHARE: Final = 0.12
 """Share of the characters for the summary of what is not shown."""
 OUTLINE_SHARE: Final = 0.3
 """The same share for source and diffs if nothing is asked: their definitions or files are what a reader wants first."""
+FAILED_HEAD_SHARE: Final = 0.15
+"""Share of a failed section that is shown of its beginning, if room is left: the failure is at its end."""
 WHOLE_SHARE: Final = 1 / 3
 """Share of the limit up to which a line or record is shown whole."""
 MAX_CANDIDATES: Final = 3_000
@@ -75,11 +77,11 @@ def select_output(
     `command_words`: the words of the command that printed the output, which rank its lines if there is no query.
     """
     text = output.text
-    if not output.joints and fits(text, max_chars, measure):
+    if not (output.joints or output.envelope) and fits(text, max_chars, measure):
         spans = [(0, len(text))] if text else []
         return Shown(len(text), tuple(spans), text)
     question = (query or "").strip()
-    shown = OutputText(output, int(max_chars * _summary_share(output, question)))
+    shown = OutputText(output, int(max_chars * _summary_share(output, question)), max_chars)
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(output.marks, key=lambda mark: -mark[2])]
     if question:
         has_failures = any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks)
@@ -88,12 +90,19 @@ def select_output(
         matching, share = list(_unrepeated(output, lines_with(text, command_words))), COMMAND_SHARE
     matched = bool(matching)
     order = _interleave(matching, marked, share) if matched else iter(marked)
-    rest = _unrepeated(output, ends_first(text))
-    orders = (order, _unrepeated(output, _around(text, output.marks)), rest)
+    sections = chain.from_iterable(ends_first(text, *section, FAILED_HEAD_SHARE) for section in output.failed[::-1])
+    orders = (
+        order,
+        _unrepeated(output, _around(text, output.marks)),
+        _unrepeated(output, sections),
+        _unrepeated(output, ends_first(text)),
+    )
     whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in orders]
-    spans = _pack(shown, text, whole, max_chars - shown.summary_chars, measure)
-    places = tuple(shown.place(span) for span in shown.split(spans))
-    return Shown(output.total, places, shown.render(spans), matched)
+    most = max_chars - shown.summary_chars - len(shown.note)
+    # The ends of a log of which a section failed say nothing, unless hardly anything else does.
+    limits = (most, most, most, most // 2 if output.failed else most)
+    spans = _pack(shown, text, whole, limits, measure)
+    return Shown(output.total, shown.stored_places(spans), shown.render(spans), matched)
 
 
 def _around(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
@@ -111,7 +120,8 @@ def _around(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
 def _summary_share(output: Output, question: str) -> float:
     if output.kind in ("source", "diff") and not question:
         return OUTLINE_SHARE
-    return 0 if question and output.summary_title == HINTS and output.kind != "opaque" else SUMMARY_SHARE
+    needs_lines = output.failed or question
+    return 0 if needs_lines and output.summary_title == HINTS and output.kind != "opaque" else SUMMARY_SHARE
 
 
 def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
@@ -262,14 +272,17 @@ def _interleave(passages: Iterable[Span], marked: Iterable[Span], share: float) 
 
 
 def _pack(
-    shown: OutputText, text: str, orders: Sequence[Iterator[Span]], max_size: int, measure: Measure
+    shown: OutputText, text: str, orders: Sequence[Iterator[Span]], limits: Sequence[int], measure: Measure
 ) -> list[Span]:
-    """Return the ranges that fit, in order of priority. A range that does not fit is left out for a shorter one."""
+    """Return the ranges that fit, in order of priority. A range that does not fit is left out for a shorter one.
+
+    `limits`: the largest size of all ranges, up to which those of each order are added.
+    """
     gap = measure("\n" + gap_line(len(text), len(text)))
     packed: list[Span] = []
     most = 0
     """A size that the packed ranges do not exceed: as long as it fits, they need not be rendered."""
-    for order in orders:
+    for order, max_size in zip(orders, limits, strict=True):
         failed = 0
         for number, span in enumerate(order):
             pieces = uncovered(span, packed)

@@ -12,8 +12,10 @@ from keyhole.extract.outputs import (
     read_lines,
     read_parts,
     recognise,
+    take_prefixes,
     terminal_text,
 )
+from keyhole.extract.outputs.envelope import ASKS_TIME, PREFIXED_KINDS
 from keyhole.passages.gaps import find_gaps
 from keyhole.passages.outputs import select_output
 from keyhole.render.outputs import OutputHead, bounded_text
@@ -179,20 +181,30 @@ def read_whole(
 ) -> tuple[str, Output]:
     """Return the text that is stored, and the output that is ranked: an excerpt of it if it is large."""
     text = terminal_text(text)
-    return text, read_stored(text, kind or recognise(text, command, name), query, budget, command)
+    return text, read_stored(text, kind, query, budget, command, name)
 
 
-def read_stored(text: str, kind: str, query: str | None, budget: int, command: str = "") -> Output:
+def read_stored(
+    text: str, kind: str | None, query: str | None, budget: int, command: str = "", name: str = ""
+) -> Output:
     """Return a stored text as the output that is ranked for `budget` characters: an excerpt of it if it is large.
 
-    The excerpt has places with the words of the query, or with those of the command if there is no query.
+    The excerpt has places with the words of the query, or with those of the command if there is no query. It is a text
+    without the prefixes of its lines, unless the query asks for a time. `kind`: None to recognise it.
     """
+    bare, envelope = text, None
+    kind = kind or recognise(text, command, name)
+    if kind in PREFIXED_KINDS and not (query and ASKS_TIME.search(query)):
+        bare, envelope = take_prefixes(text)
+        kind = recognise(bare, command, name) if envelope and kind == "log" else kind
     least = EXCERPT_BUDGETS * budget
-    if len(text) <= max(WHOLE_CHARS, least):
-        return read_parts(text, read_lines(text, kind))
-    from keyhole.retrieval.output_excerpt import needles_of, read_by_excerpt
+    if len(bare) <= max(WHOLE_CHARS, least):
+        read = read_parts(bare, read_lines(bare, kind))
+    else:
+        from keyhole.retrieval.output_excerpt import needles_of, read_by_excerpt
 
-    return read_by_excerpt(text, kind, needles_of(query, command), least)
+        read = read_by_excerpt(bare, kind, needles_of(query, command), least)
+    return read._replace(envelope=envelope)
 
 
 def render_output(

@@ -7,8 +7,10 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from keyhole.extract.outputs import Output, command_words, read_lines, read_parts, recognise
+from keyhole.extract.outputs.sections import SECTIONED_KINDS, find_failed
 from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles, word_needles
+from keyhole.passages.gaps import merge_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +24,8 @@ STRETCH_CHARS: Final = 1_024
 """Characters of the stretches of a text in memory. The shorter they are, the more places fit an excerpt."""
 EXCERPT_CHARS: Final = 48_000
 """Characters of the smallest excerpt: several times the largest default budget."""
+FAILED_SHARE: Final = 0.75
+"""Share of an excerpt that is chosen from the sections that failed, if there are any."""
 SHARE: Final = 20
 """The twentieth part of a text in memory is its excerpt, if that is more."""
 
@@ -37,19 +41,44 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
     `needles`: what the excerpt should contain.
     """
     whole = read_parts(text, Output("", kind))
-    chooser = ExcerptChooser(needles, STRETCH_CHARS)
-    for start, end in pairwise([0, *_cuts(text, whole.records), len(text)]):
-        chooser.add(text[start:end])
-    spans = chooser.choose(max(least, EXCERPT_CHARS, min(MAX_CHARS, len(text) // SHARE)))
+    failed = find_failed(text) if kind in SECTIONED_KINDS else ()
+    most = max(least, EXCERPT_CHARS, min(MAX_CHARS, len(text) // SHARE))
+    cuts = [0, *_cuts(text, whole.records), len(text)]
+    spans = _choose(text, cuts, needles, most if not failed else int(most * (1 - FAILED_SHARE)))
+    for start, end in failed:
+        inside = _choose(text, [start, end], needles, int(most * FAILED_SHARE / len(failed)))
+        spans = merge_spans(sorted([*spans, *inside]))
     excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
-    read = read_lines(excerpt.text, kind)
+    read = read_lines(excerpt.text, kind, [place for span in failed if (place := _overlap(span, spans))])
     return whole._replace(
         text=read.text,
+        kind=read.kind,
         marks=read.marks,
         repeats=read.repeats,
         records=read.records or tuple(_inside(whole.records, spans)),
         joints=excerpt.joints,
+        failed=read.failed,
     )
+
+
+def _choose(text: str, cuts: Sequence[int], needles: Sequence[Needle], most: int) -> list[Span]:
+    """Return the stretches chosen from the pieces between the cuts, of at most `most` characters."""
+    chooser = ExcerptChooser(needles, STRETCH_CHARS)
+    for start, end in pairwise(cuts):
+        for first in range(start, end, PIECE_CHARS):
+            chooser.add(text[first : min(end, first + PIECE_CHARS)])
+    return [(start + cuts[0], end + cuts[0]) for start, end in chooser.choose(most)]
+
+
+def _overlap(section: Span, spans: Sequence[Span]) -> Span | None:
+    """Return the offsets in an excerpt of these spans of a section of the text; None if nothing of it is there."""
+    before = [0, *accumulate(end - start for start, end in spans)]
+    inside = [
+        (before[number] + max(0, section[0] - start), before[number] + min(end, section[1]) - start)
+        for number, (start, end) in enumerate(spans)
+        if start < section[1] and end > section[0]
+    ]
+    return (inside[0][0], inside[-1][1]) if inside else None
 
 
 def _cuts(text: str, records: Sequence[Span]) -> Iterator[int]:

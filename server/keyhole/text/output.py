@@ -5,7 +5,11 @@ Tuples, because the classes are created each time a hook starts, and a dataclass
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from keyhole.text.lazy_pattern import lazy_pattern
 
 HINTS: Final = "paths and URLs"
 """The title of the parts that are paths and URLs. They have no names."""
@@ -13,6 +17,8 @@ Span = tuple[int, int]
 """Start and end offsets."""
 Mark = tuple[int, int, float]
 """The offsets of lines, and their weight. Lines with a larger weight are shown first."""
+
+_CLOCK = lazy_pattern(r"\d\d:\d\d:\d\d")
 
 
 class Part(NamedTuple):
@@ -24,6 +30,40 @@ class Part(NamedTuple):
     """What the omission before a passage of this part says, such as `$.packages[12]`."""
     entry: str = ""
     """What the summary says of the part if it is not shown whole, such as `src/a.py +12 -3`; "" for nothing."""
+
+
+class Envelope(NamedTuple):
+    """The prefixes that were taken from the lines of a text, such as time stamps."""
+
+    starts: tuple[int, ...]
+    """Where each line begins in the text without prefixes."""
+    taken: tuple[int, ...]
+    """The characters taken from each line and the lines before it."""
+    times: tuple[str, ...]
+    """The time in the prefix of each line, "" for a line without one."""
+    steps: tuple[tuple[int, str], ...] = ()
+    """Where each step begins whose name was in the prefix, with its name."""
+
+    def places(self, start: int, end: int) -> Iterator[Span]:
+        """Yield the offsets in the stored text of a range of the text without prefixes, one range for each line."""
+        line = self.line_at(start)
+        while start < end:
+            after = self.starts[line + 1] if line + 1 < len(self.starts) else end
+            yield start + self.taken[line], min(end, after) + self.taken[line]
+            start, line = after, line + 1
+
+    def stored(self, offset: int) -> int:
+        """Return the offset in the stored text of an offset in the text without prefixes."""
+        return offset + self.taken[self.line_at(offset)]
+
+    def line_at(self, offset: int) -> int:
+        """Return the number of the line that contains an offset."""
+        return bisect_right(self.starts, offset) - 1
+
+    def time_at(self, offset: int) -> str:
+        """Return the time of day in the prefix of the line that contains an offset, "" if it has none."""
+        clock = _CLOCK.search(self.times[self.line_at(offset)])
+        return clock[0] if clock else ""
 
 
 class Output(NamedTuple):
@@ -45,11 +85,16 @@ class Output(NamedTuple):
     """What the whole output is, such as the shape of JSON: descriptions of falling length, of which one is shown."""
     joints: tuple[tuple[int, int], ...] = ()
     """Where characters of a larger text are missing, of which this is an excerpt: offsets, each with their number."""
+    failed: tuple[Span, ...] = ()
+    """The sections that failed, such as steps of a CI run."""
+    envelope: Envelope | None = None
+    """What was taken from the lines of the stored text; None if this is its text, or an excerpt of it."""
 
     @property
     def total(self) -> int:
-        """Return the number of characters of the whole text, also of one of which this is an excerpt."""
-        return len(self.text) + sum(count for _, count in self.joints)
+        """Return the number of characters of the whole stored text, also of one of which this is an excerpt."""
+        taken = self.envelope.taken[-1] if self.envelope else 0
+        return len(self.text) + sum(count for _, count in self.joints) + taken
 
 
 class Shown(NamedTuple):

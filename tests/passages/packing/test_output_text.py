@@ -29,13 +29,13 @@ RETURN = (TEXT.index("        return"), END)
 
 
 def test_the_mark_before_a_passage_names_the_innermost_part_that_contains_it() -> None:
-    assert OutputText(SOURCE, 200).passages([RETURN]) == (
+    assert OutputText(SOURCE, 200, 4_000).passages([RETURN]) == (
         f"[…0:{RETURN[0]}] def f\n        return 2\n[…{END}:{len(TEXT)}]\n"
     )
 
 
 def test_a_part_is_not_named_if_its_first_line_is_shown() -> None:
-    shown = OutputText(SOURCE, 200)
+    shown = OutputText(SOURCE, 200, 4_000)
     assert "def f\n" not in shown.passages([(F, END)])
     assert "class A\n" not in shown.passages([(0, 9), (19, 29)])
 
@@ -43,10 +43,15 @@ def test_a_part_is_not_named_if_its_first_line_is_shown() -> None:
 def test_a_mark_counts_the_lines_that_repeat_those_above_it() -> None:
     output = Output(TEXT, "log", repeats=((19, B),))
     assert (
-        OutputText(output, 50).passages([(0, 19)]).endswith(f"[…19:{len(TEXT)}] 29 more lines like this, 13 others\n")
+        OutputText(output, 50, 4_000)
+        .passages([(0, 19)])
+        .endswith(f"[…19:{len(TEXT)}] 29 more lines like this, 13 others\n")
     )
-    assert OutputText(output, 50).passages([(0, 19), (B, len(TEXT))]).count(f"[…19:{B}] 29 more lines like this\n") == 1
-    assert "like this" not in OutputText(output, 50).passages([(0, 9)])
+    assert (
+        OutputText(output, 50, 4_000).passages([(0, 19), (B, len(TEXT))]).count(f"[…19:{B}] 29 more lines like this\n")
+        == 1
+    )
+    assert "like this" not in OutputText(output, 50, 4_000).passages([(0, 9)])
 
 
 @given(
@@ -57,7 +62,7 @@ def test_a_span_grows_the_passages_by_no_more_than_its_estimate(
     places: list[tuple[int, int]], is_excerpt: bool
 ) -> None:
     repeats, joints = ((19, B),), ((40, 1_000), (F, 99_999)) if is_excerpt else ()
-    shown = OutputText(SOURCE._replace(repeats=repeats, joints=joints), 200)
+    shown = OutputText(SOURCE._replace(repeats=repeats, joints=joints), 200, 4_000)
     spans: list[Span] = []
     for start, length in places:
         pieces = uncovered((start, min(len(TEXT), start + length)), spans)
@@ -70,21 +75,21 @@ def test_a_span_grows_the_passages_by_no_more_than_its_estimate(
 
 
 def test_the_summary_names_the_parts_that_are_not_shown_whole() -> None:
-    shown = OutputText(SOURCE, 200)
+    shown = OutputText(SOURCE, 200, 4_000)
     assert shown.render([(0, B)]).startswith("[definitions not shown: 32 class B, 33 def f]\nclass A:\n")
     assert shown.render([(B, END)]).startswith("[definitions not shown: 1 class A]\n[…0:")
     assert shown.render([(0, END)]).startswith("class A:\n")
 
 
 def test_a_summary_that_is_too_long_has_the_largest_parts_and_the_number_of_the_others() -> None:
-    assert OutputText(SOURCE, 200).summary((), 56) == "[definitions not shown: 1 class A, 2 more]\n"
-    assert OutputText(SOURCE, 200).summary((), 30) == ""
+    assert OutputText(SOURCE, 200, 4_000).summary((), 56) == "[definitions not shown: 1 class A, 2 more]\n"
+    assert OutputText(SOURCE, 200, 4_000).summary((), 30) == ""
 
 
 def test_the_longest_description_that_fits_is_shown_and_none_in_little_space() -> None:
     output = Output(TEXT, "json", about=("shape: {a, b: {c}}" + " " * 100, "shape: {a, b}"))
-    assert OutputText(output, 100).render([(0, 9)]).startswith("[shape: {a, b}]\nclass A:\n")
-    assert OutputText(output, 70).render([(0, 9)]).startswith("class A:\n")
+    assert OutputText(output, 100, 4_000).render([(0, 9)]).startswith("[shape: {a, b}]\nclass A:\n")
+    assert OutputText(output, 70, 4_000).render([(0, 9)]).startswith("class A:\n")
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 50)), min_size=1, max_size=5), st.data())
@@ -99,9 +104,9 @@ def test_an_excerpt_is_rendered_with_the_offsets_of_the_larger_text(
     output = Output(text, "text", joints=tuple(joints))
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=4)))
     spans = list(zip(cuts[::2], cuts[1::2], strict=False))
-    rendered = OutputText(output, 100).passages(spans)
+    rendered = OutputText(output, 100, 4_000).passages(spans)
     gaps = [(int(start), int(end)) for start, end in re.findall(r"\[…(\d+):(\d+)\]", rendered)]
-    places = [OutputText(output, 100).place(span) for span in OutputText(output, 100).split(spans)]
+    places = [OutputText(output, 100, 4_000).place(span) for span in OutputText(output, 100, 4_000).split(spans)]
     assert output.total == len(whole)
     assert all(set(whole[start:end]) == {"s"} for start, end in places)
     assert sum(end - start for start, end in [*places, *gaps]) == len(whole)
@@ -113,7 +118,7 @@ def test_an_excerpt_is_rendered_with_the_offsets_of_the_larger_text(
 def test_hints_are_listed_in_their_order_unless_a_passage_contains_them() -> None:
     text = "/srv/a/bc\nno\n/srv/d\n" + "no\n" * 99
     output = Output(text, "log", parts=(Part(0, 9, "", "/srv/a/bc"), Part(13, 19, "", "/srv/d")), summary_title=HINTS)
-    shown = OutputText(output, 300)
+    shown = OutputText(output, 300, 4_000)
     assert shown.render([(10, 13)]).startswith("[paths and URLs not shown: /srv/a/bc, /srv/d]\n")
     assert shown.render([(13, 20)]).startswith("[paths and URLs not shown: /srv/a/bc]\n")
-    assert OutputText(output, 200).summary_chars == 0
+    assert OutputText(output, 200, 4_000).summary_chars == 0

@@ -6,15 +6,29 @@ it means to show it as a terminal would, to recognise its kind, and to mark the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
+from keyhole.extract.outputs.envelope import take_prefixes
 from keyhole.extract.outputs.json_records import read_json, shape_of_lines
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
-from keyhole.extract.outputs.marks import mark_lines
+from keyhole.extract.outputs.marks import MAX_LINE_CHARS, mark_lines
 from keyhole.extract.outputs.opaque import name_opaque
 from keyhole.extract.outputs.parts import find_parts
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
+from keyhole.extract.outputs.sections import SECTIONED_KINDS, find_failed
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
 from keyhole.extract.outputs.traces import TRACED_KINDS, find_traces
-from keyhole.text.output import Output
+from keyhole.text.output import Mark, Output, Span
+
+OUTSIDE_SHARE: Final = 0.3
+"""Share of its weight that a marked line has outside of the sections that failed, if there are any."""
+OUTSIDE_WEIGHT: Final = 5.0
+"""Weight from which lines are marked there: failures, and not the first and the last lines."""
+TITLE_WEIGHT: Final = 6.9
+"""The first line of a failed section: what was run."""
+END_WEIGHT: Final = 7.5
+"""The last line of a failed section, which says that it failed."""
 
 __all__ = [
     "KINDS",
@@ -25,6 +39,7 @@ __all__ = [
     "read_output",
     "read_parts",
     "recognise",
+    "take_prefixes",
     "terminal_text",
 ]
 
@@ -38,12 +53,33 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
     return read_parts(text, read_lines(text, kind or recognise(text, command, name)))
 
 
-def read_lines(text: str, kind: str) -> Output:
-    """Read the lines of a text of a kind, or of an excerpt of it: those that matter, and those that repeat others."""
+def read_lines(text: str, kind: str, failed: Sequence[Span] | None = None) -> Output:
+    """Read the lines of a text of a kind, or of an excerpt of it: those that matter, and those that repeat others.
+
+    `failed`: the sections that failed; None to look for them.
+    """
     forms = line_forms(text)
+    if failed is None:
+        failed = find_failed(text) if kind in SECTIONED_KINDS else ()
     repeats = find_repeats(text, forms) if kind in REPEATING_KINDS else ()
     traces = find_traces(text) if kind in TRACED_KINDS else ()
-    return Output(text, kind, mark_lines(text, kind, forms), traces, repeats)
+    marks = mark_lines(text, kind, forms)
+    marks = _mark_failed(text, marks, failed) if failed else marks
+    return Output(text, kind, marks, traces, repeats, failed=tuple(failed))
+
+
+def _mark_failed(text: str, marks: Sequence[Mark], failed: Sequence[Span]) -> tuple[Mark, ...]:
+    """Return the marks of a text, where lines of the failed sections are read as what each of them is."""
+    found = {mark[0]: (*mark[:2], mark[2] * OUTSIDE_SHARE) for mark in marks if mark[2] > OUTSIDE_WEIGHT}
+    for start, end in failed:
+        section = text[start:end]
+        inner = mark_lines(section, "step", line_forms(section))
+        found |= {start + first: (start + first, start + last, weight) for first, last, weight in inner}
+        first_end = text.find("\n", start) + 1 or len(text)
+        last_start = text.rfind("\n", start, end - 1) + 1
+        found[start] = (start, min(first_end, start + MAX_LINE_CHARS), TITLE_WEIGHT)
+        found[last_start] = (last_start, min(end, last_start + MAX_LINE_CHARS), END_WEIGHT)
+    return tuple(sorted(found.values()))
 
 
 def read_parts(text: str, lines: Output) -> Output:

@@ -28,7 +28,7 @@ FIRST_LINES: Final = 3
 LAST_LINES: Final = 4
 SUMMARY_LINES: Final = 8
 """The same number where `SUMMARY_KINDS` end with a summary, which often has several lines."""
-SUMMARY_KINDS: Final = frozenset({"log", "test", "compiler", "trace"})
+SUMMARY_KINDS: Final = frozenset({"log", "test", "compiler", "trace", "step"})
 EDGE_WEIGHT: Final = 4.0
 """The first and the last lines of any output, and the weight of the very first and last."""
 RARE_WEIGHT: Final = 4.5
@@ -42,12 +42,26 @@ UNLIKE_KINDS: Final = frozenset({"diff", "source", "markdown", "page"})
 MAX_MARKS: Final = 400
 """Marks that are kept, by weight. At 4,000 characters, some sixty are shown."""
 
+SUMMARY_WEIGHT: Final = 9.0
+"""Weight from which a line that says that something passed is marked: a summary counts what passed."""
+
+PASSED_SHARE: Final = 0.3
+"""Share of the weight of a summary that tells success, in a section that failed."""
+_JOINTS: Final = ("-", "/")
+"""Characters between the words of a name or a path, such as `api/error.js`."""
+_PASSED = lazy_pattern(
+    r"[ \t]*(?:(?:PASS(?:ED)?|ok|OK|SKIP(?:PED)?|IGNORED?|XFAIL|✓|✔|√)\b[: \t\[(]|[✓✔√] )"
+    r"|.{0,200}(?:\.\.\. (?:ok|ignored)|[ \t](?:PASSED|SKIPPED|XFAIL)(?:[ \t]+\[ *\d+%\])?)$"
+    r"|\[gw\d+\] +\[ *\d+%\] (?:PASSED|SKIPPED|XFAIL) ",
+    re.MULTILINE,
+)
+"""A line that says that a test passed or was skipped, whatever words its name has."""
 _LINE_OF_FILE = lazy_pattern(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
 
 
 def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     """Return the marks of a text of a kind, by offset. Each line has at most one mark."""
-    found = _matches(text, patterns_of(kind), forms)
+    found = _matches(text, patterns_of(kind), forms, in_failed=kind == "step")
     if kind in REPEATING_KINDS:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
     marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
@@ -60,8 +74,11 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     return tuple(sorted(kept))
 
 
-def _matches(text: str, patterns: Patterns, forms: Forms) -> list[Mark]:
-    """Return the marks of the lines that match. Each further one weighs less, unless it differs only in numbers."""
+def _matches(text: str, patterns: Patterns, forms: Forms, *, in_failed: bool) -> list[Mark]:
+    """Return the marks of the lines that match. Each further one weighs less, unless it differs only in numbers.
+
+    `in_failed`: True for a section that failed, in which the summaries of what passed are not what a reader looks for.
+    """
     found: dict[int, tuple[int, Pattern]] = {}
     tail = text.rfind("\n", 0, max(0, len(text) - TAIL_CHARS)) + 1
     for part in (0, tail) if tail else (0,):
@@ -71,11 +88,20 @@ def _matches(text: str, patterns: Patterns, forms: Forms) -> list[Mark]:
     marks: list[Mark] = []
     before: dict[Pattern, set[str]] = {}
     for start, (end, pattern) in sorted(found.items()):
+        if _PASSED.match(text, start) and pattern.weight < SUMMARY_WEIGHT:
+            continue
         own = before.setdefault(pattern, set())
         own.add(forms[start])
         weight = pattern.weight / (1 + RANK_DECAY * (len(own) - 1))
+        weight *= PASSED_SHARE if in_failed and _tells_success(text[start:end]) else 1
         marks.append((start, _end_of_lines(text, start, end, pattern.following), weight))
     return marks
+
+
+def _tells_success(line: str) -> bool:
+    """Return whether a line counts what passed, and nothing that failed."""
+    line = line.lower()
+    return "passed" in line and "fail" not in line and "error" not in line
 
 
 def _starts(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int, Pattern]]:
@@ -101,8 +127,15 @@ def _words(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int
 
 
 def _is_joined(text: str, offset: int) -> bool:
-    """Return whether the characters before and after an offset are of one word."""
-    return text[offset - 1 : offset].isalpha() and text[offset : offset + 1].isalpha()
+    """Return whether the characters before and after an offset are of one word, one name or one path."""
+    before, after = text[offset - 1 : offset], text[offset : offset + 1]
+    return (_is_of_name(before) or (before in _JOINTS and text[offset - 2 : offset - 1].isalnum())) and (
+        _is_of_name(after) or (after in _JOINTS and text[offset + 1 : offset + 2].isalnum())
+    )
+
+
+def _is_of_name(character: str) -> bool:
+    return character.isalpha() or character == "_"
 
 
 def _without_alike(forms: Forms, marks: list[Mark], most: int) -> Iterator[Mark]:

@@ -132,6 +132,21 @@ _LOGS: Final = (
     _words(3, "WARN|WARNING|Warning|warning|deprecated"),
 )
 
+_STEPS: Final = (
+    Pattern(8, r"[ \t]*Summary \[", 0),  # cargo nextest
+    Pattern(
+        7, r"[ \t]*FAIL \[|FAILED |\S+\.{3,}(?:\(.*\))?Failed$|.{0,80}\.{4,}(?:\(.*\))?Failed$"
+    ),  # nextest, pre-commit
+    Pattern(8, r"[ \t]{1,8}error(?:\[E\d+\])?: ", 1),  # what a test of a compiler expects
+    Pattern(8, r"#\d+ (?:[\d.]+ )?(?:ERROR|error)\b|ERROR: "),  # BuildKit
+    Pattern(7, r"npm (?:ERR!|error) |error Command failed|[ \t]*ELIFECYCLE|\* What went wrong:|FAILURE: ", 2),
+    Pattern(7, r"> Task :\S+ FAILED|FAIL: //|Execution failed for "),  # Gradle, Bazel
+    Pattern(6, r"##\[error\]"),
+    _words(8, "tests failed|test failed|tests run:|test run failed"),
+    _words(7, "failed to pass|No tests found|did not complete successfully|exit code|exited with|returned a non-zero"),
+)
+"""Lines of a step of a CI run, which may have run anything."""
+
 _SOURCES: Final = (
     # Definitions and declarations of common languages, those at the margin first.
     Pattern(
@@ -168,6 +183,7 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "compiler": (*_COMPILERS, *_LOGS[:1]),
     "trace": (*_TRACES, *_LOGS),
     "log": (*_LOGS, *_TRACES),
+    "step": (*_STEPS, *_TESTS, *_COMPILERS, *_TRACES, *_LOGS),
     "text": _MANUALS,
     "diff": _DIFFS,
     "source": _SOURCES,
@@ -178,7 +194,8 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "json": _DATA,
     "jsonl": _LOGS[:3],
 }
-"""The patterns of each kind. The kinds grep and opaque have no patterns."""
+"""The patterns of each kind. The kinds grep and opaque have no patterns, and step is no kind
+of an output, but of its sections that failed."""
 
 
 @cache

@@ -11,7 +11,7 @@ from keyhole.text.output import Span
 Forms = dict[int, str]
 """The form of each line by its offset: two lines of the same form differ only in numbers."""
 
-REPEATING_KINDS: Final = frozenset({"log", "text", "test", "compiler", "trace", "listing", "jsonl"})
+REPEATING_KINDS: Final = frozenset({"log", "text", "test", "compiler", "trace", "listing", "jsonl", "step"})
 """Kinds in which a line that differs from another only in numbers tells nothing new."""
 MAX_PERIOD: Final = 3
 """Lines before a line that it may repeat: a step of a build often prints two or three."""

@@ -14,6 +14,10 @@ from keyhole.text.lazy_pattern import lazy_pattern
 
 _ERASE = lazy_pattern(r"\x1b\[[012]?K")
 _ESCAPE = lazy_pattern(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_CARET_COLOUR = lazy_pattern(r"\^\[\[[0-9;]*m")
+"""A colour as `cat -v` and some CI systems write it, with `^[` for the escape character."""
+MIN_CARET_COLOURS: Final = 4
+"""Such colours from which they are removed like others. Fewer may be what a text is about."""
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 ERRORS: Final = "backslashreplace"
 """Name of the error handler of Python's decoders for bytes that are not valid."""
@@ -35,7 +39,10 @@ def terminal_text(output: str) -> str:
         text = "\n".join(last_state(line) if "\r" in line else line for line in text.split("\n"))
     if "\x08" in text:
         text = "\n".join(_without_erased(line) if "\x08" in line else line for line in text.split("\n"))
-    return clean(text)
+    text = clean(text)
+    if text.count("^[[") >= MIN_CARET_COLOURS and len(_CARET_COLOUR.findall(text)) >= MIN_CARET_COLOURS:
+        text = _CARET_COLOUR.sub("", text)
+    return text
 
 
 def last_state(line: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Final
 
 from keyhole.passages.gaps import gap_line, shown_part
@@ -17,29 +17,39 @@ MIN_HINTS: Final = 240
 """The same for paths and URLs: in less space, lines of the output answer more."""
 MAX_LABEL: Final = 80
 """Characters of a label with two numbers of lines, of up to twelve digits and separators each."""
+MAX_TIME: Final = len(" 00:00:00")
+"""Characters of the time of a line in a mark."""
+NOTE_DIVISOR: Final = 8
+"""The part of a result that may say what is left out of each line."""
 MAX_NESTED: Final = 300
 """Parts before an offset that are examined for the one that contains it."""
 
 
 class OutputText:
-    """An output prepared for rendering ranges of it, with at most `summary_chars` characters of summary."""
+    """An output prepared for rendering ranges of it in `max_chars`, with at most `summary_chars` of summary."""
 
-    def __init__(self, output: Output, summary_chars: int) -> None:
+    def __init__(self, output: Output, summary_chars: int, max_chars: int) -> None:
         self._output = output
         self._repeats = [start for start, _ in output.repeats]
         self._parts = [part.start for part in output.parts]
         self._joints = [offset for offset, _ in output.joints]
         self._missing = [0, *accumulate(count for _, count in output.joints)]
         self._max_name = max((len(part.name) for part in output.parts), default=0)
-        label = (MAX_LABEL if output.repeats else 0) + len(" ") + self._max_name
+        label = (MAX_LABEL if output.repeats else 0) + len(" ") + self._max_name + (MAX_TIME if output.envelope else 0)
         self._max_mark = len("\n" + gap_line(output.total, output.total)) + label
+        self._envelope = output.envelope
+        note = self._name_prefixes()
+        self.note = note if len(note) <= max_chars // NOTE_DIVISOR else ""
+        """The line that says what is left out of each line."""
+        self._total = len(output.text) + self._missing[-1]
         self._has_hints = summary_chars >= MIN_HINTS
         self.summary_chars = len(self.summary((), summary_chars)) if summary_chars >= MIN_SUMMARY else 0
         """Characters to reserve for the summary."""
 
     def render(self, spans: Sequence[Span]) -> str:
         """Return the summary of what the spans leave out, and the spans with a mark for each omission."""
-        return (self.summary(spans, self.summary_chars) if self.summary_chars else "") + self.passages(spans)
+        summary = self.summary(spans, self.summary_chars) if self.summary_chars else ""
+        return self.note + summary + self.passages(spans)
 
     def passages(self, spans: Sequence[Span]) -> str:
         """Return the spans with a mark for each omission before, between and after them."""
@@ -48,14 +58,42 @@ class OutputText:
         places = [self.place(span) for span in spans]
         pieces: list[str] = []
         position = shown_to = 0
+        time_before = ""
         for number, ((start, end), (first, last)) in enumerate(zip(spans, places, strict=True)):
             if first > shown_to:
                 on_new_line = not pieces or pieces[-1].endswith("\n")
                 pieces.append("" if on_new_line else "\n")
-                pieces.append(gap_line(shown_to, first, self._label(position, start, end, places, number)))
+                gap = self._stored(shown_to, first)
+                time = self._time_at(first, time_before) if start < len(text) else ""
+                time_before = time or time_before
+                pieces.append(gap_line(*gap, self._label(position, start, end, places, number) + time))
             pieces.append(shown_part(text, start, end))
             position, shown_to = end, last
         return "".join(pieces)
+
+    def stored_places(self, spans: Sequence[Span]) -> tuple[Span, ...]:
+        """Return the offsets of spans in the stored text; if prefixes were taken, those of each line."""
+        places = map(self.place, self.split(spans))
+        return tuple(
+            chain.from_iterable(self._envelope.places(*each) if self._envelope else (each,) for each in places)
+        )
+
+    def _name_prefixes(self) -> str:
+        """Return the line that says that the time of each line is left out, with the first and the last one."""
+        times = [time for time in self._envelope.times if time] if self._envelope else []
+        return escape_gap_lines(f"[the time of each line is left out: {times[0]} to {times[-1]}]\n") if times else ""
+
+    def _time_at(self, offset: int, before: str) -> str:
+        """Return the time of a line for the mark before it, "" if it is of the same minute as the one before."""
+        time = self._envelope.time_at(offset) if self._envelope else ""
+        return f" {time}" if time and time[:-3] != before[1:-3] else ""
+
+    def _stored(self, start: int, end: int) -> Span:
+        """Return the offsets in the stored text of an omission: from the end of what is shown to the next begin."""
+        if self._envelope is None:
+            return start, end
+        before = self._envelope.stored(start - 1) + 1 if start else 0
+        return before, self._envelope.stored(end) if end < self._total else self._output.total
 
     def most_chars(self, spans: Sequence[Span]) -> int:
         """Return a number of characters that `passages` does not grow by if these spans are shown, too."""

@@ -1,0 +1,93 @@
+"""Find the sections of a log that failed: the steps of a CI run, the sessions of a test runner, the stages of a build.
+
+Each family of programs begins a section with a line of one form, and says with another line that the section failed.
+The formats are those that the programs write, each named beside its pattern. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from keyhole.text.lazy_pattern import lazy_pattern
+from keyhole.text.output import Span
+
+SECTIONED_KINDS: Final = frozenset({"log", "test", "compiler", "trace", "text"})
+"""Kinds of outputs that may have sections."""
+MAX_FAILED: Final = 8
+"""Failed sections, at most: the first and the last ones."""
+MAX_EXAMINED: Final = 5_000
+"""Lines of one form that are examined."""
+
+
+class Family(NamedTuple):
+    """The forms of the lines with which programs begin a section, and with which they say that it failed."""
+
+    needle: str
+    """A text that each log of the family contains. Searching it is faster than the patterns."""
+    begins: re.Pattern[str]
+    fails: re.Pattern[str]
+
+
+def _family(needle: str, begins: str, fails: str) -> Family:
+    first, last = (lazy_pattern(rf"^(?:{forms}).*$", re.MULTILINE) for forms in (begins, fails))
+    return Family(needle, first, last)
+
+
+FAMILIES: Final = (
+    # GitHub Actions, Azure Pipelines
+    _family(
+        "##[error]",
+        r"##\[(?:group\](?:Run|Post) |section\]Starting: )|Post job cleanup\.",
+        r"##\[error\]",
+    ),
+    # GitLab
+    _family("ERROR: Job failed", r"\$ \S|section_start:|Executing \"", r"ERROR: Job failed"),
+    # Jenkins
+    _family(
+        "[Pipeline]",
+        r"\[Pipeline\] \{ \(|\[Pipeline\] (?:sh|bat|powershell)$|\++ \S",
+        r"ERROR: script returned exit code",
+    ),
+    # Buildkite
+    _family("🚨 Error: ", r"(?:---|\+\+\+|~~~) ", r"🚨 Error: "),
+    # Travis CI, CircleCI
+    _family("exited with ", r"\$ \S", r"The command \".*\" (?:failed and )?exited with [1-9]|Exited with code [1-9]"),
+    # tox
+    _family(": commands[", r"\S+: commands(?:_\w+)?\[\d+\]> ", r"\S+: exit [1-9]"),
+    # nox
+    _family("nox > ", r"nox > Running session ", r"nox > Session \S+ (?:failed|aborted)"),
+    # npm, yarn, pnpm
+    _family("npm e", r"> \S+@\S+ \S+", r"npm (?:ERR!|error) (?:Lifecycle|code ELIFECYCLE|command failed)"),
+)
+
+
+def find_failed(text: str, steps: Sequence[tuple[int, str]] = ()) -> tuple[Span, ...]:
+    """Return the failed sections of a log in order, each from its first line to the line that says that it failed.
+
+    Sections of one family only: of the first one, from the outermost kind of programs, of which a section failed.
+    `steps`: where sections begin that are named in the prefixes of the lines.
+    """
+    for family in FAMILIES:
+        if family.needle in text:
+            failed = list(_failed_of(text, family, [start for start, _ in steps]))
+            if len(failed) > MAX_FAILED:
+                failed = [*failed[: MAX_FAILED // 2], *failed[-MAX_FAILED // 2 :]]
+            if failed:
+                return tuple(failed)
+    return ()
+
+
+def _failed_of(text: str, family: Family, steps: Iterable[int]) -> Iterator[Span]:
+    starts = sorted({0, *steps, *(match.start() for match in family.begins.finditer(text))})
+    last: Span | None = None
+    for match in islice(family.fails.finditer(text), MAX_EXAMINED):
+        start = starts[bisect_right(starts, match.start()) - 1]
+        if last is not None and last[0] != start:
+            yield last
+        last = start, min(len(text), match.end() + 1)
+    if last is not None:
+        yield last

@@ -1,0 +1,60 @@
+"""The sections of a log that failed are found by the lines of the programs that write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyhole.extract.outputs import read_lines
+from keyhole.extract.outputs.sections import MAX_FAILED, find_failed
+
+
+def failed_of(text: str) -> list[str]:
+    """Return the failed sections of a log."""
+    return [text[start:end] for start, end in find_failed(text)]
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        ("##[group]Run {}", "##[error]Process completed with exit code 1."),
+        ("##[section]Starting: {}", "##[error]Bash exited with code '1'."),
+        ("$ {}", "ERROR: Job failed: exit code 1"),
+        ("[Pipeline] {{ ({})", "[Pipeline] echo\nERROR: script returned exit code 1"),
+        ("--- :hammer: {}", "🚨 Error: The command exited with status 1"),
+        ("$ {}", 'The command "{}" exited with 1.'),
+        ("py311: commands[0]> {}", "py311: exit 1 (0.2 seconds) /work> {}"),
+        ("nox > Running session {}", "nox > Session {} failed."),
+        ("> town@1.0.0 {}", "npm error Lifecycle script `{}` failed with error:"),
+    ],
+)
+def test_the_step_that_failed_is_found(begin: str, end: str) -> None:
+    steps = {name: f"{begin.format(name)}\nThe {name} begins.\n" for name in ("install", "check", "clean")}
+    failure = f"A pump is broken.\n{end.format('check')}\n"
+    text = f"{steps['install']}{steps['check']}{failure}{steps['clean']}"
+    assert failed_of(text) == [f"{steps['check']}{failure}"]
+
+
+def test_a_step_with_several_errors_is_one_section() -> None:
+    text = "##[group]Run check\n##[error]a.ts(1,2): no pump\nmore\n##[error]Process completed with exit code 1.\nend\n"
+    assert failed_of(text) == [text.removesuffix("end\n")]
+
+
+def test_a_log_without_a_failed_step_has_no_failed_section() -> None:
+    assert failed_of("##[group]Run check\nall is well\n$ ls\nnpm error is a word\n") == []
+
+
+def test_of_many_failed_steps_the_first_and_the_last_ones_are_sections() -> None:
+    text = "".join(f"##[group]Run {number}\n##[error]{number} failed\n" for number in range(3 * MAX_FAILED))
+    found = failed_of(text)
+    assert len(found) == MAX_FAILED
+    assert found[0].startswith("##[group]Run 0\n")
+    assert found[-1].endswith(f"##[error]{3 * MAX_FAILED - 1} failed\n")
+
+
+def test_lines_of_the_failed_section_weigh_more_than_others() -> None:
+    noise = "##[group]Run install\nERROR: a mirror could not be reached\n" + "ok\n" * 30
+    step = "##[group]Run check\nERROR: a pump is broken\n##[error]Process completed with exit code 1.\n"
+    text = f"{noise}{step}##[group]Post\nERROR: nothing to clean\n"
+    weights = {text[start:end].strip(): weight for start, end, weight in read_lines(text, "log").marks}
+    assert weights["ERROR: a pump is broken"] > 2 * weights["ERROR: a mirror could not be reached"]
+    assert weights["##[group]Run check"] > 2 * weights["ERROR: a mirror could not be reached"]
