@@ -50,7 +50,7 @@ COMMAND_SHARE: Final = 0.3
 """The same share for the words of the command, if there is no query."""
 SUMMARY_SHARE: Final = 0.12
 """Share of the characters for the summary of what is not shown."""
-OUTLINE_SHARE: Final = 0.3
+OUTLINE_SHARES: Final = {"source": 0.3, "diff": 0.15}
 """The same share for source and diffs if nothing is asked: their definitions or files are what a reader wants first."""
 FAILED_HEAD_SHARE: Final = 0.15
 """Share of a failed section that is shown of its beginning, if room is left: the failure is at its end."""
@@ -118,8 +118,8 @@ def _around(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
 
 
 def _summary_share(output: Output, question: str) -> float:
-    if output.kind in ("source", "diff") and not question:
-        return OUTLINE_SHARE
+    if output.kind in OUTLINE_SHARES and not question:
+        return OUTLINE_SHARES[output.kind]
     needs_lines = output.failed or question
     return 0 if needs_lines and output.summary_title == HINTS and output.kind != "opaque" else SUMMARY_SHARE
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
+from keyhole.extract.outputs.changes import find_changes, find_subjects, order_changes
 from keyhole.extract.outputs.patterns import Pattern, Patterns, patterns_of
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, Forms, find_rare_lines
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output import Mark
+from keyhole.text.output import Mark, Span
 
 MAX_MATCHES: Final = 5_000
 """Matches of one pattern that are examined from the beginning. The rest repeats them."""
@@ -35,6 +36,13 @@ RARE_WEIGHT: Final = 4.5
 """A line of a rare form: less than a failure, more than the edges."""
 HEADER_WEIGHT: Final = 6.9
 """The header of a table, without which its rows mean little."""
+CHANGE_WEIGHT: Final = 3.9
+"""The first change of a diff; each further one weighs a little less, the last one 1 less."""
+COMMIT_KINDS: Final = frozenset({"diff", "log"})
+SUBJECT_WEIGHT: Final = 5.9
+"""The subject of the first commit that is printed; each further one weighs a little less, the last one 1 less."""
+UNCHANGED: Final = (" ", "diff ", "index ", "--- ", "+++ ", "@@ ")
+"""Beginnings of the lines of a diff that are no change. Those of a commit are before them."""
 MAX_ALIKE: Final = 3
 """Lines that differ only in numbers and are marked."""
 UNLIKE_KINDS: Final = frozenset({"diff", "source", "markdown", "page"})
@@ -66,12 +74,25 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
     marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
     edges = () if kind == "grep" else _ends(text) if kind == "opaque" else _edges(text, kind in SUMMARY_KINDS)
+    if kind in COMMIT_KINDS:
+        subjects = find_subjects(text)[:MAX_MARKS]
+        marks |= {mark[0]: mark for mark in _descending(subjects, SUBJECT_WEIGHT)}
+    if kind == "diff":
+        edges = [mark for mark in edges if not text.startswith(UNCHANGED, mark[0])]
+        ordered = order_changes(find_changes(text))[:MAX_MARKS]
+        marks |= {mark[0]: mark for mark in _descending([each[:2] for each in ordered], CHANGE_WEIGHT)}
     for mark in (*edges, *(_first_of_files(text) if kind == "grep" else ())):
         marks.setdefault(mark[0], mark)
     if kind == "csv" and (end := text.find("\n") + 1):
         marks[0] = (0, min(end, MAX_LINE_CHARS), HEADER_WEIGHT)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
     return tuple(sorted(kept))
+
+
+def _descending(spans: Sequence[Span], first: float) -> Iterator[Mark]:
+    """Yield the spans as marks, the first one with the weight `first`, each further one a little less, down to 1 less."""
+    for number, (start, end) in enumerate(spans):
+        yield start, end, first - number / len(spans)
 
 
 def _matches(text: str, patterns: Patterns, forms: Forms, *, in_failed: bool) -> list[Mark]:

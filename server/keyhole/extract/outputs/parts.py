@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
+from keyhole.extract.outputs.changes import find_changes
 from keyhole.extract.outputs.hints import HINTED_KINDS, find_hints
 from keyhole.extract.outputs.patterns import LINE_NUMBER
 from keyhole.text.lazy_pattern import lazy_pattern
@@ -38,7 +39,9 @@ def find_parts(text: str, kind: str) -> tuple[tuple[Part, ...], str]:
     if kind == "source":
         return tuple(_definitions(text)), "definitions"
     if kind == "diff":
-        return tuple(_files_of_diff(text)), "files"
+        files = list(_files_of_diff(text))
+        changes = (Part(each.start, each.end, f"{_short(each.file)}:{each.line}") for each in find_changes(text))
+        return tuple(sorted([*files, *changes])), "files"
     if kind == "grep":
         return tuple(_files_of_search(text)), "lines by file"
     return (find_hints(text), HINTS) if kind in HINTED_KINDS else ((), "")

@@ -105,11 +105,9 @@ _COMPILERS: Final = (
 _DIFFS: Final = (
     Pattern(9, r" \d+ files? changed"),
     Pattern(6, r"Only in |Binary files "),
-    Pattern(2.5, r"diff --git "),
     Pattern(5, r"--- (?!a/|/dev/null)\S", 1),
     Pattern(4, r" [^\s|][^|\n]* \| +(?:\d+ [+-]|\d+$|Bin )"),
     Pattern(4, r"commit [0-9a-f]{7,}", 5),
-    Pattern(3, r"@@ ", 6),
 )
 
 _LOGS: Final = (

@@ -58,7 +58,7 @@ class OutputText:
         places = [self.place(span) for span in spans]
         pieces: list[str] = []
         position = shown_to = 0
-        time_before = ""
+        time_before = name_before = ""
         for number, ((start, end), (first, last)) in enumerate(zip(spans, places, strict=True)):
             if first > shown_to:
                 on_new_line = not pieces or pieces[-1].endswith("\n")
@@ -66,7 +66,10 @@ class OutputText:
                 gap = self._stored(shown_to, first)
                 time = self._time_at(first, time_before) if start < len(text) else ""
                 time_before = time or time_before
-                pieces.append(gap_line(*gap, self._label(position, start, end, places, number) + time))
+                name = self._name_of(start, end, places, number)
+                label = self._repeats_label(position, start) if self._repeats else ""
+                pieces.append(gap_line(*gap, label + _further(name, name_before) + time))
+                name_before = name or name_before
             pieces.append(shown_part(text, start, end))
             position, shown_to = end, last
         return "".join(pieces)
@@ -146,15 +149,14 @@ class OutputText:
         entries = [*(part.entry for part in sorted(chosen)), f"{len(parts) - len(chosen):,} more"]
         return form.format(", ".join(entries)) if chosen else ""
 
-    def _label(self, start: int, end: int, passage_end: int, places: Sequence[Span], number: int) -> str:
-        """Return what the mark of the omission before a span says: how many lines repeat, and which part follows."""
+    def _name_of(self, start: int, end: int, places: Sequence[Span], number: int) -> str:
+        """Return the name of the part that contains the shown range `text[start:end]`, "" if its first line says it."""
         text = self._output.text
-        label = self._repeats_label(start, end) if self._repeats else ""
-        part = self._part_at(places[number][0]) if self._max_name and end < len(text) else None
-        if part and not _is_shown(places, part.start, part.start + 1, number):
-            first_line = text[end : min(passage_end, end + len(part.name) + 200)].split("\n", 1)[0]
-            label += f" {part.name}" if part.name not in first_line else ""
-        return label
+        part = self._part_at(places[number][0]) if self._max_name and start < len(text) else None
+        if part is None or _is_shown(places, part.start, part.start + 1, number):
+            return ""
+        first_line = text[start : min(end, start + len(part.name) + 200)].split("\n", 1)[0]
+        return part.name if part.name not in first_line else ""
 
     def _repeats_label(self, start: int, end: int) -> str:
         """Return what the mark of an omission says of its lines that repeat the one before it, "" if there are none."""
@@ -172,6 +174,14 @@ class OutputText:
             if self._output.parts[number].end > offset:
                 return self._output.parts[number]
         return None
+
+
+def _further(name: str, before: str) -> str:
+    """Return what a mark says of a part: its name, of a further place in the same file only the number of the line."""
+    file, colon, line = name.rpartition(":")
+    if not name or name == before:
+        return ""
+    return f" :{line}" if colon and before.rpartition(":")[0] == file else f" {name}"
 
 
 def _count_lines(text: str, start: int, end: int) -> int:
