@@ -46,7 +46,7 @@ def test_a_large_diff_names_its_largest_files_and_the_file_of_each_passage() -> 
     shown = keyhole.bound(DIFF, query="new 211", budget=1_000).text
     assert "src/f77.py +40 -40" in shown
     assert re.search(r", \d+ more\]", shown)
-    named = re.findall(r"^\[\S+\] src/f(\d+)\.py\n[-+](?:old|new) (\d+)$", shown, re.MULTILINE)
+    named = re.findall(r"^\[\S+\] src/f(\d+)\.py:\d+\n[-+](?:old|new) (\d+)$", shown, re.MULTILINE)
     assert "new 211" in shown
     assert named
     assert all(file == line for file, line in named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
@@ -38,6 +38,8 @@ CONTEXT_LINES: Final = 3
 """Lines before such a mark, and after it."""
 MAX_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it."""
+MAX_EQUAL_LINES: Final = 3
+"""Equal lines that are shown because they match, such as the kind of each record."""
 NAME_WEIGHT: Final = 1.3
 """Factor of a word in the name of a part: a definition of source or a file."""
 OPENED_LINES: Final = 2
@@ -181,8 +183,11 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
             line_end = output.text.find("\n", start) + 1 or len(output.text)
             found.append((NAME_WEIGHT * weight, (start, min(line_end, start + MAX_LINE))))
     best = max((weight for weight, _ in found), default=0.0)
+    shown_lines: Counter[str] = Counter()
     for weight, line_found in sorted(found, key=lambda each: -each[0]):
-        if weight > 0 and weight >= LINE_WEIGHT * best:
+        words = output.text[slice(*line_found)]
+        if weight > 0 and weight >= LINE_WEIGHT * best and shown_lines[words] < MAX_EQUAL_LINES:
+            shown_lines[words] += 1
             yield line_found
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.extract.outputs import Output, command_words, read_lines, read_parts, recognise
 from keyhole.extract.outputs.sections import SECTIONED_KINDS, find_failed
+from keyhole.extract.outputs.values import VALUED_KINDS, find_telling_values
 from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles, word_needles
 from keyhole.passages.gaps import merge_spans
@@ -47,7 +48,9 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
     spans = _choose(text, cuts, needles, most if not failed else int(most * (1 - FAILED_SHARE)))
     for start, end in failed:
         inside = _choose(text, [start, end], needles, int(most * FAILED_SHARE / len(failed)))
-        spans = merge_spans(sorted([*spans, *inside]))
+        spans = merge_spans([*spans, *inside])
+    if kind in VALUED_KINDS:
+        spans = merge_spans([*spans, *find_telling_values(text, kind)])
     excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
     read = read_lines(excerpt.text, kind, [place for span in failed if (place := _overlap(span, spans))])
     return whole._replace(

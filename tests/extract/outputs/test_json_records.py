@@ -32,7 +32,7 @@ def test_the_objects_and_arrays_in_the_longest_arrays_and_objects_are_the_record
     addresses = [part.name for part in read_json(text)[0]]
     assert addresses == [
         *("$.pages[0]", "$.pages[1]"),
-        *(f"$.items[{number}]" for number in range(5)),
+        *(f"$.items[{number}] id={number}" for number in range(5)),
         *(f'$.files["a{number}.py"]' for number in range(9)),
     ]
     assert [json.loads(text[start:end]) for start, end in spans(text)[:7]] == [[1], [2], *items]
@@ -47,10 +47,24 @@ def test_json_may_follow_a_few_lines() -> None:
     text = 'npm warn Unknown user config "nodedir".\n{"name": "x", "ships": [{"id": 1}, {"id": 2}]}\n'
     parts, shapes = read_json(text)
     assert [(part.name, text[part.start : part.end]) for part in parts] == [
-        ("$.ships[0]", '{"id": 1}'),
-        ("$.ships[1]", '{"id": 2}'),
+        ("$.ships[0] id=1", '{"id": 1}'),
+        ("$.ships[1] id=2", '{"id": 2}'),
     ]
     assert shapes[0] == "shape: {name, ships: [2 × {id: number}]}"
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        ({"id": 1, "name": "pump"}, " name=pump"),
+        ({"metadata": {"name": "web-1"}, "spec": {}}, " name=web-1"),
+        ({"url": "https://a.example"}, " url=https://a.example"),
+        ({"name": "x" * 90}, ""),
+        ({"size": 3}, ""),
+    ],
+)
+def test_a_record_is_named_by_its_field(record: dict[str, object], name: str) -> None:
+    assert read_json(json.dumps([record, {}]))[0][0].name == f"$[0]{name}"
 
 
 def value_at(data: Any, path: str) -> Any:

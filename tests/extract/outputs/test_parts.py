@@ -51,13 +51,32 @@ type Config struct {
 def test_the_files_of_a_diff_have_their_added_and_removed_lines() -> None:
     parts, title = find_parts(GIT, "diff")
     assert title == "files"
-    assert [part.entry for part in parts] == ["src/one.c +2 -1", "two.py +0 -1"]
-    assert GIT[parts[1].start :].startswith("diff --git a/two.py")
+    files = [part for part in parts if part.entry]
+    assert [part.entry for part in files] == ["src/one.c +2 -1", "two.py +0 -1"]
+    assert GIT[files[1].start :].startswith("diff --git a/two.py")
+
+
+def test_the_changes_of_a_diff_have_the_file_and_the_number_of_their_first_line() -> None:
+    changes = [part for part in find_parts(GIT, "diff")[0] if not part.entry]
+    assert [(part.name, GIT[part.start : part.end]) for part in changes] == [
+        ("src/one.c:2", "-old\n+new\n+newer\n"),
+        ("two.py:5", "-x\n"),
+    ]
+
+
+def test_the_records_of_yaml_have_their_outermost_names() -> None:
+    pods = "".join(
+        f"- kind: Pod\n  metadata:\n    name: web-{n}\n  spec:\n    hosts:\n    - name: x\n" for n in range(3)
+    )
+    parts, _ = find_parts(f"apiVersion: v1\nitems:\n{pods}", "yaml")
+    assert [part.name for part in parts] == ["name=web-0", "name=web-1", "name=web-2"]
+    documents = "---\nname: pump\nlist:\n- a\n- b\n---\nid: 7\n"
+    assert [part.name for part in find_parts(documents, "yaml")[0]] == ["name=pump", "id=7"]
 
 
 def test_the_files_of_a_diff_without_command_lines_are_named_by_their_old_names() -> None:
     parts, _ = find_parts("--- a.txt\t2026\n+++ b.txt\t2026\n@@ -1 +1 @@\n-x\n+y\n", "diff")
-    assert [part.entry for part in parts] == ["a.txt +1 -1"]
+    assert [part.entry for part in parts if part.entry] == ["a.txt +1 -1"]
 
 
 def test_the_files_of_a_search_have_the_number_of_their_lines() -> None:

@@ -23,6 +23,10 @@ MAX_KEYS: Final = 12
 """Keys of an object in a shape. An object with more is usually a table whose keys are data."""
 MAX_BEFORE: Final = 1_000
 """Characters of the lines before JSON: what npm and others write to the standard error first."""
+NAMES: Final = ("name", "id", "key", "title", "path", "filename", "url", "hostname")
+"""Fields that name a record, the one that says most first."""
+MAX_NAME: Final = 60
+"""Characters of such a name. A longer one is a text."""
 SAMPLE_LINES: Final = 50
 """Lines of JSON Lines whose keys make its shape."""
 
@@ -56,7 +60,7 @@ def read_json(text: str) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     try:
         data = json.loads(text[start:] if start else text)
         paths = _paths_of_records(data)
-        records = sorted(_find_records(text, _skip_space(text, start), (), paths)) if paths else []
+        records = sorted(_find_records(text, _skip_space(text, start), data, (), paths)) if paths else []
     except (ValueError, RecursionError):
         return (), ()
     return tuple(records), describe(data)
@@ -141,17 +145,28 @@ def _contains(path: Path, other: Path) -> bool:
     return other[: len(path)] == path
 
 
-def _find_records(text: str, opening: int, path: Path, paths: Sequence[Path]) -> Iterator[Part]:
-    """Yield the items of the arrays and objects at `paths` in the one at `path`, which opens at an offset."""
+def _find_records(text: str, opening: int, data: Any, path: Path, paths: Sequence[Path]) -> Iterator[Part]:
+    """Yield the items of the arrays and objects at `paths` in `data`, the one at `path`, which opens at an offset."""
     items = list(_items(text, opening))
     if path in paths:
-        yield from (Part(item.start, item.end, address((*path, item.key))) for item in items)
+        yield from (Part(item.start, item.end, address((*path, item.key)) + _name_of(data[item.key])) for item in items)
         return
     # Of equal keys in an object the last one counts, as in the data.
     for key, item in {item.key: item for item in items}.items():
         inner = (*path, key)
         if any(_contains(inner, each) for each in paths):
-            yield from _find_records(text, item.value, inner, paths)
+            yield from _find_records(text, item.value, data[key], inner, paths)
+
+
+def _name_of(record: Any) -> str:
+    """Return the field that names a record, as ` name=web-017`, also of its `metadata`; "" if it has none."""
+    if not isinstance(record, dict):
+        return ""
+    inner = record.get("metadata")
+    fields = {**(inner if isinstance(inner, dict) else {}), **record}
+    name = next((key for key in NAMES if isinstance(fields.get(key), str | int)), "")
+    value = str(fields.get(name, ""))
+    return f" {name}={value}" if value and len(value) <= MAX_NAME else ""
 
 
 def _items(text: str, opening: int) -> Iterator[_Item]:

@@ -11,7 +11,7 @@ from keyhole.extract.outputs.json_records import json_start
 from keyhole.text.lazy_pattern import lazy_pattern
 
 Kind = Literal[
-    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page",
+    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "yaml", "csv", "page",
     "markdown", "opaque", "text",
 ]  # fmt: skip
 """The kinds of output. "log" is a command's output or a log file, "page" is HTML, "opaque" has no lines to read."""
@@ -31,6 +31,10 @@ MIN_HEADINGS: Final = 3
 """Headings that Markdown has at least."""
 CSV_LINES: Final = 10
 """Lines that must have the same number of separators."""
+
+MIN_YAML_LINES: Final = 10
+YAML_SHARE: Final = 0.6
+"""Lines that YAML has at least, and the share of them with a key."""
 
 _COMMANDS: Final[tuple[tuple[Kind, str], ...]] = (
     (
@@ -71,7 +75,8 @@ _BY_COMMAND: Final[dict[str, Kind]] = {line: kind for kind, lines in _COMMANDS f
 _MAX_COMMAND_WORDS: Final = 3
 """Words of the longest of these commands."""
 _BY_SUFFIX: Final[dict[str, Kind]] = {
-    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".html": "page",
+    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".yaml": "yaml", ".yml": "yaml", ".csv": "csv", ".tsv": "csv", ".html": "page",
     ".htm": "page", ".xhtml": "page", ".md": "markdown", ".markdown": "markdown", ".ipynb": "json",
     ".diff": "diff", ".patch": "diff", ".log": "log",
     ".py": "source", ".pyi": "source", ".js": "source", ".ts": "source", ".tsx": "source", ".jsx": "source",
@@ -121,6 +126,8 @@ _CODE_LINE = lazy_pattern(
     r"|#(?:include|define|ifn?def|endif) ?|import (?:[\w.]+(?: as \w+)?;?$|.* from [\"'])"
     r"|from \S+ import |package \w+;?$"
 )
+_YAML_LINE = lazy_pattern(r" *(?:- +)*(?:[\w./$-]+|\"[^\"]*\"):(?: |$)| *- \S|---$| *#| {2,}\S")
+_YAML_KEY = lazy_pattern(r" *(?:- +)*[\w./-]+:(?: \S|$)")
 _HEADING = lazy_pattern(r"^#{1,6} \S", re.MULTILINE)
 _MARKUP = lazy_pattern(r"\]\(\S|^(?:```|[-*] \S)", re.MULTILINE)
 _MANUAL_TEXT = lazy_pattern(r"NAME\n(?:.*\n){1,12}SYNOPSIS$|\A(?:.*\n){0,4}[Uu]sage: ", re.MULTILINE)
@@ -218,7 +225,9 @@ def _kind_of_content(text: str) -> Kind | None:
     if _share(lines, _GREP_LINE) >= GREP_SHARE and ":" in sample:
         is_counts = all(line.rpartition(":")[2].isdigit() for line in lines)
         return "grep" if is_counts or len({_LINE_NUMBER.split(line, 1)[0] for line in lines}) < len(lines) else None
-    return "csv" if _is_csv(lines) else None
+    if _is_csv(lines):
+        return "csv"
+    return "yaml" if _is_yaml(lines) else None
 
 
 def _likely_kind(text: str) -> Kind | None:
@@ -272,6 +281,13 @@ def _is_csv(lines: list[str]) -> bool:
         len(counts := {line.count(separator) for line in lines[: 2 * CSV_LINES]}) == 1 and min(counts) >= least
         for separator, least in _SEPARATORS.items()
     )
+
+
+def _is_yaml(lines: list[str]) -> bool:
+    """Return whether nearly all lines have the form of YAML, and most have keys, of which some are below others."""
+    if len(lines) < MIN_YAML_LINES or _share(lines, _YAML_LINE) < GREP_SHARE or _share(lines, _YAML_KEY) < YAML_SHARE:
+        return False
+    return any(line.endswith(":") for line in lines) and any(line.startswith(("  ", "- ")) for line in lines)
 
 
 def _sample(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 from keyhole.extract.outputs.changes import find_changes, find_subjects, order_changes
 from keyhole.extract.outputs.patterns import Pattern, Patterns, patterns_of
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, Forms, find_rare_lines
+from keyhole.extract.outputs.values import VALUED_KINDS, find_telling_values
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Mark, Span
 
@@ -38,6 +39,8 @@ HEADER_WEIGHT: Final = 6.9
 """The header of a table, without which its rows mean little."""
 CHANGE_WEIGHT: Final = 3.9
 """The first change of a diff; each further one weighs a little less, the last one 1 less."""
+TELLING_WEIGHT: Final = 6.5
+"""A line of data with a rare value: less than the header of the table, and than a failure."""
 COMMIT_KINDS: Final = frozenset({"diff", "log"})
 SUBJECT_WEIGHT: Final = 5.9
 """The subject of the first commit that is printed; each further one weighs a little less, the last one 1 less."""
@@ -74,6 +77,11 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
     marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
     edges = () if kind == "grep" else _ends(text) if kind == "opaque" else _edges(text, kind in SUMMARY_KINDS)
+    if kind in VALUED_KINDS:
+        telling = (
+            (start, min(end, start + MAX_LINE_CHARS), TELLING_WEIGHT) for start, end in find_telling_values(text, kind)
+        )
+        marks |= {mark[0]: mark for mark in telling if mark[2] > marks.get(mark[0], mark)[2] or mark[0] not in marks}
     if kind in COMMIT_KINDS:
         subjects = find_subjects(text)[:MAX_MARKS]
         marks |= {mark[0]: mark for mark in _descending(subjects, SUBJECT_WEIGHT)}
@@ -90,7 +98,7 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
 
 
 def _descending(spans: Sequence[Span], first: float) -> Iterator[Mark]:
-    """Yield the spans as marks, the first one with the weight `first`, each further one a little less, down to 1 less."""
+    """Yield the spans as marks, the first with the weight `first`, each further one a little less, down to 1 less."""
     for number, (start, end) in enumerate(spans):
         yield start, end, first - number / len(spans)
 

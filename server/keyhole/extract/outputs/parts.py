@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final
 
 from keyhole.extract.outputs.changes import find_changes
@@ -21,6 +21,8 @@ _FILE_OF_DIFF = lazy_pattern(
     r"^(?:diff --git (?:a/)?(\S+) .*|diff \S+ (?:\S+ )*(\S+)|Index: (\S+))$|^--- (\S+).*\n\+\+\+ ", re.MULTILINE
 )
 _CHANGED_LINE = lazy_pattern(r"^([+-])(?!\1\1 )", re.MULTILINE)
+_DOCUMENT = lazy_pattern(r"^---$", re.MULTILINE)
+_NAME = lazy_pattern(r"^([ -]*)(name|id|key|title|path|url|hostname): (\S.*)$", re.MULTILINE)
 _LINE_OF_SEARCH = lazy_pattern(r"^(?!\d+[:-])([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
 """A line with its file. The results of a search in one file have only the number of the line, and so no parts."""
 _DEFINITION = lazy_pattern(
@@ -44,6 +46,8 @@ def find_parts(text: str, kind: str) -> tuple[tuple[Part, ...], str]:
         return tuple(sorted([*files, *changes])), "files"
     if kind == "grep":
         return tuple(_files_of_search(text)), "lines by file"
+    if kind == "yaml":
+        return tuple(_records_of_yaml(text)), "records"
     return (find_hints(text), HINTS) if kind in HINTED_KINDS else ((), "")
 
 
@@ -66,6 +70,16 @@ def _files_of_search(text: str) -> Iterator[Part]:
     for place, (name, found) in enumerate(files):
         end = files[place + 1][1][0][0] if place + 1 < len(files) else len(text)
         yield Part(found[0][0], end, _short(name), f"{_short(name)} {len(found)}")
+
+
+def _records_of_yaml(text: str) -> Iterator[Part]:
+    """Yield the documents of YAML, or the items of its outermost list, each with the name that it has in itself."""
+    forms = (_DOCUMENT, *(re.compile(rf"^ {{{indent}}}- ", re.MULTILINE) for indent in (0, 2, 4)))
+    starts = next((found for form in forms if len(found := [each.start() for each in form.finditer(text)]) > 1), [])
+    for start, end in pairwise([*starts[:MAX_PARTS], starts[MAX_PARTS] if len(starts) > MAX_PARTS else len(text)]):
+        names = sorted((len(match[1]), match.start(), match[2], match[3]) for match in _NAME.finditer(text, start, end))
+        if names:
+            yield Part(start, end, _short(f"{names[0][2]}={names[0][3]}"))
 
 
 def _definitions(text: str) -> Iterator[Part]:

@@ -176,6 +176,11 @@ _DATA: Final = (
     Pattern(3, r'[ \t]*"(?:name|id|version|title|total|count|next)": '),
 )
 
+_YAML: Final = (
+    Pattern(6, r"[ \t]*(?:- )?(?:errors?|message|detail|reason|exception|fault): "),
+    Pattern(3, r"(?:apiVersion|kind|version|name|title): "),
+)
+
 PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "test": (*_TESTS, *_TRACES, *_LOGS[-1:]),
     "compiler": (*_COMPILERS, *_LOGS[:1]),
@@ -191,6 +196,7 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "listing": (Pattern(6, r"\w+: (?:.*: )?(?:cannot|Permission denied|No such file|[Ee]rror)"),),
     "json": _DATA,
     "jsonl": _LOGS[:3],
+    "yaml": _YAML,
 }
 """The patterns of each kind. The kinds grep and opaque have no patterns, and step is no kind
 of an output, but of its sections that failed."""

@@ -17,6 +17,8 @@ MIN_HINTS: Final = 240
 """The same for paths and URLs: in less space, lines of the output answer more."""
 MAX_LABEL: Final = 80
 """Characters of a label with two numbers of lines, of up to twelve digits and separators each."""
+MAX_NAMED: Final = 1_000
+"""Characters of a shown range in which the value that names its record is looked for."""
 MAX_TIME: Final = len(" 00:00:00")
 """Characters of the time of a line in a mark."""
 NOTE_DIVISOR: Final = 8
@@ -150,13 +152,19 @@ class OutputText:
         return form.format(", ".join(entries)) if chosen else ""
 
     def _name_of(self, start: int, end: int, places: Sequence[Span], number: int) -> str:
-        """Return the name of the part that contains the shown range `text[start:end]`, "" if its first line says it."""
+        """Return the name of the part that contains the shown range `text[start:end]`, "" if its first line says it.
+
+        The field that names a record, such as `name=web-017`, is left out if the range shows it.
+        """
         text = self._output.text
         part = self._part_at(places[number][0]) if self._max_name and start < len(text) else None
         if part is None or _is_shown(places, part.start, part.start + 1, number):
             return ""
         first_line = text[start : min(end, start + len(part.name) + 200)].split("\n", 1)[0]
-        return part.name if part.name not in first_line else ""
+        field, _, value = part.name.partition("=")
+        is_said = value and text.find(value, start, min(end, start + MAX_NAMED)) >= 0
+        name = field.rpartition(" ")[0] if is_said else part.name
+        return name if name not in first_line else ""
 
     def _repeats_label(self, start: int, end: int) -> str:
         """Return what the mark of an omission says of its lines that repeat the one before it, "" if there are none."""
@@ -178,10 +186,10 @@ class OutputText:
 
 def _further(name: str, before: str) -> str:
     """Return what a mark says of a part: its name, of a further place in the same file only the number of the line."""
-    file, colon, line = name.rpartition(":")
+    file, _, line = name.rpartition(":")
     if not name or name == before:
         return ""
-    return f" :{line}" if colon and before.rpartition(":")[0] == file else f" {name}"
+    return f" :{line}" if line.isdigit() and before.rpartition(":")[0] == file else f" {name}"
 
 
 def _count_lines(text: str, start: int, end: int) -> int:
