@@ -6,20 +6,21 @@ it means to show it as a terminal would, to recognise its kind, and to mark the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from keyhole.extract.outputs.envelope import take_prefixes
 from keyhole.extract.outputs.json_records import read_json, shape_of_lines
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
-from keyhole.extract.outputs.marks import MAX_LINE_CHARS, mark_lines
+from keyhole.extract.outputs.line_labels import take_labels
+from keyhole.extract.outputs.marks import FAILED_KIND, MAX_LINE_CHARS, mark_lines
 from keyhole.extract.outputs.opaque import name_opaque
 from keyhole.extract.outputs.parts import find_parts
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
 from keyhole.extract.outputs.sections import SECTIONED_KINDS, find_failed
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
 from keyhole.extract.outputs.traces import TRACED_KINDS, find_traces
-from keyhole.text.output import Mark, Output, Span
+from keyhole.text.output import Envelope, Mark, Output, Span
 
 OUTSIDE_SHARE: Final = 0.3
 """Share of its weight that a marked line has outside of the sections that failed, if there are any."""
@@ -63,9 +64,21 @@ def read_lines(text: str, kind: str, failed: Sequence[Span] | None = None) -> Ou
         failed = find_failed(text) if kind in SECTIONED_KINDS else ()
     repeats = find_repeats(text, forms) if kind in REPEATING_KINDS else ()
     traces = find_traces(text) if kind in TRACED_KINDS else ()
-    marks = mark_lines(text, kind, forms)
+    bare, labels = take_labels(text) if kind in SECTIONED_KINDS else (text, None)
+    if labels:
+        marks = tuple(_with_labels(mark_lines(bare, FAILED_KIND, line_forms(bare)), labels))
+    else:
+        marks = mark_lines(text, kind, forms)
     marks = _mark_failed(text, marks, failed) if failed else marks
     return Output(text, kind, marks, traces, repeats, failed=tuple(failed))
+
+
+def _with_labels(marks: Sequence[Mark], labels: Envelope) -> Iterator[Mark]:
+    """Yield the marks of the lines without labels as those of the lines with them."""
+    for start, end, weight in marks:
+        line = labels.line_at(start)
+        begin = labels.starts[line] + (labels.taken[line - 1] if line else 0)
+        yield begin, labels.stored(max(start, end - 1)) + 1, weight
 
 
 def _mark_failed(text: str, marks: Sequence[Mark], failed: Sequence[Span]) -> tuple[Mark, ...]:
@@ -73,7 +86,7 @@ def _mark_failed(text: str, marks: Sequence[Mark], failed: Sequence[Span]) -> tu
     found = {mark[0]: (*mark[:2], mark[2] * OUTSIDE_SHARE) for mark in marks if mark[2] > OUTSIDE_WEIGHT}
     for start, end in failed:
         section = text[start:end]
-        inner = mark_lines(section, "step", line_forms(section))
+        inner = mark_lines(section, FAILED_KIND, line_forms(section))
         found |= {start + first: (start + first, start + last, weight) for first, last, weight in inner}
         first_end = text.find("\n", start) + 1 or len(text)
         last_start = text.rfind("\n", start, end - 1) + 1

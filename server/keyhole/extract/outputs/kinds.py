@@ -8,6 +8,7 @@ import shlex
 from typing import Final, Literal, get_args
 
 from keyhole.extract.outputs.json_records import json_start
+from keyhole.extract.outputs.line_labels import take_labels
 from keyhole.text.lazy_pattern import lazy_pattern
 
 Kind = Literal[
@@ -222,7 +223,7 @@ def _kind_of_content(text: str) -> Kind | None:
         if pattern.search(sample):
             return kind
     lines = [line for line in sample.splitlines() if line.strip()]
-    if _share(lines, _GREP_LINE) >= GREP_SHARE and ":" in sample:
+    if _share(lines, _GREP_LINE) >= GREP_SHARE and ":" in sample and not take_labels(sample)[1]:
         is_counts = all(line.rpartition(":")[2].isdigit() for line in lines)
         return "grep" if is_counts or len({_LINE_NUMBER.split(line, 1)[0] for line in lines}) < len(lines) else None
     if _is_csv(lines):

@@ -15,6 +15,8 @@ from keyhole.extract.outputs.values import VALUED_KINDS, find_telling_values
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Mark, Span
 
+FAILED_KIND: Final = "step"
+"""The name of the patterns for a section that failed, or for the lines of several programs: they may be of any kind."""
 MAX_MATCHES: Final = 5_000
 """Matches of one pattern that are examined from the beginning. The rest repeats them."""
 TAIL_CHARS: Final = 20_000
@@ -72,7 +74,7 @@ _LINE_OF_FILE = lazy_pattern(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
 
 def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     """Return the marks of a text of a kind, by offset. Each line has at most one mark."""
-    found = _matches(text, patterns_of(kind), forms, in_failed=kind == "step")
+    found = _matches(text, patterns_of(kind), forms, in_failed=kind == FAILED_KIND)
     if kind in REPEATING_KINDS:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
     marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}

@@ -92,6 +92,8 @@ _COMPILERS: Final = (
     Pattern(9, r"Found \d+ |\d+ (?:errors?|warnings?) |✖ \d+ problems?|error: (?:could not compile|aborting)"),
     Pattern(8, r"\S+?:\d+(?::\d+)?: (?:fatal )?error\b", 2),  # gcc, clang, mypy
     Pattern(8, r"error(?:\[E\d+\])?: ", 1),  # rustc
+    Pattern(8, r"\S+[\w/]\.\w{1,5}(?=\n[ \t]+\d+:\d+[ \t]+error)", 2),  # eslint: the file
+    Pattern(7, r"[ \t]+\d+:\d+[ \t]+error "),
     Pattern(8, r"\S+\(\d+,\d+\): error |[ \t]*\S+:\d+:\d+ - error "),  # tsc, pyright
     Pattern(8, r"\S+\(\d+\): error", 1),  # nvcc
     _words(8, "undefined reference to|: error: |: fatal error: "),
@@ -131,17 +133,17 @@ _LOGS: Final = (
 )
 
 _STEPS: Final = (
-    Pattern(8, r"[ \t]*Summary \[", 0),  # cargo nextest
-    Pattern(
-        7, r"[ \t]*FAIL \[|FAILED |\S+\.{3,}(?:\(.*\))?Failed$|.{0,80}\.{4,}(?:\(.*\))?Failed$"
-    ),  # nextest, pre-commit
+    Pattern(8, r"[ \t]*Summary \["),  # cargo nextest
+    Pattern(7, r"[ \t]*FAIL \[|FAILED |.{1,80}\.{3,}(?:\(.*\))?Failed$"),  # nextest, pre-commit
     Pattern(8, r"[ \t]{1,8}error(?:\[E\d+\])?: ", 1),  # what a test of a compiler expects
-    Pattern(8, r"#\d+ (?:[\d.]+ )?(?:ERROR|error)\b|ERROR: "),  # BuildKit
+    Pattern(8, r"#\d+ (?:[\d.]+ )?(?:ERROR|error)\b|ERROR: |\[ERROR\]: "),  # BuildKit, Ansible
     Pattern(7, r"npm (?:ERR!|error) |error Command failed|[ \t]*ELIFECYCLE|\* What went wrong:|FAILURE: ", 2),
     Pattern(7, r"> Task :\S+ FAILED|FAIL: //|Execution failed for "),  # Gradle, Bazel
+    Pattern(7, r"fatal: .*FAILED! "),  # Ansible
     Pattern(6, r"##\[error\]"),
-    _words(8, "tests failed|test failed|tests run:|test run failed"),
+    _words(8, "tests failed|test failed|tests run:|test run failed|failed=1|failed=2|failed=3"),
     _words(7, "failed to pass|No tests found|did not complete successfully|exit code|exited with|returned a non-zero"),
+    _words(6, "exited (1)|to rerun pass|, got |but got |but was "),
 )
 """Lines of a step of a CI run, which may have run anything."""
 

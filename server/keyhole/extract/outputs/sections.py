@@ -60,6 +60,10 @@ FAMILIES: Final = (
     _family(": commands[", r"\S+: commands(?:_\w+)?\[\d+\]> ", r"\S+: exit [1-9]"),
     # nox
     _family("nox > ", r"nox > Running session ", r"nox > Session \S+ (?:failed|aborted)"),
+    # Ansible
+    _family("TASK [", r"TASK \[|PLAY [\[R]|RUNNING HANDLER \[", r"fatal: .*(?=\n(?!\.\.\.ignoring))"),
+    # pre-commit, whose sections are below the line that says that they failed
+    _family("Failed\n", r".{1,70}\.{3,}.*(?:Passed|Failed|Skipped)$", r".{1,70}\.{3,}.*Failed$"),
     # npm, yarn, pnpm
     _family("npm e", r"> \S+@\S+ \S+", r"npm (?:ERR!|error) (?:Lifecycle|code ELIFECYCLE|command failed)"),
 )
@@ -85,9 +89,10 @@ def _failed_of(text: str, family: Family, steps: Iterable[int]) -> Iterator[Span
     starts = sorted({0, *steps, *(match.start() for match in family.begins.finditer(text))})
     last: Span | None = None
     for match in islice(family.fails.finditer(text), MAX_EXAMINED):
-        start = starts[bisect_right(starts, match.start()) - 1]
+        number = bisect_right(starts, match.start())
+        start, after = starts[number - 1], starts[number] if number < len(starts) else len(text)
         if last is not None and last[0] != start:
             yield last
-        last = start, min(len(text), match.end() + 1)
+        last = start, after if start == match.start() else min(len(text), match.end() + 1)
     if last is not None:
         yield last
