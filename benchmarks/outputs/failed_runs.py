@@ -85,7 +85,8 @@ SYSTEMS: Final[dict[str, System]] = {"Keyhole": with_keyhole, "last matching lin
 
 def load_runs() -> list[Run]:
     """Return the runs of this repository."""
-    rows = map(json.loads, lzma.open(FILE, "rt", encoding="utf-8"))
+    with lzma.open(FILE, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
     return [Run(row["id"], row["output"], row["command"], row["exit_status"], _finder(row["signals"])) for row in rows]
 
 

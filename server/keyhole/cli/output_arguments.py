@@ -9,7 +9,8 @@ from keyhole.cli.parser import Parser
 
 DEFAULT_BOUND_CHARS: Final = 4_000
 OUTPUT_KINDS: Final = (
-    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page", "markdown",
+    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "yaml", "csv", "page",
+    "markdown",
     "opaque", "text",
 )  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import Final
 from keyhole.text.lower_case import lower
 from keyhole.text.output import Span
 
-MIN_WORD: Final = 2
+MIN_WORD: Final = 3
 """Characters of the shortest word that is looked for."""
 MAX_LINES: Final = 3_000
 """Lines with one word that are examined: a word on more lines distinguishes none."""
@@ -49,8 +49,10 @@ def _starts(low: str, word: str) -> dict[int, int]:
     starts: dict[int, int] = {}
     place = low.find(word)
     while place >= 0 and len(starts) < MAX_LINES:
-        starts[low.rfind("\n", 0, place) + 1] = place
-        end = low.find("\n", place)
+        end = place + len(word)
+        if not (place and low[place - 1].isalnum()):
+            starts[low.rfind("\n", 0, place) + 1] = place
+            end = low.find("\n", place)
         place = low.find(word, end) if end >= 0 else -1
     return starts
 

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from keyhole.passages.gaps import gap_line, insert_span, uncovered
-from keyhole.passages.lines import ends_first, lines_with
+from keyhole.passages.lines import HEAD_SHARE, ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
 from keyhole.text.output import HINTS, Mark, Output, Part, Shown, Span
@@ -54,6 +54,9 @@ SUMMARY_SHARE: Final = 0.12
 """Share of the characters for the summary of what is not shown."""
 OUTLINE_SHARES: Final = {"source": 0.3, "diff": 0.15}
 """The same share for source and diffs if nothing is asked: their definitions or files are what a reader wants first."""
+FAILING_KINDS: Final = frozenset({"log", "test", "compiler", "trace"})
+FAILURE_HEAD_SHARE: Final = 0.25
+"""Share of what is shown of both ends of an output of such a kind that is of its beginning, if it has failures."""
 FAILED_HEAD_SHARE: Final = 0.15
 """Share of a failed section that is shown of its beginning, if room is left: the failure is at its end."""
 WHOLE_SHARE: Final = 1 / 3
@@ -83,10 +86,10 @@ def select_output(
         spans = [(0, len(text))] if text else []
         return Shown(len(text), tuple(spans), text)
     question = (query or "").strip()
+    has_failures = any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks) and output.kind in FAILING_KINDS
     shown = OutputText(output, int(max_chars * _summary_share(output, question)), max_chars)
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(output.marks, key=lambda mark: -mark[2])]
     if question:
-        has_failures = any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks)
         matching, share = list(_passages(output, question)), QUERY_SHARE if has_failures else LINE_SHARE
     else:
         matching, share = list(_unrepeated(output, lines_with(text, command_words))), COMMAND_SHARE
@@ -97,7 +100,7 @@ def select_output(
         order,
         _unrepeated(output, _around(text, output.marks)),
         _unrepeated(output, sections),
-        _unrepeated(output, ends_first(text)),
+        _unrepeated(output, ends_first(text, head_share=FAILURE_HEAD_SHARE if has_failures else HEAD_SHARE)),
     )
     whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in orders]
     most = max_chars - shown.summary_chars - len(shown.note)

@@ -89,9 +89,10 @@ def test_failures_their_causes_and_the_summary_come_first(kind: str, text: str, 
     assert wanted <= set(best(text, kind))
 
 
-def test_the_first_of_many_equal_lines_comes_first_and_a_different_one_before_its_repetitions() -> None:
+def test_a_different_line_comes_before_the_first_of_many_equal_ones_and_this_before_its_repetitions() -> None:
     text = "".join(f"ERROR worker {number} lost\n" for number in range(200)) + "ERROR the disk is full\n" + "ok\n" * 50
-    assert best(text, "log")[:2] == ["ERROR worker 0 lost", "ERROR the disk is full"]
+    errors = [line for line in best(text, "log") if "ERROR" in line]
+    assert errors[:2] == ["ERROR the disk is full", "ERROR worker 0 lost"]
 
 
 def test_of_lines_that_differ_only_in_numbers_three_are_marked() -> None:
@@ -145,3 +146,32 @@ def test_the_last_lines_are_marked_because_a_summary_often_has_several() -> None
     text += "  high: 0\n  files: 300\n  links: 4\n"
     starts = {start for start, _, _ in mark_lines(text, "log", line_forms(text))}
     assert text.index("  low: 9026") in starts
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ok 12 - it raises an error",
+        "  ✓ shows the failure",
+        "tests/test_a.py::test_error_names[fatal] PASSED   [ 98%]",
+        "test pump::panics_on_error ... ok",
+        "[gw1] [ 12%] PASSED tests/test_error.py::test_fatal",
+        "        PASS [   0.03s] (4/9) pump::panic panics",
+        "dist/api/error.js",
+        "error_upload_url: none",
+        "client/failure-handler.d.ts",
+    ],
+)
+def test_a_word_of_failures_in_the_name_of_a_passed_test_or_of_a_file_is_no_failure(line: str) -> None:
+    text = "begin\n" * 9 + f"{line}\n" + "end\n" * 9
+    for kind in ("log", "test", "step"):
+        assert all(
+            weight < 5 for start, _, weight in mark_lines(text, kind, line_forms(text)) if text.startswith(line, start)
+        )
+
+
+def test_the_summary_of_what_passed_weighs_little_in_a_failed_section() -> None:
+    text = "Tests: 3 passed, 3 total\n" + "a line\n" * 9 + "Tests: 1 failed, 2 passed, 3 total\n" + "a line\n" * 20
+    assert best(text, "step", 1) == ["Tests: 1 failed, 2 passed, 3 total"]
+    weights = {text[start:end]: weight for start, end, weight in mark_lines(text, "step", line_forms(text))}
+    assert weights["Tests: 3 passed, 3 total\n"] < 5

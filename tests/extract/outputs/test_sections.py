@@ -34,6 +34,20 @@ def test_the_step_that_failed_is_found(begin: str, end: str) -> None:
     assert failed_of(text) == [f"{steps['check']}{failure}"]
 
 
+def test_a_failed_hook_of_pre_commit_has_its_output_below_its_line() -> None:
+    hooks = [
+        f"{name}{'.' * 60}{end}\n- hook id: {name}\n"
+        for name, end in (("a", "Passed"), ("b", "Failed"), ("c", "Passed"))
+    ]
+    assert failed_of("".join(hooks)) == [hooks[1]]
+
+
+def test_a_failed_task_of_ansible_is_found_unless_its_failure_is_ignored() -> None:
+    ignored = "TASK [look] ***\nfatal: [one]: FAILED! => {}\n...ignoring\n"
+    failed = "TASK [copy] ***\nok: [one]\nfatal: [two]: FAILED! => {}\n"
+    assert failed_of(f"{ignored}{failed}PLAY RECAP ***\none: ok=1\n") == [failed]
+
+
 def test_a_step_with_several_errors_is_one_section() -> None:
     text = "##[group]Run check\n##[error]a.ts(1,2): no pump\nmore\n##[error]Process completed with exit code 1.\nend\n"
     assert failed_of(text) == [text.removesuffix("end\n")]

@@ -63,3 +63,8 @@ def test_long_lines_are_read_in_linear_time(output: str) -> None:
     begun = time.process_time()
     terminal_text(output)
     assert time.process_time() - begun < 2
+
+
+def test_colours_written_with_a_caret_are_removed_where_there_are_several() -> None:
+    assert terminal_text("^[[31mFAILED^[[0m a\n^[[32mPASSED^[[0m b\n") == "FAILED a\nPASSED b\n"
+    assert terminal_text("The code ^[[31m is red.\n") == "The code ^[[31m is red.\n"

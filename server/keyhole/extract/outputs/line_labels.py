@@ -1,7 +1,7 @@
-"""Find the label before each line of a text that several programs print at once: the name of a task, a service or a host.
+"""Find the label before each line of a text that several programs print: the name of a task, a service or a host.
 
-The label tells whose line it is, so it is shown. It is left out of what is read, because the formats of programs begin at
-the beginning of a line. Pure.
+The label tells whose line it is, so it is shown. It is left out of what is read, because the formats of programs begin
+at the beginning of a line. Pure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LABEL = lazy_pattern(
     r"(?![\w./-]*\.[a-z]{1,5}:)(?!(?:\[?(?i:info|warn|warning|error|err|debug|trace|fatal|notice|critical|note|npm)\b))"
     r"(?:\[[\w@./#-]{1,40}\] |[\w@./#-]{1,60}(?::[\w./-]{1,40})?(?:: | +\| ?|\t| +> ?))"
 )
-"""`[api] ` of concurrently, `@town/pump:build: ` of turbo, `web-1  | ` of docker compose, a name and a tab of parallel."""
+"""`[api] ` of concurrently, `@town/pump:build: ` of turbo, `web-1  | ` of docker compose, name and tab of parallel."""
 
 
 def take_labels(text: str) -> tuple[str, Envelope | None]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
+from math import log2
 from typing import Final
 
 from keyhole.extract.outputs.changes import find_changes, find_subjects, order_changes
@@ -28,6 +29,11 @@ RESULT_CHARS: Final = 160
 RANK_DECAY: Final = 0.12
 """How much less each further line of a pattern weighs: the first error is usually the cause of the next ones. Lines
 that differ only in numbers count as one."""
+COMMON_LINES: Final = 8
+COMMON_DECAY: Final = 0.15
+LEAST_COMMON_FACTOR: Final = 0.7
+"""From so many lines of one form, how much less each weighs each time that they are twice as many, down to this factor:
+what happens all the time is seldom the failure."""
 FIRST_LINES: Final = 3
 LAST_LINES: Final = 4
 SUMMARY_LINES: Final = 8
@@ -118,15 +124,22 @@ def _matches(text: str, patterns: Patterns, forms: Forms, *, in_failed: bool) ->
                 found[start] = (end, pattern)
     marks: list[Mark] = []
     before: dict[Pattern, set[str]] = {}
+    counts = Counter(forms.values())
     for start, (end, pattern) in sorted(found.items()):
         if _PASSED.match(text, start) and pattern.weight < SUMMARY_WEIGHT:
             continue
         own = before.setdefault(pattern, set())
         own.add(forms[start])
-        weight = pattern.weight / (1 + RANK_DECAY * (len(own) - 1))
+        weight = pattern.weight / (1 + RANK_DECAY * (len(own) - 1)) * _commonness_factor(counts[forms[start]])
         weight *= PASSED_SHARE if in_failed and _tells_success(text[start:end]) else 1
         marks.append((start, _end_of_lines(text, start, end, pattern.following), weight))
     return marks
+
+
+def _commonness_factor(count: int) -> float:
+    """Return the factor of the weight of a line of which `count` lines have the form."""
+    decay = COMMON_DECAY * log2(count / COMMON_LINES) if count > COMMON_LINES else 0.0
+    return max(LEAST_COMMON_FACTOR, 1 / (1 + decay))
 
 
 def _tells_success(line: str) -> bool:

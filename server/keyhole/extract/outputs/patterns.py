@@ -46,6 +46,7 @@ _TRACES: Final = (
     Pattern(8, r"\S+:\d+$", 4),  # Node: the place, the line of source and the caret
     Pattern(5, r"Traceback \(most recent call last\):"),
     Pattern(3, r"[ \t]+File \".*\", line \d+", 1),
+    Pattern(3, r"\t\S+\.go:\d+(?: \+0x|$)"),
     Pattern(2, r"[ \t]+at \S"),
 )
 
@@ -69,7 +70,7 @@ _TESTS: Final = (
     Pattern(8, r"#? *got: |# +expected: |[ \t]*Failure/Error: "),
     Pattern(8, r"The following tests FAILED:$", 4),
     Pattern(7, r"# +Failed test "),
-    _words(7, "***Failed|***Exception"),
+    _words(7, "***Failed|***Exception|FAIL"),
     # jest, vitest, mocha, node --test, TAP
     Pattern(9, r"[ \t]*(?:Tests|Test Suites|Test Files|Snapshots):? +\d|[ \t]*\d+ (?:passing|failing|pending)\b"),
     Pattern(9, r"(?:#|ℹ) (?:tests|pass|fail) [1-9]"),
@@ -132,6 +133,9 @@ _LOGS: Final = (
     _words(3, "WARN|WARNING|Warning|warning|deprecated"),
 )
 
+_XTRACE: Final = (Pattern(7, r"\++ (?:return|exit) [1-9]"),)
+"""The end of a shell script that prints its commands."""
+
 _STEPS: Final = (
     Pattern(8, r"[ \t]*Summary \["),  # cargo nextest
     Pattern(7, r"[ \t]*FAIL \[|FAILED |.{1,80}\.{3,}(?:\(.*\))?Failed$"),  # nextest, pre-commit
@@ -141,6 +145,7 @@ _STEPS: Final = (
     Pattern(7, r"> Task :\S+ FAILED|FAIL: //|Execution failed for "),  # Gradle, Bazel
     Pattern(7, r"fatal: .*FAILED! "),  # Ansible
     Pattern(6, r"##\[error\]"),
+    *_XTRACE,
     _words(8, "tests failed|test failed|tests run:|test run failed|failed=1|failed=2|failed=3"),
     _words(7, "failed to pass|No tests found|did not complete successfully|exit code|exited with|returned a non-zero"),
     _words(6, "exited (1)|to rerun pass|, got |but got |but was "),
@@ -185,9 +190,9 @@ _YAML: Final = (
 
 PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "test": (*_TESTS, *_TRACES, *_LOGS[-1:]),
-    "compiler": (*_COMPILERS, *_LOGS[:1]),
+    "compiler": (*_COMPILERS, *_TESTS, *_LOGS[:1]),
     "trace": (*_TRACES, *_LOGS),
-    "log": (*_LOGS, *_TRACES),
+    "log": (*_LOGS, *_TRACES, *_XTRACE),
     "step": (*_STEPS, *_TESTS, *_COMPILERS, *_TRACES, *_LOGS),
     "text": _MANUALS,
     "diff": _DIFFS,
