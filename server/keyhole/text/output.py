@@ -6,7 +6,8 @@ Tuples, because the classes are created each time a hook starts, and a dataclass
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
 from typing import Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
@@ -35,35 +36,52 @@ class Part(NamedTuple):
 class Envelope(NamedTuple):
     """The prefixes that were taken from the lines of a text, such as time stamps."""
 
+    stored: str
+    """The text with its prefixes."""
+    cuts: tuple[Span, ...]
+    """The offsets of the prefixes in it, in order."""
     starts: tuple[int, ...]
-    """Where each line begins in the text without prefixes."""
+    """Where each prefix was in the text without prefixes."""
     taken: tuple[int, ...]
-    """The characters taken from each line and the lines before it."""
-    times: tuple[str, ...]
-    """The time in the prefix of each line, "" for a line without one."""
+    """The characters of each prefix and those before it."""
     steps: tuple[tuple[int, str], ...] = ()
     """Where each step begins whose name was in the prefix, with its name."""
 
     def places(self, start: int, end: int) -> Iterator[Span]:
-        """Yield the offsets in the stored text of a range of the text without prefixes, one range for each line."""
-        line = self.line_at(start)
+        """Yield the offsets in the stored text of a range of the text without prefixes, in pieces between these."""
+        cut = self._cut_before(start)
         while start < end:
-            after = self.starts[line + 1] if line + 1 < len(self.starts) else end
-            yield start + self.taken[line], min(end, after) + self.taken[line]
-            start, line = after, line + 1
+            after = min(end, self.starts[cut + 1]) if cut + 1 < len(self.starts) else end
+            shift = self.taken[cut] if cut >= 0 else 0
+            if after > start:
+                yield start + shift, after + shift
+            start, cut = after, cut + 1
 
-    def stored(self, offset: int) -> int:
+    def place(self, offset: int) -> int:
         """Return the offset in the stored text of an offset in the text without prefixes."""
-        return offset + self.taken[self.line_at(offset)]
-
-    def line_at(self, offset: int) -> int:
-        """Return the number of the line that contains an offset."""
-        return bisect_right(self.starts, offset) - 1
+        cut = self._cut_before(offset)
+        return offset + (self.taken[cut] if cut >= 0 else 0)
 
     def time_at(self, offset: int) -> str:
-        """Return the time of day in the prefix of the line that contains an offset, "" if it has none."""
-        clock = _CLOCK.search(self.times[self.line_at(offset)])
+        """Return the time of day in the last prefix before an offset, "" if there is none."""
+        cut = self._cut_before(offset)
+        clock = _CLOCK.search(self.stored, *self.cuts[cut]) if cut >= 0 else None
         return clock[0] if clock else ""
+
+    def _cut_before(self, offset: int) -> int:
+        return bisect_right(self.starts, offset) - 1
+
+
+def take(stored: str, cuts: Sequence[Span], steps: Sequence[tuple[int, str]] = ()) -> tuple[str, Envelope]:
+    """Return a text without some ranges of it, which are in order, and what was taken.
+
+    `steps`: the numbers of the ranges with which steps begin, each with the name of the step.
+    """
+    taken = tuple(accumulate(end - start for start, end in cuts))
+    starts = tuple(start - before for (start, _), before in zip(cuts, (0, *taken), strict=False))
+    edges = [0, *chain.from_iterable(cuts), len(stored)]
+    text = "".join([stored[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)])
+    return text, Envelope(stored, tuple(cuts), starts, taken, tuple((starts[cut], name) for cut, name in steps))
 
 
 class Output(NamedTuple):

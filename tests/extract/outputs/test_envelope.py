@@ -49,7 +49,7 @@ def test_lines_without_a_prefix_stay_as_they_are() -> None:
     bare, envelope = take_prefixes(text)
     assert bare.endswith("Traceback:\n  at pump\n")
     assert envelope is not None
-    assert envelope.time_at(bare.index("at pump")) == ""
+    assert envelope.time_at(bare.index("at pump")) == "04:08:22"
 
 
 def test_the_steps_in_the_prefixes_are_named_where_they_begin() -> None:

@@ -76,9 +76,8 @@ def read_lines(text: str, kind: str, failed: Sequence[Span] | None = None) -> Ou
 def _with_labels(marks: Sequence[Mark], labels: Envelope) -> Iterator[Mark]:
     """Yield the marks of the lines without labels as those of the lines with them."""
     for start, end, weight in marks:
-        line = labels.line_at(start)
-        begin = labels.starts[line] + (labels.taken[line - 1] if line else 0)
-        yield begin, labels.stored(max(start, end - 1)) + 1, weight
+        begin = labels.place(max(0, start - 1)) + 1 if start else 0
+        yield begin, labels.place(max(start, end - 1)) + 1, weight
 
 
 def _mark_failed(text: str, marks: Sequence[Mark], failed: Sequence[Span]) -> tuple[Mark, ...]:

@@ -6,22 +6,22 @@ at the beginning of a line. Pure.
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import accumulate
 from typing import Final
 
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output import Envelope
+from keyhole.text.output import Envelope, take
 
 MIN_SHARE: Final = 0.7
 """Share of the lines that have a label, at least."""
 MIN_LINES: Final = 20
 """Lines with a label, at least."""
+SAMPLE_CHARS: Final = 20_000
+"""Characters of the beginning, and of the end, by which it is decided whether lines have labels."""
 MIN_LINES_PER_LABEL: Final = 6
 """Lines for each label in the mean, at least: the words before the colons of a text all differ."""
 
 _LABEL = lazy_pattern(
-    r"(?![\w./-]*\.[a-z]{1,5}:)(?!(?:\[?(?i:info|warn|warning|error|err|debug|trace|fatal|notice|critical|note|npm)\b))"
+    r"\n(?![\w./-]*\.[a-z]{1,5}:)(?!(?:\[?(?i:info|warn|warning|error|err|debug|trace|fatal|notice|critical|note|npm)\b))"
     r"(?:\[[\w@./#-]{1,40}\] |[\w@./#-]{1,60}(?::[\w./-]{1,40})?(?:: | +\| ?|\t| +> ?))"
 )
 """`[api] ` of concurrently, `@town/pump:build: ` of turbo, `web-1  | ` of docker compose, name and tab of parallel."""
@@ -29,14 +29,15 @@ _LABEL = lazy_pattern(
 
 def take_labels(text: str) -> tuple[str, Envelope | None]:
     """Return a text without the labels of its lines, and where they were; the text and None if it has none."""
-    lines = text.split("\n")
-    found = [_LABEL.match(line) for line in lines]
-    labels = Counter(match[0] for match in found if match)
-    count = labels.total()
-    filled = sum(1 for line in lines if line.strip())
-    if count < MIN_LINES or count < MIN_SHARE * filled or count < MIN_LINES_PER_LABEL * len(labels) or len(labels) < 2:
+    ends = text if len(text) <= 2 * SAMPLE_CHARS else f"{text[:SAMPLE_CHARS]}\n{text[-SAMPLE_CHARS:]}"
+    if not _are_labels(ends, [match[0] for match in _LABEL.finditer(f"\n{ends}")]):
         return text, None
-    lengths = [match.end() if match else 0 for match in found]
-    bare = [line[length:] for line, length in zip(lines, lengths, strict=True)]
-    starts = tuple(accumulate((len(line) + 1 for line in bare[:-1]), initial=0))
-    return "\n".join(bare), Envelope(starts, tuple(accumulate(lengths)), ("",) * len(lines))
+    return take(text, [(match.start(), match.end() - 1) for match in _LABEL.finditer(f"\n{text}")])
+
+
+def _are_labels(text: str, found: list[str]) -> bool:
+    """Return whether what was found before the lines of a text is a few labels of nearly all lines."""
+    different = len(set(found))
+    filled = sum(1 for line in text.split("\n") if line.strip())
+    is_enough = len(found) >= max(MIN_LINES, MIN_SHARE * filled)
+    return is_enough and 2 <= different <= len(found) / MIN_LINES_PER_LABEL

@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -19,8 +20,8 @@ from keyhole.text.output import Span
 
 VALUED_KINDS: Final = frozenset({"csv", "json", "jsonl", "yaml", "log", "text", "listing"})
 """Kinds that may be data with fields. Logs, text and listings are only if they begin with the header of a table."""
-MAX_LINES: Final = 20_000
-"""Lines that are examined, which bounds the time to some tenths of a second."""
+MAX_LINES: Final = 3_000
+"""Lines that are examined, which takes up to ten milliseconds, and keys of JSON and YAML."""
 MIN_VALUES: Final = 12
 """Values that a field has at least."""
 MAX_DISTINCT_SHARE: Final = 0.25
@@ -36,145 +37,138 @@ MAX_FOUND: Final = 3
 MAX_FIELDS: Final = 60
 """Fields that are examined."""
 
-_NUMBER = lazy_pattern(r"[-+−]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?%?")
 _KEY_LINE = lazy_pattern(
     r"^([ \t]*(?:- )?)\"?([\w./-]{1,60})\"?[ \t]*: ?(?:\"([^\"\n]*)\"|([^\"{\[\n][^\n]*?)),?$", re.MULTILINE
 )
 _TABLE_HEADER = lazy_pattern(r"[A-Z][A-Z0-9%_()/.#-]*(?:[ \t]+[A-Z%#][A-Z0-9%_()/.#-]*){2,}[ \t]*$")
 
 
-class Value(NamedTuple):
-    """A value of a field, and the line that has it."""
+class Field(NamedTuple):
+    """The values of a field, and the lines that have them."""
 
-    field: str
-    text: str
-    start: int
-    end: int
+    values: Sequence[str]
+    lines: Sequence[Span]
 
 
 def find_telling_values(text: str, kind: str) -> tuple[Span, ...]:
     """Return the lines of data of a kind with a rare value, or with a number that is far from the others, in order."""
-    fields: dict[str, list[Value]] = defaultdict(list)
-    for value in _values(text, kind):
-        if value.field in fields or len(fields) < MAX_FIELDS:
-            fields[value.field].append(value)
-    found = [
-        value for values in fields.values() if len(values) >= MIN_VALUES for value in (*_rare(values), *_far(values))
-    ]
-    return tuple(sorted({(value.start, value.end) for value in (*found, *_exceptional(fields))}))
+    fields = _fields_of(text, kind)
+    found = {
+        field.lines[number]
+        for field in fields.values()
+        if len(field.values) >= MIN_VALUES
+        for number in (*_rare(field.values), *_far(field.values))
+    }
+    return tuple(sorted(found | _exceptional(fields)))
 
 
-def _exceptional(fields: Mapping[str, list[Value]]) -> list[Value]:
-    """Return the first values of fields that few records have, such as the reason why one of them failed.
+def _exceptional(fields: Mapping[str, Field]) -> set[Span]:
+    """Return the first lines of fields that few records have, such as the reason why one of them failed.
 
     Fields of JSON and YAML that are indented less than those of the records are not theirs.
     """
-    if not fields:
-        return []
-    common = max(fields, key=lambda field: len(fields[field]))
-    most, indent = len(fields[common]), _indent(common)
+    most = max((len(field.values) for field in fields.values()), default=0)
+    indent = next((_indent(name) for name, field in fields.items() if len(field.values) == most), 0)
     rare = [
-        values[0]
-        for field, values in fields.items()
-        if len(values) <= RARE_SHARE * most and _indent(field) >= indent and len(values[0].text) > 0
+        field.lines[0]
+        for name, field in fields.items()
+        if len(field.values) <= RARE_SHARE * most and _indent(name) >= indent and field.values[0]
     ]
-    return rare[:MAX_FOUND] if most >= MIN_VALUES and len(rare) <= 2 * MAX_FOUND else []
+    return set(rare[:MAX_FOUND]) if most >= MIN_VALUES and len(rare) <= 2 * MAX_FOUND else set()
 
 
-def _indent(field: str) -> int:
+def _indent(name: str) -> int:
     """Return the indent in the name of a field of JSON or YAML, 0 for any other field."""
-    indent, space, _ = field.partition(" ")
+    indent, space, _ = name.partition(" ")
     return int(indent) if space and indent.isdigit() else 0
 
 
-def _values(text: str, kind: str) -> Iterator[Value]:
+def _fields_of(text: str, kind: str) -> dict[str, Field]:
     if kind in ("json", "yaml"):
-        return _values_of_keys(text)
-    lines = _lines(text)
+        return _fields_of_keys(text)
+    lines = text.split("\n", MAX_LINES)[:MAX_LINES]
     if kind == "jsonl":
-        return _values_of_records(lines)
+        return _fields_of_records(lines)
     if kind == "csv":
-        return _values_of_rows(text, lines)
-    header = text[: text.find("\n")] if kind in VALUED_KINDS else ""
-    return _values_of_columns(header, lines) if _TABLE_HEADER.match(header) else iter(())
+        return _fields_of_rows(lines, list(_rows(lines)))
+    if not _TABLE_HEADER.match(lines[0]):
+        return {}
+    columns = len(lines[0].split())
+    return _fields_of_rows(lines, [line.split(None, columns - 1) for line in lines])
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the first lines of a text with their offsets."""
-    position = 0
-    for line in text.split("\n", MAX_LINES)[:MAX_LINES]:
-        yield position, line
-        position += len(line) + 1
+def _spans_of(lines: Iterable[str]) -> Iterator[Span]:
+    """Yield the offsets of lines that follow each other, each with its line break."""
+    start = 0
+    for line in lines:
+        yield start, start + len(line) + 1
+        start += len(line) + 1
 
 
-def _values_of_keys(text: str) -> Iterator[Value]:
-    """Yield the values of keys. Keys with the same name and indent are one field."""
-    for number, match in enumerate(_KEY_LINE.finditer(text)):
-        if number >= MAX_LINES:
-            return
-        value = match[3] if match[3] is not None else match[4]
-        yield Value(f"{len(match[1])} {match[2]}", value.strip(), match.start(), match.end() + 1)
+def _fields_of_keys(text: str) -> dict[str, Field]:
+    """Return the fields of keys. Keys with the same name and indent are one field."""
+    values: dict[str, list[str]] = defaultdict(list)
+    places: dict[str, list[Span]] = defaultdict(list)
+    for match in islice(_KEY_LINE.finditer(text), MAX_LINES):
+        before, key, quoted, plain = match.groups()
+        name = f"{len(before)} {key}"
+        values[name].append(quoted if quoted is not None else plain)
+        places[name].append((match.start(), match.end() + 1))
+    return {name: Field(values[name], places[name]) for name in islice(values, MAX_FIELDS)}
 
 
-def _values_of_records(lines: Iterable[tuple[int, str]]) -> Iterator[Value]:
-    for start, line in lines:
+def _fields_of_records(lines: Sequence[str]) -> dict[str, Field]:
+    """Return the fields of JSON Lines: the keys of their objects whose values are texts, numbers or truth values."""
+    values: dict[str, list[str]] = defaultdict(list)
+    places: dict[str, list[Span]] = defaultdict(list)
+    for line, place in zip(lines, _spans_of(lines), strict=True):
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(record, dict):
-            for key, value in record.items():
-                if isinstance(value, str | int | float):
-                    yield Value(str(key), str(value), start, start + len(line) + 1)
+        for key, value in record.items() if isinstance(record, dict) else ():
+            if isinstance(value, str | int | float):
+                values[key].append(str(value))
+                places[key].append(place)
+    return {key: Field(values[key], places[key]) for key in islice(values, MAX_FIELDS)}
 
 
-def _values_of_rows(text: str, lines: Iterable[tuple[int, str]]) -> Iterator[Value]:
-    first = text[: text.find("\n")]
-    separator = max(",\t;|", key=first.count)
-    for number, (start, line) in enumerate(lines):
-        cells = next(csv.reader([line], delimiter=separator), []) if number and '"' in line else line.split(separator)
-        for column, cell in enumerate(cells if number else ()):
-            yield Value(str(column), cell.strip(), start, start + len(line) + 1)
+def _rows(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the cells of the lines of a table with a separator."""
+    separator = max(",\t;|", key=lines[0].count)
+    for line in lines:
+        yield next(csv.reader([line], delimiter=separator), []) if '"' in line else line.split(separator)
 
 
-def _values_of_columns(header: str, lines: Iterable[tuple[int, str]]) -> Iterator[Value]:
-    """Yield the values of a table that is set with spaces, as `ps` and `kubectl get` print it."""
-    names = header.split()
-    for number, (start, line) in enumerate(lines):
-        cells = line.split(None, len(names) - 1)
-        if number and len(cells) == len(names):
-            yield from (
-                Value(name, cell, start, start + len(line) + 1) for name, cell in zip(names, cells, strict=True)
-            )
+def _fields_of_rows(lines: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Field]:
+    """Return the columns of a table, without its header and without the lines that have another number of cells."""
+    header, spans = rows[0], list(_spans_of(lines))
+    whole = [number for number, row in enumerate(rows) if number and len(row) == len(header)]
+    places = [spans[number] for number in whole]
+    columns = zip(*(rows[number] for number in whole), strict=True)
+    return {str(name): Field(column, places) for name, column in zip(range(MAX_FIELDS), columns, strict=False)}
 
 
-def _rare(values: list[Value]) -> list[Value]:
-    """Return the first values of a field that are rare, if most of its values are a few."""
-    first: dict[str, Value] = {}
-    counts: dict[str, int] = defaultdict(int)
-    for value in values:
-        first.setdefault(value.text, value)
-        counts[value.text] += 1
+def _rare(values: Sequence[str]) -> Iterator[int]:
+    """Yield the numbers of the first values that are rare, if most values are a few."""
+    counts = Counter(values)
+    most = max(1.0, RARE_SHARE * len(values))
     if len(counts) > MAX_DISTINCT_SHARE * len(values) or max(counts.values()) < MIN_VALUES // 2:
-        return []
-    most = max(1, RARE_SHARE * len(values))
-    rare = [text for text in first if counts[text] <= most and 0 < len(text) <= MAX_VALUE_CHARS]
-    is_exception = sum(counts[text] for text in rare) <= 2 * most
-    return [first[text] for text in sorted(rare, key=counts.__getitem__)[:MAX_FOUND]] if is_exception else []
+        return
+    rare = [text for text, count in counts.items() if count <= most and text.strip() and len(text) <= MAX_VALUE_CHARS]
+    if sum(map(counts.__getitem__, rare)) <= 2 * most:
+        yield from (values.index(text) for text in sorted(rare, key=counts.__getitem__)[:MAX_FOUND])
 
 
-def _far(values: list[Value]) -> list[Value]:
-    """Return the values of a field of numbers that are far from the others, the farthest first."""
-    numbers = [(_number(value.text), value) for value in values if _NUMBER.fullmatch(value.text)]
-    if len(numbers) < max(MIN_VALUES, 0.9 * len(values)):
-        return []
-    middle = median(number for number, _ in numbers)
-    spread = median(abs(number - middle) for number, _ in numbers)
-    far = [(abs(number - middle), value) for number, value in numbers if abs(number - middle) > OUTLIER_FACTOR * spread]
-    if not spread or len(far) > 2 * MAX_FOUND:
-        return []
-    return [value for _, value in sorted(far, key=lambda each: -each[0])[:MAX_FOUND]]
-
-
-def _number(text: str) -> float:
-    return float(text.replace(",", "").replace("−", "-").rstrip("%"))
+def _far(values: Sequence[str]) -> Iterator[int]:
+    """Yield the numbers of the values that are far from the others, the farthest first, if all values are numbers."""
+    try:
+        numbers = list(map(float, values))
+    except ValueError:
+        return
+    middle = median(numbers)
+    distances = [abs(number - middle) for number in numbers]
+    spread = median(distances)
+    far = [place for place, distance in enumerate(distances) if distance > OUTLIER_FACTOR * spread]
+    if spread and len(far) <= 2 * MAX_FOUND:
+        yield from sorted(far, key=lambda place: -distances[place])[:MAX_FOUND]

@@ -85,8 +85,12 @@ class OutputText:
 
     def _name_prefixes(self) -> str:
         """Return the line that says that the time of each line is left out, with the first and the last one."""
-        times = [time for time in self._envelope.times if time] if self._envelope else []
-        return escape_gap_lines(f"[the time of each line is left out: {times[0]} to {times[-1]}]\n") if times else ""
+        if self._envelope is None:
+            return ""
+        first, last = (
+            self._envelope.stored[slice(*self._envelope.cuts[end])].split("\t")[-1].strip() for end in (0, -1)
+        )
+        return escape_gap_lines(f"[the time of each line is left out: {first} to {last}]\n")
 
     def _time_at(self, offset: int, before: str) -> str:
         """Return the time of a line for the mark before it, "" if it is of the same minute as the one before."""
@@ -97,8 +101,8 @@ class OutputText:
         """Return the offsets in the stored text of an omission: from the end of what is shown to the next begin."""
         if self._envelope is None:
             return start, end
-        before = self._envelope.stored(start - 1) + 1 if start else 0
-        return before, self._envelope.stored(end) if end < self._total else self._output.total
+        before = self._envelope.place(start - 1) + 1 if start else 0
+        return before, self._envelope.place(end) if end < self._total else self._output.total
 
     def most_chars(self, spans: Sequence[Span]) -> int:
         """Return a number of characters that `passages` does not grow by if these spans are shown, too."""
