@@ -107,7 +107,7 @@ def test_a_repeated_call_gets_the_new_result() -> None:
 
 def test_keyhole_shows_or_finds_the_answer_and_its_store_has_the_whole_text() -> None:
     questions = [question for question in QUESTIONS if question.result == "commands/ciphers"]
-    trials = list(measure.run_trials(BY_NAME["keyhole, with `keyhole_query`"], 4_000, "", RESULTS, questions))
+    trials = list(measure.run_trials(BY_NAME["keyhole"], 4_000, "", RESULTS, questions))
     assert [(each.found, each.stored) for each in trials] == [(True, True)] * len(questions)
     assert all(each.size <= 4_000 < each.original for each in trials)
 

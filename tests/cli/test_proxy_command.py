@@ -55,11 +55,22 @@ def test_a_wrong_command_line_is_refused(words: list[str], fault: str) -> None:
 
 
 def test_the_choices_of_the_command_line_become_a_policy() -> None:
-    words = ["proxy", "--only", "get_*", "--except", "get_image", "--tool", "a=b=9000", "--keyhole-query", "--", "x"]
+    words = [
+        "proxy",
+        "--only",
+        "get_*",
+        "--except",
+        "get_image",
+        "--tool",
+        "a=b=9000",
+        "--no-query-argument",
+        "--",
+        "x",
+    ]
     policy = read_policy(build_parser().parse_args(words))
     assert [policy.bounds(tool) for tool in ("get_log", "get_image", "put")] == [True, False, False]
     assert policy.tool_bytes == {"a=b": 9_000}
-    assert policy.asks_query
+    assert not policy.asks_query
 
 
 @pytest.mark.parametrize("size", ["a", "a=", "a=1999", "a=200001", "=5000", "a=-5000"])

@@ -70,16 +70,12 @@ def _keyhole(_python: str, _budget: int) -> list[str]:
     return [sys.executable, "-m", "keyhole", "proxy", "--", *REPLAY]
 
 
-def _keyhole_query(_python: str, _budget: int) -> list[str]:
-    return [sys.executable, "-m", "keyhole", "proxy", "--keyhole-query", "--", *REPLAY]
-
-
 SYSTEMS = (
     System("no gateway", _replay, budget=0),
     System("head+tail", _replay, shape=head_and_tail),
     System("FastMCP's limiter", _fastmcp),
     System("governor, as installed", _governor, GovernorStore(), budget=GOVERNOR_BYTES),
     System("governor", _governor, GovernorStore()),
-    System("keyhole", _keyhole, KeyholeStore()),
-    System("keyhole, with `keyhole_query`", _keyhole_query, KeyholeStore(), asks=True),
+    System("keyhole, unasked", _keyhole, KeyholeStore()),
+    System("keyhole", _keyhole, KeyholeStore(), asks=True),
 )

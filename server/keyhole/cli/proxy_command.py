@@ -36,7 +36,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 def read_policy(arguments: argparse.Namespace) -> Policy:
     """Return the choices of the command line. Raises KeyholeError: invalid_argument."""
     sizes = dict(_tool_size(each) for each in arguments.tools or ())
-    return Policy(tuple(arguments.only or ()), tuple(arguments.excluded or ()), sizes, arguments.keyhole_query)
+    return Policy(tuple(arguments.only or ()), tuple(arguments.excluded or ()), sizes, arguments.asks_query)
 
 
 def _tool_size(text: str) -> tuple[str, int]:

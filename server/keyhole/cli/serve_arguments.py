@@ -74,7 +74,8 @@ def add_proxy(commands: Any) -> None:
         help="greatest size of the results of one tool; may be repeated",
     )
     proxy.add_argument(
-        "--keyhole-query",
-        action="store_true",
-        help="add the optional argument keyhole_query to the tools, for the question that a long result should answer",
+        "--no-query-argument",
+        dest="asks_query",
+        action="store_false",
+        help="do not add to the tools the optional argument keyhole_query, with the question that a long result answers",
     )

@@ -28,6 +28,9 @@ KIND_NAMES: Final = {
 """The names of the kinds of outputs, as they are shown."""
 MAX_SHOWN_TITLE: Final = 80
 """Bytes of the command line that are shown in a result. Its reader has usually just run it."""
+WHOLE_FILE_CHARS: Final = 20_000
+"""Characters up to which a file that was read is left alone, some 500 lines of source. An agent that reads a file to
+edit it needs its exact lines. Longer files are data or logs, or are better read in parts."""
 MAX_COMMAND: Final = 2_000
 """Characters of a command line that are stored: a longer one contains the text of a script. Exports allow as many."""
 

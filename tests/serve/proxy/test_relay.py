@@ -262,7 +262,7 @@ class TestRewriting:
         assert isinstance(relay.from_server("one", line(id=1, result={}))[0], ToClient)
 
     def test_the_question_of_a_call_is_not_handed_on_but_ranks_its_result(self) -> None:
-        relay = make(asks_query=True)
+        relay = make()
         call = request(1, "tools/call", name="a", arguments={"x": "y", "keyhole_query": "why"})
         ((_, handed_on),) = to_servers(relay.from_client(call))
         assert handed_on["params"]["arguments"] == {"x": "y"}
@@ -270,6 +270,15 @@ class TestRewriting:
         assert isinstance(step, BoundResult)
         assert step.pending.intent
         assert step.pending.intent.query == "why"
+
+    def test_a_tool_with_an_argument_of_that_name_gets_it(self) -> None:
+        relay = make()
+        relay.from_client(request(1, "tools/list"))
+        tool = {"name": "a", "inputSchema": {"type": "object", "properties": {"keyhole_query": {}}}}
+        relay.from_server("one", line(id=1, result={"tools": [tool]}))
+        call = request(2, "tools/call", name="a", arguments={"keyhole_query": "why"})
+        ((_, handed_on),) = to_servers(relay.from_client(call))
+        assert handed_on["params"]["arguments"] == {"keyhole_query": "why"}
 
 
 JSON = st.recursive(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from keyhole.serve.proxy.rewrite import (
     PREFIXED_READER,
     QUERY_ARGUMENT,
@@ -12,13 +14,14 @@ from keyhole.serve.proxy.rewrite import (
     rewrite_instructions,
     rewrite_tools,
     split_query,
+    with_own_query,
 )
 
 TOOL = {"name": "get_log", "inputSchema": {"type": "object", "properties": {"a": {}}}, "outputSchema": {}, "new": 1}
 
 
 def test_a_bounded_tool_loses_its_output_schema_and_keeps_unknown_fields() -> None:
-    assert rewrite_tools([TOOL], Policy()) == [
+    assert rewrite_tools([TOOL], Policy(asks_query=False)) == [
         {"name": "get_log", "inputSchema": {"type": "object", "properties": {"a": {}}}, "new": 1}
     ]
 
@@ -28,10 +31,34 @@ def test_a_tool_that_is_not_bounded_stays_as_it_is() -> None:
     assert rewrite_tools([TOOL], Policy(only=("put_*",))) == [TOOL]
 
 
-def test_the_argument_for_a_question_is_added_on_request_and_never_twice() -> None:
-    (tool,) = rewrite_tools([TOOL], Policy(asks_query=True))
+def test_the_argument_for_a_question_is_added_and_never_twice() -> None:
+    (tool,) = rewrite_tools([TOOL], Policy())
     assert list(tool["inputSchema"]["properties"]) == ["a", QUERY_ARGUMENT]
-    assert rewrite_tools([tool], Policy(asks_query=True)) == [tool]
+    assert rewrite_tools([tool], Policy()) == [tool]
+
+
+def test_a_tool_with_an_argument_of_that_name_keeps_its_own() -> None:
+    own = {"name": "ask", "inputSchema": {"properties": {QUERY_ARGUMENT: {}}}}
+    assert with_own_query([TOOL, own, "x", {"name": "no schema"}]) == {"ask"}
+    params = {"name": "ask", "arguments": {QUERY_ARGUMENT: "why"}}
+    assert split_query(params, is_own=True) == (params, "why")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query", "is_whole"),
+    [
+        ({"path": "/srv/app/main.py"}, "", True),
+        ({"file_path": "C:\\srv\\main.py"}, "", True),
+        ({"path": "/srv/app/main.py"}, "which port", False),
+        ({"path": "/srv/app"}, "", False),
+        ({"path": "."}, "", False),
+        ({"pattern": "a.py"}, "", False),
+    ],
+)
+def test_a_call_that_names_a_file_and_asks_nothing_reads_a_whole_file(
+    arguments: dict[str, str], query: str, is_whole: bool
+) -> None:
+    assert read_intent("read", arguments, query).is_whole_file is is_whole
 
 
 def test_the_argument_for_a_question_is_removed_before_the_call_is_handed_on() -> None:

@@ -103,7 +103,7 @@ def test_one_tool_may_have_its_own_budget_and_others_are_left_alone(tmp_path: Pa
 
 
 def test_a_question_ranks_the_result_and_is_not_handed_on(tmp_path: Path) -> None:
-    with proxy(tmp_path, "--keyhole-query") as client:
+    with proxy(tmp_path) as client:
         client.greet()
         assert shown(client.call(1, "small", keyhole_query="x", a=1)) == 'small {"a": 1}'
         assert "004321 the step" in shown(client.call(2, "big", keyhole_query="004321"))

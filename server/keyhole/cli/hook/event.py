@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from keyhole.text.output_facts import WHOLE_FILE_CHARS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     Json = Mapping[str, Any]
 
-READ_CHARS: Final = 20_000
-"""Characters up to which a file that was read is left alone, some 500 lines of source. An agent that reads a file to
-edit it needs its exact lines. Longer files are data or logs, or are better read in parts."""
 MAX_ARGUMENT: Final = 200
 """Characters of one argument in the line that describes a call."""
 OWN_TOOLS: Final = ("web_fetch", "search", "read_artifact")
@@ -104,7 +103,7 @@ def read_result(text: str, path: str, arguments: Json, note: str = "") -> Result
     """Return the result of reading a file, None if the call names the part to read."""
     if any(arguments.get(name) is not None for name in ("offset", "limit", "pages", "view_range")):
         return None
-    return Result(text, name=path.replace("\\", "/").rpartition("/")[2], least=READ_CHARS, note=note)
+    return Result(text, name=path.replace("\\", "/").rpartition("/")[2], least=WHOLE_FILE_CHARS, note=note)
 
 
 def block_texts(blocks: list[Any]) -> list[str]:

@@ -29,8 +29,10 @@ from keyhole.serve.proxy.steps import Client, Pending
 from keyhole.store.adopting import AdoptingStore
 from keyhole.store.base import Store
 from keyhole.store.ids import artifact_id
-from keyhole.text.output_facts import output_title, output_url
+from keyhole.text.output_facts import WHOLE_FILE_CHARS, output_title, output_url
 
+WHOLE_FILE_BYTES: Final = WHOLE_FILE_CHARS + 5_000
+"""Bytes of a response with a file that hooks leave alone: its escapes and the message around it."""
 DATA_KIND: Final = "opaque"
 """The kind of output as which base64 data is stored."""
 
@@ -95,6 +97,8 @@ class Bounder:
         if message.result is not None and message.result.get("isError") is True:
             return Limits(client_budget(self._config, limits, MAX_BUDGET), media)
         chosen = self._policy.bytes_of(pending.intent.names) if pending.intent else None
+        if chosen is None and pending.intent and pending.intent.is_whole_file and len(message.raw) <= WHOLE_FILE_BYTES:
+            chosen = max(WHOLE_FILE_BYTES, client_budget(self._config, limits).size)
         return Limits(client_budget(self._config, limits, chosen), media)
 
     def _shorten(self, intent: Intent, outputs: dict[int, Bounded], text: str, chars: int) -> Callable[[int], Bounded]:

@@ -61,6 +61,8 @@ class Relay:
         """Why the only server takes no requests, "" if it does."""
         self._handshake = Handshake()
         self._has_tools = True
+        self._own_query: frozenset[str] = frozenset()
+        """The tools that have an argument of the name of Keyhole's for the question."""
         self.reader = rewrite.READER
         """The name of Keyhole's own tool."""
 
@@ -126,7 +128,10 @@ class Relay:
         """Return the steps that give a request to its servers. Raises KeyholeError if there is none for it."""
         intent = None
         if message.method in BOUNDED:
-            params, query = rewrite.split_query(message.params) if self._policy.asks_query else (message.params, "")
+            params, query = message.params, ""
+            if self._policy.asks_query:
+                is_own = str(params.get("name")) in self._own_query
+                params, query = rewrite.split_query(params, is_own=is_own)
             arguments = params.get("arguments") or params
             intent = rewrite.read_intent(_subject(message), arguments, query, self._own_name(message))
             message = message if params is message.params else message.with_data(params=params)
@@ -262,6 +267,7 @@ class Relay:
         own_name = self._group.own_name if self._group else str
         tools = rewrite.rewrite_tools(result["tools"], self._policy, own_name)
         self.reader = rewrite.reader_name(result["tools"], self.reader)
+        self._own_query |= rewrite.with_own_query(result["tools"])
         if result.get("nextCursor"):
             return {**result, "tools": tools}
         missing = pending.incomplete.values() if pending else ()

@@ -48,8 +48,8 @@ class Policy:
     """Patterns of tools whose results are never changed."""
     tool_bytes: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """The budget of single tools in bytes, by name."""
-    asks_query: bool = False
-    """True to add `QUERY_ARGUMENT` to the tools."""
+    asks_query: bool = True
+    """True to add `QUERY_ARGUMENT` to the tools that have no argument of that name."""
 
     def bounds(self, *names: str) -> bool:
         """Return whether the results of a tool are bounded. `names`: those that the client and its server know."""
@@ -74,6 +74,13 @@ class Intent:
     """The name of the file that the tool reads, which tells the kind of its content."""
     own_name: str = ""
     """The name by which one of several servers knows the tool."""
+    has_question: bool = False
+    """True if the call says what its result should answer."""
+
+    @property
+    def is_whole_file(self) -> bool:
+        """True if the call reads a file as a whole, as an agent does to edit it: a path, and no question."""
+        return "." in self.name[1:] and not self.has_question
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,6 +107,16 @@ def _rewrite_tool(tool: Any, policy: Policy, own_name: Callable[[str], str]) -> 
         if QUERY_ARGUMENT not in properties:
             tool["inputSchema"] = {**schema, "properties": {**properties, QUERY_ARGUMENT: _QUERY_SCHEMA}}
     return tool
+
+
+def with_own_query(tools: Iterable[Any]) -> frozenset[str]:
+    """Return the names of the tools that have an argument `QUERY_ARGUMENT` of their own, which their server gets."""
+    schemas = ((tool.get("name"), tool.get("inputSchema")) for tool in tools if isinstance(tool, dict))
+    return frozenset(
+        str(name)
+        for name, schema in schemas
+        if isinstance(schema, dict) and QUERY_ARGUMENT in (schema.get("properties") or ())
+    )
 
 
 def reader_name(tools: Sequence[Any], known: str = READER) -> str:
@@ -138,14 +155,14 @@ def capabilities_of(result: Mapping[str, Any]) -> Mapping[str, Any]:
     return capabilities if isinstance(capabilities, dict) else {}
 
 
-def split_query(params: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """Return the parameters of a call without `QUERY_ARGUMENT`, and its value."""
+def split_query(params: Mapping[str, Any], *, is_own: bool = False) -> tuple[Mapping[str, Any], str]:
+    """Return the parameters of a call without `QUERY_ARGUMENT`, unless the tool has it of its own, and its value."""
     arguments = params.get("arguments")
     if not isinstance(arguments, dict) or QUERY_ARGUMENT not in arguments:
         return params, ""
     rest = {name: value for name, value in arguments.items() if name != QUERY_ARGUMENT}
-    query = arguments[QUERY_ARGUMENT]
-    return {**params, "arguments": rest}, query if isinstance(query, str) else ""
+    query = arguments[QUERY_ARGUMENT] if isinstance(arguments[QUERY_ARGUMENT], str) else ""
+    return (params if is_own else {**params, "arguments": rest}), query
 
 
 def _matches(names: Iterable[str], patterns: Iterable[str]) -> bool:
@@ -160,4 +177,5 @@ def read_intent(tool: str, arguments: object, query: str = "", own_name: str = "
     command = next((texts[name] for name in _COMMAND_ARGUMENTS if name in texts), tool)
     path = next((texts[name] for name in _PATH_ARGUMENTS if name in texts), "")
     words = (query or " ".join(texts.values()))[:MAX_QUERY]
-    return Intent(tool, words, command, path.rstrip("/").rpartition("/")[2], own_name)
+    name = path.replace("\\", "/").rpartition("/")[2]
+    return Intent(tool, words, command, name, own_name, has_question=bool(query))
