@@ -215,8 +215,6 @@ SHORT_MODULES = {
     "extract/workers/base.py": "a port",
     "retrieval/explain.py": "a port",
     "retrieval/progress.py": "a port",
-    "render/boundary.py": "imported by a hook, which has no time for the rest of rendering",
-    "render/outputs.py": "likewise",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "sharing/owner.py": "a context variable that every layer reads",
     "text/lazy_pattern.py": "used by every layer",

@@ -24,6 +24,14 @@ def test_the_call_that_reads_on_is_named_only_with_an_id() -> None:
     assert "Next:" not in bounded_text(HEAD, SHOWN, b"", "", following)
 
 
+def test_a_reader_in_a_shell_is_given_the_command_too() -> None:
+    following = {"offset": 3, "limit": 8_000}
+    assert bounded_text(HEAD, SHOWN, b"", "id1", following, in_shell=True).endswith(
+        "limit=8000)\nIn a shell: keyhole read id1 --offset 3 --limit 8000\n[end]"
+    )
+    assert "keyhole read" not in bounded_text(HEAD, SHOWN, b"", "", following, in_shell=True)
+
+
 def test_the_boundary_encloses_the_text() -> None:
     lines = bounded_text(HEAD, SHOWN, b"key", "", None).splitlines()
     assert lines[1].startswith("--- untrusted text ")

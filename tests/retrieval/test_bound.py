@@ -15,6 +15,7 @@ from keyhole.extract.outputs import terminal_text
 from keyhole.records import Artifact
 from keyhole.retrieval.bound import BUDGET, MIN_BUDGET, bound, read_and_store
 from keyhole.store.memory import MemoryStore
+from keyhole.text.output_facts import OutputFacts
 from tests.support.fakes import Clock
 from tests.support.product import SECRET, retrieval
 
@@ -145,7 +146,7 @@ def test_an_output_that_is_read_once_is_bounded_within_several_sizes_and_stored_
             stored.append(artifact)
 
     shorten = read_and_store(
-        BUILD, "undefined", 2_000, command="make", store=Outputs(), indexes=False, secret=SECRET, now=5.0
+        BUILD, "undefined", 2_000, OutputFacts("make"), store=Outputs(), indexes=False, secret=SECRET, now=5.0
     )
     for chars in (2_000, 1_000, 400):
         within = shorten(chars)

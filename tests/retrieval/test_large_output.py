@@ -13,6 +13,7 @@ from keyhole.passages.stems import query_words
 from keyhole.retrieval import bound as bound_module
 from keyhole.retrieval.large_output import bound_blocks
 from keyhole.store.memory import MemoryStore
+from keyhole.text.output_facts import OutputFacts
 from tests.support.fakes import Clock
 from tests.support.product import SECRET
 
@@ -43,7 +44,7 @@ def gaps_in(text: str) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("query", [None, "deadlock shard"])
 def test_a_large_output_is_stored_whole_and_shows_its_failure(store: MemoryStore, query: str | None) -> None:
     bounded = bound_blocks(
-        blocks_of(LOG.encode()), query=query, budget=2_000, command="serve", store=store, secret=SECRET, now=5.0
+        blocks_of(LOG.encode()), query, 2_000, OutputFacts("serve"), store=store, secret=SECRET, now=5.0
     )
     assert len(bounded.text) <= 2_000
     assert LINES[21_000] in bounded.text
@@ -57,7 +58,7 @@ def test_a_large_output_is_stored_whole_and_shows_its_failure(store: MemoryStore
 @pytest.mark.parametrize("budget", [400, 1_000, 4_000, 20_000])
 @pytest.mark.parametrize("query", [None, "deadlock", "worker-5 request 30000"])
 def test_what_is_shown_and_what_is_omitted_are_the_whole_text(budget: int, query: str | None) -> None:
-    bounded = bound_blocks(blocks_of(LOG.encode()), query=query, budget=budget)
+    bounded = bound_blocks(blocks_of(LOG.encode()), query, budget, OutputFacts())
     assert len(bounded.text) <= budget
     body = bounded.text.split("\n", 2)[2]
     gaps = gaps_in(body)
@@ -70,9 +71,9 @@ def test_what_is_shown_and_what_is_omitted_are_the_whole_text(budget: int, query
 
 
 def test_a_text_in_memory_is_bounded_in_the_same_way(store: MemoryStore) -> None:
-    options = {"query": "deadlock", "budget": 1_500, "command": "serve", "secret": SECRET}
-    from_blocks = bound_blocks(blocks_of(LOG.encode()), store=store, **options)  # type: ignore[arg-type]
-    from_text = keyhole.bound(LOG, store=store, **options)  # type: ignore[arg-type]
+    facts = OutputFacts("serve")
+    from_blocks = bound_blocks(blocks_of(LOG.encode()), "deadlock", 1_500, facts, store=store, secret=SECRET)
+    from_text = keyhole.bound(LOG, query="deadlock", budget=1_500, command="serve", store=store, secret=SECRET)
     assert from_text.id == from_blocks.id
     assert LINES[21_000] in from_text.text
     assert gaps_in(from_text.text) == list(from_text.omitted)
@@ -83,7 +84,7 @@ def test_a_text_in_memory_is_bounded_in_the_same_way(store: MemoryStore) -> None
     [b"x" * 300_000, bytes(range(256)) * 1_000, b"\xff\xfe" + LOG[:200_000].encode("utf-16-le"), b"\r" * 200_000],
 )
 def test_any_bytes_are_bounded_and_stored_verbatim(output: bytes, store: MemoryStore) -> None:
-    bounded = bound_blocks(blocks_of(output), budget=1_000, store=store, secret=SECRET)
+    bounded = bound_blocks(blocks_of(output), None, 1_000, OutputFacts(), store=store, secret=SECRET)
     assert len(bounded.text) <= 1_000
     assert bounded.text.endswith("[end]")
     assert bounded.id
@@ -97,12 +98,12 @@ def test_any_bytes_are_bounded_and_stored_verbatim(output: bytes, store: MemoryS
 
 
 def test_a_small_output_is_unchanged() -> None:
-    bounded = bound_blocks([b"a", b"", b"b\r\n"], budget=400)
+    bounded = bound_blocks([b"a", b"", b"b\r\n"], None, 400, OutputFacts())
     assert (bounded.text, bounded.unchanged) == ("ab\r\n", True)
 
 
 def test_a_budget_that_is_too_small_is_an_error_before_anything_is_read() -> None:
     blocks = blocks_of(LOG.encode())
     with pytest.raises(KeyholeError):
-        bound_blocks(blocks, budget=10)
+        bound_blocks(blocks, None, 10, OutputFacts())
     assert len(list(blocks)) == len(list(blocks_of(LOG.encode())))

@@ -14,8 +14,9 @@ from pathlib import Path
 from benchmarks.outputs.corpus import Output, load_outputs
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.records import Answer
-from keyhole.retrieval.bound import Bounded, bound
+from keyhole.retrieval.bound import Bounded, bound_text
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.text.output_facts import OutputFacts
 from tests.clients.tool_calls import next_call
 from tests.support import reference
 from tests.support.console import run_command, temporary_installation
@@ -58,8 +59,8 @@ def recorded_product() -> tuple[str, Retrieval]:
 def bounded_example() -> tuple[Output, Bounded]:
     """Return an output of a test run that failed, and its bounded form as `keyhole bound` prints it."""
     output = load_outputs()[OUTPUT_EXAMPLE]
-    facts = {"command": output.command, "exit_status": output.exit, "store": retrieval({}).store, "secret": SECRET}
-    return output, bound(output.text, budget=OUTPUT_BUDGET, **facts)  # type: ignore[arg-type]
+    facts = OutputFacts(output.command, exit_status=output.exit, is_in_shell=True)
+    return output, bound_text(output.text, None, OUTPUT_BUDGET, facts, store=retrieval({}).store, secret=SECRET)
 
 
 def worked_output() -> str:

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from keyhole.cli.output_log import record_output
+from keyhole.cli.output_log import Asked, record_output
 from keyhole.cli.text_io import STDIN, print_bytes, print_text, read_blocks
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.store.home import boundary_secret, home_folder
+from keyhole.text.output_facts import OutputFacts
 
 if TYPE_CHECKING:
     import argparse
@@ -30,22 +31,23 @@ MAX_CHAR_BYTES: Final = 4
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Print the bounded output, or the same bytes if they fit, and return 0."""
     is_piped, started_at = arguments.file == STDIN, time.time()
-    facts: dict[str, Any] = {
-        "query": arguments.query,
-        "budget": arguments.budget,
-        "command": arguments.of,
-        "name": "" if is_piped else Path(arguments.file).name,
-        "exit_status": arguments.exit,
-        "folder": current_folder() if is_piped else "",
-    }
-    bounded, begun = bound_output(config, read_blocks(arguments.file), started_at, kind=arguments.kind, **facts)
+    facts = OutputFacts(
+        arguments.of,
+        "" if is_piped else Path(arguments.file).name,
+        arguments.kind,
+        arguments.exit,
+        current_folder() if is_piped else "",
+        is_in_shell=True,
+    )
+    asked = Asked(arguments.query, arguments.budget)
+    bounded, begun = bound_output(config, read_blocks(arguments.file), started_at, asked, facts)
     if arguments.json:
         from keyhole.cli.table import print_json
 
         print_json(bounded._asdict())
     else:
         print_bounded(bounded, begun)
-    record_output(config, "pipe", bounded, bounded.text, started_at, facts)
+    record_output(config, "pipe", bounded, bounded.text, started_at, asked, facts)
     return 0
 
 
@@ -71,7 +73,7 @@ def keeps_outputs(config: Config) -> bool:
 
 
 def bound_output(
-    config: Config, blocks: Iterable[bytes], started_at: float, *, budget: int, **options: Any
+    config: Config, blocks: Iterable[bytes], started_at: float, asked: Asked, facts: OutputFacts
 ) -> tuple[Bounded, bytes]:
     """Return a bounded output and its first bytes: all of them, if it is unchanged.
 
@@ -82,20 +84,20 @@ def bound_output(
     begun, blocks = bytearray(), iter(blocks)
     for block in blocks:
         begun += block
-        if len(begun) > MAX_CHAR_BYTES * budget:
+        if len(begun) > MAX_CHAR_BYTES * asked.budget:
             break
     blocks = chain([bytes(begun)], blocks)
-    if keeps_outputs(config) and len(begun) > budget:
+    if keeps_outputs(config) and len(begun) > asked.budget:
         from keyhole.cli.build import open_stores
         from keyhole.store.base import LOCAL
 
         with closing(open_stores(config)) as stores:
             try:
-                options["store"], secret = stores.for_tenant(LOCAL)
+                store, secret = stores.for_tenant(LOCAL)
             except KeyholeError as error:
                 log.warning("the output is not stored: %s", error.message)
             else:
-                bounded = bound_blocks(blocks, budget=budget, secret=secret, now=started_at, **options)
-                return bounded, bytes(begun)
+                kept = bound_blocks(blocks, *asked, facts, store=store, secret=secret, now=started_at)
+                return kept, bytes(begun)
     secret = boundary_secret(home_folder(config.home))
-    return bound_blocks(blocks, budget=budget, secret=secret, **options), bytes(begun)
+    return bound_blocks(blocks, *asked, facts, secret=secret), bytes(begun)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from keyhole._version import __version__
 from keyhole.config.config import Config
@@ -13,25 +13,38 @@ from keyhole.errors import KeyholeError
 from keyhole.store.home import home_folder
 from keyhole.store.ids import random_id
 from keyhole.store.spool import spool_folder, write_call
+from keyhole.text.output_facts import OutputFacts
 from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
     from keyhole.retrieval.bound import Bounded
 
 
+class Asked(NamedTuple):
+    """A question about an output, and the characters of its answer."""
+
+    query: str | None
+    budget: int
+
+
 def record_output(
-    config: Config, origin: str, bounded: Bounded, result: str, started_at: float, facts: Mapping[str, Any]
+    config: Config, origin: str, bounded: Bounded, result: str, started_at: float, asked: Asked, facts: OutputFacts
 ) -> None:
     """Record a bounded output, unless it is not stored or the settings record no calls. A fault is ignored.
 
-    `result`: what was printed of it. `facts`: the arguments of `bound` that say what the output is. The program that
-    reads the output may wait for the end of this process, so the record is left in the spool folder for the log.
+    `result`: what was printed of it. The program that reads the output may wait for the end of this process, so the
+    record is left in the spool folder for the log.
     """
     if config.record == "off" or config.store == "memory" or bounded.id is None:
         return
     call = {
-        **{name: mask_secrets(value) if isinstance(value, str) else value for name, value in facts.items()},
         "id": random_id(),
+        "query": mask_secrets(asked.query or ""),
+        "budget": asked.budget,
+        "command": mask_secrets(facts.command),
+        "name": mask_secrets(facts.name),
+        "folder": mask_secrets(facts.folder),
+        "exit_status": facts.exit_status,
         "origin": origin,
         "client": f"keyhole {__version__}",
         "started_at": started_at,

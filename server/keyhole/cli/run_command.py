@@ -13,19 +13,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from keyhole.cli.background_output import keep_reading
 from keyhole.cli.bound_command import bound_output, current_folder, keeps_outputs, print_bounded
 from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Alarm, Ended, Program, end_by_signal, run_child
 from keyhole.cli.live_output import LiveOutput
-from keyhole.cli.output_log import record_output
+from keyhole.cli.output_log import Asked, record_output
 from keyhole.cli.text_io import discard_buffered, print_bytes
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.home import home_folder
 from keyhole.store.running_output import RunningOutput
 from keyhole.store.spool import spool_folder
+from keyhole.text.output_facts import OutputFacts
 from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class _Run(NamedTuple):
     ended: Ended
     notice: str
     """Lines that say why the output is not what the command would have printed."""
-    facts: Mapping[str, Any]
+    asked: Asked
+    facts: OutputFacts
     """What `bound` is told of the output."""
     started_at: float
 
@@ -107,10 +109,9 @@ def run_program(config: Config, options: Options, program: Program, command: str
             print(notice, end="", file=sys.stderr)
             notice = ""
         budget = options.budget - len(notice) - live.printed - live.ends_in_line
-        facts = {
-            "query": options.query, "budget": budget, "command": command, "exit_status": ended.status, "folder": folder,
-        }  # fmt: skip
-        if _print_result(_Run(config, options, output, live, ended, notice, facts, started_at)):
+        facts = OutputFacts(command, "", options.kind, ended.status, folder, is_in_shell=True)
+        asked = Asked(options.query, budget)
+        if _print_result(_Run(config, options, output, live, ended, notice, asked, facts, started_at)):
             output.remove()
     _keep_reading(ended, spool, known)
     if ended.signal:
@@ -145,10 +146,9 @@ def _print_result(done: _Run) -> bool:
     if not done.options.json and not done.notice and done.output.size <= done.options.budget:
         _print(lambda: print_bytes(b"".join(done.output.blocks())[done.live.printed :]))
         return True
-    bounded, begun = bound_output(
-        done.config, done.output.blocks(), done.started_at, kind=done.options.kind, **done.facts
-    )
-    record_output(done.config, "run", bounded, done.notice + bounded.text, done.started_at, done.facts)
+    bounded, begun = bound_output(done.config, done.output.blocks(), done.started_at, done.asked, done.facts)
+    result = done.notice + bounded.text
+    record_output(done.config, "run", bounded, result, done.started_at, done.asked, done.facts)
     _print(lambda: _print_bounded(done, bounded, begun))
     return bounded.unchanged or bounded.id is not None
 

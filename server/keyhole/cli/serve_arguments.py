@@ -77,5 +77,5 @@ def add_proxy(commands: Any) -> None:
         "--no-query-argument",
         dest="asks_query",
         action="store_false",
-        help="do not add to the tools the optional argument keyhole_query, with the question that a long result answers",
+        help="do not add to the tools the optional argument keyhole_query, with the question for a long result",
     )

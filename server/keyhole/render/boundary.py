@@ -30,6 +30,11 @@ def read_call(id: str, arguments: NextArguments | None) -> str:
     return f'read_artifact(id="{id}", {values})' if values else ""
 
 
+def read_command(id: str, arguments: NextArguments) -> str:
+    """Return the command that does what the `read_call` with these arguments does."""
+    return f"keyhole read {id} {' '.join(f'--{name} {value}' for name, value in arguments.items())}"
+
+
 def enclose(body: str, secret: bytes) -> str:
     """Return a page's text between two boundary lines that the page cannot forge."""
     mark = boundary_mark(secret, body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from keyhole.render.boundary import END, NextArguments, enclose, read_call
+from keyhole.render.boundary import END, NextArguments, enclose, read_call, read_command
 from keyhole.text.output import Shown
 from keyhole.text.output_facts import describe_output
 
@@ -25,11 +25,16 @@ class OutputHead(NamedTuple):
     """The exit status of the command, None if it is unknown."""
 
 
-def bounded_text(head: OutputHead, shown: Shown, secret: bytes, id: str, following: NextArguments | None) -> str:
-    """Return the text of a bounded output for a model. Without an `id`, nothing can be read on."""
-    call = read_call(id, following) if id else ""
-    lines = [_first_line(head, shown), enclose(shown.text, secret), call and f"Next: {call}", END]
-    return "\n".join(line for line in lines if line)
+def bounded_text(
+    head: OutputHead, shown: Shown, secret: bytes, id: str, following: NextArguments | None, *, in_shell: bool = False
+) -> str:
+    """Return the text of a bounded output for a model. Without an `id`, nothing can be read on.
+
+    `in_shell`: also name the command that reads on, for a reader that may lack the tool.
+    """
+    calls = [f"Next: {read_call(id, following)}"] if id and following else []
+    calls += [f"In a shell: {read_command(id, following)}"] if calls and following and in_shell else []
+    return "\n".join([_first_line(head, shown), enclose(shown.text, secret), *calls, END])
 
 
 def _first_line(head: OutputHead, shown: Shown) -> str:

@@ -37,19 +37,16 @@ def _adopt(path: Path, store: Store, secret: bytes) -> bool:
     from keyhole.store.base import TOO_LARGE
     from keyhole.store.forget_mark import FORGOTTEN
     from keyhole.store.running_output import abandoned
-    from keyhole.text.output_facts import output_notes, output_title
+    from keyhole.text.output_facts import OutputFacts
 
     try:
         with abandoned(path) as found, TemporaryFile() as file:
             if found is None:
                 return False
-            facts = found.facts
-            command = facts.get("command", "")
-            text, read = read_blocks(found.blocks(), file, "", command=command)
+            facts = OutputFacts(found.facts.get("command", ""), folder=found.facts.get("folder", ""))
+            text, read = read_blocks(found.blocks(), file, "", facts)
             if text.chars:
-                notes = output_notes(command, None, facts.get("folder", ""))
-                now = float(facts.get("time", "0"))
-                store_text(text, read, store, secret, output_title(command, ""), notes, now, cut=True)
+                store_text(text, read, store, secret, facts, float(found.facts.get("time", "0")), cut=True)
             return text.chars > 0
     except (OSError, ValueError, KeyholeError) as error:
         log.warning("cannot store the output %s of a command that was killed: %s", path.name, error)

@@ -22,11 +22,11 @@ from keyhole.render.outputs import OutputHead, bounded_text
 from keyhole.retrieval.adopt import output_words
 from keyhole.store.ids import artifact_id
 from keyhole.text.output import Shown
-from keyhole.text.output_facts import output_notes, output_title, output_url
+from keyhole.text.output_facts import OutputFacts, output_url
 from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from keyhole.records import Artifact
 
@@ -102,35 +102,27 @@ def bound(
     """
     check_options(kind, budget)
     text = output if isinstance(output, str) else decode_output(output)
+    facts = OutputFacts(command or "", name or "", kind, exit_status, folder)
+    return bound_text(text, query, budget, facts, store=store, secret=secret, now=now)
+
+
+def bound_text(
+    text: str, query: str | None, budget: int, facts: OutputFacts, *,
+    store: OutputStore | None = None, secret: bytes = b"", now: float = 0.0,
+) -> Bounded:  # fmt: skip
+    """Return the text of an output within `budget` characters, as `bound` does."""
     if len(text) <= budget:
-        return Bounded(
-            text, kind or recognise(terminal_text(text), command or "", name or ""), None, len(text), unchanged=True
-        )
-    return read_and_store(
-        text,
-        query,
-        budget,
-        kind=kind,
-        command=command or "",
-        name=name or "",
-        exit_status=exit_status,
-        folder=folder,
-        store=store,
-        secret=secret,
-        now=now,
-    )(budget)
+        kind = facts.kind or recognise(terminal_text(text), facts.command, facts.name)
+        return Bounded(text, kind, None, len(text), unchanged=True)
+    return read_and_store(text, query, budget, facts, store=store, secret=secret, now=now)(budget)
 
 
 def read_and_store(
     output: str,
     query: str | None,
     budget: int,
+    facts: OutputFacts,
     *,
-    kind: str | None = None,
-    command: str = "",
-    name: str = "",
-    exit_status: int | None = None,
-    folder: str = "",
     store: OutputStore | None = None,
     indexes: bool = True,
     secret: bytes = b"",
@@ -141,21 +133,21 @@ def read_and_store(
     `budget`: the largest of these numbers. `indexes`: False if the store makes the search words later. The other
     arguments are those of `bound`.
     """
-    text, read = read_whole(output, query, budget, kind, command, name)
-    id, title = "", output_title(command, name)
+    text, read = read_whole(output, query, budget, facts)
+    id = ""
     if store is not None:
         from keyhole.records import Artifact
 
         url = output_url(read.kind)
-        id, notes = artifact_id(secret, url, text), output_notes(command, exit_status, folder)
-        words = output_words(title, read.text, read.marks) if indexes else ""
-        store.put(Artifact(id, url, url, title, text, "text/plain", "", now, notes=notes), words)
-    lines, words = count_lines(text), command_words(mask_secrets(command))
+        id = artifact_id(secret, url, text)
+        words = output_words(facts.title, read.text, read.marks) if indexes else ""
+        store.put(Artifact(id, url, url, facts.title, text, "text/plain", "", now, notes=facts.notes), words)
+    lines = count_lines(text)
 
     def bound_read(chars: int) -> Bounded:
         if len(output) <= chars:
             return Bounded(output, read.kind, None, len(output), unchanged=True)
-        return render_output(read, lines, query, chars, title, words, exit_status, id, secret)
+        return render_output(read, lines, query, chars, facts, id, secret)
 
     return bound_read
 
@@ -176,61 +168,50 @@ def check_options(kind: str | None, budget: int) -> None:
     raise KeyholeError(Code.INVALID_ARGUMENT, f"budget must be at least {MIN_BUDGET}")
 
 
-def read_whole(
-    text: str, query: str | None, budget: int, kind: str | None, command: str, name: str
-) -> tuple[str, Output]:
+def read_whole(text: str, query: str | None, budget: int, facts: OutputFacts) -> tuple[str, Output]:
     """Return the text that is stored, and the output that is ranked: an excerpt of it if it is large."""
     text = terminal_text(text)
-    return text, read_stored(text, kind, query, budget, command, name)
+    return text, read_stored(text, query, budget, facts)
 
 
-def read_stored(
-    text: str, kind: str | None, query: str | None, budget: int, command: str = "", name: str = ""
-) -> Output:
+def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -> Output:
     """Return a stored text as the output that is ranked for `budget` characters: an excerpt of it if it is large.
 
     The excerpt has places with the words of the query, or with those of the command if there is no query. It is a text
-    without the prefixes of its lines, unless the query asks for a time. `kind`: None to recognise it.
+    without the prefixes of its lines, unless the query asks for a time.
     """
     bare, envelope = text, None
-    kind = kind or recognise(text, command, name)
+    kind = facts.kind or recognise(text, facts.command, facts.name)
     if kind in PREFIXED_KINDS and not (query and ASKS_TIME.search(query)):
         bare, envelope = take_prefixes(text)
-        kind = recognise(bare, command, name) if envelope and kind == "log" else kind
+        kind = recognise(bare, facts.command, facts.name) if envelope and kind == "log" else kind
     least = EXCERPT_BUDGETS * budget
     if len(bare) <= max(WHOLE_CHARS, least):
         read = read_parts(bare, read_lines(bare, kind))
     else:
         from keyhole.retrieval.output_excerpt import needles_of, read_by_excerpt
 
-        read = read_by_excerpt(bare, kind, needles_of(query, command), least)
+        read = read_by_excerpt(bare, kind, needles_of(query, facts.command), least)
     return read._replace(envelope=envelope)
 
 
 def render_output(
-    output: Output,
-    lines: int,
-    query: str | None,
-    budget: int,
-    title: str,
-    words: str,
-    exit_status: int | None,
-    id: str,
-    secret: bytes,
-) -> Bounded:
+    output: Output, lines: int, query: str | None, budget: int, facts: OutputFacts, id: str, secret: bytes,
+    topic: Sequence[str] = (),
+) -> Bounded:  # fmt: skip
     """Return the bounded text of an output, or of the larger text of which it is an excerpt.
 
-    `lines`: the lines of the whole text. `title`: the command or the name of the file, as it is shown. `words`:
-    rank the lines if there is no query. The other arguments are those of `bound`.
+    `lines`: the lines of the whole text. `topic`: words that rank the lines beside those of the command, if there is no
+    query. The other arguments are those of `bound`.
     """
     total = output.total
-    head = OutputHead(output.kind, total, lines, round(total / CHARS_PER_TOKEN), title, exit_status)
-    empty = Shown(total)
+    head = OutputHead(output.kind, total, lines, round(total / CHARS_PER_TOKEN), facts.title, facts.exit_status)
     longest = {"offset": total, "limit": WINDOW_CHARS}
-    space = budget - len(bounded_text(head, empty, secret, id, longest)) - MARGIN
-    selection = select_output(output, query, space, command_words=words)
+    empty = bounded_text(head, Shown(total), secret, id, longest, in_shell=facts.is_in_shell)
+    words = " ".join([command_words(mask_secrets(facts.command)), *topic])
+    selection = select_output(output, query, budget - len(empty) - MARGIN, command_words=words)
     gaps = tuple(find_gaps(total, selection.spans))
     start, end = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0, 0))
     following = {"offset": start, "limit": min(WINDOW_CHARS, end - start)} if gaps else None
-    rendered = bounded_text(head, selection, secret, id, following)
+    rendered = bounded_text(head, selection, secret, id, following, in_shell=facts.is_in_shell)
     return Bounded(rendered, output.kind, id or None, total, gaps)

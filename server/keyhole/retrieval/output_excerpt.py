@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from keyhole.passages.excerpt import Needle
     from keyhole.text.output import Span
+    from keyhole.text.output_facts import OutputFacts
 
 PIECE_CHARS: Final = 262_144
 """Characters of the pieces in which a text in memory is examined."""
@@ -113,10 +114,10 @@ def examine(pieces: Iterable[str], chooser: ExcerptChooser) -> Iterator[str]:
         yield piece
 
 
-def read_excerpt(excerpt: Excerpt, kind: str | None, command: str, name: str) -> Output:
-    """Read an excerpt as the output from which it is taken. The other arguments are those of `read_output`.
+def read_excerpt(excerpt: Excerpt, facts: OutputFacts) -> Output:
+    """Read an excerpt as the output from which it is taken.
 
     The parts of an excerpt are not those of the whole, so it has none.
     """
-    kind = kind or recognise(excerpt.text, command, name)
+    kind = facts.kind or recognise(excerpt.text, facts.command, facts.name)
     return read_lines(excerpt.text, kind)._replace(joints=excerpt.joints)

@@ -19,7 +19,7 @@ from keyhole.render.answer import Form, Style, each_form, page_answer
 from keyhole.retrieval.bound import LARGE_CHARS, read_stored
 from keyhole.retrieval.next_call import range_arguments
 from keyhole.retrieval.output_excerpt import read_excerpt
-from keyhole.text.output_facts import is_output, output_kind
+from keyhole.text.output_facts import OutputFacts, is_output, output_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ def large_answer(store: Store, secret: bytes, call: Call, part: Part, query: str
     excerpt, examined = choose_excerpt(store, part, query, call.deadline - call.seconds * LEFT_SHARE)
     note = "" if examined == part.total else f"Only the first {examined:,} characters were searched in time."
     warning = store.warning()
-    output = read_excerpt(excerpt, output_kind(part.artifact.url), "", "")
+    output = read_excerpt(excerpt, OutputFacts(kind=output_kind(part.artifact.url)))
 
     def render(form: Form, space: int) -> Answer:
         selection = select_lines(output, query, space, call.budget.measure)
@@ -117,7 +117,7 @@ def reader_of(artifact: Artifact, query: str | None, budget: int) -> Callable[[]
     """Return a function that reads an output once, for a query and `budget` characters; None for a page."""
     if not is_output(artifact.url):
         return None
-    return cache(partial(read_stored, artifact.text, output_kind(artifact.url), query, budget))
+    return cache(partial(read_stored, artifact.text, query, budget, OutputFacts(kind=output_kind(artifact.url))))
 
 
 def add_important_lines(

@@ -5,7 +5,7 @@ The kind is part of the artifact's URL, the other facts are notes.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from keyhole.text.escape import plain_line
 from keyhole.text.secrets.mask import mask_secrets
@@ -35,6 +35,33 @@ MAX_COMMAND: Final = 2_000
 """Characters of a command line that are stored: a longer one contains the text of a script. Exports allow as many."""
 
 Notes = tuple[tuple[str, str], ...]
+
+
+class OutputFacts(NamedTuple):
+    """The facts of an output that are known before it is read: what printed it, where, and who will read it."""
+
+    command: str = ""
+    """The command line that printed it."""
+    name: str = ""
+    """The name of the file that it was read from."""
+    kind: str | None = None
+    """One of `keyhole.extract.outputs.KINDS`, None to recognise it."""
+    exit_status: int | None = None
+    """The exit status of the command, None if it is unknown."""
+    folder: str = ""
+    """The folder in which the command ran."""
+    is_in_shell: bool = False
+    """True if its reader may have no tool `read_artifact`, but can run commands."""
+
+    @property
+    def title(self) -> str:
+        """The title under which the output is stored. Secrets are masked."""
+        return output_title(self.command, self.name)
+
+    @property
+    def notes(self) -> Notes:
+        """The notes that are stored with the output. Secrets are masked."""
+        return output_notes(self.command, self.exit_status, self.folder)
 
 
 def is_output(url: str) -> bool:

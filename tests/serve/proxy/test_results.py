@@ -24,6 +24,7 @@ from keyhole.serve.proxy.results import (
     json_size,
 )
 from keyhole.store.memory import MemoryStore
+from keyhole.text.output_facts import OutputFacts
 
 LOG = "\n".join(f"{number:05} worker {number * 7919 % 1000} did step {number * 31 % 977}" for number in range(3_000))
 SMALL = Limits(Budget(4_000), media=1_000)
@@ -38,7 +39,7 @@ class Kept:
         self.media: list[tuple[str, str]] = []
 
     def shorten(self, text: str, chars: int) -> Callable[[int], Bounded]:
-        return read_and_store(text, "step", chars, store=self.store, secret=SECRET)
+        return read_and_store(text, "step", chars, OutputFacts(), store=self.store, secret=SECRET)
 
     def keep(self, data: str, kind: str) -> str:
         self.media.append((data, kind))

@@ -7,13 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.hook.settings import load_settings
-from keyhole.extract.outputs import command_words
 from keyhole.render.boundary import END, boundary_mark
 from keyhole.retrieval.bound import count_lines, read_whole, render_output
 from keyhole.store import spool
 from keyhole.store.ids import artifact_id, random_id
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output_facts import output_notes, output_title, output_url
+from keyhole.text.output_facts import OutputFacts, output_url
 from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
@@ -43,16 +42,17 @@ def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping
         return ""
     note = f"{found.note}\n" if found.note else ""
     space = budget - len(note) - len(found.ending)
-    text, read = read_whole(output, None, space, None, found.command, found.name)
-    id, title = "", output_title(found.command, found.name)
+    facts = OutputFacts(found.command, found.name, None, found.exit_status, source.folder, is_in_shell=True)
+    text, read = read_whole(output, None, space, facts)
+    id = ""
     folder = spool.spool_folder(settings.home)
     if settings.keeps_outputs:
         url = output_url(read.kind)
-        id, notes = artifact_id(secret, url, text), dict(output_notes(found.command, found.exit_status, source.folder))
-        if not spool.write(folder, id, url, text, title=title, now=started_at, notes=notes):
+        id = artifact_id(secret, url, text)
+        if not spool.write(folder, id, url, text, title=facts.title, now=started_at, notes=dict(facts.notes)):
             raise OSError("the output is larger than the spool folder may be")
-    words = " ".join([command_words(mask_secrets(found.command)), *_topic_words(found.about)])
-    bounded = render_output(read, count_lines(text), None, space, title, words, found.exit_status, id, secret)
+    topic = _topic_words(found.about)
+    bounded = render_output(read, count_lines(text), None, space, facts, id, secret, topic)
     result = f"{note}{bounded.text}{found.ending}"
     if settings.keeps_outputs and settings.records:
         with suppress(OSError):  # the result is more important than its record

@@ -29,7 +29,7 @@ from keyhole.serve.proxy.steps import Client, Pending
 from keyhole.store.adopting import AdoptingStore
 from keyhole.store.base import Store
 from keyhole.store.ids import artifact_id
-from keyhole.text.output_facts import WHOLE_FILE_CHARS, output_title, output_url
+from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts, output_title, output_url
 
 WHOLE_FILE_BYTES: Final = WHOLE_FILE_CHARS + 5_000
 """Bytes of a response with a file that hooks leave alone: its escapes and the message around it."""
@@ -116,7 +116,7 @@ class Bounder:
 
     def _store_and_shorten(self, intent: Intent, text: str, chars: int) -> Callable[[int], Bounded]:
         work = partial(
-            read_and_store, text, intent.query or None, chars, command=intent.command, name=intent.name,
+            read_and_store, text, intent.query or None, chars, OutputFacts(intent.command, intent.name),
             now=self._clock(),
         )  # fmt: skip
         try:
