@@ -52,8 +52,8 @@ COMMAND_SHARE: Final = 0.3
 """The same share for the words of the command, if there is no query."""
 SUMMARY_SHARE: Final = 0.12
 """Share of the characters for the summary of what is not shown."""
-OUTLINE_SHARES: Final = {"source": 0.3, "diff": 0.15}
-"""The same share for source and diffs if nothing is asked: their definitions or files are what a reader wants first."""
+OUTLINE_SHARES: Final = {"source": 0.3, "diff": 0.15, "grep": 0.25, "listing": 0.25}
+"""The same share for these kinds if nothing is asked: their definitions, files or folders are wanted first."""
 FAILING_KINDS: Final = frozenset({"log", "test", "compiler", "trace"})
 FAILURE_HEAD_SHARE: Final = 0.25
 """Share of what is shown of both ends of an output of such a kind that is of its beginning, if it has failures."""

@@ -85,6 +85,18 @@ def test_the_files_of_a_search_have_the_number_of_their_lines() -> None:
     assert [(part.name, part.entry) for part in parts] == [("a-b/c.py", "a-b/c.py 2"), ("d.py", "d.py 1")]
 
 
+def test_the_folders_of_a_listing_of_paths_have_the_number_of_their_paths() -> None:
+    text = "./src\n./src/a/one.c\n./src/a/two.c\n./docs/b.md\n"
+    parts, title = find_parts(text, "listing")
+    assert title == "paths by folder"
+    assert [(part.entry, text[part.start : part.end]) for part in parts] == [
+        ("./ 1", "./src\n"),
+        ("./src/a/ 2", "./src/a/one.c\n./src/a/two.c\n"),
+        ("./docs/ 1", "./docs/b.md\n"),
+    ]
+    assert find_parts("total 8\n-rw-r--r-- 1 a a 3 May 2 b.md\n", "listing")[0] == ()
+
+
 def test_the_line_numbers_of_a_search_in_one_file_are_no_files() -> None:
     assert find_parts("1:one: x\n2-two: y\n30:z\n", "grep")[0] == ()
 
@@ -110,7 +122,7 @@ def test_methods_with_a_receiver_and_types_are_definitions() -> None:
     assert [part.name for part in find_parts(GO, "source")[0]] == ["func (s *Server) Serve", "type Config"]
 
 
-@pytest.mark.parametrize("kind", ["csv", "page", "listing"])
+@pytest.mark.parametrize("kind", ["csv", "page"])
 def test_other_kinds_have_no_parts(kind: str) -> None:
     assert find_parts(GIT + PYTHON, kind) == ((), "")
 

@@ -21,6 +21,7 @@ _FILE_OF_DIFF = lazy_pattern(
     r"^(?:diff --git (?:a/)?(\S+) .*|diff \S+ (?:\S+ )*(\S+)|Index: (\S+))$|^--- (\S+).*\n\+\+\+ ", re.MULTILINE
 )
 _CHANGED_LINE = lazy_pattern(r"^([+-])(?!\1\1 )", re.MULTILINE)
+_PATH = lazy_pattern(r"[^\s:]*/[^\s:]*")
 _DOCUMENT = lazy_pattern(r"^---$", re.MULTILINE)
 _NAME = lazy_pattern(r"^([ -]*)(name|id|key|title|path|url|hostname): (\S.*)$", re.MULTILINE)
 _LINE_OF_SEARCH = lazy_pattern(r"^(?!\d+[:-])([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
@@ -46,6 +47,8 @@ def find_parts(text: str, kind: str) -> tuple[tuple[Part, ...], str]:
         return tuple(sorted([*files, *changes])), "files"
     if kind == "grep":
         return tuple(_files_of_search(text)), "lines by file"
+    if kind == "listing":
+        return tuple(_folders_of_listing(text)), "paths by folder"
     if kind == "yaml":
         return tuple(_records_of_yaml(text)), "records"
     return (find_hints(text), HINTS) if kind in HINTED_KINDS else ((), "")
@@ -70,6 +73,20 @@ def _files_of_search(text: str) -> Iterator[Part]:
     for place, (name, found) in enumerate(files):
         end = files[place + 1][1][0][0] if place + 1 < len(files) else len(text)
         yield Part(found[0][0], end, _short(name), f"{_short(name)} {len(found)}")
+
+
+def _folders_of_listing(text: str) -> Iterator[Part]:
+    """Yield the folders of a listing of paths, as `find` prints it, with the number of their paths."""
+    lines = text.split("\n")
+    if not all(map(_PATH.fullmatch, filter(None, lines))):
+        return
+    position = 0
+    for folder, group in groupby(lines, key=lambda line: line.rpartition("/")[0]):
+        members = list(group)
+        start, position = position, position + sum(len(line) + 1 for line in members)
+        count = sum(1 for line in members if line)
+        if folder and count:
+            yield Part(start, min(position, len(text)), "", f"{_short(folder)}/ {count}")
 
 
 def _records_of_yaml(text: str) -> Iterator[Part]:

@@ -8,6 +8,7 @@ from itertools import accumulate, chain, pairwise
 from typing import Final
 
 from keyhole.passages.gaps import gap_line, shown_part
+from keyhole.passages.packing.folders import by_folder
 from keyhole.text.escape import escape_gap_lines
 from keyhole.text.output import HINTS, Output, Part, Span
 
@@ -140,11 +141,14 @@ class OutputText:
         return escape_gap_lines(line + self._entries(hidden, limit - len(line)))
 
     def _entries(self, parts: Sequence[Part], limit: int) -> str:
-        """Return the line that names parts, the largest ones if not all of them fit `limit` characters."""
+        """Return the line that names parts: all of them, their folders, or the largest ones, in `limit` characters."""
         form = f"[{self._output.summary_title} not shown: {{}}]\n"
-        whole = form.format(", ".join(part.entry for part in parts))
-        if not parts or len(whole) <= limit:
-            return whole if parts else ""
+        if not parts:
+            return ""
+        entries = [part.entry for part in parts]
+        for named in (entries, *by_folder(entries)):
+            if len(whole := form.format(", ".join(named))) <= limit:
+                return whole
         left = limit - len(form) - len("99,999 more")
         chosen: list[Part] = []
         for part in sorted(parts, key=lambda part: part.start - part.end):
@@ -152,8 +156,8 @@ class OutputText:
             if left < 0:
                 break
             chosen.append(part)
-        entries = [*(part.entry for part in sorted(chosen)), f"{len(parts) - len(chosen):,} more"]
-        return form.format(", ".join(entries)) if chosen else ""
+        largest = [*(part.entry for part in sorted(chosen)), f"{len(parts) - len(chosen):,} more"]
+        return form.format(", ".join(largest)) if chosen else ""
 
     def _name_of(self, start: int, end: int, places: Sequence[Span], number: int) -> str:
         """Return the name of the part that contains the shown range `text[start:end]`, "" if its first line says it.
