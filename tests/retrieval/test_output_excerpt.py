@@ -11,7 +11,7 @@ import keyhole
 from keyhole.extract.outputs import read_output
 from keyhole.passages.excerpt import query_needles
 from keyhole.retrieval.output_excerpt import STRETCH_CHARS, read_by_excerpt
-from keyhole.text.output import HINTS, Output
+from keyhole.text.output import Output
 
 SHIPS = [{"id": number, "name": f"ship {number}", "port": "x" * (number % 300)} for number in range(2_000)]
 DIFF = "".join(
@@ -54,12 +54,6 @@ def test_a_large_diff_names_its_largest_files_and_the_file_of_each_passage() -> 
 
 def test_a_definition_of_large_source_is_found_by_its_name() -> None:
     assert "def step_1234(value):" in keyhole.bound(SOURCE, query="step_1234", name="steps.py", budget=1_000).text
-
-
-def test_the_paths_of_a_large_log_are_told() -> None:
-    log = "opened /var/lib/shop/stock.db for reading\n" + "a line of a log without any\n" * 5_000
-    read = read_by_excerpt(log, "log", [])
-    assert (read.summary_title, [part.entry for part in read.parts]) == (HINTS, ["/var/lib/shop/stock.db"])
 
 
 def test_the_parts_of_an_excerpt_are_those_of_the_whole_text() -> None:

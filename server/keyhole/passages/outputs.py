@@ -13,7 +13,7 @@ from keyhole.passages.gaps import gap_line, insert_span, uncovered
 from keyhole.passages.lines import HEAD_SHARE, ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
-from keyhole.text.output import HINTS, Mark, Output, Part, Shown, Span
+from keyhole.text.output import Mark, Output, Part, Shown, Span
 
 if TYPE_CHECKING:
     from keyhole.passages.rank import WindowScores
@@ -101,11 +101,13 @@ def select_output(
         _unrepeated(output, _around(text, output.marks)),
         _unrepeated(output, sections),
         _unrepeated(output, ends_first(text, head_share=FAILURE_HEAD_SHARE if has_failures else HEAD_SHARE)),
+        ends_first(text),
     )
     whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in orders]
     most = max_chars - shown.summary_chars - len(shown.note)
     # The ends of a log of which a section failed say nothing, unless hardly anything else does.
-    limits = (most, most, most, most // 2 if output.failed else most)
+    # Lines that repeat others, too, unless a half is full.
+    limits = (most, most, most, most // 2 if output.failed else most, most // 2)
     spans = _pack(shown, text, whole, limits, measure)
     return Shown(output.total, shown.stored_places(spans), shown.render(spans), matched)
 
@@ -123,10 +125,7 @@ def _around(text: str, marks: Sequence[Mark]) -> Iterator[Span]:
 
 
 def _summary_share(output: Output, question: str) -> float:
-    if output.kind in OUTLINE_SHARES and not question:
-        return OUTLINE_SHARES[output.kind]
-    needs_lines = output.failed or question
-    return 0 if needs_lines and output.summary_title == HINTS and output.kind != "opaque" else SUMMARY_SHARE
+    return SUMMARY_SHARE if question else OUTLINE_SHARES.get(output.kind, SUMMARY_SHARE)
 
 
 def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
@@ -181,7 +180,7 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
                 shown = line if _has_number(terms) else _unrepeated(output, line)
                 found += [(sum(terms.values()), each) for each in shown]
             start = line_end
-    for part, start in _beginnings(output) if output.summary_title not in ("", HINTS) else ():
+    for part, start in _beginnings(output):
         if weight := sum(_terms_in(part.name, scored).values()):
             line_end = output.text.find("\n", start) + 1 or len(output.text)
             found.append((NAME_WEIGHT * weight, (start, min(line_end, start + MAX_LINE))))

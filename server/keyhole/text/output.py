@@ -8,12 +8,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
 
-HINTS: Final = "paths and URLs"
-"""The title of the parts that are paths and URLs. They have no names."""
 Span = tuple[int, int]
 """Start and end offsets."""
 Mark = tuple[int, int, float]

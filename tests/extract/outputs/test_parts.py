@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.outputs.parts import MAX_NAME, find_parts
-from keyhole.text.output import HINTS, Part
 
 GIT = """diff --git a/src/one.c b/src/one.c
 index 1..2 100644
@@ -122,7 +121,7 @@ def test_methods_with_a_receiver_and_types_are_definitions() -> None:
     assert [part.name for part in find_parts(GO, "source")[0]] == ["func (s *Server) Serve", "type Config"]
 
 
-@pytest.mark.parametrize("kind", ["csv", "page"])
+@pytest.mark.parametrize("kind", ["csv", "page", "log"])
 def test_other_kinds_have_no_parts(kind: str) -> None:
     assert find_parts(GIT + PYTHON, kind) == ((), "")
 
@@ -135,7 +134,3 @@ def test_parts_are_ordered_ranges_with_short_names(lines: list[str]) -> None:
         assert list(parts) == sorted(parts)
         assert all(0 <= part.start < part.end <= len(text) and len(part.name) <= MAX_NAME for part in parts)
         assert not any("\n" in part.entry for part in parts)
-
-
-def test_the_parts_of_a_log_are_its_paths_and_urls() -> None:
-    assert find_parts("wrote /srv/app/out.log\n", "log") == ((Part(6, 22, "", "/srv/app/out.log"),), HINTS)

@@ -16,9 +16,11 @@ def test_entries_are_summed_by_folder_the_deepest_first() -> None:
 
 
 def test_entries_that_are_folders_have_the_sum_of_their_numbers() -> None:
-    assert list(by_folder(["src/a/ 12", "src/b/ 30"])) == [["src/ 42"]]
+    assert list(by_folder(["src/a/ 12", "src/b/ 30", "docs/ 4"])) == [["src/ 42", "docs/ 4"]]
 
 
-@pytest.mark.parametrize("entries", [[], ["src/a.c 1"], ["src/a.c 1", "b.c 2"], ["12 class A", "src/a.c 1"]])
+@pytest.mark.parametrize(
+    "entries", [[], ["src/a.c 1"], ["src/a.c 1", "src/b.c 1"], ["src/a.c 1", "b.c 2"], ["12 class A", "src/a.c 1"]]
+)
 def test_other_entries_are_not_summed(entries: list[str]) -> None:
     assert list(by_folder(entries)) == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from keyhole.passages.gaps import gap_line, insert_span, uncovered
 from keyhole.passages.packing.output_text import OutputText
-from keyhole.text.output import HINTS, Output, Part, Span
+from keyhole.text.output import Output, Part, Span
 
 TEXT = "class A:\n" + "    x = 1\n" * 30 + "class B:\n" + "    def f(self):\n        return 2\n" + "end\n" * 10
 B = TEXT.index("class B")
@@ -113,12 +113,3 @@ def test_an_excerpt_is_rendered_with_the_offsets_of_the_larger_text(
     assert [offset for _, offset in sorted([*places, *gaps])] == [
         offset for offset, _ in [*sorted([*places, *gaps])[1:], (len(whole), 0)]
     ]
-
-
-def test_hints_are_listed_in_their_order_unless_a_passage_contains_them() -> None:
-    text = "/srv/a/bc\nno\n/srv/d\n" + "no\n" * 99
-    output = Output(text, "log", parts=(Part(0, 9, "", "/srv/a/bc"), Part(13, 19, "", "/srv/d")), summary_title=HINTS)
-    shown = OutputText(output, 300, 4_000)
-    assert shown.render([(10, 13)]).startswith("[paths and URLs not shown: /srv/a/bc, /srv/d]\n")
-    assert shown.render([(13, 20)]).startswith("[paths and URLs not shown: /srv/a/bc]\n")
-    assert OutputText(output, 200, 4_000).summary_chars == 0

@@ -8,10 +8,9 @@ from itertools import groupby, pairwise
 from typing import Final
 
 from keyhole.extract.outputs.changes import find_changes
-from keyhole.extract.outputs.hints import HINTED_KINDS, find_hints
 from keyhole.extract.outputs.patterns import LINE_NUMBER
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output import HINTS, Part
+from keyhole.text.output import Part
 
 MAX_PARTS: Final = 2_000
 MAX_NAME: Final = 80
@@ -51,7 +50,7 @@ def find_parts(text: str, kind: str) -> tuple[tuple[Part, ...], str]:
         return tuple(_folders_of_listing(text)), "paths by folder"
     if kind == "yaml":
         return tuple(_records_of_yaml(text)), "records"
-    return (find_hints(text), HINTS) if kind in HINTED_KINDS else ((), "")
+    return (), ""
 
 
 def _files_of_diff(text: str) -> Iterator[Part]:

@@ -17,7 +17,8 @@ _NUMBER: Final = re.compile(r"([+-]?)(\d+)")
 def by_folder(entries: Sequence[str]) -> Iterator[list[str]]:
     """Yield the sums of entries such as `src/a.py +12 -3` or `src/a.py 4` by folder, the deepest folders first.
 
-    An entry without a folder or without numbers is not summed, and then nothing is yielded.
+    Sums of one folder say less than the largest entries, and are left out. An entry without a folder or without numbers
+    is not summed, and then nothing is yielded.
     """
     found = [match for entry in entries if (match := _ENTRY.fullmatch(entry))]
     if len(found) < len(entries) or len(entries) < 2:
@@ -31,7 +32,7 @@ def by_folder(entries: Sequence[str]) -> Iterator[list[str]]:
             folder = sums["/".join(path[:depth])]
             for column, count in enumerate((1, *(int(digits) for _, digits in counts))):
                 folder[column] += count
-        if len(sums) < before:
+        if 1 < len(sums) < before:
             before = len(sums)
             signs = [sign for sign, _ in numbers[0]]
             of_files = not found[0][1].endswith("/")

@@ -10,12 +10,10 @@ from typing import Final
 from keyhole.passages.gaps import gap_line, shown_part
 from keyhole.passages.packing.folders import by_folder
 from keyhole.text.escape import escape_gap_lines
-from keyhole.text.output import HINTS, Output, Part, Span
+from keyhole.text.output import Output, Part, Span
 
 MIN_SUMMARY: Final = 80
 """Characters below which there is no summary: its first words would be all of it."""
-MIN_HINTS: Final = 240
-"""The same for paths and URLs: in less space, lines of the output answer more."""
 MAX_LABEL: Final = 80
 """Characters of a label with two numbers of lines, of up to twelve digits and separators each."""
 MAX_NAMED: Final = 1_000
@@ -45,7 +43,6 @@ class OutputText:
         self.note = note if len(note) <= max_chars // NOTE_DIVISOR else ""
         """The line that says what is left out of each line."""
         self._total = len(output.text) + self._missing[-1]
-        self._has_hints = summary_chars >= MIN_HINTS
         self.summary_chars = len(self.summary((), summary_chars)) if summary_chars >= MIN_SUMMARY else 0
         """Characters to reserve for the summary."""
 
@@ -132,12 +129,6 @@ class OutputText:
         places = [self.place(span) for span in self.split(spans)]
         line = next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
         hidden = [part for part in output.parts if part.entry and not _is_shown(places, part.start, part.end)]
-        if output.summary_title == HINTS:
-            hidden = [
-                part
-                for part in hidden
-                if self._has_hints and all(output.text.find(part.entry, *span) < 0 for span in spans)
-            ]
         return escape_gap_lines(line + self._entries(hidden, limit - len(line)))
 
     def _entries(self, parts: Sequence[Part], limit: int) -> str:
