@@ -52,12 +52,21 @@ def test_the_hooks_that_install_registers_fire(home: Path) -> None:
     for client in ("claude-code", "codex", "copilot", "opencode"):
         assert main(["install", client, "--hooks"]) == 0
     findings = check()
-    assert set(findings) == {"claude-code", "codex", "copilot", "opencode"}
+    without_server = {f"{client} server" for client in HOOK_CLIENTS}
+    assert set(findings) == {"claude-code", "codex", "copilot", "opencode"} | without_server
     for client in ("claude-code", "copilot", "opencode"):
         assert findings[client].level is Level.OK and " ms" in findings[client].message, findings[client]
     assert findings["codex"].level is Level.WARN and "you have not trusted it yet" in findings["codex"].message
     assert "/hooks" in findings["codex"].fix
     assert not (home.parent / "kept").exists(), "checking stores nothing"
+
+
+def test_hooks_without_the_server_are_a_warning_until_it_is_registered(home: Path) -> None:
+    assert main(["install", "claude-code", "--hooks"]) == 0
+    finding = check()["claude-code server"]
+    assert (finding.level, finding.fix) == (Level.WARN, "keyhole install claude-code")
+    assert main(["install", "claude-code"]) == 0
+    assert "claude-code server" not in check()
 
 
 def test_a_hook_that_codex_trusts_is_fine_and_a_changed_one_is_not(home: Path) -> None:

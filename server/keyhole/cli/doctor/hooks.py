@@ -19,6 +19,7 @@ from typing import IO, Any, Final
 from keyhole._version import __version__
 from keyhole.cli.doctor.hook_events import answer_fault, large_output, make_event
 from keyhole.cli.doctor.report import Finding, Level
+from keyhole.cli.install.arguments import DEFAULT_NAME
 from keyhole.cli.install.clients import Machine
 from keyhole.cli.install.codex_trust import why_skipped
 from keyhole.cli.install.discover import (
@@ -26,6 +27,7 @@ from keyhole.cli.install.discover import (
     config_path,
     find_hook_files,
     find_project_hook_files,
+    find_registrations,
     this_installation,
     this_machine,
 )
@@ -63,7 +65,16 @@ def check() -> list[Finding]:
     of_user = [file for file in find_hook_files(machine) if file.ours or file.hooks.client.name not in clients]
     with ThreadPoolExecutor(PARALLEL) as pool:
         checked = pool.map(lambda file: _check_file(file, words, machine), [*of_user, *of_project])
-        return [finding for finding in checked if finding is not None]
+        findings = [finding for finding in checked if finding is not None]
+    return [*findings, *_without_server(of_user, machine)]
+
+
+def _without_server(files: Sequence[HookFile], machine: Machine) -> list[Finding]:
+    """Return a warning for each client with hooks of the user and without the server that reads on in results."""
+    absent = {each.client.name for each in find_registrations(machine, DEFAULT_NAME) if each.state == "-"}
+    names = [file.hooks.client.name for file in files if file.ours and file.hooks.client.name in absent]
+    message = "hooks without the server: the agent lacks the tool that reads on in their results"
+    return [Finding(AREA, f"{name} server", Level.WARN, message, f"keyhole install {name}") for name in names]
 
 
 def _check_file(file: HookFile, words: Sequence[str], machine: Machine) -> Finding | None:
