@@ -161,3 +161,25 @@ def test_an_output_that_is_read_once_is_bounded_within_several_sizes_and_stored_
 def test_the_default_budget_is_the_size_up_to_which_an_output_is_left_alone() -> None:
     assert bound("x" * BUDGET).text == "x" * BUDGET
     assert len(bound("line\n" * BUDGET).text) <= BUDGET
+
+
+def test_the_log_of_a_ci_run_shows_the_failure_with_its_step_and_without_the_times() -> None:
+    def step(name: str, *lines: str) -> str:
+        return "".join(f"build\t{name}\t2026-04-23T04:08:2{n % 10}Z {line}\n" for n, line in enumerate(lines))
+
+    noise = [f"Get:{number} a package of the town" for number in range(200)]
+    log = step("Install", "##[group]Run apt-get install", *noise)
+    log += step(
+        "Test", "##[group]Run pytest", *noise, "E   assert pump == well", "##[error]Process completed with exit code 1."
+    )
+    log += step("Post", "Post job cleanup.", *noise)
+    bounded = bound(log, budget=1_000, secret=SECRET)
+    assert len(bounded.text) <= 1_000
+    assert "[the time of each line is left out: 2026-04-23T04:08:20Z to 2026-04-23T04:08:20Z]" in bounded.text
+    assert "build › Test" in bounded.text
+    assert "\nE   assert pump == well\n##[error]Process completed with exit code 1.\n" in bounded.text
+    shown = bounded.text.split("---\n", 1)[1].rpartition("\n---")[0]
+    position = 0
+    for start, end in [*bounded.omitted, (len(log), len(log))]:
+        assert log[position:start] in shown
+        position = end

@@ -15,7 +15,7 @@ from keyhole.extract.outputs import (
     take_prefixes,
     terminal_text,
 )
-from keyhole.extract.outputs.envelope import ASKS_TIME, PREFIXED_KINDS
+from keyhole.extract.outputs.envelope import ASKS_TIME
 from keyhole.passages.gaps import find_gaps
 from keyhole.passages.outputs import select_output
 from keyhole.render.outputs import OutputHead, bounded_text
@@ -180,11 +180,9 @@ def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -
     The excerpt has places with the words of the query, or with those of the command if there is no query. It is a text
     without the prefixes of its lines, unless the query asks for a time.
     """
-    bare, envelope = text, None
-    kind = facts.kind or recognise(text, facts.command, facts.name)
-    if kind in PREFIXED_KINDS and not (query and ASKS_TIME.search(query)):
-        bare, envelope = take_prefixes(text)
-        kind = recognise(bare, facts.command, facts.name) if envelope and kind == "log" else kind
+    asks_time = query is not None and ASKS_TIME.search(query) is not None
+    bare, envelope = (text, None) if asks_time else take_prefixes(text)
+    kind = facts.kind or recognise(bare, facts.command, facts.name)
     least = EXCERPT_BUDGETS * budget
     if len(bare) <= max(WHOLE_CHARS, least):
         read = read_parts(bare, read_lines(bare, kind))
@@ -192,7 +190,7 @@ def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -
         from keyhole.retrieval.output_excerpt import needles_of, read_by_excerpt
 
         read = read_by_excerpt(bare, kind, needles_of(query, facts.command), least)
-    return read._replace(envelope=envelope)
+    return read._replace(envelope=envelope, parts=envelope.parts or read.parts) if envelope else read
 
 
 def render_output(

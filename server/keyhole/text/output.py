@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
@@ -44,6 +44,12 @@ class Envelope(NamedTuple):
     """The characters of each prefix and those before it."""
     steps: tuple[tuple[int, str], ...] = ()
     """Where each step begins whose name was in the prefix, with its name."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The steps as named ranges of the text without prefixes."""
+        steps = [*self.steps, (len(self.stored), "")]
+        return tuple(Part(start, end, name) for (start, name), (end, _) in pairwise(steps))
 
     def places(self, start: int, end: int) -> Iterator[Span]:
         """Yield the offsets in the stored text of a range of the text without prefixes, in pieces between these."""

@@ -17,8 +17,6 @@ MIN_SHARE: Final = 0.8
 """Share of the lines that have a prefix, from which prefixes are taken. Lines of a stack trace often have none."""
 MIN_LINES: Final = 8
 """Lines with a prefix, at least."""
-PREFIXED_KINDS: Final = frozenset({"log", "test", "compiler", "trace", "text"})
-"""Kinds of outputs whose lines may have a prefix that is taken."""
 SAMPLE_CHARS: Final = 20_000
 """Characters of the beginning, and of the end, by which it is decided whether the prefixes are taken."""
 
@@ -28,7 +26,8 @@ ASKS_TIME: Final = lazy_pattern(r"\d\d?:\d\d|\d{4}-\d\d|(?i:\bwhen\b|\btime\b|\b
 _ZONE = r"(?: ?Z|[+-]\d\d:?\d\d| UTC)?"
 _DATE_AND_TIME = rf"\[?\d{{4}}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d[.,\d]*{_ZONE}\]?(?: \d\d[OE]\+?)?"
 """A date and a time. GitLab writes the number and the kind of the stream after it."""
-_END = r"(?:[ \t]|(?=\n|\Z))"
+_END = r"(?: |(?=\n|\Z))"
+"""A space, or the end of the line. A time before a tab is a column of a table."""
 _FORMS: Final = tuple(
     lazy_pattern(rf"\n{form}{_END}")
     for form in (

@@ -84,25 +84,37 @@ def mark_lines(text: str, kind: str, forms: Forms) -> tuple[Mark, ...]:
     if kind in REPEATING_KINDS:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
     marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
-    edges = () if kind == "grep" else _ends(text) if kind == "opaque" else _edges(text, kind in SUMMARY_KINDS)
-    if kind in VALUED_KINDS:
-        telling = (
-            (start, min(end, start + MAX_LINE_CHARS), TELLING_WEIGHT) for start, end in find_telling_values(text, kind)
-        )
-        marks |= {mark[0]: mark for mark in telling if mark[2] > marks.get(mark[0], mark)[2] or mark[0] not in marks}
-    if kind in COMMIT_KINDS:
-        subjects = find_subjects(text)[:MAX_MARKS]
-        marks |= {mark[0]: mark for mark in _descending(subjects, SUBJECT_WEIGHT)}
-    if kind == "diff":
-        edges = [mark for mark in edges if not text.startswith(UNCHANGED, mark[0])]
-        ordered = order_changes(find_changes(text))[:MAX_MARKS]
-        marks |= {mark[0]: mark for mark in _descending([each[:2] for each in ordered], CHANGE_WEIGHT)}
-    for mark in (*edges, *(_first_of_files(text) if kind == "grep" else ())):
+    for mark in _marks_of_kind(text, kind):
+        if mark[0] not in marks or mark[2] > marks[mark[0]][2]:
+            marks[mark[0]] = mark
+    for mark in _outer_marks(text, kind):
         marks.setdefault(mark[0], mark)
-    if kind == "csv" and (end := text.find("\n") + 1):
-        marks[0] = (0, min(end, MAX_LINE_CHARS), HEADER_WEIGHT)
     kept = sorted(marks.values(), key=lambda mark: (-mark[2], mark[0]))[:MAX_MARKS]
     return tuple(sorted(kept))
+
+
+def _marks_of_kind(text: str, kind: str) -> Iterator[Mark]:
+    """Yield the lines that a reader looks for in a kind of output whatever words they have."""
+    if kind in VALUED_KINDS:
+        for start, end in find_telling_values(text, kind):
+            yield start, min(end, start + MAX_LINE_CHARS), TELLING_WEIGHT
+    if kind in COMMIT_KINDS:
+        yield from _descending(find_subjects(text)[:MAX_MARKS], SUBJECT_WEIGHT)
+    if kind == "diff":
+        ordered = order_changes(find_changes(text))[:MAX_MARKS]
+        yield from _descending([change[:2] for change in ordered], CHANGE_WEIGHT)
+    if kind == "csv" and (end := text.find("\n") + 1):
+        yield 0, min(end, MAX_LINE_CHARS), HEADER_WEIGHT
+
+
+def _outer_marks(text: str, kind: str) -> list[Mark]:
+    """Return the first and the last lines of an output; of a search, the first line of each file."""
+    if kind == "grep":
+        return _first_of_files(text)
+    if kind == "opaque":
+        return _ends(text)
+    edges = _edges(text, kind in SUMMARY_KINDS)
+    return [mark for mark in edges if not text.startswith(UNCHANGED, mark[0])] if kind == "diff" else edges
 
 
 def _descending(spans: Sequence[Span], first: float) -> Iterator[Mark]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -69,15 +69,14 @@ FAMILIES: Final = (
 )
 
 
-def find_failed(text: str, steps: Sequence[tuple[int, str]] = ()) -> tuple[Span, ...]:
+def find_failed(text: str) -> tuple[Span, ...]:
     """Return the failed sections of a log in order, each from its first line to the line that says that it failed.
 
     Sections of one family only: of the first one, from the outermost kind of programs, of which a section failed.
-    `steps`: where sections begin that are named in the prefixes of the lines.
     """
     for family in FAMILIES:
         if family.needle in text:
-            failed = list(_failed_of(text, family, [start for start, _ in steps]))
+            failed = list(_failed_of(text, family))
             if len(failed) > MAX_FAILED:
                 failed = [*failed[: MAX_FAILED // 2], *failed[-MAX_FAILED // 2 :]]
             if failed:
@@ -85,8 +84,8 @@ def find_failed(text: str, steps: Sequence[tuple[int, str]] = ()) -> tuple[Span,
     return ()
 
 
-def _failed_of(text: str, family: Family, steps: Iterable[int]) -> Iterator[Span]:
-    starts = sorted({0, *steps, *(match.start() for match in family.begins.finditer(text))})
+def _failed_of(text: str, family: Family) -> Iterator[Span]:
+    starts = sorted({0, *(match.start() for match in family.begins.finditer(text))})
     last: Span | None = None
     for match in islice(family.fails.finditer(text), MAX_EXAMINED):
         number = bisect_right(starts, match.start())
