@@ -17,7 +17,7 @@ from .steps import Steps, run_program
 def check(steps: Steps, setup: Setup, programs: Path) -> None:
     """Install both hooks, ask Codex and the doctor, trust the hooks as Codex's screen does, and ask again."""
     env, where = setup.client_env(programs), "codex trust: Codex and the doctor find"
-    _keyhole(setup, env, "install", "codex", "--hooks", "--rewrite-commands")
+    _keyhole(setup, env, "install", "codex", "--hooks-only", "--rewrite-commands")
     steps.run(f"{where} both hooks untrusted", lambda: _compare(setup, env, programs, False))
     with app_server(programs, env, setup.scratch) as server:
         trusted = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in _list_hooks(server, setup)}

@@ -200,7 +200,7 @@ def use_program(program: Path) -> Callable[[Path], None]:
 
 
 def _install(hooked: HookedAgent, options: Sequence[str], env: dict[str, str], setup: Setup) -> None:
-    words = [sys.executable, "-m", "keyhole", "install", hooked.name, "--hooks", "--yes", *options]
+    words = [sys.executable, "-m", "keyhole", "install", hooked.name, "--hooks-only", "--yes", *options]
     done = run_program(words, {**env, "PYTHONPATH": str(SERVER)}, setup.scratch)
     assert done.returncode == 0, done.stdout[-500:] + done.stderr[-500:]
 

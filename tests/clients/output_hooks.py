@@ -52,7 +52,7 @@ esac
 
 def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> None:
     """Check the results of a turn with the hook, and of a turn with a broken one."""
-    where = f"{hooked.name} --hooks"
+    where = f"{hooked.name} --hooks-only"
     script: list[Step] = [
         hooked.run(LARGE),
         _read_on,

@@ -52,7 +52,7 @@ CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
     "claude": (claude.PACKAGES, claude.check),
     **{agent.name: (agent.packages, partial(agent_turns.check, agent)) for agent in AGENTS},
     "installing": (install_command.PACKAGES, install_command.check),
-    **{f"{each.name} --hooks": (each.agent.packages, partial(output_hooks.check, each)) for each in HOOKED_AGENTS},
+    **{f"{each.name} --hooks-only": (each.agent.packages, partial(output_hooks.check, each)) for each in HOOKED_AGENTS},
     "proxied servers": (proxied_servers.PACKAGES, proxied_servers.check),
     "mixed eras": (mixed_eras.PACKAGES, mixed_eras.check),
     "inspector proxy": (inspector.PACKAGES, proxied_clients.check_inspector),

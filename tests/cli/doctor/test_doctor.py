@@ -39,7 +39,7 @@ def run_doctor(capsys: Captured, *words: str) -> tuple[int, dict[str, dict[str, 
 
 
 def test_a_fresh_installation_has_no_failures_offline(home: Path, capsys: Captured) -> None:
-    main(["install", "codex"])
+    main(["install", "codex", "--no-hooks"])
     code, findings = run_doctor(capsys, "--offline")
     assert code == 0, [each for each in findings.values() if each["level"] == "fail"]
     for name in ("Python", "Keyhole", "full-text search", "values", "home folder", "free disk", "certificates"):
@@ -52,7 +52,7 @@ def test_a_fresh_installation_has_no_failures_offline(home: Path, capsys: Captur
 
 def test_problems_with_clients_are_reported_with_their_fixes(home: Path, capsys: Captured) -> None:
     for client in ("codex", "cursor", "gemini", "cline", "zed"):
-        main(["install", client])
+        main(["install", client, "--no-hooks"])
     files = {
         "codex": (".codex/config.toml", '[mcp_servers.keyhole]\ncommand = "/gone/keyhole-reader"\n'),
         "cursor": (".cursor/mcp.json", "{broken"),
@@ -74,7 +74,7 @@ def test_problems_with_clients_are_reported_with_their_fixes(home: Path, capsys:
 
 
 def test_an_entry_under_the_former_name_is_a_failure_and_is_not_started(home: Path) -> None:
-    main(["install", "codex"])
+    main(["install", "codex", "--no-hooks"])
     started = home / "started"
     runner = home / "uvx"
     runner.write_text(f"#!/bin/sh\ntouch {started}\n", "utf-8")
@@ -89,7 +89,7 @@ def test_an_entry_under_the_former_name_is_a_failure_and_is_not_started(home: Pa
 
 def test_the_url_of_a_remote_server_is_checked_unless_offline(home: Path) -> None:
     url = "http://127.0.0.1:1/mcp"
-    main(["install", "codex", "--http", url])
+    main(["install", "codex", "--no-hooks", "--http", url])
     findings = {
         offline: {each.name: each for each in registrations.check(offline=offline)} for offline in (True, False)
     }

@@ -50,7 +50,7 @@ def script(home: Path, text: str) -> Path:
 
 def test_the_hooks_that_install_registers_fire(home: Path) -> None:
     for client in ("claude-code", "codex", "copilot", "opencode"):
-        assert main(["install", client, "--hooks"]) == 0
+        assert main(["install", client, "--hooks-only"]) == 0
     findings = check()
     without_server = {f"{client} server" for client in HOOK_CLIENTS}
     assert set(findings) == {"claude-code", "codex", "copilot", "opencode"} | without_server
@@ -62,7 +62,7 @@ def test_the_hooks_that_install_registers_fire(home: Path) -> None:
 
 
 def test_hooks_without_the_server_are_a_warning_until_it_is_registered(home: Path) -> None:
-    assert main(["install", "claude-code", "--hooks"]) == 0
+    assert main(["install", "claude-code", "--hooks-only"]) == 0
     finding = check()["claude-code server"]
     assert (finding.level, finding.fix) == (Level.WARN, "keyhole install claude-code")
     assert main(["install", "claude-code"]) == 0
@@ -70,7 +70,7 @@ def test_hooks_without_the_server_are_a_warning_until_it_is_registered(home: Pat
 
 
 def test_a_hook_that_codex_trusts_is_fine_and_a_changed_one_is_not(home: Path) -> None:
-    assert main(["install", "codex", "--hooks"]) == 0
+    assert main(["install", "codex", "--hooks-only"]) == 0
     (hook,) = find_hooks(HOOK_CLIENTS["codex"], (home / CODEX).read_text("utf-8"))
     trusted = hook_hash(hook)
     state = f'[hooks.state."{home / CODEX}:post_tool_use:0:0"]\ntrusted_hash = "{trusted}"\n'
@@ -78,7 +78,7 @@ def test_a_hook_that_codex_trusts_is_fine_and_a_changed_one_is_not(home: Path) -
     assert check()["codex"].level is Level.OK
     (home / ".codex/config.toml").write_text(state.replace(trusted, "sha256:0"), "utf-8")
     assert "changed since you trusted it" in check()["codex"].message
-    assert main(["install", "codex", "--hooks", "--rewrite-commands"]) == 0
+    assert main(["install", "codex", "--hooks-only", "--rewrite-commands"]) == 0
     (home / ".codex/config.toml").write_text(state, "utf-8")
     assert "have not trusted it" in check()["codex"].message, "the second hook is not trusted"
     (home / CODEX).write_text((home / CODEX).read_text("utf-8").replace("PostToolUse", "Stop"), "utf-8")
@@ -90,7 +90,7 @@ def test_the_hook_of_a_project_is_checked_too(
     home: Path, tmp_path: Path, client: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["install", client, "--hooks", "--scope", "project"]) == 0
+    assert main(["install", client, "--hooks-only", "--scope", "project"]) == 0
     (finding,) = check().values()
     file = HOOK_CLIENTS[client].client.project
     assert finding.message.startswith(f"in {file}: {'works, but' if client == 'codex' else 'leaves a small output'}")
@@ -98,11 +98,11 @@ def test_the_hook_of_a_project_is_checked_too(
         Path(file).write_text(Path(file).read_text("utf-8").replace('command": "', 'command": "/gone'), "utf-8")
         (finding,) = check().values()
         assert finding.message.startswith(f"in {file}: /gone") and "does not exist" in finding.message
-        assert finding.fix.startswith("keyhole install claude-code --hooks --scope project writes")
+        assert finding.fix.startswith("keyhole install claude-code --hooks-only --scope project writes")
 
 
 def test_a_hook_whose_settings_are_wrong_does_not_fire(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert main(["install", "claude-code", "--hooks"]) == 0
+    assert main(["install", "claude-code", "--hooks-only"]) == 0
     monkeypatch.setenv("KEYHOLE_KEEP_OUTPUTS", "maybe")
     finding = check()["claude-code"]
     assert finding.level is Level.FAIL and "it does not answer" in finding.message and "keyhole bound" in finding.fix
@@ -112,7 +112,7 @@ def test_clients_without_a_hook_are_a_note_and_absent_ones_are_not_listed(home: 
     assert check() == {}
     (home / ".codex").mkdir()
     (finding,) = check().values()
-    assert (finding.level, finding.fix) == (Level.NOTE, "keyhole install codex --hooks")
+    assert (finding.level, finding.fix) == (Level.NOTE, "keyhole install codex --hooks-only")
 
 
 @POSIX
@@ -125,7 +125,7 @@ def test_a_hook_that_does_not_fire_is_a_failure(home: Path, program: str, messag
     register(home, f"'{script(home, program)}'")
     finding = check()["claude-code"]
     assert finding.level is Level.FAIL and message in finding.message, finding
-    assert finding.fix.startswith("keyhole install claude-code --hooks")
+    assert finding.fix.startswith("keyhole install claude-code --hooks-only")
 
 
 @POSIX
@@ -169,7 +169,7 @@ def test_a_hook_under_the_former_name_is_a_failure_and_is_not_run(home: Path) ->
 
 
 def test_hooks_that_are_switched_off_and_unreadable_files_are_reported(home: Path) -> None:
-    assert main(["install", "claude-code", "--hooks"]) == 0
+    assert main(["install", "claude-code", "--hooks-only"]) == 0
     file = home / CLAUDE
     file.write_text(file.read_text("utf-8").replace("{", '{"disableAllHooks": true,', 1), "utf-8")
     assert "disableAllHooks is set" in check()["claude-code"].message

@@ -29,7 +29,7 @@ def codex(home: Path, text: str = '# mine\nmodel = "m"\n') -> Path:
 
 def test_the_command_that_is_registered_is_this_installation(home: Path) -> None:
     file = codex(home)
-    assert main(["install", "codex"]) == 0
+    assert main(["install", "codex", "--no-hooks"]) == 0
     entry = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["keyhole"]
     script = Path(sys.executable).with_name("keyhole-reader")
     assert entry == (
@@ -46,7 +46,7 @@ def test_an_entry_under_the_former_name_is_corrected(home: Path, capsys: Capture
     file = codex(home, f'[mcp_servers.keyhole]\n{former}\nenv = {{KEYHOLE_ROBOTS = "off"}}\n')
     assert main(["install"]) == 0
     assert "former name" in capsys.readouterr().out
-    assert main(["install", "codex"]) == 0
+    assert main(["install", "codex", "--no-hooks"]) == 0
     assert "keyhole-mcp" not in file.read_text("utf-8") and 'KEYHOLE_ROBOTS = "off"' in file.read_text("utf-8")
     assert main(["install"]) == 0
     assert "former name" not in capsys.readouterr().out.rpartition("codex")[2]
@@ -54,10 +54,10 @@ def test_an_entry_under_the_former_name_is_corrected(home: Path, capsys: Capture
 
 def test_a_second_run_changes_nothing_and_says_so(home: Path, capsys: Captured) -> None:
     file = codex(home)
-    main(["install", "codex"])
+    main(["install", "codex", "--no-hooks"])
     written = file.read_bytes()
     capsys.readouterr()
-    assert main(["install", "codex"]) == 0
+    assert main(["install", "codex", "--no-hooks"]) == 0
     assert "already" in capsys.readouterr().out
     assert file.read_bytes() == written
     assert len(files.list_backups(file)) == 1
@@ -65,7 +65,8 @@ def test_a_second_run_changes_nothing_and_says_so(home: Path, capsys: Captured) 
 
 def test_the_diff_is_shown_without_secrets(home: Path, capsys: Captured) -> None:
     codex(home, 'model = "m"\n[mcp_servers.other.env]\nOTHER_API_KEY = "sk-1234"\n')
-    assert main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}", "--env", "KEYHOLE_ROBOTS=off"]) == 0
+    settings = ["--env", f"KEYHOLE_BRAVE_KEY={SECRET}", "--env", "KEYHOLE_ROBOTS=off"]
+    assert main(["install", "codex", "--no-hooks", *settings]) == 0
     shown = capsys.readouterr().out
     assert (
         "+[mcp_servers.keyhole]" in shown and 'KEYHOLE_ROBOTS = "off"' in shown and "config.toml.keyhole-1.bak" in shown
@@ -79,14 +80,14 @@ def test_the_diff_is_coloured_where_plots_are(home: Path, capsys: Captured, monk
     for environment, colours in (({}, False), ({"FORCE_COLOR": "1"}, True), ({"NO_COLOR": "1"}, False)):
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        assert main(["install", "codex", "--dry-run"]) == 0
+        assert main(["install", "codex", "--no-hooks", "--dry-run"]) == 0
         assert ("\x1b[32m+[mcp_servers.keyhole]" in capsys.readouterr().out) is colours
 
 
 def test_dry_run_and_print_write_nothing(home: Path, capsys: Captured) -> None:
     file = codex(home)
     before = file.read_bytes()
-    assert main(["install", "codex", "--dry-run"]) == 0
+    assert main(["install", "codex", "--no-hooks", "--dry-run"]) == 0
     assert "+[mcp_servers.keyhole]" in capsys.readouterr().out
     assert main(["install", "vscode", "--print"]) == 0
     assert json.loads(capsys.readouterr().out)["servers"]["keyhole"]["type"] == "stdio"
@@ -98,9 +99,9 @@ def test_dry_run_and_print_write_nothing(home: Path, capsys: Captured) -> None:
 def test_uninstall_restores_every_byte_of_the_file(home: Path) -> None:
     file = codex(home, 'model = "m" # no end of line')
     before = file.read_bytes()
-    main(["install", "codex"])
+    main(["install", "codex", "--no-hooks"])
     assert file.read_bytes() != before
-    assert main(["install", "codex", "--uninstall"]) == 0
+    assert main(["install", "codex", "--no-hooks", "--uninstall"]) == 0
     assert file.read_bytes() == before
 
 
@@ -129,7 +130,7 @@ def test_uninstall_keeps_what_others_wrote_since(home: Path) -> None:
 def test_at_most_three_backups_are_kept(home: Path) -> None:
     file = codex(home)
     for number in range(5):
-        main(["install", "codex", "--env", f"KEYHOLE_TIMEOUT={number + 1}"])
+        main(["install", "codex", "--no-hooks", "--env", f"KEYHOLE_TIMEOUT={number + 1}"])
     assert [path.name for path in files.list_backups(file)] == [
         f"config.toml.keyhole-{number}.bak" for number in (5, 4, 3)
     ]
@@ -143,7 +144,7 @@ def test_permissions_and_links_are_kept_and_a_new_file_is_private(home: Path) ->
     target = home / "dotfiles.toml"
     file.rename(target)
     file.symlink_to(target)
-    main(["install", "codex"])
+    main(["install", "codex", "--no-hooks"])
     assert file.is_symlink() and "keyhole" in target.read_text("utf-8")
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     assert stat.S_IMODE(files.list_backups(file)[0].stat().st_mode) == 0o640
@@ -156,17 +157,17 @@ def test_a_file_that_gets_a_key_and_its_backups_become_private(home: Path, capsy
     file = codex(home)
     for mode in (0o644, 0o664, 0o640):
         file.chmod(mode)
-        assert main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}{mode}"]) == 0
+        assert main(["install", "codex", "--no-hooks", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}{mode}"]) == 0
         assert "only you can read it" in capsys.readouterr().out
         assert {stat.S_IMODE(each.stat().st_mode) for each in (file, *files.list_backups(file))} == {0o600}
-    assert main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"]) == 0
+    assert main(["install", "codex", "--no-hooks", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"]) == 0
     assert "can read it" not in capsys.readouterr().out, "nothing is said about a file that was private"
 
 
 @POSIX
 def test_a_file_with_a_registered_key_becomes_private_again(home: Path, capsys: Captured) -> None:
     file = codex(home)
-    main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"])
+    main(["install", "codex", "--no-hooks", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"])
     for option, mode, note in (
         ("--dry-run", 0o644, "the file contains a key, and other users can read it (mode 644)"),
         ("--yes", 0o600, "the file contains a key: only you can read it and its backups now"),
@@ -174,7 +175,7 @@ def test_a_file_with_a_registered_key_becomes_private_again(home: Path, capsys: 
         for each in (file, *files.list_backups(file)):
             each.chmod(0o644)
         capsys.readouterr()
-        assert main(["install", "codex", "--json", option]) == 0
+        assert main(["install", "codex", "--no-hooks", "--json", option]) == 0
         (change,) = json.loads(capsys.readouterr().out)
         assert (change["state"], change["note"]) == ("unchanged", note)
         assert {stat.S_IMODE(each.stat().st_mode) for each in (file, *files.list_backups(file))} == {mode}
@@ -184,10 +185,10 @@ def test_a_file_with_a_registered_key_becomes_private_again(home: Path, capsys: 
 @pytest.mark.parametrize("option", [("--uninstall",), ("--env", "KEYHOLE_BRAVE_KEY=")])
 def test_the_backup_of_a_file_that_had_a_key_is_private(home: Path, capsys: Captured, option: tuple[str, ...]) -> None:
     file = codex(home)
-    main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"])
+    main(["install", "codex", "--no-hooks", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"])
     file.chmod(0o644)
     capsys.readouterr()
-    assert main(["install", "codex", *option]) == 0
+    assert main(["install", "codex", "--no-hooks", *option]) == 0
     assert SECRET in files.list_backups(file)[0].read_text("utf-8")
     assert {stat.S_IMODE(each.stat().st_mode) for each in files.list_backups(file)} == {0o600}
     assert "contains a key" not in capsys.readouterr().out
@@ -204,7 +205,7 @@ def test_a_file_system_without_permissions_is_reported(
     for name in ("os.chmod", "pathlib.Path.chmod", "shutil.copystat"):
         monkeypatch.setattr(name, refuse)
     monkeypatch.setattr("os.open", lambda path, flags, *_, **others: really_open(path, flags, 0o644, **others))
-    assert main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"]) == 0
+    assert main(["install", "codex", "--no-hooks", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"]) == 0
     assert SECRET in file.read_text("utf-8")
     assert "the file contains a key, and other users can read it (mode 644)" in capsys.readouterr().out
 
@@ -232,7 +233,7 @@ def test_only_a_file_that_gets_a_key_becomes_private(
 ) -> None:
     file = codex(home)
     file.chmod(0o644)
-    assert main(["install", "codex", *option]) == 0
+    assert main(["install", "codex", "--no-hooks", *option]) == 0
     assert stat.S_IMODE(file.stat().st_mode) == (0o600 if private else 0o644)
     assert "pass" not in capsys.readouterr().out
 
@@ -308,33 +309,33 @@ def test_a_url_is_registered_under_each_clients_key(home: Path, capsys: Captured
     assert windsurf == {"mcpServers": {"keyhole": {"serverUrl": url}}}
     opencode = json.loads((home / ".config/opencode/opencode.jsonc").read_text("utf-8"))
     assert opencode == {"mcp": {"keyhole": {"type": "remote", "url": url}}}
-    assert main(["install", "codex", "--http", url]) == 0
-    assert main(["install", "codex"]) == 1, "the URL may be another server's"
+    assert main(["install", "codex", "--no-hooks", "--http", url]) == 0
+    assert main(["install", "codex", "--no-hooks"]) == 1, "the URL may be another server's"
     capsys.readouterr()
-    assert main(["install", "codex", "--uninstall"]) == 1
+    assert main(["install", "codex", "--no-hooks", "--uninstall"]) == 1
     assert "repeat the URL with --http, or give --force" in capsys.readouterr().err
-    assert main(["install", "codex", "--http", url, "--uninstall"]) == 0
+    assert main(["install", "codex", "--no-hooks", "--http", url, "--uninstall"]) == 0
 
 
 def test_project_scope_changes_the_file_in_the_current_folder(home: Path) -> None:
-    assert main(["install", "claude-code", "--scope", "project"]) == 0
+    assert main(["install", "claude-code", "--no-hooks", "--scope", "project"]) == 0
     assert "keyhole" in json.loads(Path(".mcp.json").read_text("utf-8"))["mcpServers"]
     assert not list(home.iterdir())
 
 
 def test_all_registers_with_every_client_found(home: Path, capsys: Captured) -> None:
-    assert main(["install", "--all"]) == 0
+    assert main(["install", "--all", "--no-hooks"]) == 0
     assert "No client was found" in capsys.readouterr().out
     codex(home)
     (home / ".cursor").mkdir()
-    assert main(["install", "--all", "--json"]) == 0
+    assert main(["install", "--all", "--no-hooks", "--json"]) == 0
     changes = json.loads(capsys.readouterr().out)
     assert [(each["client"], each["state"]) for each in changes] == [("codex", "changed"), ("cursor", "changed")]
     assert main(["install"]) == 0
     assert [line.split()[:3] for line in capsys.readouterr().out.splitlines() if "yes" in line] == [
         ["codex", "yes", "registered"], ["cursor", "yes", "registered"],
     ]  # fmt: skip
-    assert main(["install", "--all", "--uninstall"]) == 0
+    assert main(["install", "--all", "--no-hooks", "--uninstall"]) == 0
     assert main(["install", "--json"]) == 0
     assert {
         each["keyhole"] for each in json.loads(capsys.readouterr().out.partition("\n[\n")[2].join(["[\n", ""]))
@@ -350,7 +351,7 @@ def test_at_a_terminal_the_diff_is_shown_once_and_the_question_asked_once(
     import subprocess
 
     outer, inner = pty.openpty()
-    command = [sys.executable, "-m", "keyhole", "install", "codex"]
+    command = [sys.executable, "-m", "keyhole", "install", "codex", "--no-hooks"]
     with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner) as process:
         os.close(inner)
         shown = b""

@@ -87,7 +87,7 @@ def _check_file(file: HookFile, words: Sequence[str], machine: Machine) -> Findi
 
 def _check_hook(file: HookFile, words: Sequence[str], machine: Machine) -> Finding | None:
     client, state = file.hooks.client, file.state(words, sys.platform)
-    name, install = f"{client.name} hook", f"keyhole install {client.name} --hooks"
+    name, install = f"{client.name} hook", f"keyhole install {client.name} --hooks-only"
     install += " --scope project" if file.scope == "project" else ""
     if state == "unreadable":
         return Finding(AREA, name, Level.FAIL, file.fault, f"Correct {file.path}; the client cannot read it either.")

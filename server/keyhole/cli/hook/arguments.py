@@ -7,7 +7,7 @@ from typing import Any, Final
 from keyhole.cli.hook.program import CLIENTS, DEFAULT_BUDGET
 
 DESCRIPTION: Final = """\
-Answer a client's event about a tool call. `keyhole install CLIENT --hooks` makes the client run this command after each
+Answer a client's event about a tool call. `keyhole install CLIENT` makes the client run this command after each
 tool call. The long result of a command, a file, a search or another server's tool is replaced by its most important
 lines and the call that reads the rest. Any other result, and every event that is not understood, is left alone: nothing
 is printed.

@@ -7,15 +7,16 @@ from typing import Any, Final
 
 DEFAULT_NAME: Final = "keyhole"
 _DESCRIPTION: Final = """\
-Register Keyhole with a client on this machine: shows a diff of the client's configuration file, then applies it and
-keeps a backup beside the file. Without a client, list the clients found and those that Keyhole is registered with."""
+Register Keyhole with a client on this machine: the server and, where the client runs hooks, the hook that bounds the
+output of its other tools. Shows a diff of each file, then applies it and keeps a backup beside the file. Without a
+client, list the clients found and those that Keyhole is registered with."""
 
 _EXAMPLES: Final = (
     "keyhole install",
     "keyhole install codex --dry-run",
     "keyhole install claude-code --scope project --env KEYHOLE_MAX_CHARS=20000",
     "keyhole install vscode --uninstall",
-    "keyhole install claude-code --hooks",
+    "keyhole install claude-code --no-hooks",
     "keyhole install cursor --wrap github",
 )
 
@@ -43,14 +44,18 @@ def add_install(commands: Any) -> None:
 
 def _add_entry_options(parser: argparse.ArgumentParser) -> None:
     entry = parser.add_argument_group("what to register")
-    entry.add_argument(
-        "--hooks", action="store_true",
-        help="register the hook that bounds the output of tools, instead of the server: "
-        "claude-code, codex, copilot, opencode",
+    hooks = entry.add_mutually_exclusive_group()
+    hooks.add_argument(
+        "--no-hooks", action="store_true",
+        help="register the server only, without the hook that bounds the output of other tools",
+    )  # fmt: skip
+    hooks.add_argument(
+        "--hooks-only", action="store_true",
+        help="register the hook only: claude-code, codex, copilot, opencode",
     )  # fmt: skip
     entry.add_argument(
         "--rewrite-commands", action="store_true",
-        help="codex with --hooks: run commands with keyhole shell, which gets all that they print; approves them all",
+        help="hook of codex: run commands with keyhole shell, which gets all that they print; approves them all",
     )  # fmt: skip
     proxy = entry.add_mutually_exclusive_group()
     proxy.add_argument("--wrap", metavar="SERVER", help="put keyhole proxy in front of a server that is registered")

@@ -33,28 +33,24 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,48}")
 
 def run(_config: Config, arguments: argparse.Namespace) -> int:
     """Register, unregister, print or list; return 1 if a file could not be changed."""
-    if arguments.hooks and (arguments.env or arguments.http or arguments.name != DEFAULT_NAME):
-        raise _invalid("--hooks takes no --env, --http or --name; hooks read the settings file: keyhole config path")
-    if arguments.rewrite_commands and (arguments.client, arguments.hooks) != ("codex", True):
-        raise _invalid("--rewrite-commands is for keyhole install codex --hooks")
+    if arguments.hooks_only and (arguments.env or arguments.http or arguments.name != DEFAULT_NAME):
+        message = "--hooks-only takes no --env, --http or --name; hooks read the settings file: keyhole config path"
+        raise _invalid(message)
+    if arguments.rewrite_commands and (arguments.client != "codex" or arguments.no_hooks):
+        raise _invalid("--rewrite-commands is for the hook of codex: keyhole install codex")
     if arguments.wrap or arguments.unwrap:
         return _change_proxy(arguments)
     if not _NAME.fullmatch(arguments.name):
         raise _invalid("--name takes 1 to 48 letters, digits, _ and -")
     server, machine = _server_from(arguments), discover.this_machine()
     if not arguments.client and not arguments.all:
-        return _list_hooks(machine, arguments) if arguments.hooks else _list_clients(machine, arguments)
+        return _list_hooks(machine, arguments) if arguments.hooks_only else _list_clients(machine, arguments)
     clients = _clients_found(machine, arguments) if arguments.all else [_client_named(arguments)]
     if arguments.only_print:
         for client in clients:
             print(_snippet(client, server, machine, arguments))
         return OK
-    edits = [
-        _hook_edit(HOOK_CLIENTS[client.name], machine, arguments)
-        if arguments.hooks
-        else _entry_edit(client, machine, server, arguments)
-        for client in clients
-    ]
+    edits = [edit for client in clients for edit in _edits(client, machine, server, arguments)]
     changes = [try_change(edit, arguments) for edit in edits]
     if arguments.json:
         print_json([change.json_facts() for change in changes])
@@ -63,9 +59,20 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     return FAILED if any(change.state == "refused" for change in changes) else OK
 
 
+def _edits(client: Client, machine: Machine, server: Server, arguments: argparse.Namespace) -> list[Edit]:
+    """Return the edits of a client's files: of that with the server, and of that with the hook.
+
+    A server at a URL has a store of its own, in which nothing of what a hook of this machine keeps can be read.
+    """
+    edits = [] if arguments.hooks_only else [_entry_edit(client, machine, server, arguments)]
+    if client.name in HOOK_CLIENTS and not (arguments.no_hooks or arguments.http):
+        edits.append(_hook_edit(HOOK_CLIENTS[client.name], machine, arguments))
+    return edits
+
+
 def _change_proxy(arguments: argparse.Namespace) -> int:
     """Put the proxy in front of a server of a client, or take it away."""
-    if not arguments.client or arguments.hooks or arguments.uninstall or arguments.only_print:
+    if not arguments.client or arguments.hooks_only or arguments.uninstall or arguments.only_print:
         raise _invalid("--wrap and --unwrap take a client, and --scope, --dry-run, --yes or --json")
     client, name = _client_named(arguments), arguments.wrap or arguments.unwrap
     path = discover.config_path(client, discover.this_machine(), arguments.scope)
@@ -114,7 +121,7 @@ def _parse_setting(text: str) -> tuple[str, str]:
 
 def _clients_found(machine: Machine, arguments: argparse.Namespace) -> list[Client]:
     """Return the clients found on this machine whose files Keyhole can edit."""
-    if arguments.hooks:
+    if arguments.hooks_only:
         return [each.hooks.client for each in discover.find_hook_files(machine) if each.found]
     registrations = discover.find_registrations(machine, arguments.name)
     return [each.client for each in registrations if each.found and each.client.format != "yaml"]
@@ -122,7 +129,7 @@ def _clients_found(machine: Machine, arguments: argparse.Namespace) -> list[Clie
 
 def _client_named(arguments: argparse.Namespace) -> Client:
     name: str = arguments.client
-    known: Mapping[str, Any] = HOOK_CLIENTS if arguments.hooks else CLIENTS
+    known: Mapping[str, Any] = HOOK_CLIENTS if arguments.hooks_only else CLIENTS
     if name in known:
         return CLIENTS[name]
     if name in CLIENTS:
@@ -171,7 +178,7 @@ def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespac
 
 
 def _snippet(client: Client, server: Server, machine: Machine, arguments: argparse.Namespace) -> str:
-    if arguments.hooks:
+    if arguments.hooks_only:
         words = this_program(discover.this_installation())
         hooks, rewrites = HOOK_CLIENTS[client.name], arguments.rewrite_commands
         return hook_edit.format_hook(hooks, words, machine.platform, rewrites=rewrites)
@@ -216,7 +223,7 @@ def _print_list(kind: str, rows: Sequence[tuple[str, bool, str, Path]], argument
         columns, [(name, "yes" if found else "-", state, _abbreviate(path)) for name, found, state, path in rows]
     )
     if sys.stdout.isatty():  # programs need no hint
-        hooks = " --hooks" if arguments.hooks else ""
+        hooks = " --hooks-only" if arguments.hooks_only else ""
         print(
             f"\nRegister with one client: keyhole install CLIENT{hooks}; with all found: --all. Both show a diff first."
         )

@@ -1,4 +1,4 @@
-// Written by `keyhole install opencode --hooks`, which overwrites changes; `--uninstall` deletes this file.
+// Written by `keyhole install opencode`, which overwrites changes; `--uninstall` deletes this file.
 // After each tool call, Keyhole gets the result and answers with what to replace in it. Without an answer, after an
 // error or after 10 seconds, the result stays as it is.
 import { spawn } from "node:child_process";
