@@ -43,7 +43,8 @@ _VERBS: Final = "do|does|did|is|are|can|should|must|will"
 MAX_PREPOSITION_CHARS: Final = 5
 
 _UNSPACED_QUESTION: Final = re.compile("什么|什麼|哪|谁|誰|多少|几|怎么|怎麼|怎样|怎樣|如何|何")
-_QUESTION_END: Final = r"[?？；؟\n]+|;+(?:\s|$)"
+_QUESTION_END: Final = r"[?？؟]+(?=[^?？؟]*[?？؟])|\n+|[;；]+(?:\s|$)"
+"""The end of a question that another one follows, of a line, or of a part."""
 _BREAK: Final = re.compile(
     rf"{_QUESTION_END}|,?\s+(?:{_AND})\s+"
     rf"(?=(?:(?:[^\W\d_]{{1,{MAX_PREPOSITION_CHARS}}}\s+)?(?:{_ASKING})|{_VERBS})\b)"
