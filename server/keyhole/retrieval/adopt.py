@@ -76,8 +76,8 @@ def artifact_words(artifact: Artifact) -> str:
     """Return the search words of an artifact that is an output."""
     from keyhole.extract.outputs import read_output
 
-    marks = read_output(artifact.text, kind=output_kind(artifact.url)).marks
-    return output_words(artifact.title, artifact.text, marks)
+    read = read_output(artifact.text, kind=output_kind(artifact.url))
+    return output_words(artifact.title, read.text, read.marks)
 
 
 def output_words(title: str, text: str, marks: Sequence[tuple[int, int, float]]) -> str:

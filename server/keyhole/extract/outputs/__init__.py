@@ -46,12 +46,12 @@ __all__ = [
 
 
 def read_output(output: str, *, kind: str | None = None, command: str = "", name: str = "") -> Output:
-    """Read an output, as text that may contain escape sequences.
+    """Read an output, as text that may contain escape sequences, without the prefixes of its lines.
 
     `kind`: one of `KINDS`; None to recognise it from the content, the `command` that printed it and its file's `name`.
     """
-    text = terminal_text(output)
-    return read_parts(text, read_lines(text, kind or recognise(text, command, name)))
+    text, envelope = take_prefixes(terminal_text(output))
+    return read_parts(text, read_lines(text, kind or recognise(text, command, name)))._replace(envelope=envelope)
 
 
 def read_lines(text: str, kind: str, failed: Sequence[Span] | None = None) -> Output:

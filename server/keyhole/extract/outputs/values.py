@@ -12,7 +12,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from statistics import median
 from typing import Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
@@ -160,15 +159,20 @@ def _rare(values: Sequence[str]) -> Iterator[int]:
         yield from (values.index(text) for text in sorted(rare, key=counts.__getitem__)[:MAX_FOUND])
 
 
+def _median(numbers: Sequence[float]) -> float:
+    """Return the upper median. Importing `statistics` would take longer than reading most outputs."""
+    return sorted(numbers)[len(numbers) // 2]
+
+
 def _far(values: Sequence[str]) -> Iterator[int]:
     """Yield the numbers of the values that are far from the others, the farthest first, if all values are numbers."""
     try:
         numbers = list(map(float, values))
     except ValueError:
         return
-    middle = median(numbers)
+    middle = _median(numbers)
     distances = [abs(number - middle) for number in numbers]
-    spread = median(distances)
+    spread = _median(distances)
     far = [place for place, distance in enumerate(distances) if distance > OUTLIER_FACTOR * spread]
     if spread and len(far) <= 2 * MAX_FOUND:
         yield from sorted(far, key=lambda place: -distances[place])[:MAX_FOUND]
