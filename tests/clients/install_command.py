@@ -98,13 +98,13 @@ def _install(setup: Setup, env: Mapping[str, str], reader: Reader, file: Path) -
         if name.startswith("KEYHOLE_")
         for part in ("--env", f"{name}={value}")
     ]
-    output = _keyhole(setup, env, "install", reader.client, *settings)
+    output = _keyhole(setup, env, "install", reader.client, "--no-hooks", *settings)
     assert "registered" in output, output
     written = file.read_bytes()
     for line in reader.content.splitlines():
         # Compare words, because a line may get a comma, and a file of one line is broken into lines.
         assert all(word.rstrip(",}") in written.decode() for word in line.split()), line
-    output = _keyhole(setup, env, "install", reader.client, *settings)
+    output = _keyhole(setup, env, "install", reader.client, "--no-hooks", *settings)
     assert "already" in output and file.read_bytes() == written, output
 
 
@@ -116,7 +116,7 @@ def _read(setup: Setup, env: Mapping[str, str], programs: Path, reader: Reader, 
 
 
 def _uninstall(setup: Setup, env: Mapping[str, str], reader: Reader, file: Path) -> None:
-    output = _keyhole(setup, env, "install", reader.client, "--uninstall")
+    output = _keyhole(setup, env, "install", reader.client, "--no-hooks", "--uninstall")
     assert "entry removed" in output, output
     if not reader.rewrites:
         assert file.read_bytes() == reader.content.encode(), file.read_bytes()

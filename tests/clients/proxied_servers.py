@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from keyhole.serve.proxy.rewrite import QUERY_ARGUMENT, QUERY_SCHEMA
 from tests.serve.proxy.client import PipeClient, running
 
 from .npm import InstallError
@@ -80,7 +81,8 @@ def _environment(setup: Setup, programs: Path) -> dict[str, str]:
 
 
 def _compare(steps: Steps, where: str, direct: Talk, proxied: Talk, server: RealServer) -> None:
-    steps.run(f"{where}: lists the same, without output schemas, and {READER}", lambda: check_lists(direct, proxied))
+    what = f"lists the same, without output schemas, with the argument for a question, and {READER}"
+    steps.run(f"{where}: {what}", lambda: check_lists(direct, proxied))
     if server.small:
         count = len(server.small)
         steps.run(f"{where}: {count} small results are the same bytes", lambda: check_small(direct, proxied))
@@ -153,10 +155,18 @@ def check_lists(direct: Talk, proxied: Talk) -> None:
     instructions = proxied.greeting["result"].pop("instructions")
     assert instructions.startswith(direct.greeting["result"].pop("instructions", "")), instructions
     assert proxied.greeting == direct.greeting, proxied.greeting
-    expected = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in direct.tools]
+    expected = [as_proxied(tool) for tool in direct.tools]
     assert proxied.tools[:-1] == expected, [tool for tool in proxied.tools if tool not in expected]
     assert proxied.names[-1] == READER, proxied.names
     assert proxied.lists == direct.lists, proxied.lists
+
+
+def as_proxied(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool as the proxy lists it: without its output schema, and with the argument for a question."""
+    schema = tool["inputSchema"]
+    properties = {**schema.get("properties", {}), QUERY_ARGUMENT: QUERY_SCHEMA}
+    kept = {name: value for name, value in tool.items() if name != "outputSchema"}
+    return {**kept, "inputSchema": {**schema, "properties": properties}}
 
 
 def check_small(direct: Talk, proxied: Talk) -> None:

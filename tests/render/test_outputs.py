@@ -26,10 +26,10 @@ def test_the_call_that_reads_on_is_named_only_with_an_id() -> None:
 
 def test_a_reader_in_a_shell_is_given_the_command_too() -> None:
     following = {"offset": 3, "limit": 8_000}
-    assert bounded_text(HEAD, SHOWN, b"", "id1", following, in_shell=True).endswith(
+    assert bounded_text(HEAD, SHOWN, b"", "id1", following, names_command=True).endswith(
         "limit=8000)\nIn a shell: keyhole read id1 --offset 3 --limit 8000\n[end]"
     )
-    assert "keyhole read" not in bounded_text(HEAD, SHOWN, b"", "", following, in_shell=True)
+    assert "keyhole read" not in bounded_text(HEAD, SHOWN, b"", "", following, names_command=True)
 
 
 def test_the_boundary_encloses_the_text() -> None:

@@ -59,7 +59,7 @@ def recorded_product() -> tuple[str, Retrieval]:
 def bounded_example() -> tuple[Output, Bounded]:
     """Return an output of a test run that failed, and its bounded form as `keyhole bound` prints it."""
     output = load_outputs()[OUTPUT_EXAMPLE]
-    facts = OutputFacts(output.command, exit_status=output.exit, is_in_shell=True)
+    facts = OutputFacts(output.command, exit_status=output.exit, names_command=True)
     return output, bound_text(output.text, None, OUTPUT_BUDGET, facts, store=retrieval({}).store, secret=SECRET)
 
 

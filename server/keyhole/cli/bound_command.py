@@ -37,7 +37,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         arguments.kind,
         arguments.exit,
         current_folder() if is_piped else "",
-        is_in_shell=True,
+        names_command=True,
     )
     asked = Asked(arguments.query, arguments.budget)
     bounded, begun = bound_output(config, read_blocks(arguments.file), started_at, asked, facts)

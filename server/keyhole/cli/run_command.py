@@ -109,7 +109,7 @@ def run_program(config: Config, options: Options, program: Program, command: str
             print(notice, end="", file=sys.stderr)
             notice = ""
         budget = options.budget - len(notice) - live.printed - live.ends_in_line
-        facts = OutputFacts(command, "", options.kind, ended.status, folder, is_in_shell=True)
+        facts = OutputFacts(command, "", options.kind, ended.status, folder, names_command=True)
         asked = Asked(options.query, budget)
         if _print_result(_Run(config, options, output, live, ended, notice, asked, facts, started_at)):
             output.remove()

@@ -26,14 +26,20 @@ class OutputHead(NamedTuple):
 
 
 def bounded_text(
-    head: OutputHead, shown: Shown, secret: bytes, id: str, following: NextArguments | None, *, in_shell: bool = False
+    head: OutputHead,
+    shown: Shown,
+    secret: bytes,
+    id: str,
+    following: NextArguments | None,
+    *,
+    names_command: bool = False,
 ) -> str:
     """Return the text of a bounded output for a model. Without an `id`, nothing can be read on.
 
-    `in_shell`: also name the command that reads on, for a reader that may lack the tool.
+    `names_command`: also name the command that reads on, for a reader that may lack the tool.
     """
     calls = [f"Next: {read_call(id, following)}"] if id and following else []
-    calls += [f"In a shell: {read_command(id, following)}"] if calls and following and in_shell else []
+    calls += [f"In a shell: {read_command(id, following)}"] if calls and following and names_command else []
     return "\n".join([_first_line(head, shown), enclose(shown.text, secret), *calls, END])
 
 

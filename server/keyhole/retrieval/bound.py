@@ -205,11 +205,11 @@ def render_output(
     total = output.total
     head = OutputHead(output.kind, total, lines, round(total / CHARS_PER_TOKEN), facts.title, facts.exit_status)
     longest = {"offset": total, "limit": WINDOW_CHARS}
-    empty = bounded_text(head, Shown(total), secret, id, longest, in_shell=facts.is_in_shell)
+    empty = bounded_text(head, Shown(total), secret, id, longest, names_command=facts.names_command)
     words = " ".join([command_words(mask_secrets(facts.command)), *topic])
     selection = select_output(output, query, budget - len(empty) - MARGIN, command_words=words)
     gaps = tuple(find_gaps(total, selection.spans))
     start, end = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0, 0))
     following = {"offset": start, "limit": min(WINDOW_CHARS, end - start)} if gaps else None
-    rendered = bounded_text(head, selection, secret, id, following, in_shell=facts.is_in_shell)
+    rendered = bounded_text(head, selection, secret, id, following, names_command=facts.names_command)
     return Bounded(rendered, output.kind, id or None, total, gaps)

@@ -50,7 +50,7 @@ class OutputFacts(NamedTuple):
     """The exit status of the command, None if it is unknown."""
     folder: str = ""
     """The folder in which the command ran."""
-    is_in_shell: bool = False
+    names_command: bool = False
     """True if its reader may have no tool `read_artifact`, but can run commands."""
 
     @property

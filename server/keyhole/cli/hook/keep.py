@@ -42,7 +42,7 @@ def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping
         return ""
     note = f"{found.note}\n" if found.note else ""
     space = budget - len(note) - len(found.ending)
-    facts = OutputFacts(found.command, found.name, None, found.exit_status, source.folder, is_in_shell=True)
+    facts = OutputFacts(found.command, found.name, None, found.exit_status, source.folder, names_command=True)
     text, read = read_whole(output, None, space, facts)
     id = ""
     folder = spool.spool_folder(settings.home)

@@ -25,7 +25,7 @@ MAX_QUERY: Final = 500
 MAX_VALUE: Final = 200
 """Characters of one of these arguments. Longer values are content that is written, which is no question."""
 
-_QUERY_SCHEMA: Final = {
+QUERY_SCHEMA: Final = {
     "type": "string",
     "description": "What you want to know from the result, in its words. A long result then shows the parts about it.",
 }
@@ -105,7 +105,7 @@ def _rewrite_tool(tool: Any, policy: Policy, own_name: Callable[[str], str]) -> 
         properties = schema.get("properties")
         properties = properties if isinstance(properties, dict) else {}
         if QUERY_ARGUMENT not in properties:
-            tool["inputSchema"] = {**schema, "properties": {**properties, QUERY_ARGUMENT: _QUERY_SCHEMA}}
+            tool["inputSchema"] = {**schema, "properties": {**properties, QUERY_ARGUMENT: QUERY_SCHEMA}}
     return tool
 
 
