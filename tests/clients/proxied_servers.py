@@ -163,10 +163,11 @@ def check_lists(direct: Talk, proxied: Talk) -> None:
 
 def as_proxied(tool: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool as the proxy lists it: without its output schema, and with the argument for a question."""
-    schema = tool["inputSchema"]
-    properties = {**schema.get("properties", {}), QUERY_ARGUMENT: QUERY_SCHEMA}
     kept = {name: value for name, value in tool.items() if name != "outputSchema"}
-    return {**kept, "inputSchema": {**schema, "properties": properties}}
+    if "inputSchema" in tool:
+        schema = tool["inputSchema"]
+        kept["inputSchema"] = {**schema, "properties": {**schema.get("properties", {}), QUERY_ARGUMENT: QUERY_SCHEMA}}
+    return kept
 
 
 def check_small(direct: Talk, proxied: Talk) -> None:

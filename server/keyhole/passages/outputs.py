@@ -82,9 +82,9 @@ def select_output(
     `command_words`: the words of the command that printed the output, which rank its lines if there is no query.
     """
     text = output.text
-    if not (output.joints or output.envelope) and fits(text, max_chars, measure):
-        spans = [(0, len(text))] if text else []
-        return Shown(len(text), tuple(spans), text)
+    stored = output.envelope.stored if output.envelope else text
+    if not output.joints and fits(stored, max_chars, measure):
+        return Shown(len(stored), ((0, len(stored)),) if stored else (), stored)
     question = (query or "").strip()
     has_failures = any(weight >= FAILURE_WEIGHT for _, _, weight in output.marks) and output.kind in FAILING_KINDS
     shown = OutputText(output, int(max_chars * _summary_share(output, question)), max_chars)
