@@ -17,7 +17,6 @@ of errors.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import importlib.util
 import json
 import lzma
@@ -29,12 +28,12 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, Final
 
+from benchmarks.tasks.tasks import SPLITS, split_of
 from keyhole.extract.outputs import terminal_text
 from keyhole.retrieval.bound import bound
 
 BUDGETS: Final = (2_000, 4_000, 9_000)
 FILE: Final = Path(__file__).with_name("failed_runs.jsonl.xz")
-SPLITS: Final = ("dev", "held")
 _ERROR = re.compile(r"error|fail|exception|panic|traceback|fatal|exit code", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
@@ -51,8 +50,8 @@ class Run:
 
     @property
     def split(self) -> str:
-        """`dev` or `held`, chosen by the hash of the id."""
-        return SPLITS[hashlib.sha256(self.id.encode()).digest()[0] % 2]
+        """`dev` or `held`."""
+        return split_of(self.id)
 
 
 System = Callable[[Run, int], str]

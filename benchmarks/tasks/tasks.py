@@ -46,13 +46,18 @@ class Task:
 
     @property
     def split(self) -> str:
-        """`dev` or `held`, chosen by the hash of the id."""
-        return SPLITS[hashlib.sha256(self.id.encode()).digest()[0] % 2]
+        """`dev` or `held`."""
+        return split_of(self.id)
 
     @property
     def needs_data(self) -> bool:
         """True if the page is in DATA rather than in a package."""
         return self.page.startswith("wcxb:")
+
+
+def split_of(id: str) -> str:
+    """Return the half to which a task or a run belongs, chosen by the hash of its id."""
+    return SPLITS[hashlib.sha256(id.encode()).digest()[0] % 2]
 
 
 def load_tasks(file: Path = FILE) -> tuple[Task, ...]:

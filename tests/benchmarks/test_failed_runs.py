@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.outputs.failed_runs import SPLITS, Run, load_logdx, load_runs, tail, with_keyhole
+from benchmarks.outputs.failed_runs import Run, load_logdx, load_runs, tail, with_keyhole
+from benchmarks.tasks.tasks import SPLITS
 from keyhole.extract.outputs import terminal_text
 
 RUNS = load_runs()

@@ -111,10 +111,10 @@ def find_documented(index: Index, start: int, end: int) -> Span | None:
     The line follows the comment directly, and defines something: a function, a class, a constant.
     """
     text = index.text
-    if not _COMMENT.match(text, line_at(text, start).start):
+    first, last = line_at(text, start), line_at(text, end - 1)
+    if not _COMMENT.match(text, first.start):
         return None
-    last = line_at(text, end - 1)
-    for line in islice(lines_below(text, line_at(text, start), end + SEARCH_CHARS), SEARCH_LINES):
+    for line in islice(lines_below(text, first, end + SEARCH_CHARS), SEARCH_LINES):
         if line.is_blank:
             return None
         if not _COMMENT.match(text, line.start):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from keyhole.passages.gaps import merge_spans
 from keyhole.text.lower_case import lower
 
 if TYPE_CHECKING:
@@ -129,7 +130,8 @@ class ExcerptChooser:
             taken = [number for number in order if number not in chosen][: max(0, min(limit, count - len(chosen)))]
             chosen |= dict.fromkeys(taken)
         chosen |= dict.fromkeys(range(min(size, head + max(0, count - len(chosen)))))
-        return _join((self._ends[number - 1] if number else 0, self._ends[number]) for number in sorted(chosen))
+        stretches = ((self._ends[number - 1] if number else 0, self._ends[number]) for number in chosen)
+        return tuple(merge_spans(stretches))
 
     def _scores(self, needles: Iterable[int]) -> dict[int, float]:
         """Return the scores of the stretches with any of the needles, as BM25 computes them."""
@@ -167,13 +169,3 @@ def make_excerpt(spans: Sequence[Span], total: int, read: Callable[[int, int], s
 def _rarity(count: int, size: int) -> float:
     """Return the weight of a word that `count` of `size` stretches contain, as in BM25."""
     return math.log(1 + (size - count + 0.5) / (count + 0.5))
-
-
-def _join(spans: Iterable[Span]) -> tuple[Span, ...]:
-    joined: list[Span] = []
-    for start, end in spans:
-        if joined and joined[-1][1] == start:
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
-    return tuple(joined)

@@ -12,7 +12,7 @@ from keyhole.passages.query import MAX_QUERY_CHARS, Query, Term, extract_terms
 from keyhole.text.lower_case import lower
 
 MIN_PART_TERMS: Final = 2
-"""Terms, other than light words, that a part has of its own: with fewer it belongs to the part before it."""
+"""Terms that a part has of its own, at least one of them no light word: with fewer it belongs to the part before it."""
 
 MAX_PARTS: Final = 4
 """Parts that get a share of the room; what follows belongs to the last of them."""
@@ -41,6 +41,7 @@ _VERBS: Final = "do|does|did|is|are|can|should|must|will"
 """English verbs that begin a question. They follow "and"."""
 
 MAX_PREPOSITION_CHARS: Final = 5
+"""Letters of a preposition, at most: a longer word between "and" and a question word is a noun."""
 
 _UNSPACED_QUESTION: Final = re.compile("什么|什麼|哪|谁|誰|多少|几|怎么|怎麼|怎样|怎樣|如何|何")
 _QUESTION_END: Final = r"[?？؟]+(?=[^?？؟]*[?？؟])|\n+|[;；]+(?:\s|$)"

@@ -47,16 +47,15 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
     most = max(least, EXCERPT_CHARS, min(MAX_CHARS, len(text) // SHARE))
     cuts = [0, *_cuts(text, whole.records), len(text)]
     spans = _choose(text, cuts, needles, most if not failed else int(most * (1 - FAILED_SHARE)))
-    for start, end in failed:
-        inside = _choose(text, [start, end], needles, int(most * FAILED_SHARE / len(failed)))
-        spans = merge_spans([*spans, *inside])
+    for section in failed:
+        spans += _choose(text, section, needles, int(most * FAILED_SHARE / len(failed)))
     if kind in VALUED_KINDS:
-        spans = merge_spans([*spans, *find_telling_values(text, kind)])
+        spans += find_telling_values(text, kind)
+    spans = merge_spans(spans)
     excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
     read = read_lines(excerpt.text, kind, [place for span in failed if (place := _overlap(span, spans))])
     return whole._replace(
         text=read.text,
-        kind=read.kind,
         marks=read.marks,
         repeats=read.repeats,
         records=read.records or tuple(_inside(whole.records, spans)),

@@ -76,6 +76,11 @@ class Envelope(NamedTuple):
         return bisect_right(self.starts, offset) - 1
 
 
+def ends_of(text: str, chars: int) -> str:
+    """Return the first and the last `chars` characters of a text on lines of their own; a shorter text as a whole."""
+    return text if len(text) <= 2 * chars else f"{text[:chars]}\n{text[-chars:]}"
+
+
 def take(stored: str, cuts: Sequence[Span], steps: Sequence[tuple[int, str]] = ()) -> tuple[str, Envelope]:
     """Return a text without some ranges of it, which are in order, and what was taken.
 

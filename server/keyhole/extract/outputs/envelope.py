@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Final
 
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output import Envelope, take
+from keyhole.text.output import Envelope, ends_of, take
 
 MIN_SHARE: Final = 0.8
 """Share of the lines that have a prefix, from which prefixes are taken. Lines of a stack trace often have none."""
@@ -43,7 +43,7 @@ Each is simple, because it is compared with each line."""
 
 def take_prefixes(text: str) -> tuple[str, Envelope | None]:
     """Return a text without the prefixes of its lines, and what was taken; the text and None if it has none."""
-    ends = text if len(text) <= 2 * SAMPLE_CHARS else f"{text[:SAMPLE_CHARS]}\n{text[-SAMPLE_CHARS:]}"
+    ends = ends_of(text, SAMPLE_CHARS)
     form, matching = max(((form, sum(1 for _ in form.finditer(f"\n{ends}"))) for form in _FORMS), key=itemgetter(1))
     filled = sum(1 for line in ends.split("\n") if line.strip())
     if matching < MIN_LINES or matching < MIN_SHARE * filled:

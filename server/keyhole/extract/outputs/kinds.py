@@ -10,6 +10,7 @@ from typing import Final, Literal, get_args
 from keyhole.extract.outputs.json_records import json_start
 from keyhole.extract.outputs.line_labels import take_labels
 from keyhole.text.lazy_pattern import lazy_pattern
+from keyhole.text.output import ends_of
 
 Kind = Literal[
     "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "yaml", "csv", "page",
@@ -206,7 +207,7 @@ def _is_assignment(word: str) -> bool:
 
 def _kind_of_content(text: str) -> Kind | None:
     """Return the kind that the content alone proves, or None."""
-    sample = _sample(text)
+    sample = ends_of(text, SAMPLE_CHARS)
     if kind := _structured_kind(text):
         return kind
     if (
@@ -233,7 +234,7 @@ def _kind_of_content(text: str) -> Kind | None:
 
 def _likely_kind(text: str) -> Kind | None:
     """Return the kind that the content suggests, if neither the content proves one nor the command tells it."""
-    sample = _sample(text)
+    sample = ends_of(text, SAMPLE_CHARS)
     if _has_any(sample, _TRACE_WORDS) and _TRACE.search(sample):
         return "trace"
     lines = [line for line in sample.splitlines() if line.strip()]
@@ -289,7 +290,3 @@ def _is_yaml(lines: list[str]) -> bool:
     if len(lines) < MIN_YAML_LINES or _share(lines, _YAML_LINE) < GREP_SHARE or _share(lines, _YAML_KEY) < YAML_SHARE:
         return False
     return any(line.endswith(":") for line in lines) and any(line.startswith(("  ", "- ")) for line in lines)
-
-
-def _sample(text: str) -> str:
-    return text if len(text) <= 2 * SAMPLE_CHARS else f"{text[:SAMPLE_CHARS]}\n{text[-SAMPLE_CHARS:]}"

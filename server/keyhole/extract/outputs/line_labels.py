@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output import Envelope, take
+from keyhole.text.output import Envelope, ends_of, take
 
 MIN_SHARE: Final = 0.7
 """Share of the lines that have a label, at least."""
@@ -29,7 +29,7 @@ _LABEL = lazy_pattern(
 
 def take_labels(text: str) -> tuple[str, Envelope | None]:
     """Return a text without the labels of its lines, and where they were; the text and None if it has none."""
-    ends = text if len(text) <= 2 * SAMPLE_CHARS else f"{text[:SAMPLE_CHARS]}\n{text[-SAMPLE_CHARS:]}"
+    ends = ends_of(text, SAMPLE_CHARS)
     if not _are_labels(ends, [match[0] for match in _LABEL.finditer(f"\n{ends}")]):
         return text, None
     return take(text, [(match.start(), match.end() - 1) for match in _LABEL.finditer(f"\n{text}")])

@@ -205,8 +205,8 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "jsonl": _LOGS[:3],
     "yaml": _YAML,
 }
-"""The patterns of each kind. The kinds grep and opaque have no patterns, and step is no kind
-of an output, but of its sections that failed."""
+"""The patterns of each kind. The kinds grep and opaque have no patterns. No output has the kind step: it names the
+patterns for the sections that failed, in which anything may have run."""
 
 
 @cache

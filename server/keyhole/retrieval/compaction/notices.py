@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from keyhole.extract.outputs import read_output
 from keyhole.text.escape import quote_line
-from keyhole.text.output import Output
+from keyhole.text.output import Output, ends_of
 from keyhole.text.output_facts import KIND_NAMES
 
 STUB_LINES: Final = 2
@@ -65,8 +65,7 @@ class Stored(NamedTuple):
 
 def read_excerpt(result: str) -> Output:
     """Read the beginning and the end of a tool result as an output."""
-    is_long = len(result) > 2 * EXAMINED_CHARS
-    return read_output(f"{result[:EXAMINED_CHARS]}\n{result[-EXAMINED_CHARS:]}" if is_long else result)
+    return read_output(ends_of(result, EXAMINED_CHARS))
 
 
 def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
