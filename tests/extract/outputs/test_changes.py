@@ -52,6 +52,11 @@ def test_the_first_changes_of_each_file_come_before_further_ones_and_generated_f
     assert list(dict.fromkeys(files)) == ["a.py", "b.py", "README.md", "go.sum"]
 
 
+def test_the_changes_of_a_removed_file_have_its_name() -> None:
+    text = "diff --git a/old.py b/old.py\ndeleted file mode 100644\n--- a/old.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+    assert [each[0] for each in changes_of(text)] == ["old.py"]
+
+
 def test_a_text_without_hunks_has_no_changes() -> None:
     assert find_changes("+one\n-two\n") == []
 

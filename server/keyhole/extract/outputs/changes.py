@@ -19,13 +19,12 @@ FIRST_CHARS: Final = 800
 """Characters of the first changes of each file, which are shown before further ones of any file."""
 
 _HUNK = lazy_pattern(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-_FILE = lazy_pattern(r"^(?:diff --git .*|\+\+\+ (?:b/)?(\S+).*)$", re.MULTILINE)
+_FILE = lazy_pattern(r"^(?:--- (?:a/)?(\S+).*\n)?\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 _GENERATED = lazy_pattern(
     r"(?:^|/)(?:package-lock\.json|yarn\.lock|pnpm-lock\.yaml|[\w.-]*\.lock|go\.sum|[\w.-]+\.(?:min\.\w+|map|snap|svg|pb\.go)"
     r"|(?:vendor|node_modules|dist)/.*|requirements[\w.-]*\.txt)$"
 )
 """Files that programs write. Their changes come last."""
-
 
 _PROSE = lazy_pattern(r"\.(?:md|markdown|rst|txt|adoc|po|json|csv|jsonl)$|(?:^|/)(?:CHANGELOG|NEWS|ChangeLog)[\w.]*$")
 """Files of prose or data. Their changes come after those of source."""
@@ -46,7 +45,7 @@ class Change(NamedTuple):
 def find_changes(text: str) -> list[Change]:
     """Return the changes of a diff in the unified format, in order."""
     changes: list[Change] = []
-    names = [(match.start(), match[1]) for match in _FILE.finditer(text) if match[1]]
+    names = [(match.start(), _file_of(match)) for match in _FILE.finditer(text)]
     number = -1
     for hunk in _HUNK.finditer(text):
         while number + 1 < len(names) and names[number + 1][0] < hunk.start():
@@ -55,6 +54,11 @@ def find_changes(text: str) -> list[Change]:
         if len(changes) >= MAX_CHANGES:
             break
     return changes[:MAX_CHANGES]
+
+
+def _file_of(header: re.Match[str]) -> str:
+    """Return the name of the new file, or of the old one if the diff removes it."""
+    return (header[1] or header[2]) if header[2] == "/dev/null" else header[2]
 
 
 def _changes_of(text: str, hunk: re.Match[str], file: str) -> Iterator[Change]:
