@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
@@ -68,6 +69,21 @@ def test_what_is_shown_and_what_is_omitted_are_the_whole_text(budget: int, query
     for (start, end), passage in zip([*gaps, (len(LOG), len(LOG))], shown, strict=False):
         assert LOG[position:start].rstrip("\n") == passage.rstrip("\n")
         position = end
+
+
+def test_a_large_log_is_read_without_the_time_before_each_line(store: MemoryStore) -> None:
+    times = [f"2026-04-23T04:{number // 60 % 60:02}:{number % 60:02}.5Z " for number in range(len(LINES) + 2)]
+    title, error = "##[group]Run serve\n", "##[error]Process completed with exit code 1.\n"
+    lines = [*LINES[:20_999], title, "deadlock in shard 17\n", error, *LINES[21_001:]]
+    log = "".join(time + line for time, line in zip(times, lines, strict=False))
+    bounded = bound_blocks(blocks_of(log.encode()), None, 1_500, OutputFacts(), store=store, secret=SECRET)
+    assert "[the time of each line is left out: 2026-04-23T04:00:00.5Z to " in bounded.text
+    assert re.search(r" 04:49:59 to 04:50:0\d\n" + re.escape(title + "deadlock in shard 17\n" + error), bounded.text)
+    position = log.index(times[20_999] + title)
+    shown = [(start, end) for (_, start), (end, _) in pairwise(bounded.omitted)]
+    start = position + len(times[20_999])
+    assert (start, start + len(title)) in shown
+    assert (start + len(title) + len(times[0]), start + len(title) + len(times[0]) + 21) in shown
 
 
 def test_a_text_in_memory_is_bounded_in_the_same_way(store: MemoryStore) -> None:

@@ -12,10 +12,9 @@ from keyhole.extract.outputs import (
     read_lines,
     read_parts,
     recognise,
-    take_prefixes,
     terminal_text,
 )
-from keyhole.extract.outputs.envelope import ASKS_TIME
+from keyhole.extract.outputs.envelope import take_unasked
 from keyhole.passages.gaps import find_gaps
 from keyhole.passages.outputs import select_output
 from keyhole.render.outputs import OutputHead, bounded_text
@@ -180,8 +179,7 @@ def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -
     The excerpt has places with the words of the query, or with those of the command if there is no query. It is a text
     without the prefixes of its lines, unless the query asks for a time.
     """
-    asks_time = query is not None and ASKS_TIME.search(query) is not None
-    bare, envelope = (text, None) if asks_time else take_prefixes(text)
+    bare, envelope = take_unasked(text, query)
     kind = facts.kind or recognise(bare, facts.command, facts.name)
     least = EXCERPT_BUDGETS * budget
     if len(bare) <= max(WHOLE_CHARS, least):
@@ -190,7 +188,7 @@ def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -
         from keyhole.retrieval.output_excerpt import needles_of, read_by_excerpt
 
         read = read_by_excerpt(bare, kind, needles_of(query, facts.command), least)
-    return read._replace(envelope=envelope, parts=envelope.parts or read.parts) if envelope else read
+    return read._replace(envelope=envelope, parts=envelope.parts(len(bare)) or read.parts) if envelope else read
 
 
 def render_output(

@@ -86,7 +86,7 @@ def read_blocks(
     chooser = ExcerptChooser(needles_of(query, facts.command))
     text = TextFile(file, examine(terminal_pieces(decode_blocks(blocks)), chooser))
     excerpt = make_excerpt(chooser.choose(), text.chars, text.read)
-    return text, read_excerpt(excerpt, facts)
+    return text, read_excerpt(excerpt, query, facts)
 
 
 def store_text(

@@ -7,17 +7,19 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from keyhole.extract.outputs import Output, command_words, read_lines, read_parts, recognise
+from keyhole.extract.outputs.envelope import take_unasked
+from keyhole.extract.outputs.marks import find_sought
 from keyhole.extract.outputs.sections import SECTIONED_KINDS, find_failed
-from keyhole.extract.outputs.values import VALUED_KINDS, find_telling_values
 from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles, word_needles
 from keyhole.passages.gaps import merge_spans
+from keyhole.text.output import of_larger_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from keyhole.passages.excerpt import Needle
-    from keyhole.text.output import Span
+    from keyhole.text.output import Mark, Span
     from keyhole.text.output_facts import OutputFacts
 
 PIECE_CHARS: Final = 262_144
@@ -49,16 +51,17 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
     spans = _choose(text, cuts, needles, most if not failed else int(most * (1 - FAILED_SHARE)))
     for section in failed:
         spans += _choose(text, section, needles, int(most * FAILED_SHARE / len(failed)))
-    if kind in VALUED_KINDS:
-        spans += find_telling_values(text, kind)
-    spans = merge_spans(spans)
+    sought = list(find_sought(text, kind))
+    spans = merge_spans([*spans, *_up_to(text, sought, most)])
     excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
-    read = read_lines(excerpt.text, kind, [place for span in failed if (place := _overlap(span, spans))])
+    failed_there = [place for span in failed if (place := _overlap(span, spans))]
+    sought_there = [(*place, sought[number][2]) for number, place in _inside([mark[:2] for mark in sought], spans)]
+    read = read_lines(excerpt.text, kind, failed_there, sought_there)
     return whole._replace(
         text=read.text,
         marks=read.marks,
         repeats=read.repeats,
-        records=read.records or tuple(_inside(whole.records, spans)),
+        records=read.records or tuple(place for _, place in _inside(whole.records, spans)),
         joints=excerpt.joints,
         failed=read.failed,
     )
@@ -95,15 +98,24 @@ def _cuts(text: str, records: Sequence[Span]) -> Iterator[int]:
             yield position
 
 
-def _inside(records: Sequence[Span], spans: Sequence[Span]) -> Iterator[Span]:
-    """Yield the records that are whole in an excerpt of these spans, with their offsets in the excerpt."""
+def _up_to(text: str, marks: Iterable[Mark], most: int) -> Iterator[Span]:
+    """Yield the lines of the marks with the largest weights, of `most` characters in all."""
+    for start, end, _ in sorted(marks, key=lambda mark: -mark[2]):
+        end = text.find("\n", end - 1) + 1 or len(text)
+        most -= end - start
+        if most >= 0:
+            yield start, end
+
+
+def _inside(ranges: Sequence[Span], spans: Sequence[Span]) -> Iterator[tuple[int, Span]]:
+    """Yield the numbers of the ranges that are whole in an excerpt of these spans, and their offsets in the excerpt."""
     starts = [start for start, _ in spans]
     before = [0, *accumulate(end - start for start, end in spans)]
-    for start, end in records:
+    for number, (start, end) in enumerate(ranges):
         place = bisect_right(starts, start) - 1
         if place >= 0 and end <= spans[place][1]:
             offset = before[place] - spans[place][0]
-            yield start + offset, end + offset
+            yield number, (start + offset, end + offset)
 
 
 def examine(pieces: Iterable[str], chooser: ExcerptChooser) -> Iterator[str]:
@@ -113,10 +125,15 @@ def examine(pieces: Iterable[str], chooser: ExcerptChooser) -> Iterator[str]:
         yield piece
 
 
-def read_excerpt(excerpt: Excerpt, facts: OutputFacts) -> Output:
-    """Read an excerpt as the output from which it is taken.
+def read_excerpt(excerpt: Excerpt, query: str | None, facts: OutputFacts) -> Output:
+    """Read an excerpt as the output from which it is taken, without the prefixes of its lines.
 
-    The parts of an excerpt are not those of the whole, so it has none.
+    The parts of an excerpt are not those of the whole, so it has none but the steps that its prefixes name.
     """
-    kind = facts.kind or recognise(excerpt.text, facts.command, facts.name)
-    return read_lines(excerpt.text, kind)._replace(joints=excerpt.joints)
+    text, envelope = take_unasked(excerpt.text, query)
+    joints = excerpt.joints
+    if envelope:
+        envelope, joints = of_larger_text(envelope, joints)
+    kind = facts.kind or recognise(text, facts.command, facts.name)
+    parts = envelope.parts(excerpt.total) if envelope else ()
+    return read_lines(text, kind)._replace(joints=joints, envelope=envelope, parts=parts)

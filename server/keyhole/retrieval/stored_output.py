@@ -50,7 +50,7 @@ def large_answer(store: Store, secret: bytes, call: Call, part: Part, query: str
     excerpt, examined = choose_excerpt(store, part, query, call.deadline - call.seconds * LEFT_SHARE)
     note = "" if examined == part.total else f"Only the first {examined:,} characters were searched in time."
     warning = store.warning()
-    output = read_excerpt(excerpt, OutputFacts(kind=output_kind(part.artifact.url)))
+    output = read_excerpt(excerpt, query, OutputFacts(kind=output_kind(part.artifact.url)))
 
     def render(form: Form, space: int) -> Answer:
         selection = select_lines(output, query, space, call.budget.measure)

@@ -7,15 +7,22 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain, pairwise
-from typing import NamedTuple
+from itertools import accumulate, pairwise
+from operator import add
+from typing import TYPE_CHECKING, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    import re
 
 Span = tuple[int, int]
 """Start and end offsets."""
 Mark = tuple[int, int, float]
 """The offsets of lines, and their weight. Lines with a larger weight are shown first."""
+
+Joint = tuple[int, int]
+"""An offset in an excerpt where characters of the larger text are missing, and their number."""
 
 _CLOCK = lazy_pattern(r"\d\d:\d\d:\d\d")
 
@@ -35,9 +42,9 @@ class Envelope(NamedTuple):
     """The prefixes that were taken from the lines of a text, such as time stamps."""
 
     stored: str
-    """The text with its prefixes."""
-    cuts: tuple[Span, ...]
-    """The offsets of the prefixes in it, in order."""
+    """The text with its prefixes; "" if it is only an excerpt of the stored text."""
+    prefixes: tuple[str, ...]
+    """The prefixes in order."""
     starts: tuple[int, ...]
     """Where each prefix was in the text without prefixes."""
     taken: tuple[int, ...]
@@ -45,11 +52,9 @@ class Envelope(NamedTuple):
     steps: tuple[tuple[int, str], ...] = ()
     """Where each step begins whose name was in the prefix, with its name."""
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """The steps as named ranges of the text without prefixes."""
-        steps = [*self.steps, (len(self.stored), "")]
-        return tuple(Part(start, end, name) for (start, name), (end, _) in pairwise(steps))
+    def parts(self, total: int) -> tuple[Part, ...]:
+        """Return the steps as named ranges of the text without prefixes, which has `total` characters."""
+        return tuple(Part(start, end, name) for (start, name), (end, _) in pairwise([*self.steps, (total, "")]))
 
     def places(self, start: int, end: int) -> Iterator[Span]:
         """Yield the offsets in the stored text of a range of the text without prefixes, in pieces between these."""
@@ -69,7 +74,7 @@ class Envelope(NamedTuple):
     def time_at(self, offset: int) -> str:
         """Return the time of day in the last prefix before an offset, "" if there is none."""
         cut = self._cut_before(offset)
-        clock = _CLOCK.search(self.stored, *self.cuts[cut]) if cut >= 0 else None
+        clock = _CLOCK.search(self.prefixes[cut]) if cut >= 0 else None
         return clock[0] if clock else ""
 
     def _cut_before(self, offset: int) -> int:
@@ -81,16 +86,36 @@ def ends_of(text: str, chars: int) -> str:
     return text if len(text) <= 2 * chars else f"{text[:chars]}\n{text[-chars:]}"
 
 
-def take(stored: str, cuts: Sequence[Span], steps: Sequence[tuple[int, str]] = ()) -> tuple[str, Envelope]:
-    """Return a text without some ranges of it, which are in order, and what was taken.
+def take(stored: str, form: re.Pattern[str]) -> tuple[str, Envelope]:
+    """Return a text without what is before its lines, and what was taken.
 
-    `steps`: the numbers of the ranges with which steps begin, each with the name of the step.
+    `form`: a line break and, as its only group, what is taken after it.
     """
-    taken = tuple(accumulate(end - start for start, end in cuts))
-    starts = tuple(start - before for (start, _), before in zip(cuts, (0, *taken), strict=False))
-    edges = [0, *chain.from_iterable(cuts), len(stored)]
-    text = "".join([stored[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)])
-    return text, Envelope(stored, tuple(cuts), starts, taken, tuple((starts[cut], name) for cut, name in steps))
+    pieces = form.split(f"\n{stored}")
+    kept, prefixes = pieces[::2], pieces[1::2]
+    starts = tuple(map(add, accumulate(map(len, kept)), range(len(prefixes))))
+    return "\n".join(kept)[1:], Envelope(stored, tuple(prefixes), starts, tuple(accumulate(map(len, prefixes))))
+
+
+def of_larger_text(envelope: Envelope, joints: Sequence[Joint]) -> tuple[Envelope, tuple[Joint, ...]]:
+    """Return what was taken from an excerpt as what was taken from the larger text, and the joints of what is left.
+
+    `joints`: where characters of the larger text are missing in the excerpt with its prefixes.
+    """
+    ends = [start + taken for start, taken in zip(envelope.starts, envelope.taken, strict=True)]
+    taken, starts = (0, *envelope.taken), (*envelope.starts, len(envelope.stored))
+    befores = [bisect_right(ends, offset) for offset, _ in joints]
+    bare = tuple(
+        (min(offset - taken[before], starts[before]), count)
+        for before, (offset, count) in zip(befores, joints, strict=True)
+    )
+    offsets, missing = [offset for offset, _ in bare], [0, *accumulate(count for _, count in bare)]
+
+    def place(offset: int) -> int:
+        return offset + missing[bisect_right(offsets, offset)]
+
+    steps = tuple((place(start), name) for start, name in envelope.steps)
+    return envelope._replace(stored="", starts=tuple(map(place, envelope.starts)), steps=steps), bare
 
 
 class Output(NamedTuple):
@@ -110,7 +135,7 @@ class Output(NamedTuple):
     """What the entries of the parts are, such as "files"."""
     about: tuple[str, ...] = ()
     """What the whole output is, such as the shape of JSON: descriptions of falling length, of which one is shown."""
-    joints: tuple[tuple[int, int], ...] = ()
+    joints: tuple[Joint, ...] = ()
     """Where characters of a larger text are missing, of which this is an excerpt: offsets, each with their number."""
     failed: tuple[Span, ...] = ()
     """The sections that failed, such as steps of a CI run."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from keyhole.extract.outputs.envelope import MIN_LINES, take_prefixes
+from keyhole.passages.excerpt import make_excerpt
+from keyhole.passages.packing.output_text import OutputText
+from keyhole.text.output import Output, of_larger_text
 
 LINES = [f"line {number} of the log" for number in range(2 * MIN_LINES)]
 
@@ -77,3 +80,24 @@ def test_each_line_of_a_range_is_a_range_of_the_stored_text(
     end = min(start + size, len(bare))
     assert "".join(text[first:last] for first, last in envelope.places(start, end)) == bare[start:end]
     assert len(text) == len(bare) + envelope.taken[-1]
+
+
+@given(st.lists(st.booleans(), min_size=4, max_size=40), st.sets(st.integers(0, 900)), st.data())
+def test_each_range_of_an_excerpt_is_a_range_of_the_larger_text(
+    timed: list[bool], edges: set[int], data: st.DataObject
+) -> None:
+    lines = ["04:08:22 begin\n"] * (8 * MIN_LINES) + ["04:08:22 é\n" if has_time else "end\n" for has_time in timed]
+    text = "".join(lines)
+    cuts = sorted(edge for edge in edges if edge <= len(text))
+    pairs = zip(cuts[::2], cuts[1::2], strict=False)
+    spans = [(0, 4 * MIN_LINES * 15), *((start, end) for start, end in pairs if start > 4 * MIN_LINES * 15)]
+    excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
+    bare, envelope = take_prefixes(excerpt.text)
+    assume(envelope is not None)
+    assert envelope is not None
+    larger, joints = of_larger_text(envelope, excerpt.joints)
+    output = OutputText(Output(bare, "log", joints=joints, envelope=larger), 0, 10_000)
+    start = data.draw(st.integers(0, len(bare)))
+    end = data.draw(st.integers(start, len(bare)))
+    assert "".join(text[first:last] for first, last in output.stored_places([(start, end)])) == bare[start:end]
+    assert Output(bare, "log", joints=joints, envelope=larger).total == len(text)

@@ -7,15 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.outputs.kinds import KINDS
-from keyhole.extract.outputs.marks import MAX_LINE_CHARS, MAX_MARKS, mark_lines
+from keyhole.extract.outputs.marks import MAX_LINE_CHARS, MAX_MARKS, find_sought, mark_lines
 from keyhole.extract.outputs.repeats import line_forms
+from keyhole.text.output import Mark
 
 PASSED = "".join(f"tests/test_{number}.py::test_passes PASSED\n" for number in range(500))
 
 
+def marks_of(text: str, kind: str) -> tuple[Mark, ...]:
+    return mark_lines(text, kind, line_forms(text), list(find_sought(text, kind)))
+
+
 def best(text: str, kind: str, count: int = 6) -> list[str]:
     """Return the lines with the largest weights."""
-    marks = sorted(mark_lines(text, kind, line_forms(text)), key=lambda mark: -mark[2])
+    marks = sorted(marks_of(text, kind), key=lambda mark: -mark[2])
     return [text[start:end].rstrip("\n") for start, end, _ in marks[:count]]
 
 
@@ -97,7 +102,7 @@ def test_a_different_line_comes_before_the_first_of_many_equal_ones_and_this_bef
 
 def test_of_lines_that_differ_only_in_numbers_three_are_marked() -> None:
     text = "start\n" * 9 + "".join(f"ERROR request {n} lost\n" for n in range(50)) + "end\n" * 9
-    marked = [text[start:end] for start, end, _ in mark_lines(text, "log", line_forms(text))]
+    marked = [text[start:end] for start, end, _ in marks_of(text, "log")]
     assert [line for line in marked if "ERROR" in line] == [f"ERROR request {n} lost\n" for n in range(3)]
 
 
@@ -105,7 +110,7 @@ def test_a_line_of_a_rare_form_is_marked_among_frequent_ones() -> None:
     lines = [f"request {n} served\n" for n in range(300)]
     lines[150] = "the queue was emptied\n"
     text = "".join(lines)
-    marked = [text[start:end] for start, end, _ in mark_lines(text, "log", line_forms(text))]
+    marked = [text[start:end] for start, end, _ in marks_of(text, "log")]
     assert "the queue was emptied\n" in marked
 
 
@@ -121,7 +126,7 @@ def test_the_header_of_a_table_is_marked_first() -> None:
 
 def test_each_file_of_a_search_is_marked_once() -> None:
     text = "".join(f"src/{name}.py:{line}:call()\n" for name in "abc" for line in range(50))
-    marked = {text[start:end] for start, end, _ in mark_lines(text, "grep", line_forms(text))}
+    marked = {text[start:end] for start, end, _ in marks_of(text, "grep")}
     assert {f"src/{name}.py:0:call()\n" for name in "abc"} <= marked
 
 
@@ -133,7 +138,7 @@ def test_each_file_of_a_search_is_marked_once() -> None:
 )
 def test_marks_are_in_order_short_and_inside_the_text(lines: list[str], kind: str) -> None:
     text = "\n".join(lines)
-    marks = mark_lines(text, kind, line_forms(text))
+    marks = marks_of(text, kind)
     assert len(marks) <= MAX_MARKS
     assert list(marks) == sorted(marks)
     assert all(0 <= start < end <= len(text) and end - start <= MAX_LINE_CHARS for start, end, _ in marks)
@@ -144,7 +149,7 @@ def test_the_last_lines_are_marked_because_a_summary_often_has_several() -> None
         "".join(f"copied {'x' * (number % 7)}{number}\n" for number in range(300)) + "Totals:\n  low: 9026\n  mid: 35\n"
     )
     text += "  high: 0\n  files: 300\n  links: 4\n"
-    starts = {start for start, _, _ in mark_lines(text, "log", line_forms(text))}
+    starts = {start for start, _, _ in marks_of(text, "log")}
     assert text.index("  low: 9026") in starts
 
 
@@ -165,13 +170,11 @@ def test_the_last_lines_are_marked_because_a_summary_often_has_several() -> None
 def test_a_word_of_failures_in_the_name_of_a_passed_test_or_of_a_file_is_no_failure(line: str) -> None:
     text = "begin\n" * 9 + f"{line}\n" + "end\n" * 9
     for kind in ("log", "test", "step"):
-        assert all(
-            weight < 5 for start, _, weight in mark_lines(text, kind, line_forms(text)) if text.startswith(line, start)
-        )
+        assert all(weight < 5 for start, _, weight in marks_of(text, kind) if text.startswith(line, start))
 
 
 def test_the_summary_of_what_passed_weighs_little_in_a_failed_section() -> None:
     text = "Tests: 3 passed, 3 total\n" + "a line\n" * 9 + "Tests: 1 failed, 2 passed, 3 total\n" + "a line\n" * 20
     assert best(text, "step", 1) == ["Tests: 1 failed, 2 passed, 3 total"]
-    weights = {text[start:end]: weight for start, end, weight in mark_lines(text, "step", line_forms(text))}
+    weights = {text[start:end]: weight for start, end, weight in marks_of(text, "step")}
     assert weights["Tests: 3 passed, 3 total\n"] < 5

@@ -6,14 +6,14 @@ it means to show it as a terminal would, to recognise its kind, and to mark the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from keyhole.extract.outputs.envelope import take_prefixes
 from keyhole.extract.outputs.json_records import read_json, shape_of_lines
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
 from keyhole.extract.outputs.line_labels import take_labels
-from keyhole.extract.outputs.marks import FAILED_KIND, MAX_LINE_CHARS, mark_lines
+from keyhole.extract.outputs.marks import FAILED_KIND, MAX_LINE_CHARS, find_sought, mark_lines
 from keyhole.extract.outputs.opaque import name_opaque
 from keyhole.extract.outputs.parts import find_parts
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
@@ -54,10 +54,12 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
     return read_parts(text, read_lines(text, kind or recognise(text, command, name)))._replace(envelope=envelope)
 
 
-def read_lines(text: str, kind: str, failed: Sequence[Span] | None = None) -> Output:
+def read_lines(
+    text: str, kind: str, failed: Sequence[Span] | None = None, sought: Iterable[Mark] | None = None
+) -> Output:
     """Read the lines of a text of a kind, or of an excerpt of it: those that matter, and those that repeat others.
 
-    `failed`: the sections that failed; None to look for them.
+    `failed`: the sections that failed; `sought`: the marks of `find_sought`; None to look for them.
     """
     forms = line_forms(text)
     if failed is None:
@@ -68,7 +70,7 @@ def read_lines(text: str, kind: str, failed: Sequence[Span] | None = None) -> Ou
     if labels:
         marks = tuple(_with_labels(mark_lines(bare, FAILED_KIND, line_forms(bare)), labels))
     else:
-        marks = mark_lines(text, kind, forms)
+        marks = mark_lines(text, kind, forms, list(find_sought(text, kind) if sought is None else sought))
     marks = _mark_failed(text, marks, failed) if failed else marks
     return Output(text, kind, marks, traces, repeats, failed=tuple(failed))
 

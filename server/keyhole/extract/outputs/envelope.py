@@ -6,7 +6,7 @@ The stored text keeps the prefixes. A line that is shown is `text[start:end]` af
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Iterator
 from operator import itemgetter
 from typing import Final
 
@@ -20,7 +20,7 @@ MIN_LINES: Final = 8
 SAMPLE_CHARS: Final = 20_000
 """Characters of the beginning, and of the end, by which it is decided whether the prefixes are taken."""
 
-ASKS_TIME: Final = lazy_pattern(r"\d\d?:\d\d|\d{4}-\d\d|(?i:\bwhen\b|\btime\b|\bhow long\b|\bo'clock\b|\bdate\b)")
+_ASKS_TIME: Final = lazy_pattern(r"\d\d?:\d\d|\d{4}-\d\d|(?i:\bwhen\b|\btime\b|\bhow long\b|\bo'clock\b|\bdate\b)")
 """A query that may ask for what the prefixes say."""
 
 _ZONE = r"(?: ?Z|[+-]\d\d:?\d\d| UTC)?"
@@ -29,16 +29,21 @@ _DATE_AND_TIME = rf"\[?\d{{4}}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d[.,\d]*{_ZONE}\
 _END = r"(?: |(?=\n|\Z))"
 """A space, or the end of the line. A time before a tab is a column of a table."""
 _FORMS: Final = tuple(
-    lazy_pattern(rf"\n{form}{_END}")
+    lazy_pattern(rf"\n({form}{_END})")
     for form in (
         rf"\ufeff?{_DATE_AND_TIME}",
         r"\[?\d\d:\d\d:\d\d[.,\d]*\]?",
         r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d",
-        rf"\ufeff?([^\t\n]{{1,80}}\t[^\t\n]{{1,80}})\t\ufeff?{_DATE_AND_TIME}",
+        rf"\ufeff?[^\t\n]{{1,80}}\t[^\t\n]{{1,80}}\t\ufeff?{_DATE_AND_TIME}",
     )
 )
 """The prefixes: a date and a time, a time, what syslog writes, and what `gh run view --log` writes: job, step and time.
 Each is simple, because it is compared with each line."""
+
+
+def take_unasked(text: str, query: str | None) -> tuple[str, Envelope | None]:
+    """Return what `take_prefixes` does; the text and None if the query may ask for what the prefixes say."""
+    return (text, None) if query is not None and _ASKS_TIME.search(query) else take_prefixes(text)
 
 
 def take_prefixes(text: str) -> tuple[str, Envelope | None]:
@@ -48,8 +53,16 @@ def take_prefixes(text: str) -> tuple[str, Envelope | None]:
     filled = sum(1 for line in ends.split("\n") if line.strip())
     if matching < MIN_LINES or matching < MIN_SHARE * filled:
         return text, None
-    # The text is searched with a line break before it, so an offset there is that of the next character in the text.
-    found = [(match.start(), match.end() - 1, match[1] if form.groups else "") for match in form.finditer(f"\n{text}")]
-    steps = [(number, " › ".join(name.split("\t"))) for number, (_, _, name) in enumerate(found) if name]
-    begins = [step for before, step in pairwise([(0, ""), *steps]) if step[1] != before[1]]
-    return take(text, [cut[:2] for cut in found], begins)
+    bare, envelope = take(text, form)
+    names_steps = "\t" in envelope.prefixes[0]
+    return bare, envelope._replace(steps=tuple(_steps_of(envelope))) if names_steps else envelope
+
+
+def _steps_of(envelope: Envelope) -> Iterator[tuple[int, str]]:
+    """Yield where each step begins whose name is in the prefixes, with its name."""
+    before = ""
+    for start, prefix in zip(envelope.starts, envelope.prefixes, strict=True):
+        name = prefix.rpartition("\t")[0]
+        if name != before:
+            yield start, name.strip("\ufeff").replace("\t", " › ")
+            before = name

@@ -21,8 +21,8 @@ MIN_LINES_PER_LABEL: Final = 6
 """Lines for each label in the mean, at least: the words before the colons of a text all differ."""
 
 _LABEL = lazy_pattern(
-    r"\n(?![\w./-]*\.[a-z]{1,5}:)(?!(?:\[?(?i:info|warn|warning|error|err|debug|trace|fatal|notice|critical|note|npm)\b))"
-    r"(?:\[[\w@./#-]{1,40}\] |[\w@./#-]{1,60}(?::[\w./-]{1,40})?(?:: | +\| ?|\t| +> ?))"
+    r"\n((?![\w./-]*\.[a-z]{1,5}:)(?!(?:\[?(?i:info|warn|warning|error|err|debug|trace|fatal|notice|critical|note|npm)\b))"
+    r"(?:\[[\w@./#-]{1,40}\] |[\w@./#-]{1,60}(?::[\w./-]{1,40})?(?:: | +\| ?|\t| +> ?)))"
 )
 """`[api] ` of concurrently, `@town/pump:build: ` of turbo, `web-1  | ` of docker compose, name and tab of parallel."""
 
@@ -32,7 +32,7 @@ def take_labels(text: str) -> tuple[str, Envelope | None]:
     ends = ends_of(text, SAMPLE_CHARS)
     if not _are_labels(ends, [match[0] for match in _LABEL.finditer(f"\n{ends}")]):
         return text, None
-    return take(text, [(match.start(), match.end() - 1) for match in _LABEL.finditer(f"\n{text}")])
+    return take(text, _LABEL)
 
 
 def _are_labels(text: str, found: list[str]) -> bool:

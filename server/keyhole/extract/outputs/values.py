@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import compress, islice
 from typing import Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
@@ -40,13 +40,15 @@ _KEY_LINE = lazy_pattern(
     r"^([ \t]*(?:- )?)\"?([\w./-]{1,60})\"?[ \t]*: ?(?:\"([^\"\n]*)\"|([^\"{\[\n][^\n]*?)),?$", re.MULTILINE
 )
 _TABLE_HEADER = lazy_pattern(r"[A-Z][A-Z0-9%_()/.#-]*(?:[ \t]+[A-Z%#][A-Z0-9%_()/.#-]*){2,}[ \t]*$")
+_PLAIN: Final = frozenset({str, int, float, bool})
+"""The types of the values of JSON that are compared."""
 
 
 class Field(NamedTuple):
     """The values of a field, and the lines that have them."""
 
-    values: Sequence[str]
-    lines: Sequence[Span]
+    values: list[str]
+    lines: list[Span]
 
 
 def find_telling_values(text: str, kind: str) -> tuple[Span, ...]:
@@ -118,18 +120,37 @@ def _fields_of_keys(text: str) -> dict[str, Field]:
 
 def _fields_of_records(lines: Sequence[str]) -> dict[str, Field]:
     """Return the fields of JSON Lines: the keys of their objects whose values are texts, numbers or truth values."""
-    values: dict[str, list[str]] = defaultdict(list)
-    places: dict[str, list[Span]] = defaultdict(list)
-    for line, place in zip(lines, _spans_of(lines), strict=True):
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        for key, value in record.items() if isinstance(record, dict) else ():
-            if isinstance(value, str | int | float):
-                values[key].append(str(value))
-                places[key].append(place)
-    return {key: Field(values[key], places[key]) for key in islice(values, MAX_FIELDS)}
+    alike: dict[tuple[str, ...], list[tuple[Sequence[object], Span]]] = defaultdict(list)
+    for record, place in zip(_records(lines), _spans_of(lines), strict=True):
+        if isinstance(record, dict):
+            alike[tuple(record)].append((tuple(record.values()), place))
+    fields: dict[str, Field] = {}
+    for keys, found in alike.items():
+        columns = zip(*(values for values, _ in found), strict=True)
+        places = [place for _, place in found]
+        for key, column in zip(keys, columns, strict=True):
+            field = fields.setdefault(key, Field([], []))
+            is_plain = [kind in _PLAIN for kind in map(type, column)]
+            field.values.extend(map(str, compress(column, is_plain)))
+            field.lines.extend(compress(places, is_plain))
+    return {key: fields[key] for key in islice(fields, MAX_FIELDS) if fields[key].values}
+
+
+def _records(lines: Sequence[str]) -> list[object]:
+    """Return the values of lines of JSON, None for a line that is not JSON. Reading them at once is faster."""
+    try:
+        if len(records := json.loads(f"[{','.join(line or 'null' for line in lines)}]")) == len(lines):
+            return list(records)
+    except (ValueError, RecursionError):
+        pass
+    return [_record(line) for line in lines]
+
+
+def _record(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _rows(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -145,7 +166,7 @@ def _fields_of_rows(lines: Sequence[str], rows: Sequence[Sequence[str]]) -> dict
     whole = [number for number, row in enumerate(rows) if number and len(row) == len(header)]
     places = [spans[number] for number in whole]
     columns = zip(*(rows[number] for number in whole), strict=True)
-    return {str(name): Field(column, places) for name, column in zip(range(MAX_FIELDS), columns, strict=False)}
+    return {str(name): Field(list(column), places) for name, column in zip(range(MAX_FIELDS), columns, strict=False)}
 
 
 def _rare(values: Sequence[str]) -> Iterator[int]:

@@ -18,8 +18,8 @@ MAX_LABEL: Final = 80
 """Characters of a label with two numbers of lines, of up to twelve digits and separators each."""
 MAX_NAMED: Final = 1_000
 """Characters of a shown range in which the value that names its record is looked for."""
-MAX_TIME: Final = len(" 00:00:00")
-"""Characters of the time of a line in a mark."""
+MAX_TIME: Final = len(" 00:00:00 to 00:00:00")
+"""Characters of the times of a shown range in a mark."""
 NOTE_DIVISOR: Final = 8
 """The part of a result that may say what is left out of each line."""
 MAX_NESTED: Final = 300
@@ -58,17 +58,17 @@ class OutputText:
         places = [self.place(span) for span in spans]
         pieces: list[str] = []
         position = shown_to = 0
-        time_before = name_before = ""
+        times_before, name_before = ("", ""), ""
         for number, ((start, end), (first, last)) in enumerate(zip(spans, places, strict=True)):
             if first > shown_to:
                 on_new_line = not pieces or pieces[-1].endswith("\n")
                 pieces.append("" if on_new_line else "\n")
                 gap = self._stored(shown_to, first)
-                time = self._time_at(first, time_before) if start < len(text) else ""
-                time_before = time or time_before
+                times = self._times_of(first, last) if start < len(text) else ("", "")
                 name = self._name_of(start, end, places, number)
                 label = self._repeats_label(position, start) if self._repeats else ""
-                pieces.append(gap_line(*gap, label + _further(name, name_before) + time))
+                pieces.append(gap_line(*gap, label + _further(name, name_before) + _told_times(times, times_before)))
+                times_before = times if times[0] else times_before
                 name_before = name or name_before
             pieces.append(shown_part(text, start, end))
             position, shown_to = end, last
@@ -85,15 +85,14 @@ class OutputText:
         """Return the line that says that the time of each line is left out, with the first and the last one."""
         if self._envelope is None:
             return ""
-        first, last = (
-            self._envelope.stored[slice(*self._envelope.cuts[end])].split("\t")[-1].strip() for end in (0, -1)
-        )
+        first, last = (self._envelope.prefixes[end].split("\t")[-1].strip() for end in (0, -1))
         return escape_gap_lines(f"[the time of each line is left out: {first} to {last}]\n")
 
-    def _time_at(self, offset: int, before: str) -> str:
-        """Return the time of a line for the mark before it, "" if it is of the same minute as the one before."""
-        time = self._envelope.time_at(offset) if self._envelope else ""
-        return f" {time}" if time and time[:-3] != before[1:-3] else ""
+    def _times_of(self, first: int, last: int) -> tuple[str, str]:
+        """Return the times of the first and the last line of a range of the larger text, "" if they are not known."""
+        if self._envelope is None:
+            return "", ""
+        return self._envelope.time_at(first), self._envelope.time_at(max(first, last - 1))
 
     def _stored(self, start: int, end: int) -> Span:
         """Return the offsets in the stored text of an omission: from the end of what is shown to the next begin."""
@@ -189,6 +188,14 @@ def _further(name: str, before: str) -> str:
     if not name or name == before:
         return ""
     return f" :{line}" if line.isdigit() and before.rpartition(":")[0] == file else f" {name}"
+
+
+def _told_times(times: tuple[str, str], before: tuple[str, str]) -> str:
+    """Return what a mark says of the times of a shown range: nothing if all are of the minute of the one before."""
+    (first, last), minute = times, before[1][:-3]
+    if not first or first[:-3] == last[:-3] == minute:
+        return ""
+    return f" {first}" if first[:-3] == last[:-3] else f" {first} to {last}"
 
 
 def _count_lines(text: str, start: int, end: int) -> int:
