@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+_INDENT: Final = re.compile(r"[ \t]*")
 
 
 class Line(NamedTuple):
@@ -29,9 +32,8 @@ def line_at(text: str, offset: int) -> Line:
     begin = text.rfind("\n", 0, max(0, offset)) + 1
     end = text.find("\n", begin)
     end = len(text) if end < 0 else end
-    start = begin
-    while start < end and text[start] in " \t":
-        start += 1
+    indent = _INDENT.match(text, begin, end)
+    start = indent.end() if indent else begin
     return Line(start, end, start - begin)
 
 
