@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.stems import query_words
-from keyhole.retrieval.adopt import INDEXED_CHARS, SpooledOutputs, adopt_outputs, output_words
+from keyhole.retrieval.adopt import adopt_outputs
 from keyhole.retrieval.adopt_running import adopt_all
+from keyhole.retrieval.kept_text import (
+    INDEXED_CHARS,
+    KeptText,
+    artifact_words,
+    keep_in_either,
+    output_words,
+)
 from keyhole.store.adopting import AdoptingStore
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import open_stores
 from keyhole.store.spool import spool_folder, write
 from keyhole.store.sqlite.store import SqliteStore
-from tests.support.fakes import Clock, artifact
+from tests.support.fakes import Clock
+
+if TYPE_CHECKING:
+    from keyhole.retrieval.kept_text import Keep
 
 ID = "abcdefghij234567"
 TEXT = "compiling\n" * 500 + "error: undeclared identifier frobnicate\n"
@@ -30,7 +40,7 @@ def store(tmp_path: Path) -> Store:
     return open_stores(Config(home=tmp_path), long_running=True, adopt=adopt_all).for_tenant(LOCAL)[0]
 
 
-def keep(home: Path) -> None:
+def write_output(home: Path) -> None:
     write(spool_folder(home), ID, "output:compiler", TEXT, title="make all", now=5.0, notes={})
 
 
@@ -38,39 +48,39 @@ def test_an_open_store_reads_an_output_that_was_written_meanwhile(store: Store, 
     with pytest.raises(KeyholeError) as unknown:
         store.get(ID)
     assert unknown.value.code is Code.UNKNOWN_ARTIFACT
-    keep(tmp_path)
+    write_output(tmp_path)
     assert store.part(ID, 0, 9).artifact.text == "compiling"
     assert store.get(ID).text == TEXT
 
 
 def test_an_open_store_finds_an_output_by_its_words_and_its_command(store: Store, tmp_path: Path) -> None:
-    keep(tmp_path)
+    write_output(tmp_path)
     assert [artifact.id for artifact in store.search(query_words("frobnicate"), 5)] == [ID]
     assert [artifact.id for artifact in store.search(query_words("make"), 5)] == [ID]
 
 
 def test_an_open_store_lists_counts_and_removes_an_output(store: Store, tmp_path: Path) -> None:
-    keep(tmp_path)
+    write_output(tmp_path)
     assert [row.id for row in store.list(5)] == [ID]
     assert store.stats().artifacts == 1
     assert store.remove(ID)
-    keep(tmp_path)
+    write_output(tmp_path)
     assert store.remove(ID)
     assert store.list(5) == ()
 
 
 def test_an_output_that_was_just_written_can_be_pinned(store: Store, tmp_path: Path) -> None:
-    keep(tmp_path)
+    write_output(tmp_path)
     assert store.pin(ID, True)
     assert [row.pinned for row in store.list(5)] == [True]
     assert not store.pin("never", True)
 
 
 def test_an_output_that_was_removed_and_written_again_is_read(store: Store, tmp_path: Path) -> None:
-    keep(tmp_path)
+    write_output(tmp_path)
     store.list(5)
     store.remove(ID)
-    keep(tmp_path)
+    write_output(tmp_path)
     assert store.get(ID).text == TEXT
 
 
@@ -83,37 +93,41 @@ def test_a_long_output_is_indexed_by_its_ends_and_its_marked_lines() -> None:
     assert "middl" not in words
 
 
-def spooled(folder: Path, max_bytes: int = 10**6) -> tuple[SpooledOutputs, MemoryStore, AdoptingStore]:
+def spooled(folder: Path, max_bytes: int = 10**6) -> tuple[Keep, MemoryStore, AdoptingStore]:
     memory = MemoryStore(lambda: 5.0)
     adopting = AdoptingStore(memory, str(folder), lambda id: adopt_outputs(str(folder), memory, id))
-    return SpooledOutputs(adopting, max_bytes), memory, adopting
+    return keep_in_either(str(folder), max_bytes, adopting), memory, adopting
 
 
-OUTPUT = artifact(ID, TEXT, url="output:compiler", title="make all")
+def words() -> str:
+    return artifact_words(OUTPUT.artifact())
+
+
+OUTPUT = KeptText(ID, "output:compiler", "make all", TEXT, 5.0, ())
 
 
 def test_a_spooled_output_can_be_read_at_once_and_is_indexed_later(tmp_path: Path) -> None:
-    outputs, memory, adopting = spooled(tmp_path / "spool")
-    outputs.put(OUTPUT, "")
+    keep, memory, adopting = spooled(tmp_path / "spool")
+    keep(OUTPUT, words)
     assert memory.list(5) == ()
     assert adopting.part(ID, 0, 9).artifact.text == "compiling"
     assert [artifact.id for artifact in memory.search(query_words("frobnicate"), 5)] == [ID]
 
 
 def test_the_oldest_spooled_output_is_indexed_first(tmp_path: Path) -> None:
-    outputs, memory, _ = spooled(tmp_path)
+    keep, memory, _ = spooled(tmp_path)
     for number, name in enumerate((ID, ID[::-1])):
-        outputs.put(replace(OUTPUT, id=name), "")
+        keep(OUTPUT._replace(id=name), words)
         os.utime(tmp_path / f"{name}.output", (number, number))
-    assert outputs.adopt_oldest()
+    assert adopt_outputs(str(tmp_path), memory, most=1) == 1
     assert [row.id for row in memory.list(5)] == [ID]
-    assert [outputs.adopt_oldest(), outputs.adopt_oldest()] == [True, False]
+    assert [adopt_outputs(str(tmp_path), memory, most=1) for _ in range(2)] == [1, 0]
 
 
 def test_an_output_that_cannot_be_spooled_goes_into_the_store(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for outputs, memory, _ in (spooled(tmp_path / "file"), spooled(tmp_path, max_bytes=10)):
-        outputs.put(OUTPUT, "")
+    for keep, memory, _ in (spooled(tmp_path / "file"), spooled(tmp_path, max_bytes=10)):
+        keep(OUTPUT, words)
         assert [artifact.id for artifact in memory.search(query_words("frobnicate"), 5)] == [ID]
 
 
@@ -121,16 +135,16 @@ def test_an_output_that_another_process_has_just_adopted_is_read(tmp_path: Path)
     memory = MemoryStore(lambda: 5.0)
 
     def adopt_elsewhere(_id: str) -> int:
-        memory.put(OUTPUT, "")
+        memory.put(OUTPUT.artifact(), "")
         return 0
 
     assert AdoptingStore(memory, str(tmp_path), adopt_elsewhere).get(ID).text == TEXT
 
 
 def test_an_output_that_was_written_twice_is_removed_for_good(tmp_path: Path) -> None:
-    outputs, memory, adopting = spooled(tmp_path)
-    memory.put(OUTPUT, "")
-    outputs.put(OUTPUT, "")
+    keep, memory, adopting = spooled(tmp_path)
+    memory.put(OUTPUT.artifact(), "")
+    keep(OUTPUT, words)
     assert adopting.remove(ID)
     assert adopting.list(5) == ()
 

@@ -1,9 +1,8 @@
 """Bounding an output: unchanged if it is small, otherwise stored whole and shown in part."""
 
-from __future__ import annotations
-
 import asyncio
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -12,8 +11,8 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.outputs import terminal_text
-from keyhole.records import Artifact
-from keyhole.retrieval.bound import BUDGET, MIN_BUDGET, bound, read_and_store
+from keyhole.retrieval.bound import BUDGET, MIN_BUDGET, bound, read_and_keep
+from keyhole.retrieval.kept_text import KeptText
 from keyhole.store.memory import MemoryStore
 from keyhole.text.output_facts import OutputFacts
 from tests.support.fakes import Clock
@@ -138,23 +137,19 @@ def test_every_result_fits_its_budget_and_is_the_same_each_time(
 
 
 def test_an_output_that_is_read_once_is_bounded_within_several_sizes_and_stored_once() -> None:
-    stored: list[Artifact] = []
+    stored: list[KeptText] = []
 
-    class Outputs:
-        def put(self, artifact: Artifact, words: str, /) -> None:
-            assert words == ""
-            stored.append(artifact)
+    def keep(kept: KeptText, _words: Callable[[], str]) -> None:
+        stored.append(kept)
 
-    shorten = read_and_store(
-        BUILD, "undefined", 2_000, OutputFacts("make"), store=Outputs(), indexes=False, secret=SECRET, now=5.0
-    )
+    shorten = read_and_keep(BUILD, "undefined", 2_000, OutputFacts("make"), keep, SECRET, 5.0)
     for chars in (2_000, 1_000, 400):
         within = shorten(chars)
         assert len(within.text) <= chars
         assert within == bound(
             BUILD, query="undefined", budget=chars, command="make", store=MemoryStore(Clock()), secret=SECRET
         )
-    assert [artifact.text for artifact in stored] == [BUILD]
+    assert [kept.text for kept in stored] == [BUILD]
     assert shorten(len(BUILD)).text == BUILD
 
 

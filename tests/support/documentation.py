@@ -15,6 +15,7 @@ from benchmarks.outputs.corpus import Output, load_outputs
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.records import Answer
 from keyhole.retrieval.bound import Bounded, bound_text
+from keyhole.retrieval.kept_text import keep_in_store
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.text.output_facts import OutputFacts
 from tests.clients.tool_calls import next_call
@@ -60,7 +61,7 @@ def bounded_example() -> tuple[Output, Bounded]:
     """Return an output of a test run that failed, and its bounded form as `keyhole bound` prints it."""
     output = load_outputs()[OUTPUT_EXAMPLE]
     facts = OutputFacts(output.command, exit_status=output.exit, names_command=True)
-    return output, bound_text(output.text, None, OUTPUT_BUDGET, facts, store=retrieval({}).store, secret=SECRET)
+    return output, bound_text(output.text, None, OUTPUT_BUDGET, facts, keep_in_store(retrieval({}).store), SECRET)
 
 
 def worked_output() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from keyhole.extract.outputs import (
     KINDS,
@@ -18,16 +18,15 @@ from keyhole.extract.outputs.envelope import take_unasked
 from keyhole.passages.gaps import find_gaps
 from keyhole.passages.outputs import select_output
 from keyhole.render.outputs import OutputHead, bounded_text
-from keyhole.retrieval.adopt import output_words
-from keyhole.store.ids import artifact_id
+from keyhole.retrieval.kept_text import keep_in_store, name_text, output_words
 from keyhole.text.output import Shown
-from keyhole.text.output_facts import OutputFacts, output_url
+from keyhole.text.output_facts import OutputFacts
 from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from keyhole.records import Artifact
+    from keyhole.retrieval.kept_text import Keep, OutputStore
 
 BUDGET: Final = 4_000
 """Characters of a bounded output, and the size up to which an output is left as it is: about 1,000 tokens."""
@@ -45,14 +44,6 @@ LARGE_CHARS: Final = 4_000_000
 """Characters up to which an output is in memory as a whole."""
 WINDOW_CHARS: Final = 8_000
 """Characters of the window that the next call reads."""
-
-
-class OutputStore(Protocol):
-    """Takes outputs: a store, or what a store adopts later."""
-
-    def put(self, artifact: Artifact, words: str, /) -> None:
-        """Keep an artifact with its search words."""
-        ...
 
 
 class Bounded(NamedTuple):
@@ -102,51 +93,41 @@ def bound(
     check_options(kind, budget)
     text = output if isinstance(output, str) else decode_output(output)
     facts = OutputFacts(command or "", name or "", kind, exit_status, folder)
-    return bound_text(text, query, budget, facts, store=store, secret=secret, now=now)
+    return bound_text(text, query, budget, facts, keep_in_store(store) if store else None, secret, now)
 
 
 def bound_text(
-    text: str, query: str | None, budget: int, facts: OutputFacts, *,
-    store: OutputStore | None = None, secret: bytes = b"", now: float = 0.0,
+    text: str, query: str | None, budget: int, facts: OutputFacts, keep: Keep | None = None, secret: bytes = b"",
+    now: float = 0.0,
 ) -> Bounded:  # fmt: skip
-    """Return the text of an output within `budget` characters, as `bound` does."""
+    """Return the text of an output within `budget` characters, as `bound` does. `keep`: keeps the whole output."""
     if len(text) <= budget:
         kind = facts.kind or recognise(terminal_text(text), facts.command, facts.name)
         return Bounded(text, kind, None, len(text), unchanged=True)
-    return read_and_store(text, query, budget, facts, store=store, secret=secret, now=now)(budget)
+    return read_and_keep(text, query, budget, facts, keep, secret, now)(budget)
 
 
-def read_and_store(
-    output: str,
-    query: str | None,
-    budget: int,
-    facts: OutputFacts,
-    *,
-    store: OutputStore | None = None,
-    indexes: bool = True,
-    secret: bytes = b"",
-    now: float = 0.0,
-) -> Callable[[int], Bounded]:
-    """Read and store an output once, and return the function that bounds it within any number of characters.
+def read_and_keep(
+    output: str, query: str | None, budget: int, facts: OutputFacts, keep: Keep | None = None, secret: bytes = b"",
+    now: float = 0.0, topic: Sequence[str] = (),
+) -> Callable[[int], Bounded]:  # fmt: skip
+    """Read and keep an output once, and return the function that bounds it within any number of characters.
 
-    `budget`: the largest of these numbers. `indexes`: False if the store makes the search words later. The other
-    arguments are those of `bound`.
+    `budget`: the largest of these numbers. `keep`: keeps the whole output. `topic`: words that rank the lines beside
+    those of the command, if there is no query. The other arguments are those of `bound`.
     """
-    text, read = read_whole(output, query, budget, facts)
-    id = ""
-    if store is not None:
-        from keyhole.records import Artifact
-
-        url = output_url(read.kind)
-        id = artifact_id(secret, url, text)
-        words = output_words(facts.title, read.text, read.marks) if indexes else ""
-        store.put(Artifact(id, url, url, facts.title, text, "text/plain", "", now, notes=facts.notes), words)
+    text = terminal_text(output)
+    read, id = read_stored(text, query, budget, facts), ""
+    if keep is not None:
+        kept = name_text(secret, read.kind, text, facts, now)
+        keep(kept, lambda: output_words(facts.title, read.text, read.marks))
+        id = kept.id
     lines = count_lines(text)
 
     def bound_read(chars: int) -> Bounded:
         if len(output) <= chars:
             return Bounded(output, read.kind, None, len(output), unchanged=True)
-        return render_output(read, lines, query, chars, facts, id, secret)
+        return render_output(read, lines, query, chars, facts, id, secret, topic)
 
     return bound_read
 
@@ -165,12 +146,6 @@ def check_options(kind: str | None, budget: int) -> None:
     if kind is not None and kind not in KINDS:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"kind must be one of: {', '.join(KINDS)}")
     raise KeyholeError(Code.INVALID_ARGUMENT, f"budget must be at least {MIN_BUDGET}")
-
-
-def read_whole(text: str, query: str | None, budget: int, facts: OutputFacts) -> tuple[str, Output]:
-    """Return the text that is stored, and the output that is ranked: an excerpt of it if it is large."""
-    text = terminal_text(text)
-    return text, read_stored(text, query, budget, facts)
 
 
 def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -> Output:

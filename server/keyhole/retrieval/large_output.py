@@ -12,13 +12,11 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.outputs import Output, decode_output
 from keyhole.extract.outputs.stream import decode_blocks, terminal_pieces
 from keyhole.passages.excerpt import ExcerptChooser, make_excerpt
-from keyhole.records import Artifact
-from keyhole.retrieval.adopt import output_words
 from keyhole.retrieval.bound import LARGE_CHARS, Bounded, bound_text, check_options, render_output
+from keyhole.retrieval.kept_text import keep_in_store, name_text, output_words
 from keyhole.retrieval.output_excerpt import examine, needles_of, read_excerpt
-from keyhole.store.ids import artifact_id
 from keyhole.store.text_file import TextFile
-from keyhole.text.output_facts import OutputFacts, output_url
+from keyhole.text.output_facts import OutputFacts
 
 if TYPE_CHECKING:
     from keyhole.store.base import Store
@@ -52,7 +50,7 @@ def bound_blocks(
     else:
         text = decode_output(bytes(begun))
         try:
-            return bound_text(text, query, budget, facts, store=store, secret=secret, now=now)
+            return bound_text(text, query, budget, facts, keep_in_store(store) if store else None, secret, now)
         except KeyholeError as error:
             _log_failure(error)
             return bound_text(text, query, budget, facts, secret=secret)
@@ -93,8 +91,6 @@ def store_text(
     text: TextFile, read: Output, store: Store, secret: bytes, facts: OutputFacts, now: float, *, cut: bool = False
 ) -> str:
     """Store a large text and return its id. `read`: the excerpt of it that is indexed."""
-    url = output_url(read.kind)
-    id = artifact_id(secret, url, text.pieces())
-    artifact = Artifact(id, url, url, facts.title, "", "text/plain", "", now, cut=cut, notes=facts.notes)
-    store.put(artifact, output_words(facts.title, read.text, read.marks), packed=text.packed())
-    return id
+    kept = name_text(secret, read.kind, text.pieces(), facts, now)._replace(cut=cut)
+    store.put(kept.artifact(), output_words(facts.title, read.text, read.marks), packed=text.packed())
+    return kept.id

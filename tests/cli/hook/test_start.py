@@ -20,7 +20,7 @@ SLOW = {
 OUTPUTS = {
     "keyhole.extract.outputs", "keyhole.passages.excerpt", "keyhole.passages.gaps", "keyhole.passages.lines",
     "keyhole.passages.outputs", "keyhole.passages.packing", "keyhole.render.boundary", "keyhole.render.outputs",
-    "keyhole.retrieval.adopt", "keyhole.retrieval.bound", "keyhole.retrieval.output_excerpt", "keyhole.store.ids",
+    "keyhole.retrieval.bound", "keyhole.retrieval.kept_text", "keyhole.retrieval.output_excerpt", "keyhole.store.ids",
     "keyhole.store.private_files", "keyhole.store.spool", "keyhole.text",
 }  # fmt: skip
 """Modules of Keyhole beside the hook's own, with all below them."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.retrieval.compaction.keeper import TITLE, Keeper
+from keyhole.retrieval.compaction.keeper import FACTS, Keeper
 from keyhole.retrieval.compaction.notices import Stored
 from keyhole.retrieval.compaction.transcript import read_transcript
 from keyhole.store.memory import MemoryStore
@@ -30,7 +30,7 @@ def keeper(store: MemoryStore) -> Keeper:
 def test_a_text_is_stored_with_its_kind_and_time(keeper: Keeper, store: MemoryStore) -> None:
     id = keeper.keep("log", lambda: LOG)
     artifact = store.get(id)
-    assert (artifact.text, artifact.url, artifact.title) == (LOG, output_url("log"), TITLE)
+    assert (artifact.text, artifact.url, artifact.title) == (LOG, output_url("log"), FACTS.title)
     assert artifact.fetched_at == 7.0
     assert keeper.ids == (id,)
 

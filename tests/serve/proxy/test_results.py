@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyhole.budget.budget import Budget
-from keyhole.retrieval.bound import Bounded, read_and_store
+from keyhole.retrieval.bound import Bounded, read_and_keep
+from keyhole.retrieval.kept_text import keep_in_store
 from keyhole.serve.proxy.messages import encode
 from keyhole.serve.proxy.results import (
     LEAST_BYTES,
@@ -39,7 +40,7 @@ class Kept:
         self.media: list[tuple[str, str]] = []
 
     def shorten(self, text: str, chars: int) -> Callable[[int], Bounded]:
-        return read_and_store(text, "step", chars, OutputFacts(), store=self.store, secret=SECRET)
+        return read_and_keep(text, "step", chars, OutputFacts(), keep_in_store(self.store), SECRET)
 
     def keep(self, data: str, kind: str) -> str:
         self.media.append((data, kind))

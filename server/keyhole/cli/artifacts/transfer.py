@@ -17,7 +17,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.child import index_words
 from keyhole.fetch.known_urls import hash_page_urls
 from keyhole.records import Artifact
-from keyhole.retrieval.adopt import artifact_words
+from keyhole.retrieval.kept_text import artifact_words
 from keyhole.store.base import Store
 from keyhole.text.output_facts import is_output
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.cli.hook.settings import load_settings
 from keyhole.render.boundary import END, boundary_mark
-from keyhole.retrieval.bound import count_lines, read_whole, render_output
+from keyhole.retrieval.bound import read_and_keep
+from keyhole.retrieval.kept_text import keep_in_spool
 from keyhole.store import spool
-from keyhole.store.ids import artifact_id, random_id
+from keyhole.store.ids import random_id
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output_facts import OutputFacts, output_url
+from keyhole.text.output_facts import OutputFacts
 from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
@@ -43,16 +44,9 @@ def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping
     note = f"{found.note}\n" if found.note else ""
     space = budget - len(note) - len(found.ending)
     facts = OutputFacts(found.command, found.name, None, found.exit_status, source.folder, names_command=True)
-    text, read = read_whole(output, None, space, facts)
-    id = ""
     folder = spool.spool_folder(settings.home)
-    if settings.keeps_outputs:
-        url = output_url(read.kind)
-        id = artifact_id(secret, url, text)
-        if not spool.write(folder, id, url, text, title=facts.title, now=started_at, notes=dict(facts.notes)):
-            raise OSError("the output is larger than the spool folder may be")
-    topic = _topic_words(found.about)
-    bounded = render_output(read, count_lines(text), None, space, facts, id, secret, topic)
+    keep = keep_in_spool(folder) if settings.keeps_outputs else None
+    bounded = read_and_keep(output, None, space, facts, keep, secret, started_at, _topic_words(found.about))(space)
     result = f"{note}{bounded.text}{found.ending}"
     if settings.keeps_outputs and settings.records:
         with suppress(OSError):  # the result is more important than its record

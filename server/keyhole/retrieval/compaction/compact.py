@@ -26,7 +26,7 @@ from keyhole.retrieval.compaction.notices import NOTHING, Amount, is_notice
 from keyhole.retrieval.compaction.plan import Decisions, Limits, Place, Sizes, decide
 
 if TYPE_CHECKING:
-    from keyhole.retrieval.bound import OutputStore
+    from keyhole.retrieval.kept_text import OutputStore
 
 Counter = Callable[[Sequence[Item]], int]
 """Counts the tokens of items."""

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 from keyhole.errors import KeyholeError
 from keyhole.extract.conversations.contents import main_text, result_text
 from keyhole.extract.outputs import terminal_text
-from keyhole.records import Artifact
 from keyhole.retrieval.compaction.notices import Stored
 from keyhole.retrieval.compaction.transcript import is_transcript, write_transcript
-from keyhole.store.ids import artifact_id
-from keyhole.text.output_facts import output_url
+from keyhole.retrieval.kept_text import name_text
+from keyhole.text.output_facts import OutputFacts
 
 if TYPE_CHECKING:
-    from keyhole.retrieval.bound import OutputStore
+    from keyhole.retrieval.kept_text import OutputStore
 
-TITLE: Final = "left out of a conversation"
-"""The title of the stored texts."""
+FACTS: Final = OutputFacts(name="left out of a conversation")
+"""The facts of the stored texts. The name is their title."""
 
 
 class Keeper:
@@ -39,11 +38,10 @@ class Keeper:
         """Store a text of a kind of output, and return its id; "" without a store, where no text is written."""
         if self._store is None:
             return ""
-        text, address = write_text(), output_url(kind)
-        id = artifact_id(self.secret, address, text)
-        self._store.put(Artifact(id, address, address, TITLE, text, "text/plain", "", self._now), "")
-        self._ids.append(id)
-        return id
+        kept = name_text(self.secret, kind, write_text(), FACTS, self._now)
+        self._store.put(kept.artifact(), "")
+        self._ids.append(kept.id)
+        return kept.id
 
     def has_transcript(self, id: str) -> bool:
         """Return True if a transcript with an id is stored. A notice without it may be a text of the user."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.budget.budget import client_budget
 from keyhole.budget.clients import ClientLimits, limits_of
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact
-from keyhole.retrieval.adopt import SpooledOutputs
-from keyhole.retrieval.bound import Bounded, read_and_store
+from keyhole.retrieval.adopt import adopt_outputs
+from keyhole.retrieval.bound import Bounded, read_and_keep
+from keyhole.retrieval.kept_text import keep_in_either, keep_in_store, name_text
 from keyhole.retrieval.output_record import BoundCall, KeptOutput
 from keyhole.serve.proxy.messages import Message
 from keyhole.serve.proxy.results import (
@@ -28,8 +28,10 @@ from keyhole.serve.proxy.rewrite import Intent, Policy
 from keyhole.serve.proxy.steps import Client, Pending
 from keyhole.store.adopting import AdoptingStore
 from keyhole.store.base import Store
-from keyhole.store.ids import artifact_id
-from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts, output_title, output_url
+from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts
+
+if TYPE_CHECKING:
+    from keyhole.retrieval.kept_text import Keep
 
 WHOLE_FILE_BYTES: Final = WHOLE_FILE_CHARS + 5_000
 """Bytes of a response with a file that hooks leave alone: its escapes and the message around it."""
@@ -86,8 +88,8 @@ class Bounder:
         if self._config.keep_outputs == "off":
             return False
         try:
-            spool = self._spool(self._open_store()[0])
-            return spool is not None and spool.adopt_oldest()
+            store, _ = self._open_store()
+            return isinstance(store, AdoptingStore) and adopt_outputs(store.folder, store, most=1) > 0
         except KeyholeError:
             return False
 
@@ -116,23 +118,22 @@ class Bounder:
 
     def _store_and_shorten(self, intent: Intent, text: str, chars: int) -> Callable[[int], Bounded]:
         work = partial(
-            read_and_store, text, intent.query or None, chars, OutputFacts(intent.command, intent.name),
+            read_and_keep, text, intent.query or None, chars, OutputFacts(intent.command, intent.name),
             now=self._clock(),
         )  # fmt: skip
         try:
             store, secret = self._open_store()
-            if self._config.keep_outputs == "off":
-                return work(secret=secret)
-            spool = self._spool(store)
-            return work(store=spool or store, indexes=spool is None, secret=secret)
+            return work(None if self._config.keep_outputs == "off" else self._keep_in(store), secret)
         except KeyholeError as error:
             if error.code is not Code.STORE_UNAVAILABLE:
                 raise
             return work()
 
-    def _spool(self, store: Store) -> SpooledOutputs | None:
-        """Return what takes outputs for a store and indexes them later, None if the store has to index them at once."""
-        return SpooledOutputs(store, self._config.store_max_bytes) if isinstance(store, AdoptingStore) else None
+    def _keep_in(self, store: Store) -> Keep:
+        """Return what keeps outputs: a store that adopts them indexes them later, any other one at once."""
+        if isinstance(store, AdoptingStore):
+            return keep_in_either(store.folder, self._config.store_max_bytes, store)
+        return keep_in_store(store)
 
     def _keep(self, intent: Intent, data: str, kind: str) -> str:
         """Store base64 data and return its id, "" if it is not stored."""
@@ -140,13 +141,11 @@ class Bounder:
             return ""
         try:
             store, secret = self._open_store()
-            address = output_url(DATA_KIND)
-            id = artifact_id(secret, address, data)
-            title = output_title(f"{intent.tool} ({kind})", "")
-            store.put(Artifact(id, address, address, title, data, kind, "", self._clock()), "")
+            kept = name_text(secret, DATA_KIND, data, OutputFacts(name=f"{intent.tool} ({kind})"), self._clock())
+            store.put(kept._replace(content_type=kind).artifact(), "")
         except KeyholeError:
             return ""
-        return id
+        return kept.id
 
 
 def _call(
