@@ -45,7 +45,7 @@ def test_a_list_of_messages_is_printed_within_the_budget_and_the_named_calls_rea
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     messages = chat()
-    printed = run(capsys, monkeypatch, messages, "--budget", "30000")
+    printed = run(capsys, monkeypatch, messages, "--max-tokens", "30000")
     assert sum(map(estimate_item, printed)) <= 30_000
     assert faults_of_chat(printed) == []
     stub = next(item["content"] for item in printed if "left out this result" in str(item["content"]))
@@ -58,7 +58,7 @@ def test_a_list_of_messages_is_printed_within_the_budget_and_the_named_calls_rea
 def test_a_conversation_within_the_budget_is_printed_as_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run(capsys, monkeypatch, chat(), "--budget", "1000000") == chat()
+    assert run(capsys, monkeypatch, chat(), "--max-tokens", "1000000") == chat()
 
 
 def test_what_else_a_request_has_counts_and_is_passed_on(
@@ -70,7 +70,7 @@ def test_what_else_a_request_has_counts_and_is_passed_on(
         result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": LOG}
         blocks += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
     request = {"model": "m", "system": "Be brief. " * 3_000, "tools": [{"name": "make"}], "messages": blocks}
-    printed = run(capsys, monkeypatch, request, "--budget", "30000")
+    printed = run(capsys, monkeypatch, request, "--max-tokens", "30000")
     assert {**printed, "messages": blocks} == request
     assert estimate_item({"system": request["system"]}) > 6_000
     assert sum(map(estimate_item, printed["messages"])) <= 30_000 - 6_000
@@ -82,7 +82,7 @@ def test_a_request_that_is_too_long_without_its_conversation_fails_with_the_figu
 ) -> None:
     body = {"instructions": "Be brief. " * 3_000, "input": "Build"}
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(body).encode())))
-    assert main(["compact", "-", "--budget", "5000"]) == 1
+    assert main(["compact", "-", "--max-tokens", "5000"]) == 1
     assert re.match(r"over_budget: the request takes 7,\d\d\d tokens of 5,000", capsys.readouterr().err)
 
 
@@ -91,7 +91,7 @@ def test_a_compacted_conversation_is_printed_as_it_was_before(
 ) -> None:
     messages = chat()
     messages[3]["content"] = f"\x1b[31m{LOG}\x1b[0m"
-    compacted = run(capsys, monkeypatch, messages, "--budget", "30000")
+    compacted = run(capsys, monkeypatch, messages, "--max-tokens", "30000")
     assert compacted != messages
     assert run(capsys, monkeypatch, compacted, "--restore") == messages
 
@@ -104,7 +104,7 @@ def test_the_other_fields_of_a_request_stay_when_its_conversation_is_restored(
         call = {"functionCall": {"name": "make", "args": {}}}
         response = {"functionResponse": {"name": "make", "response": {"output": f"run {number}\n{LOG}"}}}
         request["contents"] += [{"role": "model", "parts": [call]}, {"role": "user", "parts": [response]}]  # type: ignore[operator]
-    compacted = run(capsys, monkeypatch, request, "--budget", "30000")
+    compacted = run(capsys, monkeypatch, request, "--max-tokens", "30000")
     assert (compacted["model"], compacted["contents"] != request["contents"]) == ("m", True)
     assert run(capsys, monkeypatch, compacted, "--restore") == request
 
@@ -118,7 +118,7 @@ def test_a_conversation_that_was_not_compacted_is_printed_as_it_is(
 def test_without_a_budget_a_conversation_is_not_compacted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "chat.json").write_text(json.dumps(chat(1)), encoding="utf-8")
     assert main(["compact", str(tmp_path / "chat.json")]) == 2
-    assert "--budget is missing" in capsys.readouterr().err
+    assert "--max-tokens is missing" in capsys.readouterr().err
 
 
 def test_the_summary_counts_what_was_left_out_and_what_was_not_understood(
@@ -126,7 +126,7 @@ def test_the_summary_counts_what_was_left_out_and_what_was_not_understood(
 ) -> None:
     messages = [*chat(4), {"role": "critic", "content": "no"}]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(messages).encode())))
-    assert main(["compact", "-", "--budget", "10000", "--keep-last", "1"]) == 0
+    assert main(["compact", "-", "--max-tokens", "10000", "--keep-last", "1"]) == 0
     summary = capsys.readouterr().err
     assert re.match(
         r"keyhole: about \d\d,\d\d\d tokens of conversation, now \d,\d\d\d; left out: \d tool results", summary
@@ -135,7 +135,7 @@ def test_the_summary_counts_what_was_left_out_and_what_was_not_understood(
 
 
 def test_json_adds_the_report(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    printed = run(capsys, monkeypatch, chat(), "--budget", "30000", "--json", "--keep-last", "1", "--target", "0.3")
+    printed = run(capsys, monkeypatch, chat(), "--max-tokens", "30000", "--json", "--keep-last", "1", "--target", "0.3")
     assert printed["report"]["tokens_after"] == sum(map(estimate_item, printed["result"]))
     assert len(printed["report"]["stubs"]) > 3
 
@@ -144,7 +144,7 @@ def test_nothing_is_stored_and_no_call_is_named_if_outputs_are_not_kept(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("KEYHOLE_KEEP_OUTPUTS", "off")
-    printed = run(capsys, monkeypatch, chat(), "--budget", "30000")
+    printed = run(capsys, monkeypatch, chat(), "--max-tokens", "30000")
     assert "left out this result" in json.dumps(printed)
     assert "read_artifact" not in json.dumps(printed)
     assert not (tmp_path / "home").exists()
@@ -158,7 +158,7 @@ def test_a_file_without_a_conversation_is_refused(
     text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "chat.json").write_text(text, encoding="utf-8")
-    assert main(["compact", str(tmp_path / "chat.json"), "--budget", "1000"]) == 2
+    assert main(["compact", str(tmp_path / "chat.json"), "--max-tokens", "1000"]) == 2
     assert message in capsys.readouterr().err
 
 

@@ -129,7 +129,7 @@ class Installed:
             calls = [{"id": f"c{number}", "type": "function", "function": function}]
             messages.append({"role": "assistant", "content": None, "tool_calls": calls})  # type: ignore[dict-item]
             messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"{number}\n{OUTPUT * 3}"})
-        assert self.run("compact", "-", "--budget", "30000", stdin=json.dumps(messages)).returncode == 0
+        assert self.run("compact", "-", "--max-tokens", "30000", stdin=json.dumps(messages)).returncode == 0
 
     def look(self, word: str) -> None:
         """Look at the calls with a word, as `keyhole look` shows them."""

@@ -181,7 +181,7 @@ def _add_select(commands: Any) -> None:
         type=int,
         default=DEFAULT_SELECT_CHARS,
         metavar="N",
-        help="characters to print, default 8000",
+        help="most characters of the result, default 8000",
     )
     select.add_argument(
         "--strategy", choices=STRATEGIES, default=STRATEGIES[0], help="how passages are chosen, default passages"
@@ -250,7 +250,7 @@ def _add_bounds(parser: Parser) -> None:
         "--budget",
         type=int,
         metavar="N",
-        help="greatest size of the result in bytes, default KEYHOLE_MAX_CHARS",
+        help="most characters of the result, counted as bytes of UTF-8; default KEYHOLE_MAX_CHARS",
     )
     parser.add_argument(
         "--max-tokens", type=int, metavar="N", help="greatest size of the result in tokens, by a cautious estimate"

@@ -16,7 +16,7 @@ are left out, each with its calls and results. What is left out is stored, and t
 read it. The result has the format of the input; a summary is printed to standard error. With --restore, a compacted
 conversation is printed as it was before."""
 EXAMPLES: Final = (
-    "keyhole compact request.json --budget 100000",
+    "keyhole compact request.json --max-tokens 100000",
     "keyhole compact compacted.json --restore",
 )
 
@@ -28,7 +28,9 @@ def add_compact(commands: Any) -> None:
     compact.add_argument(
         "file", metavar="FILE", help="a JSON list of messages or items, or a request with them; - for standard input"
     )
-    compact.add_argument("--budget", type=int, metavar="N", help="tokens of the conversation, or of the whole request")
+    compact.add_argument(
+        "--max-tokens", type=int, metavar="N", help="tokens of the conversation, or of the whole request"
+    )
     compact.add_argument(
         "--format", choices=CONVERSATION_FORMATS, default="auto", help="format of the conversation, default auto"
     )

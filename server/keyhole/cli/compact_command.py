@@ -65,9 +65,9 @@ def _compact(config: Config, arguments: argparse.Namespace, request: Request) ->
         "keep_last": arguments.keep_last,
         "target": arguments.target,
     }
-    if arguments.budget is None:
-        raise KeyholeError(Code.INVALID_ARGUMENT, "--budget is missing: the tokens of the conversation")
-    budget = _budget(arguments.budget, request.other_tokens)
+    if arguments.max_tokens is None:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "--max-tokens is missing: the tokens of the conversation")
+    budget = _budget(arguments.max_tokens, request.other_tokens)
     if not keeps_outputs(config):
         return compact(request.items, budget, **options)
     from keyhole.cli.build import open_stores

@@ -85,6 +85,10 @@ def _add_command(commands: Any, name: str, help: str, *examples: str) -> Parser:
 def _add_options(parser: Parser) -> None:
     parser.add_argument("--query", "-q", help="the question; failures and the summary are shown in any case")
     parser.add_argument(
-        "--budget", type=int, default=DEFAULT_BOUND_CHARS, metavar="N", help="characters to print, default 4000"
+        "--budget",
+        type=int,
+        default=DEFAULT_BOUND_CHARS,
+        metavar="N",
+        help="most characters of the result, default 4000",
     )
     parser.add_argument("--kind", choices=OUTPUT_KINDS, help="how to read the output, recognised by default")

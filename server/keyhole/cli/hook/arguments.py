@@ -33,7 +33,7 @@ def add_hook(commands: Any) -> None:
         type=int,
         default=DEFAULT_BUDGET,
         metavar="N",
-        help="characters of a result, default 4000; a shorter result is left alone",
+        help="most characters of the result, default 4000; a shorter result is left alone",
     )
     hook.add_argument(
         "--rewrite-commands",
