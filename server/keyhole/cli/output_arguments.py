@@ -9,9 +9,8 @@ from keyhole.cli.parser import Parser
 
 DEFAULT_BOUND_CHARS: Final = 4_000
 OUTPUT_KINDS: Final = (
-    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "yaml", "csv", "page",
-    "markdown",
-    "opaque", "text",
+    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "yaml", "xml", "csv",
+    "page", "markdown", "opaque", "text",
 )  # fmt: skip
 
 MAX_SECONDS: Final = 1e9

@@ -22,7 +22,7 @@ FOLDER: Final = "folder"
 KIND_NAMES: Final = {
     "test": "test run", "compiler": "compiler output", "trace": "stack trace", "log": "log", "diff": "diff",
     "grep": "search results", "listing": "listing", "source": "source", "json": "JSON", "jsonl": "JSON Lines",
-    "yaml": "YAML",
+    "yaml": "YAML", "xml": "XML",
     "csv": "table", "page": "HTML", "markdown": "Markdown", "opaque": "long lines", "text": "text",
 }  # fmt: skip
 """The names of the kinds of outputs, as they are shown."""

@@ -20,6 +20,7 @@ from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_
 from keyhole.extract.outputs.sections import SECTIONED_KINDS, find_failed
 from keyhole.extract.outputs.terminal import decode_output, terminal_text
 from keyhole.extract.outputs.traces import TRACED_KINDS, find_traces
+from keyhole.extract.outputs.xml_records import read_xml
 from keyhole.text.output import Envelope, Mark, Output, Span
 
 OUTSIDE_SHARE: Final = 0.3
@@ -101,6 +102,9 @@ def read_parts(text: str, lines: Output) -> Output:
     if lines.kind == "json":
         parts, shapes = read_json(text)
         return lines._replace(records=tuple(part[:2] for part in parts), parts=parts, about=shapes)
+    if lines.kind == "xml":
+        records, parts, about = read_xml(text)
+        return lines._replace(records=records, parts=parts, about=about)
     parts, title = find_parts(text, lines.kind)
     is_long = lines.kind == "opaque"
     about = shape_of_lines(text) if lines.kind == "jsonl" else (name_opaque(text),) if is_long else ()

@@ -9,12 +9,13 @@ from typing import Final, Literal, get_args
 
 from keyhole.extract.outputs.json_records import json_start
 from keyhole.extract.outputs.line_labels import take_labels
+from keyhole.extract.outputs.xml_records import is_xml
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import ends_of
 
 Kind = Literal[
-    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "yaml", "csv", "page",
-    "markdown", "opaque", "text",
+    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "yaml", "xml", "csv",
+    "page", "markdown", "opaque", "text",
 ]  # fmt: skip
 """The kinds of output. "log" is a command's output or a log file, "page" is HTML, "opaque" has no lines to read."""
 
@@ -78,7 +79,7 @@ _MAX_COMMAND_WORDS: Final = 3
 """Words of the longest of these commands."""
 _BY_SUFFIX: Final[dict[str, Kind]] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
-    ".yaml": "yaml", ".yml": "yaml", ".csv": "csv", ".tsv": "csv", ".html": "page",
+    ".yaml": "yaml", ".yml": "yaml", ".xml": "xml", ".plist": "xml", ".csv": "csv", ".tsv": "csv", ".html": "page",
     ".htm": "page", ".xhtml": "page", ".md": "markdown", ".markdown": "markdown", ".ipynb": "json",
     ".diff": "diff", ".patch": "diff", ".log": "log",
     ".py": "source", ".pyi": "source", ".js": "source", ".ts": "source", ".tsx": "source", ".jsx": "source",
@@ -216,6 +217,8 @@ def _kind_of_content(text: str) -> Kind | None:
         and ("</html" in text[-200:].lower() or "</html" not in text.lower())
     ):
         return "page"
+    if text.lstrip().startswith("<") and is_xml(text):
+        return "xml"
     if _is_opaque(text):
         return "opaque"
     if _has_any(sample, _DIFF_WORDS) and _DIFF.search(sample):

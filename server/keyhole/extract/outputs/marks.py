@@ -13,6 +13,7 @@ from keyhole.extract.outputs.changes import find_changes, find_subjects, order_c
 from keyhole.extract.outputs.patterns import Pattern, Patterns, patterns_of
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, Forms, find_rare_lines
 from keyhole.extract.outputs.values import VALUED_KINDS, find_telling_values
+from keyhole.extract.outputs.xml_records import find_failures
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Mark, Span
 
@@ -45,6 +46,8 @@ RARE_WEIGHT: Final = 4.5
 """A line of a rare form: less than a failure, more than the edges."""
 HEADER_WEIGHT: Final = 6.9
 """The header of a table, without which its rows mean little."""
+FAULT_WEIGHT: Final = 8.0
+"""The elements of XML that say that something failed."""
 CHANGE_WEIGHT: Final = 3.9
 """The first change of a diff; each further one weighs a little less, the last one 1 less."""
 TELLING_WEIGHT: Final = 6.5
@@ -103,6 +106,9 @@ def find_sought(text: str, kind: str) -> Iterator[Mark]:
     if kind == "diff":
         ordered = order_changes(find_changes(text))[:MAX_MARKS]
         yield from _descending([change[:2] for change in ordered], CHANGE_WEIGHT)
+    if kind == "xml":
+        failures = ((start, min(end, start + MAX_LINE_CHARS)) for start, end in find_failures(text))
+        yield from _descending(list(islice(failures, MAX_MARKS)), FAULT_WEIGHT)
     if kind == "csv" and (end := text.find("\n") + 1):
         yield 0, min(end, MAX_LINE_CHARS), HEADER_WEIGHT
 

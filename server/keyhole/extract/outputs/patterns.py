@@ -188,6 +188,8 @@ _YAML: Final = (
     Pattern(3, r"(?:apiVersion|kind|version|name|title): "),
 )
 
+_XML: Final = (Pattern(6, r"[ \t]*<(?:\w+:)?(?:message|reason|detail|status|fault\w*)[ >]"),)
+
 PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "test": (*_TESTS, *_TRACES, *_LOGS[-1:]),
     "compiler": (*_COMPILERS, *_TESTS, *_LOGS[:1]),
@@ -204,6 +206,7 @@ PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
     "json": _DATA,
     "jsonl": _LOGS[:3],
     "yaml": _YAML,
+    "xml": _XML,
 }
 """The patterns of each kind. The kinds grep and opaque have no patterns. No output has the kind step: it names the
 patterns for the sections that failed, in which anything may have run."""

@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from typing import Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
@@ -107,10 +107,13 @@ def _spans_of(lines: Iterable[str]) -> Iterator[Span]:
 
 
 def _fields_of_keys(text: str) -> dict[str, Field]:
-    """Return the fields of keys. Keys with the same name and indent are one field."""
+    """Return the fields of the first and the last keys. Keys with the same name and indent are one field."""
     values: dict[str, list[str]] = defaultdict(list)
     places: dict[str, list[Span]] = defaultdict(list)
-    for match in islice(_KEY_LINE.finditer(text), MAX_LINES):
+    first = list(islice(_KEY_LINE.finditer(text), MAX_LINES // 2))
+    first_end = first[-1].end() if first else len(text)
+    last = islice(_KEY_LINE.finditer(text, max(first_end, len(text) - first_end)), MAX_LINES // 2)
+    for match in chain(first, last):
         before, key, quoted, plain = match.groups()
         name = f"{len(before)} {key}"
         values[name].append(quoted if quoted is not None else plain)
