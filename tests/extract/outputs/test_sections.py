@@ -42,6 +42,28 @@ def test_a_failed_hook_of_pre_commit_has_its_output_below_its_line() -> None:
     assert failed_of("".join(hooks)) == [hooks[1]]
 
 
+def test_the_failed_tasks_of_gradle_have_their_output_below_their_line_or_before_its_end() -> None:
+    failure = "FAILURE: Build failed with an exception.\n\n* What went wrong:\nExecution failed for task ':check'.\n"
+    new = "> Task :check FAILED\nPump.java:2: error: incompatible types\n1 error\n\n"
+    old = ":checkPump.java:2: error: incompatible types\n1 error\n FAILED\n"
+    assert failed_of(f"> Task :install\n\n{new}{failure}") == [new, failure]
+    assert failed_of(f":install UP-TO-DATE\n{old}\n{failure}") == [old, failure]
+
+
+def test_the_failed_goal_of_maven_is_the_last_one() -> None:
+    install = "[INFO] --- maven-resources-plugin:3.3.0:resources (default-resources) @ pump ---\n[INFO] skip\n"
+    check = (
+        "[INFO] --- maven-compiler-plugin:3.10.1:compile (default-compile) @ pump ---\n[ERROR] Pump.java:[2,23] no\n"
+    )
+    end = "[INFO] BUILD FAILURE\n[ERROR] Failed to execute goal org.pump:check on project pump\n"
+    assert failed_of(f"{install}{check}{end}[ERROR] [Help 1] http://pump.example\n") == [f"{check}{end}"]
+
+
+def test_a_failed_action_of_bazel_has_its_output_below_its_line() -> None:
+    failed = "ERROR: /work/BUILD:3:11: Compiling pump.c failed: (Exit 1): gcc failed\npump.c:2:9: error: no pump\n"
+    assert failed_of(f"INFO: Analyzed target //:pump\n{failed}Target //:pump failed to build\n") == [failed]
+
+
 def test_a_failed_task_of_ansible_is_found_unless_its_failure_is_ignored() -> None:
     ignored = "TASK [look] ***\nfatal: [one]: FAILED! => {}\n...ignoring\n"
     failed = "TASK [copy] ***\nok: [one]\nfatal: [two]: FAILED! => {}\n"

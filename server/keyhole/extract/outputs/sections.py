@@ -64,6 +64,16 @@ FAMILIES: Final = (
     _family("TASK [", r"TASK \[|PLAY [\[R]|RUNNING HANDLER \[", r"fatal: .*(?=\n(?!\.\.\.ignoring))"),
     # pre-commit, whose sections are below the line that says that they failed
     _family("Failed\n", r".{1,70}\.{3,}.*(?:Passed|Failed|Skipped)$", r".{1,70}\.{3,}.*Failed$"),
+    # Gradle, whose task has its output below the line that says that it failed, or before " FAILED" in version 4
+    _family(
+        "FAILURE: Build ",
+        r"(?:> Task )?:[\w:.-]+|FAILURE: Build ",
+        r"> Task \S+ FAILED|:[\w:.-]+ FAILED|(?:> .*)? FAILED$|FAILURE: Build ",
+    ),
+    # Maven, whose last goal failed
+    _family("BUILD FAILURE", r"\[INFO\] --- \S", r"\[INFO\] BUILD FAILURE|\[ERROR\] Failed to execute goal "),
+    # Bazel, which prints what an action printed below the line that says that it failed
+    _family(" failed: (Exit ", r"(?:ERROR|INFO|WARNING|DEBUG|FAILED|FAIL|Target)\b", r"ERROR: .* failed: \(Exit "),
     # npm, yarn, pnpm
     _family("npm e", r"> \S+@\S+ \S+", r"npm (?:ERR!|error) (?:Lifecycle|code ELIFECYCLE|command failed)"),
 )
