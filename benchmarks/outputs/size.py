@@ -22,7 +22,8 @@ from typing import Final, NamedTuple
 MB: Final = 1_000_000
 MAX_MEMORY: Final = 150
 """Megabytes of memory that each case may take."""
-ANSWER: Final = "2026-11-23T07:00:00.000Z ERROR worker-3 deadlock detected in shard 17: giving up\n"
+TIME: Final = "2026-11-23T07:00:00.000Z "
+ANSWER: Final = "ERROR worker-3 deadlock detected in shard 17: giving up\n"
 BLOCK: Final = MB // 2
 
 
@@ -68,7 +69,7 @@ def blocks(content: str, megabytes: int) -> Iterator[bytes]:
     count = megabytes * MB // len(first)
     for number in range(count):
         if content == "log" and number == count // 2:
-            yield ANSWER.encode()
+            yield (TIME + ANSWER).encode()
         yield random.randbytes(len(first)) if content == "binary" else first
 
 
