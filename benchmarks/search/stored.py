@@ -1,9 +1,9 @@
-"""Search over 100,000 stored artifacts: `python -m benchmarks.search.stored FOLDER [DATA] [--count N] [--full N]`.
+"""Search over 100,000 stored artifacts: `python -m benchmarks.search.stored FOLDER [DATA] [--count N]`.
 
 Builds the store in FOLDER, outside the repository, if it does not exist (some minutes, 1.3 GB), from the recorded pages
 and, with DATA (a folder as in answers.py), from its documents in many languages. Prints milliseconds (wall clock /
 processor) of whole searches for ten results by kind of question and by language; how often a known artifact is found,
-by the narrowing and, for `--full` questions, by SQLite's BM25 over all words; and milliseconds of put and get.
+and milliseconds of put and get.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from keyhole.passages.stems import index_terms, query_words
 from keyhole.passages.words import UNSPACED
 from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.sqlite import word_index
 from keyhole.store.sqlite.rows import insert, make_entry
 from keyhole.store.sqlite.store import SqliteStore
-from keyhole.store.term_lookup import select_indexable
 from keyhole.websearch.panel import Panel
 
 NOW = 1_780_000_000.0
@@ -52,7 +52,6 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--full", type=int, default=0)
     options = parser.parse_args()
     library = load_books(options.data)
     if not (options.folder / "artifacts.db").exists():
@@ -64,8 +63,6 @@ def main() -> int:
     queries = list(make_queries(known))
     measure_searches(store, queries)
     measure_narrowing(store, queries)
-    if options.full:
-        measure_bm25(options.folder, queries[:: max(1, len(queries) // options.full)])
     measure_put_and_get(store, known)
     return 0
 
@@ -80,9 +77,8 @@ def build(folder: Path, library: Any, count: int) -> None:
         db.execute("PRAGMA cache_size = -400000")
         db.execute("BEGIN")
         for key, made in enumerate(generate_artifacts(library, range(count), NOW), 1):
-            stems = " ".join(select_indexable(made.words.split()))
-            insert(db, make_entry(made.artifact, len(stems.encode())), key, key, NOW - 3_600)
-            db.execute("INSERT INTO words (rowid, stems) VALUES (?, ?)", [key, stems])
+            insert(db, make_entry(made.artifact, made.words), key, key, NOW - 3_600)
+            word_index.add(db, key, made.words)
         db.execute("COMMIT")
 
 
@@ -137,28 +133,6 @@ def measure_searches(store: SqliteStore, queries: list[Query]) -> None:
 def measure_narrowing(store: SqliteStore, queries: list[Query]) -> None:
     """Print how often the narrowing alone finds the artifact of a query."""
     print_recall("narrowing", queries, lambda question: [a.id for a in store.search(query_words(question), 20)])
-
-
-def measure_bm25(folder: Path, queries: list[Query]) -> None:
-    """Print the recall of SQLite's bm25() over all words, and of the narrowing for the same queries."""
-    with (
-        closing(sqlite3.connect(folder / "artifacts.db")) as db,
-        closing(SqliteStore(folder, lambda: NOW, TTL, 10**12)) as store,
-    ):
-
-        def find_by_bm25(question: str) -> list[str]:
-            terms = [form for forms in query_words(question) for form in forms]
-            match = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
-            sql = (
-                "SELECT id FROM words JOIN entries ON key = words.rowid WHERE words MATCH ? "
-                "ORDER BY bm25(words), id LIMIT 20"
-            )
-            return [id for (id,) in db.execute(sql, [match])]
-
-        print_recall("SQLite's bm25()", queries, find_by_bm25)
-        print_recall(
-            "narrowing, the same", queries, lambda question: [a.id for a in store.search(query_words(question), 20)]
-        )
 
 
 def print_recall(name: str, queries: list[Query], find: Callable[[str], list[str]]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +17,9 @@ from random import Random
 from keyhole import extract
 from keyhole.cli.demo_site import fixtures_folder, recorded_pages
 from keyhole.passages.languages import UNKNOWN
-from keyhole.passages.stems import detect_language, mark_topics, stem_words
-from keyhole.passages.words import HAN, KANA, THAI_LIKE, UNSPACED, WORD, fold_word
-from keyhole.records import Artifact
+from keyhole.passages.stems import detect_language, stem_words
+from keyhole.passages.words import HAN, KANA, THAI_LIKE, WORD
+from keyhole.records import TOPIC, Artifact
 from keyhole.text.lower_case import lower
 
 ENGLISH_SHARE = 0.4
@@ -125,29 +124,21 @@ def _generate_artifact(
     names = [_make_name(random, pool) for _ in range(3)]
     title = f"{' '.join(random.choice(pool).text.split()[:6])[:60]} {names[0]}"
     texts: list[str] = []
-    counts: Counter[str] = Counter()
-    vocabulary: dict[str, None] = {}
-    title_words = WORD.findall(lower(title))
-    title_terms = stem_words(title_words, _stemmer_language(language))
-    counts.update(title_terms)
+    title_terms = stem_words(WORD.findall(lower(title)), _stemmer_language(language))
+    all_terms = [TOPIC + term for term in title_terms]
     written, position = 0, 0
     random.shuffle(pool)
     while written < size:
         sentence = pool[position % len(pool)]
         position += 1
-        text, words, terms = sentence.text, sentence.words, sentence.terms
+        text, terms = sentence.text, sentence.terms
         if random.random() < NAMED_SHARE:
             name = random.choice(names)
             text = f"{text[:-1]} {name}{text[-1]}"
-            words = [*words, lower(name)]
             terms = [*terms, *stem_words([lower(name)], _stemmer_language(language))]
         texts.append(text)
         written += len(text.encode()) + 1
-        counts.update(terms)
-        vocabulary.update(dict.fromkeys(words))
-    for word in [*title_words, *vocabulary]:
-        if not UNSPACED.search(word):
-            counts.setdefault(fold_word(word), 0)
+        all_terms += terms
     paragraphs = [" ".join(texts[start : start + 5]) for start in range(0, len(texts), 5)]
     host = int(HOSTS ** random.random())
     url = f"https://{'docs.' if host % 3 == 0 else ''}site{host}.example/{language}/{number}"
@@ -157,8 +148,7 @@ def _generate_artifact(
         media_type="text/html", language=language,
         fetched_at=now - random.random() * 20 * 86_400, published=published,
     )  # fmt: skip
-    index_words = " ".join([*counts, *mark_topics(title_terms, Counter({t: c for t, c in counts.items() if c}))])
-    return GeneratedArtifact(artifact, index_words, tuple(texts))
+    return GeneratedArtifact(artifact, " ".join(all_terms), tuple(texts))
 
 
 def _make_name(random: Random, pool: list[Sentence]) -> str:

@@ -2,8 +2,7 @@
 
 `calls FOLDER`: put of 100 KB, a range of 10 MB, list, stats and gc in the store that `benchmarks.search.stored` makes
 in FOLDER, or in a new store. `writers`: four processes with 500 writes each. `readers`: four processes with 25,000
-reads each, while a fifth writes and evicts. `migrate`: opening a file of the previous schema with `--count` MB of
-text. `chunks`: the size of compressed chunks of several lengths.
+reads each, while a fifth writes and evicts. `chunks`: the size of compressed chunks of several lengths.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import multiprocessing
-import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -23,11 +21,10 @@ from typing import Any
 
 import zstandard
 
-from benchmarks.search.stored_texts import generate_artifacts, load_books
+from benchmarks.search.stored_texts import load_books
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.stems import index_terms
 from keyhole.records import Artifact
-from keyhole.store.sqlite.schema import OLDER_MIGRATIONS
 from keyhole.store.sqlite.store import SqliteStore
 
 NOW = 1_780_000_000.0
@@ -43,7 +40,7 @@ READERS_MAX_BYTES = 500_000
 def main() -> int:
     """Run one measurement; return 1 if anything was lost or wrong."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("action", choices=("calls", "writers", "readers", "migrate", "chunks"))
+    parser.add_argument("action", choices=("calls", "writers", "readers", "chunks"))
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--count", type=int)
     options = parser.parse_args()
@@ -51,7 +48,6 @@ def main() -> int:
         "calls": measure_calls,
         "writers": measure_writers,
         "readers": measure_readers,
-        "migrate": measure_migration,
         "chunks": measure_chunks,
     }
     if options.folder:
@@ -230,48 +226,7 @@ def _outcome(store: SqliteStore, each: Artifact, n: int) -> str:
         return "gone" if error.code in (Code.EXPIRED_ARTIFACT, Code.UNKNOWN_ARTIFACT) else "wrong"
 
 
-# Migration and chunk sizes.
-
-
-def measure_migration(folder: Path, count: int | None) -> int:
-    """Create a file of the previous schema, and measure opening it."""
-    megabytes = count or 500
-    written = 0
-    with closing(sqlite3.connect(folder / "artifacts.db", isolation_level=None)) as db:
-        db.execute("PRAGMA synchronous = OFF")
-        db.executescript(";\n".join([*OLDER_MIGRATIONS, f"PRAGMA user_version = {len(OLDER_MIGRATIONS)}"]))
-        db.execute("BEGIN")
-        number = 0
-        for made in generate_artifacts(load_books(None), range(10**9), NOW):
-            text = made.artifact.text.encode()
-            db.execute(
-                "INSERT INTO artifacts (id, url, requested_url, title, text, chars, size, media_type, language, cut, "
-                "fetched_at, last_access) VALUES (?, ?, ?, 'A page', ?, ?, ?, 'text/html', 'en', 0, ?, ?)",
-                [
-                    f"id{number}",
-                    made.artifact.url,
-                    made.artifact.url,
-                    text,
-                    len(made.artifact.text),
-                    len(text),
-                    NOW,
-                    NOW,
-                ],
-            )
-            db.execute("INSERT INTO words (rowid, stems) VALUES (last_insert_rowid(), ?)", [made.words])
-            number, written = number + 1, written + len(text)
-            if written > megabytes * 1_000_000:
-                break
-        db.execute("COMMIT")
-    before = measure_file_size(folder)
-    with closing(open_store(folder)) as store:
-        spent = measure_ms(partial(store.list, 1))
-        after = store.stats()
-        print(f"{number} artifacts, {written / 1e6:.0f} MB of text: opened in {spent / 1_000:.1f} s")
-        print(f"file {before / 1e6:.0f} MB, in use afterwards {after.stored_bytes / 1e6:.0f} MB", end="")
-        spent = measure_ms(store.collect)
-        print(f"; gc, which vacuums it, {spent / 1_000:.1f} s; then {measure_file_size(folder) / 1e6:.0f} MB")
-    return 0
+# Chunk sizes.
 
 
 def measure_file_size(folder: Path) -> int:

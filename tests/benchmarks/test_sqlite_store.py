@@ -16,7 +16,6 @@ COMMAND = [sys.executable, "-m", "benchmarks.store.sqlite_store"]
     [
         ("writers", 20, "4 processes x 20 writes: 0 lost, 0 damaged, 0 refused"),
         ("readers", 250, "1000 reads: 0 wrong"),
-        ("migrate", 1, "1 MB of text: opened in"),
     ],
 )
 def test_the_benchmark_finds_nothing_lost_or_wrong(tmp_path: Path, action: str, count: int, expected: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from keyhole.retrieval.adopt import adopt_outputs
 from keyhole.retrieval.adopt_running import adopt_all
 from keyhole.retrieval.kept_text import (
     INDEXED_CHARS,
+    IndexWords,
     KeptText,
     artifact_words,
     keep_in_either,
@@ -26,6 +28,7 @@ from keyhole.store.memory import MemoryStore
 from keyhole.store.open import open_stores
 from keyhole.store.spool import spool_folder, write
 from keyhole.store.sqlite.store import SqliteStore
+from keyhole.text.output import Output
 from tests.support.fakes import Clock
 
 if TYPE_CHECKING:
@@ -88,9 +91,18 @@ def test_a_long_output_is_indexed_by_its_ends_and_its_marked_lines() -> None:
     noise = "x " * INDEXED_CHARS
     text = f"beginning\n{noise}middle\nfailure\n{noise}end"
     start = text.index("failure")
-    words = output_words("make", text, [(start, start + 7, 7.0)]).split()
-    assert {"begin", "failur", "end", "make", "*make"} <= set(words)
-    assert "middl" not in words
+    output = Output(text, "log", ((start, start + 7, 7.0),))
+    words, spans = output_words("make", output, lambda start, end: text[start:end])
+    assert spans == [(0, INDEXED_CHARS), (start, start + 7), (len(text) - INDEXED_CHARS, len(text))]
+    assert {"begin", "failur", "end", "*make"} <= set(words.split())
+    assert "middl" not in words.split()
+
+
+def test_the_marked_lines_of_a_log_are_indexed_where_they_are_in_the_stored_text() -> None:
+    noise = "".join(f"04:08:22 step {number} is done\n" for number in range(5_000))
+    text = f"{noise}04:08:23 ERROR: no pump\n{noise}"
+    spans = artifact_words(replace(OUTPUT.artifact(), text=text, url="output:log")).spans
+    assert "ERROR: no pump\n" in [text[slice(*span)] for span in spans]
 
 
 def spooled(folder: Path, max_bytes: int = 10**6) -> tuple[Keep, MemoryStore, AdoptingStore]:
@@ -99,7 +111,7 @@ def spooled(folder: Path, max_bytes: int = 10**6) -> tuple[Keep, MemoryStore, Ad
     return keep_in_either(str(folder), max_bytes, adopting), memory, adopting
 
 
-def words() -> str:
+def words() -> IndexWords:
     return artifact_words(OUTPUT.artifact())
 
 

@@ -12,7 +12,7 @@ import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.outputs import terminal_text
 from keyhole.retrieval.bound import BUDGET, MIN_BUDGET, bound, read_and_keep
-from keyhole.retrieval.kept_text import KeptText
+from keyhole.retrieval.kept_text import IndexWords, KeptText
 from keyhole.store.memory import MemoryStore
 from keyhole.text.output_facts import OutputFacts
 from tests.support.fakes import Clock
@@ -139,7 +139,7 @@ def test_every_result_fits_its_budget_and_is_the_same_each_time(
 def test_an_output_that_is_read_once_is_bounded_within_several_sizes_and_stored_once() -> None:
     stored: list[KeptText] = []
 
-    def keep(kept: KeptText, _words: Callable[[], str]) -> None:
+    def keep(kept: KeptText, _words: Callable[[], IndexWords]) -> None:
         stored.append(kept)
 
     shorten = read_and_keep(BUILD, "undefined", 2_000, OutputFacts("make"), keep, SECRET, 5.0)

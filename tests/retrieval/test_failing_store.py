@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Artifact, Hit
 from keyhole.render.answer import WARNINGS
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.base import LOCAL, Store
+from keyhole.store.base import LOCAL, Span, Store
 from keyhole.store.chunks import PackedText
 from keyhole.store.fallback import KEPT_IN_MEMORY, FallbackStore
 from keyhole.store.memory import MemoryStore
@@ -135,6 +135,7 @@ def test_a_store_that_fails_during_a_call_still_allows_continuations() -> None:
             keys: Iterable[bytes] = (),
             packed: PackedText | None = None,
             *,
+            indexed: Sequence[Span] | None = None,
             is_import: bool = False,
         ) -> None:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")

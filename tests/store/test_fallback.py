@@ -170,7 +170,7 @@ def test_artifacts_move_from_memory_to_a_working_disk_in_batches(
         sizes.append(len(disk.list(100)))
     assert sizes == [ARTIFACTS_PER_MOVE, 2 * ARTIFACTS_PER_MOVE, 10]
     assert {row.id for row in disk.list(100)} == set(numbered(10))
-    assert disk.search(("word",), 20)
+    assert disk.search(("kept",), 20), "the disk makes the words from the text"
     assert store.get("id3") == artifact("id3")
 
 

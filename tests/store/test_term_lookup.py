@@ -39,7 +39,7 @@ def test_a_rare_word_weighs_more_and_a_topic_adds_to_its_word() -> None:
 def test_all_forms_of_a_word_share_one_list() -> None:
     (both,) = plan_lists([("mice", "mouse")], COUNTS, 10_000)
     assert both.size == 55
-    assert build_match(both) == '"mice" OR "mouse"'
+    assert build_match(both.terms) == '"mice" OR "mouse"'
 
 
 def test_common_words_are_read_last() -> None:
@@ -65,7 +65,7 @@ def test_a_long_query_is_reduced_to_its_rarest_words() -> None:
 
 def test_unindexable_forms_are_skipped_and_quotes_are_doubled() -> None:
     assert list_forms(["", "a b", ("x\x00", "y"), 'q"']) == [("y",), ('q"',)]
-    assert build_match(term_lookup.PostingList(0, ('q"',), 1.0, 1)) == '"q"""'
+    assert build_match(['q"']) == '"q"""'
 
 
 def test_the_best_scores_come_first_then_the_highest_keys() -> None:

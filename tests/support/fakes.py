@@ -19,7 +19,7 @@ from keyhole.records import (
     Place,
     SearchRequest,
 )
-from keyhole.store.base import Store, StoreStats, Traces, Verification, Word
+from keyhole.store.base import Span, Store, StoreStats, Traces, Verification, Word
 from keyhole.store.chunks import PackedText
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.forget_mark import Mark
@@ -193,6 +193,7 @@ class BrokenStore:
         keys: Iterable[bytes] = (),
         packed: PackedText | None = None,
         *,
+        indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
         self._fail("put")

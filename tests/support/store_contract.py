@@ -426,7 +426,9 @@ class StoreContract(ABC):
         store.put(artifact(), "w1999")
         assert store.search(tuple(f"w{n}" for n in range(2_000)), 10) == (artifact(),)
 
-    def test_any_form_of_a_word_matches_and_counts_once(self, store: Store) -> None:
+    def test_any_form_of_a_word_matches(self, store: Store) -> None:
+        for number in range(6):
+            store.put(artifact(f"other{number}"), "fish")
         mice, mouse, cat = (artifact(name, text=name) for name in ("mice", "mouse", "cat"))
         store.put(mice, "mice")
         store.put(mouse, "mouse cat")

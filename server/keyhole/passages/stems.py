@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -17,10 +16,6 @@ SAMPLE_WORDS = 600
 """Words that the language is detected from: about a page's first screen."""
 GRAM = 2
 """Characters of a term in unspaced scripts: two Chinese characters are about a word."""
-MAX_TOPICS: Final = 24
-"""Topics of a text besides the terms of its title: its most frequent terms. A page of 8 KB has about 500 terms."""
-MIN_TOPIC_COUNT: Final = 3
-"""Occurrences that make a term a topic."""
 
 _STEMMED: Final = (
     (
@@ -54,24 +49,15 @@ def stem_words(words: Iterable[str], language: str) -> list[str]:
 
 
 def index_terms(title: str, text: str) -> list[str]:
-    """Return the distinct terms of a document for the store's index, and its topics once more with the prefix `TOPIC`.
+    """Return the terms of a document for the store's index in order: those of its title with the prefix `TOPIC`, then
+    those of its text without function words.
 
-    The prefix distinguishes a page about a word from a page that contains it, although the index has no counts.
+    A change of what this returns needs another `VERSION` in store/sqlite/word_index.py.
     """
-    words = WORD.findall(lower(f"{title}\n{text}"))
-    language = _language_or_english(detect_language(words))
-    counts = Counter(stem_words(words, language))
-    unstemmed = [fold_word(word) for word in words if not UNSPACED.search(word)]
-    return [
-        *dict.fromkeys([*counts, *unstemmed]),
-        *mark_topics(stem_words(WORD.findall(lower(title)), language), counts),
-    ]
-
-
-def mark_topics(title: Iterable[str], counts: Counter[str]) -> list[str]:
-    """Return a document's topics with the prefix `TOPIC`: the terms of its title and its most frequent terms."""
-    frequent = [term for term, count in counts.most_common(MAX_TOPICS) if count >= MIN_TOPIC_COUNT]
-    return [TOPIC + term for term in dict.fromkeys([*title, *frequent])]
+    title_words, text_words = WORD.findall(lower(title)), WORD.findall(lower(text))
+    language = _language_or_english(detect_language([*title_words, *text_words[:SAMPLE_WORDS]]))
+    titled = [TOPIC + term for word in title_words for term in word_terms(word, language)]
+    return [*titled, *stem_words(text_words, language)]
 
 
 def _language_or_english(language: str) -> str:

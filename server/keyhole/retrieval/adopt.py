@@ -24,7 +24,8 @@ def adopt_outputs(folder: str, store: Store, id: str = "", most: int = MAX_ADOPT
     """
 
     def put(artifact: Artifact) -> None:
-        store.put(artifact, artifact_words(artifact))
+        words, spans = artifact_words(artifact)
+        store.put(artifact, words, indexed=spans)
 
     return adopt(folder, put, id, most)
 

@@ -120,7 +120,7 @@ def read_and_keep(
     read, id = read_stored(text, query, budget, facts), ""
     if keep is not None:
         kept = name_text(secret, read.kind, text, facts, now)
-        keep(kept, lambda: output_words(facts.title, read.text, read.marks))
+        keep(kept, lambda: output_words(facts.title, read, lambda start, end: text[start:end]))
         id = kept.id
     lines = count_lines(text)
 

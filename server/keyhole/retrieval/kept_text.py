@@ -16,20 +16,28 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from keyhole.records import Artifact
+    from keyhole.text.output import Output
 
     class OutputStore(Protocol):
         """Takes outputs: a store, or what a store adopts later."""
 
-        def put(self, artifact: Artifact, words: str, /) -> None:
-            """Keep an artifact with its search words."""
+        def put(self, artifact: Artifact, words: str, /, *, indexed: Sequence[tuple[int, int]] | None = None) -> None:
+            """Keep an artifact with its search words, and the ranges of its text that they were made from."""
             ...
 
-    Keep = Callable[["KeptText", Callable[[], str]], None]
+    Keep = Callable[["KeptText", Callable[[], "IndexWords"]], None]
     """Keeps a text. The function returns its search words, which need not be made at once."""
 
 INDEXED_CHARS: Final = 100_000
 """Characters of the beginning and of the end of an output that are indexed, with the lines that every reader looks
 for between them. Indexing 200,000 characters takes 50 ms."""
+
+
+class IndexWords(NamedTuple):
+    """The search words of a text, and the ranges of it that they were made from, joined by line breaks."""
+
+    words: str
+    spans: Sequence[tuple[int, int]]
 
 
 class KeptText(NamedTuple):
@@ -63,13 +71,18 @@ def name_text(secret: bytes, kind: str, text: str | Iterable[str], facts: Output
 
 def keep_in_store(store: OutputStore) -> Keep:
     """Return the function that puts texts into a store."""
-    return lambda kept, words: store.put(kept.artifact(), words())
+
+    def keep(kept: KeptText, words: Callable[[], IndexWords]) -> None:
+        made = words()
+        store.put(kept.artifact(), made.words, indexed=made.spans)
+
+    return keep
 
 
 def keep_in_spool(folder: str, max_bytes: int = MAX_BYTES) -> Keep:
     """Return the function that writes texts into a spool folder. It raises OSError for a text that cannot be kept."""
 
-    def keep(kept: KeptText, _words: Callable[[], str]) -> None:
+    def keep(kept: KeptText, _words: Callable[[], IndexWords]) -> None:
         is_written = write(
             folder, kept.id, kept.url, kept.text, title=kept.title, now=kept.time, notes=dict(kept.notes),
             max_bytes=max_bytes,
@@ -87,7 +100,7 @@ def keep_in_either(folder: str, max_bytes: int, store: OutputStore) -> Keep:
     """
     spool, direct = keep_in_spool(folder, max_bytes), keep_in_store(store)
 
-    def keep(kept: KeptText, words: Callable[[], str]) -> None:
+    def keep(kept: KeptText, words: Callable[[], IndexWords]) -> None:
         try:
             spool(kept, words)
         except OSError:  # the disk is full, or the folder cannot be written: the store may use memory
@@ -96,19 +109,30 @@ def keep_in_either(folder: str, max_bytes: int, store: OutputStore) -> Keep:
     return keep
 
 
-def artifact_words(artifact: Artifact) -> str:
+def artifact_words(artifact: Artifact) -> IndexWords:
     """Return the search words of an artifact that is an output."""
     from keyhole.extract.outputs import read_output
 
-    read = read_output(artifact.text, kind=output_kind(artifact.url))
-    return output_words(artifact.title, read.text, read.marks)
+    output = read_output(artifact.text, kind=output_kind(artifact.url))
+    return output_words(artifact.title, output, lambda start, end: artifact.text[start:end])
 
 
-def output_words(title: str, text: str, marks: Sequence[tuple[int, int, float]]) -> str:
-    """Return the search words of an output. `title`: its command; `marks`: the lines that every reader looks for."""
+def output_words(title: str, output: Output, read: Callable[[int, int], str]) -> IndexWords:
+    """Return the search words of an output. `title`: its command; `read`: returns a range of its stored text."""
     from keyhole.passages.stems import index_terms
 
-    if len(text) > 2 * INDEXED_CHARS:
-        lines = [text[start:end] for start, end, _ in marks]
-        text = "\n".join([text[:INDEXED_CHARS], *lines, text[-INDEXED_CHARS:]])
-    return " ".join(index_terms(title, text))
+    spans = _indexed_spans(output)
+    return IndexWords(" ".join(index_terms(title, "\n".join(read(*span) for span in spans))), spans)
+
+
+def _indexed_spans(output: Output) -> list[tuple[int, int]]:
+    """Return the ranges of the stored text that are indexed: all of it, or its ends and the marked lines between."""
+    from keyhole.passages.gaps import merge_spans
+    from keyhole.passages.packing.output_text import OutputText
+
+    end = output.total - INDEXED_CHARS
+    if end <= INDEXED_CHARS:
+        return [(0, output.total)]
+    lines = OutputText(output, 0, 0).stored_places([mark[:2] for mark in output.marks])
+    inner = [(start, last) for start, last in lines if start >= INDEXED_CHARS and last <= end]
+    return [(0, INDEXED_CHARS), *merge_spans(inner), (end, output.total)]

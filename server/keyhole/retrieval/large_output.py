@@ -92,5 +92,6 @@ def store_text(
 ) -> str:
     """Store a large text and return its id. `read`: the excerpt of it that is indexed."""
     kept = name_text(secret, read.kind, text.pieces(), facts, now)._replace(cut=cut)
-    store.put(kept.artifact(), output_words(facts.title, read.text, read.marks), packed=text.packed())
+    words, spans = output_words(facts.title, read, text.read)
+    store.put(kept.artifact(), words, packed=text.packed(), indexed=spans)
     return kept.id

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import Store, StoreStats, Traces, Verification, Word
+from keyhole.store.base import Span, Store, StoreStats, Traces, Verification, Word
 from keyhole.store.calls.base import CallLog
 from keyhole.store.filters import NO_FILTERS, Filters
 
@@ -99,9 +99,10 @@ class AdoptingStore:
         keys: Iterable[bytes] = (),
         packed: PackedText | None = None,
         *,
+        indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
-        self._store.put(artifact, words, keys, packed, is_import=is_import)
+        self._store.put(artifact, words, keys, packed, indexed=indexed, is_import=is_import)
 
     def recent(self, url: str, since: float) -> Artifact | None:
         return self._store.recent(url, since)

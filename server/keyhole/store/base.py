@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from keyhole.store.scope import Scope
 
 Clock = Callable[[], float]
+Span = tuple[int, int]
+"""Start and end offsets in a text."""
 FileState = Literal["", "whole", "replaced", "unfinished"]
 
 Word = str | tuple[str, ...]
@@ -118,6 +120,7 @@ class Store(Protocol):
         keys: Iterable[bytes] = (),
         packed: PackedText | None = None,
         *,
+        indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
         """Store an artifact, or renew the artifact with the same id. What it replaces is dropped; see `is_replaced`.
@@ -125,7 +128,9 @@ class Store(Protocol):
         Raises KeyholeError with the message FORGOTTEN if it was fetched before the time up to which everything is
         forgotten. `is_import`: True for one that a person adds nevertheless.
 
-        `words`: its search terms, separated by spaces; terms of its topic are repeated with the prefix `TOPIC`.
+        `words`: its search terms in order, separated by spaces, those of its title with the prefix `TOPIC`; "" for an
+        artifact that no search finds, or whose terms the store makes later. `indexed`: the ranges of its text, joined
+        by line breaks, that they were made from; None for its main part, or for none if it has no words.
         `keys`: URL keys to `remember` in the same write. `packed`: the text, if it is too large for memory; the text of
         the artifact is then ignored.
         """
@@ -242,6 +247,11 @@ class Store(Protocol):
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
         """Return the stored vectors for `keys`, without the keys that have none."""
         ...
+
+
+def main_span(artifact: Artifact, words: str) -> Sequence[Span] | None:
+    """Return the range of the main part of a text, None if it has no words for the index."""
+    return [(0, len(artifact.main))] if words else None
 
 
 def expiry_times(now: float, ttl: float) -> tuple[float, ...]:

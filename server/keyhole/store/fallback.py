@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.backoff import Backoff
-from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Traces, Verification, Word, add_stats
+from keyhole.store.base import TOO_LARGE, Clock, Span, Store, StoreStats, Traces, Verification, Word, add_stats
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.forget_mark import FORGOTTEN, Mark
 from keyhole.store.memory import MemoryStore
@@ -65,13 +65,14 @@ class FallbackStore:
         keys: Iterable[bytes] = (),
         packed: PackedText | None = None,
         *,
+        indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
         url_keys, rejected = list(keys), list[KeyholeError]()
 
         def put_on_disk() -> bool:
             try:
-                self._disk.put(artifact, words, url_keys, packed, is_import=is_import)
+                self._disk.put(artifact, words, url_keys, packed, indexed=indexed, is_import=is_import)
                 self._move_pin(artifact.id)
             except KeyholeError as error:
                 if error.message not in {TOO_LARGE, FORGOTTEN}:
@@ -85,7 +86,7 @@ class FallbackStore:
             self._memory.remove(artifact.id)
             self._move_if_due()
         else:
-            self._memory.put(artifact, words, packed=packed, is_import=is_import)
+            self._memory.put(artifact, words, packed=packed, indexed=indexed, is_import=is_import)
             self._add_pending_keys(url_keys)
         if rejected:
             raise rejected[0]
@@ -224,10 +225,10 @@ class FallbackStore:
         """Move a batch of artifacts and URL keys to the disk; return whether the disk accepted it."""
 
         def move() -> bool:
-            for artifact, words in self._next_batch():
+            for artifact, indexed in self._next_batch():
                 self._rejected_ids.add(artifact.id)
                 try:
-                    self._disk.put(artifact, words)
+                    self._disk.put(artifact, "", indexed=indexed)
                 except KeyholeError as error:
                     if error.message != FORGOTTEN:
                         raise
@@ -257,7 +258,7 @@ class FallbackStore:
                     raise
                 log.warning("artifact %s is no longer pinned: too much is pinned already", id)
 
-    def _next_batch(self) -> tuple[tuple[Artifact, str], ...]:
+    def _next_batch(self) -> tuple[tuple[Artifact, Sequence[Span] | None], ...]:
         """Return the artifacts to move next. Artifacts that the disk rejected come last: they may be too large."""
         batch = self._memory.oldest(ARTIFACTS_PER_MOVE, self._rejected_ids)
         if not batch:

@@ -18,17 +18,19 @@ from keyhole.store.base import (
     PINNED_SHARE,
     TOO_MUCH_PINNED,
     Clock,
+    Span,
     StoreStats,
     Traces,
     Verification,
     Word,
     expiry_times,
     is_replaced,
+    main_span,
 )
 from keyhole.store.filters import NO_FILTERS, Facets, Filters, passes
 from keyhole.store.forget_mark import FORGOTTEN, NO_MARK, Mark
 from keyhole.store.scope import Scope
-from keyhole.store.term_lookup import list_forms, plan_lists
+from keyhole.store.term_lookup import list_forms, list_terms, make_words, plan_lists
 
 if TYPE_CHECKING:
     from keyhole.store.chunks import PackedText
@@ -56,6 +58,8 @@ class MemoryStore:
         self._bytes = 0
         self._artifacts: OrderedDict[str, tuple[Artifact, frozenset[str], float]] = OrderedDict()
         """By id: the artifact, its search terms and its last access, least recently read first."""
+        self._indexed: dict[str, Sequence[Span] | None] = {}
+        """The ranges of each text whose words are indexed."""
         self._pinned: set[str] = set()
         """Ids of pinned artifacts."""
         self._tombstones: OrderedDict[str, str] = OrderedDict()
@@ -71,11 +75,15 @@ class MemoryStore:
         keys: Iterable[bytes] = (),
         packed: PackedText | None = None,
         *,
+        indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
         if packed is not None:
             artifact = replace(artifact, text=self._unpack(packed))
-        terms = frozenset(words.split())
+        if indexed is None:
+            indexed = main_span(artifact, words)
+        words = words or make_words(artifact.title, (artifact.text[start:end] for start, end in indexed or ()))
+        terms = frozenset(list_terms(words)) if indexed else frozenset[str]()
         if (size := _memory_size(artifact, terms)) > self._max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, MEMORY_TOO_LARGE)
         with self._lock:
@@ -83,6 +91,7 @@ class MemoryStore:
                 raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
             self._pop(artifact.id)
             self._artifacts[artifact.id] = (artifact, terms, self._clock())
+            self._indexed[artifact.id] = indexed
             self._bytes += size
             self._tombstones.pop(artifact.id, None)
             for other in [row[0] for row in self._artifacts.values() if is_replaced(row[0], artifact)]:
@@ -233,12 +242,13 @@ class MemoryStore:
         self.collect()
         return bool(self._artifacts)
 
-    def oldest(self, count: int, exclude: Container[str] = ()) -> tuple[tuple[Artifact, str], ...]:
-        """Return up to `count` artifacts with their search terms, least recently read first, without excluded ids."""
+    def oldest(self, count: int, exclude: Container[str] = ()) -> tuple[tuple[Artifact, Sequence[Span] | None], ...]:
+        """Return up to `count` artifacts with the ranges that are indexed, least recently read first, without excluded
+        ids."""
         self.collect()
         with self._lock:
             rows = islice((row for id, row in self._artifacts.items() if id not in exclude), count)
-            return tuple((artifact, " ".join(sorted(terms))) for artifact, terms, _ in rows)
+            return tuple((artifact, self._indexed[artifact.id]) for artifact, *_ in rows)
 
     def discard(self, artifact: Artifact) -> None:
         """Remove an artifact, unless it was put again since `oldest` returned it."""
@@ -269,6 +279,7 @@ class MemoryStore:
         if id not in self._artifacts:
             return None
         artifact, terms, _ = self._artifacts.pop(id)
+        del self._indexed[id]
         self._bytes -= _memory_size(artifact, terms)
         return artifact
 

@@ -8,6 +8,7 @@ most and distinguish least.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -32,6 +33,12 @@ CANDIDATES_PER_RESULT: Final = 10
 """Candidates rescored by text length for each result."""
 
 
+MAX_TOPICS: Final = 24
+"""Topics of a text besides the terms of its title: its most frequent terms. A page of 8 KB has about 500 terms."""
+MIN_TOPIC_COUNT: Final = 3
+"""Occurrences that make a term a topic."""
+
+
 @dataclass(frozen=True, slots=True)
 class PostingList:
     """A list of the artifacts that contain any of `terms`, to be read from the index."""
@@ -43,6 +50,26 @@ class PostingList:
     size: int
     """Upper bound of the artifacts in the list."""
     is_common: bool = False
+
+
+def list_terms(words: str) -> list[str]:
+    """Return the distinct terms of a text, and its topics with the prefix `TOPIC`. `words`: as `Store.put` has them.
+
+    The topics are the terms of its title and its most frequent terms. They distinguish a text about a word from a text
+    that contains it, although the posting lists have no counts.
+    """
+    terms = words.split()
+    title = [term for term in terms if term.startswith(TOPIC)]
+    counts = Counter(term for term in terms if not term.startswith(TOPIC))
+    frequent = [TOPIC + term for term, count in counts.most_common(MAX_TOPICS) if count >= MIN_TOPIC_COUNT]
+    return list(dict.fromkeys([*counts, *(term.removeprefix(TOPIC) for term in title), *title, *frequent]))
+
+
+def make_words(title: str, pieces: Iterable[str]) -> str:
+    """Return the words of a title and of pieces of its text, as `Store.put` has them."""
+    from keyhole.passages.stems import index_terms  # stemmers take a tenth of the start's time
+
+    return " ".join(index_terms(title, "\n".join(pieces)))
 
 
 def select_indexable(words: Iterable[str]) -> list[str]:
@@ -73,9 +100,25 @@ def plan_lists(words: Sequence[tuple[str, ...]], counts: Mapping[str, int], tota
     return tuple(each for each in rarest if each.word in words_used)
 
 
-def build_match(postings: PostingList) -> str:
-    """Return the FTS5 query that matches a posting list."""
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in postings.terms)
+def select_rare(words: Sequence[tuple[str, ...]], counts: Mapping[str, int]) -> list[str]:
+    """Return the forms of the rarest words that artifacts contain, which match at most `MAX_ROWS` rows together.
+
+    `counts`: how many artifacts contain each form. The rarest word is always among them.
+    """
+    sizes = {forms: sum(counts.get(form, 0) for form in forms) for forms in words}
+    found = sorted((size, forms) for forms, size in sizes.items() if size)[:MAX_WORDS]
+    chosen, rows = list[str](), 0
+    for size, forms in found:
+        rows += size
+        if chosen and rows > MAX_ROWS:
+            break
+        chosen += [form for form in forms if counts.get(form)]
+    return list(dict.fromkeys(chosen))
+
+
+def build_match(terms: Iterable[str]) -> str:
+    """Return the FTS5 query that matches any of the terms."""
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
 def limit_rows(lists: Sequence[PostingList]) -> tuple[tuple[PostingList, ...], tuple[PostingList, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from keyhole.cli.artifacts.commands import run_action
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact
-from keyhole.store.base import StoreStats, Verification
+from keyhole.store.base import Span, StoreStats, Verification
 from keyhole.store.chunks import PackedText
 from keyhole.store.ids import artifact_id
 from keyhole.store.memory import MemoryStore
@@ -41,9 +41,10 @@ class DamagedStore(MemoryStore):
         keys: Iterable[bytes] = (),
         packed: PackedText | None = None,
         *,
+        indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
-        super().put(artifact, words, keys, packed, is_import=is_import)
+        super().put(artifact, words, keys, packed, indexed=indexed, is_import=is_import)
         self.damaged = set()
 
     def get(self, id: str) -> Artifact:

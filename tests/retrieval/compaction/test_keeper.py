@@ -82,7 +82,7 @@ def test_a_result_without_text_is_stored_exactly_only(keeper: Keeper, store: Mem
 
 def test_a_store_that_fails_is_reported() -> None:
     class Full:
-        def put(self, _artifact: Any, _words: str, /) -> None:
+        def put(self, _artifact: Any, _words: str, /, **_indexed: Any) -> None:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
 
     with pytest.raises(KeyholeError, match="the disk is full"):

@@ -12,10 +12,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 import keyhole
 from keyhole.errors import Code
+from keyhole.passages.stems import index_terms
 from keyhole.store.base import Store
+from keyhole.store.sqlite.forgetting import has_unknown_words
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import Clock, artifact
 from tests.support.store_contract import TTL, StoreContract, code_of
@@ -240,13 +243,29 @@ def test_a_file_that_cannot_be_written_makes_a_call_fail(open_store: Open, folde
     store.put(artifact(), "x")
 
 
-def test_a_search_reads_posting_lists_only(open_store: Open, folder: Path) -> None:
+def test_the_words_of_a_removed_artifact_are_removed(open_store: Open, folder: Path) -> None:
     store = open_store()
-    for n in range(30):
-        store.put(artifact(f"n{n}"), "word" if n else "word rare")
-    with closing(sqlite3.connect(folder / "artifacts.db")) as other, other:
-        other.execute("UPDATE words_content SET c0 = 'something else'")
-    assert store.search(("rare", "word"), 1)[0].id == "n0"
+    pages = [artifact(f"n{n}", f"The zebras of page {n} are striped.", url=f"https://{n}.example/") for n in range(3)]
+    for page in pages:
+        store.put(page, " ".join(index_terms(page.title, page.text)))
+    store.remove("n1")
+    with closing(sqlite3.connect(folder / "artifacts.db")) as other:
+        assert next(other.execute("SELECT count(*) FROM words WHERE words MATCH 'zebra'")) == (2,)
+        assert not has_unknown_words(Database(other, execute_plugins=False))
+
+
+def test_words_that_cannot_be_made_again_find_nothing_and_are_erased(open_store: Open, folder: Path) -> None:
+    store = open_store()
+    store.put(artifact("old", "The text of the page."), "words of nowhere")
+    store.put(artifact("old", "The text of the page."), "other words")
+    store.put(artifact("new", "Some zebras."), " ".join(index_terms("", "Some zebras.")))
+    assert store.search(("nowhere",), 5) == ()
+    assert [each.id for each in store.search(("other",), 5)] == ["old"]
+    store.remove("old")
+    assert store.search(("other",), 5) == ()
+    store.erase()
+    assert b"nowhere" not in (folder / "artifacts.db").read_bytes()
+    assert [each.id for each in store.search(("zebra",), 5)] == ["new"]
 
 
 def test_a_locked_file_makes_a_call_fail_after_a_wait(

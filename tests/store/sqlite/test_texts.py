@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from keyhole.store.chunks import PackedText, pack
-from keyhole.store.sqlite.schema import CURRENT_SCHEMA
+from keyhole.store.sqlite.schema import SCHEMA
 from keyhole.store.sqlite.texts import Content, read_range, read_text, store_text
 from tests.support.store_contract import TEXTS
 
@@ -17,7 +17,7 @@ from tests.support.store_contract import TEXTS
 def database() -> Database:
     db = Database(sqlite3.connect(":memory:", isolation_level=None), execute_plugins=False)
     for name in ("contents", "chunks"):
-        db.execute(CURRENT_SCHEMA[name])
+        db.execute(SCHEMA[name])
     return db
 
 

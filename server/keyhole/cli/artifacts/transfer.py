@@ -148,7 +148,8 @@ def _is_stored(store: Store, id: str) -> bool:
 def _store_artifact(store: Store, artifact: Artifact) -> None:
     """Store an artifact as it was: with its words for search, and a page with its links."""
     if is_output(artifact.url):
-        store.put(artifact, artifact_words(artifact), is_import=True)
+        words, spans = artifact_words(artifact)
+        store.put(artifact, words, indexed=spans, is_import=True)
     else:
         keys = hash_page_urls(artifact.url, artifact.text)
         store.put(artifact, index_words(artifact.title, artifact.main), keys, is_import=True)

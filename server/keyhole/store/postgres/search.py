@@ -16,7 +16,7 @@ from keyhole.records import TOPIC
 from keyhole.store.base import Word
 from keyhole.store.filters import Facets, Filters, passes
 from keyhole.store.postgres.database import Connection
-from keyhole.store.term_lookup import PostingList, limit_rows, list_forms, plan_lists, select_best
+from keyhole.store.term_lookup import PostingList, limit_rows, list_forms, list_terms, plan_lists, select_best
 
 PLANNER_SETTINGS: Final = "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; "
 """Settings of a transaction that searches. Without them the planner prefers to scan all stems, because it does not know
@@ -48,7 +48,7 @@ class SearchScope:
 
 def hash_stems(tenant: UUID, words: str) -> str:
     """Return the hashes of an artifact's search terms as a PostgreSQL array literal."""
-    return _to_array(map(_make_hasher(tenant), dict.fromkeys(words.split())))
+    return _to_array(map(_make_hasher(tenant), list_terms(words)))
 
 
 def search_keys(connection: Connection, words: Sequence[Word], limit: int, scope: SearchScope, total: int) -> list[int]:

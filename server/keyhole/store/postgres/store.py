@@ -20,6 +20,7 @@ from keyhole.store.base import (
     TOO_LARGE,
     TOO_MUCH_PINNED,
     Clock,
+    Span,
     StoreStats,
     Traces,
     Verification,
@@ -49,6 +50,7 @@ from keyhole.store.postgres.sweep import Limits, drop_artifacts, is_sweep_due, s
 from keyhole.store.postgres.texts import CHUNK_CHARS, delete_unused_texts, list_texts, read_range, read_text, store_text
 from keyhole.store.postgres.totals import Totals, add_totals, read_totals
 from keyhole.store.scope import Scope
+from keyhole.store.term_lookup import make_words
 
 VERIFY_BATCH: Final = 16
 """Texts verified in one transaction: at most about a hundred megabytes."""
@@ -116,9 +118,12 @@ class PostgresStore:
         keys: Iterable[bytes] = (),
         packed: PackedText | None = None,
         *,
+        indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
         now, text = self._clock(), packed or pack(artifact.text, CHUNK_CHARS)
+        if indexed and not words:
+            words = make_words(artifact.title, (artifact.text[start:end] for start, end in indexed))
         stems, record = hash_stems(self._tenant, words), encode_record(artifact)
         size = ROW_BYTES + len(record) + STEM_BYTES * (stems.count(",") + 1)
         if text.stored_bytes + size > self._limits.max_bytes:

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event, Timer
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from sqlite_utils import Database
 
-from keyhole.store.sqlite.migration import decode_older_row
 from keyhole.store.sqlite.rows import insert, make_entry, read_many, to_storable
 
 SALVAGE_SECONDS: Final = 4.0
@@ -30,11 +29,8 @@ CHECK_SECONDS: Final = 3.0
 """Time limit for checking the whole file: shorter than other processes wait to write."""
 _READ_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
 """Errors when reading a damaged file. Python cannot decode every such message."""
-_KEY_ORDERS: Final = {
-    # Every index contains all keys. The first order is the most important: the latest read first.
-    "entries": ("INDEXED BY entries_by_turn ORDER BY turn DESC", "INDEXED BY entries_by_fetch", "NOT INDEXED"),
-    "artifacts": ("INDEXED BY artifacts_by_access ORDER BY last_access DESC", "NOT INDEXED"),
-}
+_KEY_ORDERS: Final = ("INDEXED BY entries_by_turn ORDER BY turn DESC", "INDEXED BY entries_by_fetch", "NOT INDEXED")
+"""Every index contains all keys. The first order is the most important: the latest read first."""
 
 
 def is_damage(error: Exception) -> bool:
@@ -133,15 +129,14 @@ def salvage(damaged_file: Path, db: Database, seconds: float = SALVAGE_SECONDS) 
 
 
 def _salvage_artifacts(source: Database, db: Database, until: float) -> int:
-    table = next((name for name in _KEY_ORDERS if _is_readable(source, name)), "")
     saved = 0
     db.execute("BEGIN IMMEDIATE")
-    for turn, key in enumerate(_list_keys(source, table)):
+    for turn, key in enumerate(_list_keys(source)):
         if time.monotonic() > until:
             break
         # ValueError and the other Python errors: a row with values of wrong types.
         with suppress(sqlite3.DatabaseError, ValueError, TypeError, LookupError, AttributeError):
-            saved += _salvage_artifact(source, table, key, db, -turn)
+            saved += _salvage_artifact(source, key, db, -turn)
         if turn % SALVAGED_PER_TRANSACTION == SALVAGED_PER_TRANSACTION - 1:
             db.execute("COMMIT")
             db.execute("BEGIN IMMEDIATE")
@@ -149,49 +144,30 @@ def _salvage_artifacts(source: Database, db: Database, until: float) -> int:
     return saved
 
 
-def _is_readable(source: Database, table: str) -> bool:
-    with suppress(*_READ_ERRORS):
-        source.execute(f"SELECT key FROM {table} LIMIT 0")  # noqa: S608 - constants
-        return True
-    return False
-
-
-def _list_keys(source: Database, table: str) -> Iterator[int]:
+def _list_keys(source: Database) -> Iterator[int]:
     """Yield each key that can be read from the table or one of its indexes once."""
     seen: set[int] = set()
-    for order in _KEY_ORDERS.get(table, ()):
+    for order in _KEY_ORDERS:
         with suppress(*_READ_ERRORS):
-            for (key,) in source.execute(f"SELECT key FROM {table} {order}"):  # noqa: S608 - constants
+            for (key,) in source.execute(f"SELECT key FROM entries {order}"):  # noqa: S608 - constants
                 if isinstance(key, int) and key not in seen:
                     seen.add(key)
                     yield key
 
 
-def _salvage_artifact(source: Database, table: str, key: int, db: Database, turn: int) -> int:
+def _salvage_artifact(source: Database, key: int, db: Database, turn: int) -> int:
     """Copy an artifact, or its id and URL as a tombstone if its text is damaged; return the artifacts copied."""
-    row: dict[str, Any] = {}
-    if table == "entries":
-        (result,) = read_many(source, [key])
-        artifact, row = result.artifact, dict(result.row)
-    else:
-        (row,) = source.query("SELECT * FROM artifacts WHERE key = ?", [key])
-        artifact = decode_older_row(row)
+    (result,) = read_many(source, [key])
+    artifact, row = result.artifact, result.row
     if artifact is None:
         tombstone = [to_storable(row["id"]), to_storable(row["url"])]
         db.execute("INSERT OR IGNORE INTO tombstones (id, url) VALUES (?, ?)", tombstone)
         return 0
-    stems = _read_stems(source, key)
-    insert(db, make_entry(artifact, len(stems)), key, turn, float(row["last_access"]))
-    db.execute("UPDATE entries SET pinned = ? WHERE key = ?", [int(bool(row.get("pinned"))), key])
-    db.execute("INSERT INTO words (rowid, stems) VALUES (?, ?)", [key, stems])
+    insert(db, make_entry(artifact, ""), key, turn, float(row["last_access"]))
+    # Its words are made from its text later.
+    sql = "UPDATE entries SET pinned = ?, indexed = ? WHERE key = ?"
+    db.execute(sql, [int(bool(row["pinned"])), row["indexed"], key])
     return 1
-
-
-def _read_stems(source: Database, key: int) -> str:
-    with suppress(*_READ_ERRORS):
-        for (stems,) in source.execute("SELECT stems FROM words WHERE rowid = ?", [key]):
-            return str(stems)
-    return ""
 
 
 def _salvage_urls(source: Database, db: Database) -> None:

@@ -37,6 +37,12 @@ def remove_traces(db: Database, scope: Scope) -> Traces:
     return Traces(len(dropped), *(db.execute(f"DELETE FROM {table}").rowcount for table in ("known_urls", "vectors")))  # noqa: S608
 
 
+def has_unknown_words(db: Database) -> bool:
+    """Return whether the search index has words that belong to no artifact; see word_index.py."""
+    sql = "SELECT 1 FROM words_docsize WHERE id NOT IN (SELECT key FROM entries WHERE terms IS NOT NULL) LIMIT 1"
+    return next(iter(db.execute(sql)), None) is not None
+
+
 def merge_words(db: Database) -> None:
-    """Merge the search index, which keeps deleted words until then."""
+    """Merge the search index, which keeps removed words until then."""
     db.execute("INSERT INTO words (words) VALUES ('optimize')")

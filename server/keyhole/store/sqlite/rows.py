@@ -12,9 +12,9 @@ from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import UNDIGESTED, Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import MAX_SEARCHED_CHARS, PINNED_SHARE, TOO_MUCH_PINNED
+from keyhole.store.base import MAX_SEARCHED_CHARS, PINNED_SHARE, TOO_MUCH_PINNED, Span, main_span
 from keyhole.store.chunks import PackedText, pack
-from keyhole.store.sqlite import texts
+from keyhole.store.sqlite import texts, word_index
 from keyhole.text.output_facts import is_output
 
 T = TypeVar("T")
@@ -25,8 +25,8 @@ MAX_TOMBSTONES: Final = 10_000
 """Dropped ids stored with their URL, so that an agent learns which page to fetch again."""
 ROW_BYTES: Final = 2_048
 """Approximate bytes of an artifact beside its text and words: its row, six index entries, half a page."""
-BYTES_PER_WORD_BYTE: Final = 1.3
-"""Approximate bytes for a byte of search terms: the term, and its part of the index without positions."""
+BYTES_PER_WORD_CHARACTER: Final = 0.6
+"""Approximate bytes of the index for a character of the words of an artifact."""
 
 _UNDIGESTED_NOTE: Final = json.dumps({"notice": UNDIGESTED})[1:-1]
 """The note of an undigested text as part of the column. Quotes in other notes are escaped, so that none contains it."""
@@ -70,14 +70,17 @@ class ReadResult:
         return self.artifact is None
 
 
-def make_entry(artifact: Artifact, words: int, packed: PackedText | None = None) -> Entry:
-    """Encode an artifact. `words`: bytes of its search terms. `packed`: its text, None to pack the artifact's."""
+def make_entry(
+    artifact: Artifact, words: str, packed: PackedText | None = None, indexed: Sequence[Span] | None = None
+) -> Entry:
+    """Encode an artifact. `packed`: its text, None to pack the artifact's. The others are those of `Store.put`."""
     packed = packed or pack(artifact.text, texts.CHUNK_CHARS)
     columns: dict[str, Any] = {name: to_storable(getattr(artifact, name)) for name in _TEXT_COLUMNS}
     columns |= {"id": to_storable(artifact.id), "fetched_at": artifact.fetched_at, "cut": int(artifact.cut)}
     columns |= {"notes": json.dumps(dict(artifact.notes)), "chars": packed.chars, "bytes": packed.size}
-    columns |= {"size": packed.stored_bytes + int(words * BYTES_PER_WORD_BYTE) + ROW_BYTES}
-    columns |= {"main_end": artifact.main_end}
+    columns |= {"size": packed.stored_bytes + int(len(words) * BYTES_PER_WORD_CHARACTER) + ROW_BYTES}
+    spans = main_span(artifact, words) if indexed is None else indexed
+    columns |= {"main_end": artifact.main_end, "indexed": word_index.encode_spans(spans)}
     return Entry({**columns, "checksum": _checksum(columns, packed.digest)}, packed)
 
 
@@ -86,22 +89,35 @@ def to_storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def put(db: Database, entry: Entry, stems: str, now: float) -> int:
-    """Insert an artifact or update the artifact with its id; return its key."""
+def put(db: Database, entry: Entry, words: str, now: float) -> int:
+    """Insert an artifact or update the artifact with its id; return its key. `words`: see word_index.add."""
     id, turn = entry.columns["id"], next_turn(db)
-    existing = next(iter(db.execute("SELECT key, content FROM entries WHERE id = ?", [id])), None)
+    existing = next(iter(db.execute("SELECT key, content, terms FROM entries WHERE id = ?", [id])), None)
     if existing is None:
-        key = insert(db, entry, None, turn, now)
+        key, terms = insert(db, entry, None, turn, now), None
         db.execute("DELETE FROM tombstones WHERE id = ?", [id])
     else:
-        key, old_content = existing
+        key, old_content, terms = existing
+        if terms is not None and terms != word_index.checksum(words):
+            key, terms = _without_words(db, key), None
         content = texts.store_text(db, entry.packed)
         new = {**entry.columns, "content": content, "turn": turn, "last_access": now, "damaged": 0}
         db.execute(f"UPDATE entries SET {', '.join(f'{name} = ?' for name in new)} WHERE key = ?", [*new.values(), key])  # noqa: S608 - columns
         if content != old_content:
             _delete_if_unused(db, old_content)
-    db.execute("INSERT OR REPLACE INTO words (rowid, stems) VALUES (?, ?)", [key, stems])
+    if words and terms is None:
+        word_index.add(db, key, words)
     return int(key)
+
+
+def _without_words(db: Database, key: int) -> int:
+    """Remove the words of an artifact from the index; return its key, or a new one if its words stay there."""
+    if word_index.remove(db, key):
+        return key
+    ((latest,),) = db.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = 'entries'")
+    db.execute("UPDATE entries SET key = ?, terms = NULL WHERE key = ?", [latest + 1, key])
+    db.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'entries'", [latest + 1])
+    return int(latest) + 1
 
 
 def drop_replaced(db: Database, key: int, requested_url: str) -> None:
@@ -258,7 +274,6 @@ def mark_damaged(db: Database, key: int) -> None:
         keys = [key for (key,) in db.execute("SELECT key FROM entries WHERE content = ?", [row["content"]])]
     for key in keys:
         db.execute("UPDATE entries SET damaged = 1 WHERE key = ?", [key])
-        db.execute("DELETE FROM words WHERE rowid = ?", [key])
 
 
 def damaged_error(row: Mapping[str, Any]) -> KeyholeError:
@@ -273,8 +288,8 @@ def drop(db: Database, keys: Iterable[int], *, tombstones: bool) -> int:
         for id, url, content in db.execute("SELECT id, url, content FROM entries WHERE key = ?", [key]).fetchall():
             if tombstones:
                 db.execute("INSERT OR REPLACE INTO tombstones (id, url) VALUES (?, ?)", [id, url])
+            word_index.remove(db, key)
             db.execute("DELETE FROM entries WHERE key = ?", [key])
-            db.execute("DELETE FROM words WHERE rowid = ?", [key])
             _delete_if_unused(db, content)
             dropped += 1
     if dropped and tombstones:

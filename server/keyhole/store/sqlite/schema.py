@@ -1,4 +1,4 @@
-"""The schema of the SQLite file in all versions, and opening the file."""
+"""The schema of the SQLite file, and opening the file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Final
 import sqlite_utils
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.store.sqlite import word_index
 from keyhole.store.sqlite.damage import corruption_error
-from keyhole.store.sqlite.migration import migrate
 
 BUSY_TIMEOUT: Final = 5.0
 """Seconds to wait for another process. Writes take milliseconds, so a longer wait means a stuck disk or a migration."""
@@ -22,45 +22,7 @@ LOCK_PAUSE: Final = 0.001
 SAFE_WAL_VERSION: Final = (3, 51, 3)
 """The first SQLite version in which concurrent writers cannot corrupt a write-ahead log."""
 
-OLDER_MIGRATIONS: Final = (
-    """
-CREATE TABLE artifacts (
-    key INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    url TEXT NOT NULL,
-    requested_url TEXT NOT NULL,
-    title TEXT NOT NULL,
-    text BLOB NOT NULL,
-    chars INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    media_type TEXT NOT NULL,
-    language TEXT NOT NULL,
-    cut INTEGER NOT NULL,
-    fetched_at REAL NOT NULL,
-    last_access REAL NOT NULL
-);
-CREATE INDEX artifacts_by_access ON artifacts (last_access, size);
-CREATE INDEX artifacts_by_fetch ON artifacts (fetched_at);
-CREATE INDEX artifacts_by_request ON artifacts (requested_url, fetched_at);
-CREATE TABLE dropped (id TEXT PRIMARY KEY, url TEXT NOT NULL, dropped_at REAL NOT NULL) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 (
-    stems, tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S*'", detail = none
-)""",
-    """
-ALTER TABLE artifacts ADD COLUMN etag TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN last_modified TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN author TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN published TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN modified TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN site TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN replaces TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN notes TEXT NOT NULL DEFAULT '{}'""",
-    # The columns that a search filters by: in the table, SQLite reads through the text to reach the columns after it.
-    "CREATE INDEX artifacts_by_key ON artifacts (key, last_access, fetched_at, published, language, chars, url)",
-)
-"""Migrations to versions 1 to 3 of the schema; the first starts from an empty file. They never change."""
-
-CURRENT_SCHEMA: Final = {
+SCHEMA: Final = {
     # A text, stored once for all artifacts that share it. Its chunks are found by its key.
     "contents": """CREATE TABLE contents (
     key INTEGER PRIMARY KEY,
@@ -69,11 +31,11 @@ CURRENT_SCHEMA: Final = {
     damaged INTEGER NOT NULL DEFAULT 0
 )""",
     "chunks": "CREATE TABLE chunks (key INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum BLOB NOT NULL)",
-    # One row for each artifact. An older Keyhole that has the file open finds no table `artifacts`, so it fails and
-    # changes nothing. `turn` counts accesses; `size` is the approximate number of bytes that dropping the row frees.
-    # Columns that were added later are on the last line, where SQLite writes them.
+    # One row for each artifact. No key is used twice, because the index may keep words of an artifact that was dropped.
+    # `turn` counts accesses; `size` is the approximate number of bytes that dropping the row frees; `indexed` are the
+    # ranges whose words belong into the index, and `terms` is the checksum of the words that are there.
     "entries": """CREATE TABLE entries (
-    key INTEGER PRIMARY KEY,
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     content INTEGER NOT NULL,
     turn INTEGER NOT NULL,
@@ -97,38 +59,38 @@ CURRENT_SCHEMA: Final = {
     site TEXT NOT NULL,
     replaces TEXT NOT NULL,
     notes TEXT NOT NULL,
-    checksum BLOB NOT NULL
-, main_end INTEGER, pinned INTEGER NOT NULL DEFAULT 0)""",
+    checksum BLOB NOT NULL,
+    main_end INTEGER,
+    pinned INTEGER NOT NULL DEFAULT 0,
+    indexed TEXT,
+    terms INTEGER
+)""",
     "entries_by_turn": "CREATE INDEX entries_by_turn ON entries (turn, last_access, size)",
     "entries_by_fetch": "CREATE INDEX entries_by_fetch ON entries (fetched_at)",
     "entries_by_request": "CREATE INDEX entries_by_request ON entries (requested_url, fetched_at)",
     "entries_by_content": "CREATE INDEX entries_by_content ON entries (content)",
     "entries_pinned": "CREATE INDEX entries_pinned ON entries (size) WHERE pinned",
+    "entries_unindexed": "CREATE INDEX entries_unindexed ON entries (key) WHERE indexed IS NOT NULL AND terms IS NULL",
     "tombstones": "CREATE TABLE tombstones (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL)",
     "known_urls": "CREATE TABLE known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)",
     "vectors": "CREATE TABLE vectors (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)",
-    "words": OLDER_MIGRATIONS[0].split(";\n")[-1],
+    # The categories are those of all characters of words; the words were divided before.
+    "words": """CREATE VIRTUAL TABLE words USING fts5 (
+    title, body, content = '', tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S*'"
+)""",
+    "words_version": "CREATE TABLE words_version (version INTEGER NOT NULL)",
 }
-"""The current tables and indexes by name. store/sqlite/migration.py copies the contents of older tables."""
-ADDED_COLUMNS: Final = (
-    "ALTER TABLE entries ADD COLUMN main_end INTEGER",
-    "ALTER TABLE entries ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;\n" + CURRENT_SCHEMA["entries_pinned"],
-)
-"""Migrations from version 4, which had these tables without the added columns, to each later version. A Keyhole of an
-older version that has the file open can still use it: a column it does not know has its default."""
-SCHEMA_VERSION: Final = len(OLDER_MIGRATIONS) + 1 + len(ADDED_COLUMNS)
+"""The tables and indexes by name."""
+SCHEMA_VERSION: Final = 7
+"""The version of the schema. Those before it were in no release."""
 MAX_VERSION: Final = 1 << 16
 """Upper bound of a plausible version; a larger number is damage rather than a newer Keyhole."""
 
-_ADDED_INDEXES: Final = frozenset({"entries_pinned"})
-"""Indexes that files of version 4 may lack."""
-_OLDER_TABLES: Final = frozenset({"artifacts", "dropped", "words"})
-
 
 def open_file(path: Path) -> sqlite_utils.Database:
-    """Open the file, and create or migrate its tables if needed.
+    """Open the file, and create its tables if it is new. An index of words of another version is emptied.
 
-    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of a newer Keyhole, which is not changed.
+    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of another version, which is not changed.
     """
     # SQLite would create the file with the mode of the umask.
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -145,11 +107,39 @@ def open_file(path: Path) -> sqlite_utils.Database:
         # journal back, which would undo an acknowledged write.
         connection.execute("PRAGMA synchronous = EXTRA")
         database = sqlite_utils.Database(connection, execute_plugins=False)
-        if version < SCHEMA_VERSION:
-            migrate(database, (OLDER_MIGRATIONS, CURRENT_SCHEMA, ADDED_COLUMNS), read_version)
+        if version == 0:
+            _create_tables(database)
+        _check_words(database)
         remove_empty_journal(connection, path)
         undo.pop_all()
     return database
+
+
+def _create_tables(db: sqlite_utils.Database) -> None:
+    """Create the tables, unless another process has done so."""
+    begin_transaction(db, write=True)
+    try:
+        if _read_version(db.conn) == 0:
+            for statement in SCHEMA.values():
+                db.execute(statement)
+            db.execute("INSERT INTO words_version (version) VALUES (?)", [word_index.VERSION])
+            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        db.execute("COMMIT")
+    finally:
+        db.rollback()
+
+
+def _check_words(db: sqlite_utils.Database) -> None:
+    """Empty an index whose words were made by another version. They are made again by and by."""
+    if next(db.execute("SELECT version FROM words_version"))[0] == word_index.VERSION:
+        return
+    begin_transaction(db, write=True)
+    try:
+        word_index.rebuild(db)
+        db.execute("UPDATE words_version SET version = ?", [word_index.VERSION])
+        db.execute("COMMIT")
+    finally:
+        db.rollback()
 
 
 def begin_transaction(db: sqlite_utils.Database, *, write: bool) -> None:
@@ -197,18 +187,13 @@ def read_version(connection: sqlite3.Connection) -> int:
 
 def _read_version(connection: sqlite3.Connection) -> int:
     version = int(next(connection.execute("PRAGMA user_version"))[0])
-    if version > MAX_VERSION:
+    if not 0 <= version <= MAX_VERSION:
         raise corruption_error("the schema version is invalid")
-    if version > SCHEMA_VERSION:
-        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by a newer Keyhole")
+    if version not in (0, SCHEMA_VERSION):
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by another version of Keyhole")
     tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
-    if version == SCHEMA_VERSION:
-        is_valid = all(tables.get(name) == sql for name, sql in CURRENT_SCHEMA.items())
-    elif version > len(OLDER_MIGRATIONS):
-        is_valid = tables.keys() >= CURRENT_SCHEMA.keys() - _ADDED_INDEXES
-    else:
-        is_valid = tables.keys() >= _OLDER_TABLES if version else not tables
-    if version < 0 or not is_valid:
+    is_valid = all(tables.get(name) == sql for name, sql in SCHEMA.items()) if version else not tables
+    if not is_valid:
         raise corruption_error("the file's tables are not those of its version")
     return version
 

@@ -1,8 +1,4 @@
-"""SQL for searching the SQLite file: term counts, posting lists and filtered columns.
-
-An FTS5 table without positions returns a term's posting list fast, but its bm25() reads the words of every listed
-artifact again. So only the lists are read, and store/term_lookup.py weighs them.
-"""
+"""SQL for searching the SQLite file: artifacts ranked by BM25, and filtered by their columns."""
 
 from __future__ import annotations
 
@@ -10,11 +6,17 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from keyhole.records import TOPIC
 from keyhole.store.base import Word
 from keyhole.store.filters import Facets, Filters, passes
-from keyhole.store.term_lookup import PostingList, build_match, limit_rows, list_forms, plan_lists, select_best
+from keyhole.store.sqlite.word_index import TITLE_WEIGHT
+from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, build_match, list_forms, select_rare
+
+_RANKED: Final = (
+    f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {TITLE_WEIGHT}, 1.0), rowid DESC LIMIT ?"  # noqa: S608 - constant
+)
+"""The keys of the artifacts that match, best first; of equal ones, the latest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,42 +30,31 @@ class SearchScope:
 
 
 def search_keys(db: sqlite3.Connection, words: Sequence[Word], limit: int, scope: SearchScope) -> list[int]:
-    """Return the keys of the best `limit` artifacts for the words, best first."""
+    """Return the keys of the best `limit` artifacts for the words, best first, by BM25 over titles and texts."""
     forms = list_forms(words)
-    (total,) = next(db.execute("SELECT count(*) FROM entries"))
     counts = _count_terms(db, dict.fromkeys(form for each in forms for form in each))
-    counts |= _count_terms(db, [TOPIC + form for form in counts])
-    lists = plan_lists(forms, counts, total)
-    keys: list[int] = []
-    for lists_to_read in dict.fromkeys(limit_rows(lists)):
-        if len(keys) < limit:
-            keys = select_best(_score_keys(db, lists_to_read), limit, lambda keys: _filter_keys(db, keys, scope))
-    return keys
+    match = build_match(select_rare(forms, counts))
+    if not match:
+        return []
+    for most in (limit * CANDIDATES_PER_RESULT, -1):
+        keys = [key for (key,) in db.execute(_RANKED, [match, most])]
+        found = _filter_keys(db, keys, scope)
+        if len(found) >= limit or len(keys) < most:
+            break
+    return [key for key in keys if key in found][:limit]
 
 
-def _score_keys(db: sqlite3.Connection, lists: Sequence[PostingList]) -> dict[int, float]:
-    """Return for every key the sum of the weights of its lists."""
-    scores: dict[int, float] = {}
-    get_score = scores.get
-    for each in lists:
-        # group_concat, because one row for each key would take three times as long.
-        (keys,) = next(db.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", [build_match(each)]))
-        for key in map(int, keys.split(",") if keys else ()):
-            scores[key] = get_score(key, 0.0) + each.weight
-    return scores
-
-
-def _filter_keys(db: sqlite3.Connection, keys: Sequence[int], scope: SearchScope) -> dict[int, int]:
-    """Return the keys of artifacts in scope, with the lengths of their texts."""
+def _filter_keys(db: sqlite3.Connection, keys: Sequence[int], scope: SearchScope) -> frozenset[int]:
+    """Return the keys of artifacts in scope."""
     sites = [site.lower().removeprefix("www.") for site in scope.filters.sites]
     # SQLite excludes most other sites ten times as fast as `passes` does.
     site_sql = f" AND ({' OR '.join(['instr(lower(url), ?)'] * len(sites))})" if sites else ""
     sql = (
-        "SELECT entries.key, chars, url, published, fetched_at, language FROM json_each(?) AS wanted "
-        "CROSS JOIN entries ON entries.key = wanted.value WHERE (last_access >= ? OR pinned)"
+        "SELECT entries.key, url, published, fetched_at, language FROM json_each(?) AS wanted "
+        "CROSS JOIN entries ON entries.key = wanted.value WHERE (last_access >= ? OR pinned) AND NOT damaged"
     )
     rows = db.execute(sql + site_sql, [json.dumps(keys), scope.accessed_since, *sites])
-    return {key: chars for key, chars, *facets in rows if passes(Facets(*facets), scope.filters, scope.now)}
+    return frozenset(key for key, *facets in rows if passes(Facets(*facets), scope.filters, scope.now))
 
 
 def contains_words(db: sqlite3.Connection, words: Sequence[Word]) -> tuple[bool, ...]:

@@ -24,6 +24,7 @@ from keyhole.store.base import (
     TOO_LARGE,
     Clock,
     FileState,
+    Span,
     StoreStats,
     Traces,
     Verification,
@@ -32,14 +33,13 @@ from keyhole.store.base import (
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.forget_mark import FORGOTTEN, Mark, read_mark, write_mark
 from keyhole.store.scope import Scope
-from keyhole.store.sqlite import forgetting, rows, space
+from keyhole.store.sqlite import forgetting, rows, space, word_index
 from keyhole.store.sqlite import keys as key_tables
 from keyhole.store.sqlite.damage import check_integrity, is_damage, move_aside, salvage, was_moved_aside
 from keyhole.store.sqlite.file import find_inode, rewrite, translate_errors
 from keyhole.store.sqlite.folder_lock import lock_folder
 from keyhole.store.sqlite.schema import BUSY_TIMEOUT, begin_transaction, open_file
 from keyhole.store.sqlite.search import SearchScope, contains_words, search_keys
-from keyhole.store.term_lookup import select_indexable
 
 if TYPE_CHECKING:
     from keyhole.store.chunks import PackedText
@@ -50,6 +50,8 @@ T = TypeVar("T")
 TOUCH_AFTER: Final = 120.0
 """Seconds between two recorded reads of an artifact, so that not every read is a write. An artifact that was read in
 the last minutes is still among the last to be evicted."""
+WORDS_MADE_PER_PUT: Final = 4
+"""Artifacts without words that one put indexes, in some 40 ms, after an update of Keyhole that makes other words."""
 NAME: Final = "the artifact store"
 
 
@@ -81,11 +83,11 @@ class SqliteStore:
         keys: Iterable[bytes] = (),
         packed: PackedText | None = None,
         *,
+        indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
         now = self._clock()
-        stems = " ".join(select_indexable(words.split()))
-        entry = rows.make_entry(artifact, len(stems.encode("utf-8", "replace")), packed)
+        entry = rows.make_entry(artifact, words, packed, indexed)
         if entry.columns["size"] > self._max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, TOO_LARGE)
 
@@ -96,10 +98,11 @@ class SqliteStore:
             if artifact.fetched_at < read_mark(self._folder).before and not is_import:
                 raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
             key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._max_bytes)
-            key = rows.put(db, entry, rows.to_storable(stems), now)
+            key = rows.put(db, entry, words, now)
             rows.drop_replaced(db, key, entry.columns["requested_url"])
             space.make_room(db, space.Limits(self._max_bytes, now - self._ttl), protected_key=key)
             space.shrink_file(db, space.PAGES_FREED_PER_PUT)
+            word_index.make_missing(db, WORDS_MADE_PER_PUT)
 
         self._run(put_entry, write=True)
 
@@ -139,8 +142,16 @@ class SqliteStore:
         return self._run(lambda db: forgetting.remove_traces(db, scope), write=True)
 
     def erase(self) -> None:
+        if self._run(forgetting.has_unknown_words):
+            self._run(word_index.rebuild, write=True)
+            self._make_missing()
         self._run(forgetting.merge_words, write=True)
         self._run(lambda db: rewrite(db.conn), write=None)
+
+    def _make_missing(self) -> None:
+        """Index what has no words yet, in several transactions."""
+        while self._run(word_index.make_missing, write=True):
+            pass
 
     def collect(self) -> int:
         limits, dropped = space.Limits(self._max_bytes, self._clock() - self._ttl), 0
@@ -154,6 +165,7 @@ class SqliteStore:
         if not self._run(space.is_shrinkable):
             with suppress(KeyholeError):  # the disk is too full, or other processes are reading
                 self._run(space.vacuum_file, write=None)
+        self._make_missing()
         while self._run(partial(space.shrink_file, max_count=space.PAGES_FREED_PER_TRANSACTION), write=True):
             pass
         return dropped
@@ -176,11 +188,11 @@ class SqliteStore:
         return next(iter(self._filter_damaged(results)), None)
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
-        now = self._clock()
-        scope = SearchScope(filters, now, now - self._ttl)
-        return self._filter_damaged(
-            self._run(lambda db: rows.read_found(db, search_keys(db.conn, words, limit, scope)))
-        )
+        scope = SearchScope(filters, now := self._clock(), now - self._ttl)
+        if self._run(word_index.has_missing):
+            self._run(word_index.make_missing, write=True)
+        found = self._run(lambda db: rows.read_found(db, search_keys(db.conn, words, limit, scope)))
+        return self._filter_damaged(found)
 
     def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
         return self._run(lambda db: contains_words(db.conn, words))

@@ -1,0 +1,154 @@
+"""Search for known pages among real ones: `python -m benchmarks.search.known DATA PAGES… [--folder FOLDER]`.
+
+DATA is a folder as in answers.py: its documents are stored, and two questions about each are asked. PAGES are files
+with a JSON object on each line, with `url` and `html`; their pages are stored, too. Prints in which share of the
+questions the document is the first, among the first five, and among the first twenty results of the store and of the
+whole search; the processor time of a search and of a write; and the sizes of the text and the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import lzma
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple, cast
+
+from keyhole import extract
+from keyhole.config.config import Config
+from keyhole.errors import KeyholeError
+from keyhole.passages.stems import index_terms, query_words
+from keyhole.records import Artifact
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.sqlite.store import SqliteStore
+from keyhole.websearch.panel import Panel
+
+NOW = 1_780_000_000.0
+TTL = 30 * 86_400.0
+QUESTIONS_PER_DOCUMENT = 2
+RESULTS = 20
+TOPS = (1, 5, 20)
+
+
+class Question(NamedTuple):
+    """A question, and the id of the document that answers it."""
+
+    text: str
+    id: str
+
+
+def main() -> int:
+    """Store the pages, ask the questions, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("pages", type=Path, nargs="*")
+    parser.add_argument("--folder", type=Path, help="where the store is kept for the next run")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        kept = options.folder or Path(folder)
+        kept.mkdir(parents=True, exist_ok=True)
+        store = SqliteStore(kept, lambda: NOW, TTL, 10**12)
+        if not store.stats().artifacts:
+            fill(store, options.data, options.pages)
+        stats = store.stats()
+        share = stats.stored_bytes / stats.text_bytes
+        print(f"{stats.artifacts:,} pages, {stats.text_bytes / 1e6:.1f} MB of text, stored in {share:.2f} of its size")
+        print("| | hit@1 | hit@5 | hit@20 | p50 ms | p95 ms |\n|---|---:|---:|---:|---:|---:|")
+        questions = list(read_questions(options.data))
+        print(measure("store", questions, lambda text: [a.id for a in store.search(query_words(text), RESULTS)]))
+        print(measure("whole search", questions, whole_search(store)))
+        store.close()
+    return 0
+
+
+def fill(store: SqliteStore, data: Path, pages: Sequence[Path]) -> None:
+    """Store the documents and the pages, and print the processor time of a write."""
+    spent, count = 0.0, 0
+    for artifact in (*read_documents(data), *(page for path in pages for page in read_pages(path))):
+        words = " ".join(index_terms(artifact.title, artifact.main))
+        started = time.process_time()
+        store.put(artifact, words)
+        spent, count = spent + time.process_time() - started, count + 1
+    print(f"a write takes {spent / count * 1_000:.1f} ms of a processor")
+
+
+def read_documents(data: Path) -> Iterator[Artifact]:
+    """Yield the documents of the data as artifacts."""
+    for row in rows_of(data, "docs"):
+        yield make_artifact(f"https://documents.example/{row['doc_id']}", "", row["text"], None)
+
+
+def read_pages(path: Path) -> Iterator[Artifact]:
+    """Yield the pages of a file that have text, as a fetch stores them."""
+    with lzma.open(path, "rt") if path.suffix == ".xz" else gzip.open(path, "rt") as lines:
+        for line in lines:
+            row = json.loads(line)
+            try:
+                page = extract(row["html"].encode(), url=row["url"], content_type="text/html; charset=utf-8")
+            except KeyholeError:
+                continue
+            yield make_artifact(row["url"], page.title, page.text, page.main_end)
+
+
+def make_artifact(url: str, title: str, text: str, main_end: int | None) -> Artifact:
+    """Return a text as a fetched page."""
+    return Artifact(
+        id=url, url=url, requested_url=url, title=title, text=text, media_type="text/html", language="",
+        fetched_at=NOW - 3_600, main_end=main_end,
+    )  # fmt: skip
+
+
+def read_questions(data: Path) -> Iterator[Question]:
+    """Yield two questions about each document, the same ones in each run."""
+    random, found = Random(1), defaultdict[str, list[str]](list)
+    for row in rows_of(data, "qa"):
+        found[row["doc_id"]].append(row["question"])
+    for document, questions in found.items():
+        for text in random.sample(questions, min(QUESTIONS_PER_DOCUMENT, len(questions))):
+            yield Question(text, f"https://documents.example/{document}")
+
+
+def rows_of(data: Path, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of both splits of the data."""
+    for split in ("dev", "test"):
+        with gzip.open(data / f"{split}.{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+
+def whole_search(store: SqliteStore) -> Callable[[str], list[str]]:
+    """Return the function that searches the store as the tool does, and returns the ids of its sources in order."""
+    unused = cast("Any", None)
+    product = Retrieval(Config(), unused, store, Panel([]), b"s" * 32, lambda: NOW, unused)
+
+    def search(text: str) -> list[str]:
+        answer = asyncio.run(product.search(text, scope="stored", max_results=10))
+        return cast("list[str]", answer.facts["artifact_ids"])
+
+    return search
+
+
+def measure(name: str, questions: Sequence[Question], find: Callable[[str], list[str]]) -> str:
+    """Return the row of a way to search."""
+    places, times = [], []
+    for question in questions:
+        started = time.process_time()
+        try:
+            ids = find(question.text)
+        except KeyholeError:
+            ids = []
+        times.append((time.process_time() - started) * 1_000)
+        places.append(ids.index(question.id) if question.id in ids else RESULTS)
+    shares = " | ".join(f"{sum(place < top for place in places) / len(places):.3f}" for top in TOPS)
+    times.sort()
+    return f"| {name} | {shares} | {times[len(times) // 2]:.0f} | {times[int(len(times) * 0.95)]:.0f} |"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

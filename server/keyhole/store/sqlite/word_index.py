@@ -1,0 +1,107 @@
+"""SQL for the words of artifacts in the SQLite file: an FTS5 index with positions and without the words themselves.
+
+The index has the words of a title and those of a text as two columns, which bm25() weighs. It keeps no copy of them, so
+that an artifact's words are removed by making them again from its title and the ranges of its text that were indexed.
+Where that is impossible, because the text is damaged or its words are made in another way than before, they stay in the
+index without an artifact, and a search finds nothing by them. `rebuild` removes them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from sqlite_utils import Database
+
+from keyhole.records import TOPIC
+from keyhole.store.sqlite import texts
+from keyhole.store.term_lookup import make_words, select_indexable
+
+Span = tuple[int, int]
+
+VERSION: Final = 1
+"""The version of the words that `index_terms` in passages/stems.py makes. With another one, an index is made anew."""
+MADE_PER_TRANSACTION: Final = 50
+"""Artifacts whose words are made in one transaction, in about half a second."""
+TITLE_WEIGHT: Final = 3.0
+"""The weight of a word in a title beside one in a text, for bm25()."""
+
+_ROW: Final = (
+    "SELECT entries.key, title, indexed, terms, content, digest, chunk_chars FROM entries "
+    "JOIN contents ON contents.key = content WHERE "
+)
+
+
+def encode_spans(spans: Iterable[Span] | None) -> str | None:
+    """Return the ranges of a text whose words are indexed as they are stored, None for no range."""
+    return None if spans is None else json.dumps([list(span) for span in spans])
+
+
+def checksum(words: str) -> int:
+    """Return a number that tells the words of an artifact from others."""
+    return zlib.crc32(words.encode("utf-8", "replace"))
+
+
+def add(db: Database, key: int, words: str) -> None:
+    """Index the words of an artifact that has none in the index. `words`: as `Store.put` has them."""
+    db.execute("INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)", [key, *_columns(words)])
+    db.execute("UPDATE entries SET terms = ? WHERE key = ?", [checksum(words), key])
+
+
+def remove(db: Database, key: int) -> bool:
+    """Remove the words of an artifact. Return False if they are not known, so that they stay in the index."""
+    row = next(iter(db.query(f"{_ROW} entries.key = ?", [key])), None)
+    if row is None or row["terms"] is None:
+        return True
+    words = _make_words(db, row)
+    if words is None or checksum(words) != row["terms"]:
+        return False
+    db.execute("INSERT INTO words (words, rowid, title, body) VALUES ('delete', ?, ?, ?)", [key, *_columns(words)])
+    db.execute("UPDATE entries SET terms = NULL WHERE key = ?", [key])
+    return True
+
+
+def make_missing(db: Database, count: int = MADE_PER_TRANSACTION) -> int:
+    """Index up to `count` artifacts whose words are not in the index but should be; return their number."""
+    rows = list(db.query(f"{_ROW} indexed IS NOT NULL AND terms IS NULL AND NOT entries.damaged LIMIT ?", [count]))
+    for row in rows:
+        words = _make_words(db, row)
+        if words is None:
+            db.execute("UPDATE entries SET indexed = NULL WHERE key = ?", [row["key"]])
+        else:
+            add(db, row["key"], words)
+    return len(rows)
+
+
+def has_missing(db: Database) -> bool:
+    """Return whether `make_missing` has something to do."""
+    sql = "SELECT 1 FROM entries WHERE indexed IS NOT NULL AND terms IS NULL AND NOT damaged LIMIT 1"
+    return next(iter(db.execute(sql)), None) is not None
+
+
+def rebuild(db: Database) -> None:
+    """Empty the index, so that `make_missing` makes it anew."""
+    db.execute("INSERT INTO words (words) VALUES ('delete-all')")
+    db.execute("UPDATE entries SET terms = NULL WHERE terms IS NOT NULL")
+
+
+def _columns(words: str) -> tuple[str, str]:
+    """Return the words of the title and those of the text, without words that the index cannot hold."""
+    terms = words.encode("utf-8", "replace").decode().split()
+    title = (term.removeprefix(TOPIC) for term in terms if term.startswith(TOPIC))
+    body = (term for term in terms if not term.startswith(TOPIC))
+    return " ".join(select_indexable(title)), " ".join(select_indexable(body))
+
+
+def _make_words(db: Database, row: Mapping[str, Any]) -> str | None:
+    """Return the words of a row, None if its text is damaged."""
+    content = texts.Content(row["content"], row["digest"], row["chunk_chars"])
+    pieces = [texts.read_range(db, content, *span) for span in _decode_spans(row["indexed"])]
+    known = [piece for piece in pieces if piece is not None]
+    return make_words(row["title"], known) if len(known) == len(pieces) else None
+
+
+def _decode_spans(indexed: str) -> Sequence[Span]:
+    return [(int(start), int(end)) for start, end in json.loads(indexed)]
