@@ -86,14 +86,9 @@ def test_imported_artifacts_have_the_same_search_words_as_fetched_ones(
     rows = []
     for each in (installation, second_installation):
         with each.store() as (store, _):
-            rows.append(
-                [
-                    store.contains_words((word,))
-                    for word in ("pump", "*pump", "mice", "*mice", "poni", "ponies", "sheep")
-                ]
-            )
+            rows.append([store.contains_words((word,)) for word in ("pump", "mice", "poni", "sheep")])
     assert rows[0] == rows[1]
-    assert [is_contained for (is_contained,) in rows[0]].count(True) >= 4
+    assert [is_contained for (is_contained,) in rows[0]] == [True, True, True, False]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "zst", "gz"])
