@@ -29,6 +29,7 @@ sdks: .venv-sdks/installed
 
 nightly: .venv/installed
 	$(MAKE) sdks FUZZ=5000
+	$(BIN)/pytest tests/passages/test_select_properties.py tests/retrieval --hypothesis-profile thorough -n 2
 	$(BIN)/python -m benchmarks.extraction.mutations.pdf --count 2000
 
 # Runs again only when requirements.txt or pyproject.toml change. requirements.txt has hashes, so versions are exact.

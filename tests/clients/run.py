@@ -31,6 +31,7 @@ from . import (
     proxied_servers,
     scanners,
     sign_in,
+    visibility,
 )
 from .agents import AGENTS
 from .hooked_agents import HOOKED_AGENTS
@@ -62,6 +63,7 @@ CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
     "codex trust": (codex.PACKAGES, hook_trust.check),
     "fuzz": ((), fuzz.check),
     "scanners": ((), scanners.check),
+    "visibility": ((), visibility.check),
 }
 """The npm packages and the check of each client."""
 

@@ -15,7 +15,8 @@ from keyhole.passages.gaps import shown_part
 from keyhole.text.measure import serialized_size
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = settings(max_examples=5_000, deadline=None)
+EXAMPLES = settings(max_examples=max(1_000, settings().max_examples), deadline=None)
+"""More of them with the profile "thorough", as `make nightly` runs these tests."""
 
 PIECES = (
     *("\n", "\n\n", " ", ". ", "? ", "\r\n", "\x00", "\u0301", "\u200d", "\udc80", "\ud800\udfff", "İ", "ß", "😀"),

@@ -65,7 +65,7 @@ def body_of(answer: Answer) -> str:
     return found[2]
 
 
-@settings(max_examples=2_000)
+@settings(max_examples=max(500, settings().max_examples))
 @given(
     text=PAGES,
     title=WORDS,

@@ -1,0 +1,29 @@
+"""Ask Chromium which of the probes of visibility it shows, and compare its answers with the tables.
+
+The answers depend on the browser and its fonts: the tables were made with Chromium and the font Liberation.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.extract.html.visibility.judge import is_visible, open_page
+from tests.extract.html.visibility.probes import PROBES
+from tests.support.chromium import MISSING, Chromium, find_chromium
+
+from .setup import Setup
+from .steps import Steps
+
+
+def check(steps: Steps, _setup: Setup, _programs: Path) -> None:
+    """Show each probe in the browser of this machine."""
+    if find_chromium() is None:
+        steps.skip("visibility", MISSING)
+    else:
+        steps.run(f"Chromium shows the marker of each of {len(PROBES)} probes as the tables say", _compare)
+
+
+def _compare() -> None:
+    with Chromium() as browser, open_page(browser) as page:
+        wrong = [name for name, html, visible in PROBES if is_visible(page, html) is not visible]
+    assert not wrong, ", ".join(wrong)
