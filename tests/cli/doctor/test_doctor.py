@@ -73,20 +73,6 @@ def test_problems_with_clients_are_reported_with_their_fixes(home: Path, capsys:
     assert findings["zed"].level is Level.NOTE and findings["zed"].fix == "keyhole install zed"
 
 
-def test_an_entry_under_the_former_name_is_a_failure_and_is_not_started(home: Path) -> None:
-    main(["install", "codex", "--no-hooks"])
-    started = home / "started"
-    runner = home / "uvx"
-    runner.write_text(f"#!/bin/sh\ntouch {started}\n", "utf-8")
-    runner.chmod(0o755)
-    entry = f'[mcp_servers.keyhole]\ncommand = "{runner}"\nargs = ["keyhole-mcp"]\n'
-    (home / ".codex/config.toml").write_text(entry, "utf-8")
-    findings = {each.name: each for each in registrations.check(offline=True)}
-    assert findings["codex"].level is Level.FAIL and "former name of Keyhole" in findings["codex"].message
-    assert findings["codex"].fix == "keyhole install codex corrects the entry."
-    assert not started.exists()
-
-
 def test_the_url_of_a_remote_server_is_checked_unless_offline(home: Path) -> None:
     url = "http://127.0.0.1:1/mcp"
     main(["install", "codex", "--no-hooks", "--http", url])

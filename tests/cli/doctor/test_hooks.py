@@ -159,15 +159,6 @@ def test_a_missing_program_another_copy_and_a_change_of_small_outputs_are_report
     assert "it changes a small output too" in check()["claude-code"].message
 
 
-def test_a_hook_under_the_former_name_is_a_failure_and_is_not_run(home: Path) -> None:
-    started = home / "started"
-    program = script(home, f"touch {started}").rename(home / "uvx")
-    register(home, f"{program} --from keyhole-mcp keyhole")
-    finding = check()["claude-code"]
-    assert finding.level is Level.FAIL and "former name of Keyhole" in finding.message
-    assert not started.exists()
-
-
 def test_hooks_that_are_switched_off_and_unreadable_files_are_reported(home: Path) -> None:
     assert main(["install", "claude-code", "--hooks-only"]) == 0
     file = home / CLAUDE

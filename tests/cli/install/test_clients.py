@@ -75,7 +75,7 @@ def test_a_value_that_the_user_changed_is_kept() -> None:
     ("/opt/x/bin/keyhole-reader", (), True), ("C:\\x\\Scripts\\keyhole-reader.exe", (), True),
     ("keyhole", ("serve",), True), ("/usr/bin/python3", ("-m", "keyhole", "serve"), True),
     ("uvx", ("keyhole-reader@0.1.0",), True),
-    ("uvx", ("keyhole-reader",), True), ("/opt/x/bin/keyhole-mcp", (), True), ("uvx", ("keyhole-mcp@0.1.0",), True),
+    ("uvx", ("keyhole-reader",), False), ("/opt/x/bin/keyhole-mcp", (), True), ("uvx", ("keyhole-mcp@0.1.0",), True),
     ("uvx", ("--from", "x", "keyhole-reader"), True), ("keyhole", (), False),
     ("npx", ("keyhole",), False), ("", (), False),
     ("uvx", ("keyhole-reader-other",), False), ("python", ("keyhole",), False),
@@ -110,7 +110,7 @@ def test_the_registered_command_starts_this_installation(installation: Installat
 def test_a_hook_starts_this_installation(installation: Installation, words: tuple[str, ...]) -> None:
     assert this_program(installation) == words
     line = HOOK_CLIENTS["claude-code"].line(words, "linux")
-    assert (parsed := parse_line(line.text)) and parsed.words == words and not parsed.has_former_name
+    assert (parsed := parse_line(line.text)) and parsed.words == words
 
 
 @pytest.mark.parametrize(("client", "variable", "path"), [

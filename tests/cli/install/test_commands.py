@@ -39,19 +39,6 @@ def test_the_command_that_is_registered_is_this_installation(home: Path) -> None
     )
 
 
-@pytest.mark.parametrize(
-    "former", ['command = "/old/.venv/bin/keyhole-mcp"', 'command = "uvx"\nargs = ["keyhole-mcp"]']
-)
-def test_an_entry_under_the_former_name_is_corrected(home: Path, capsys: Captured, former: str) -> None:
-    file = codex(home, f'[mcp_servers.keyhole]\n{former}\nenv = {{KEYHOLE_ROBOTS = "off"}}\n')
-    assert main(["install"]) == 0
-    assert "former name" in capsys.readouterr().out
-    assert main(["install", "codex", "--no-hooks"]) == 0
-    assert "keyhole-mcp" not in file.read_text("utf-8") and 'KEYHOLE_ROBOTS = "off"' in file.read_text("utf-8")
-    assert main(["install"]) == 0
-    assert "former name" not in capsys.readouterr().out.rpartition("codex")[2]
-
-
 def test_a_second_run_changes_nothing_and_says_so(home: Path, capsys: Captured) -> None:
     file = codex(home)
     main(["install", "codex", "--no-hooks"])

@@ -75,10 +75,3 @@ def test_variables_before_the_program_are_not_a_part_of_it(variables: str) -> No
 ])  # fmt: skip
 def test_other_commands_are_not(line: object) -> None:
     assert parse_line(line) is None
-
-
-def test_the_former_name_is_recognized_so_that_it_is_never_started() -> None:
-    former = [parse_line("uvx --from keyhole-mcp keyhole hook claude"), parse_line("/x/keyhole-mcp hook codex")]
-    assert all(line and line.has_former_name for line in former)
-    now = parse_line("/home/me/keyhole-mcp-old/bin/keyhole hook claude")
-    assert now and not now.has_former_name

@@ -32,7 +32,6 @@ from keyhole.cli.install.discover import (
     this_machine,
 )
 from keyhole.cli.install.edit import parse
-from keyhole.cli.install.entries import FORMER_SCRIPT
 from keyhole.cli.install.hook_clients import HOOK_CLIENTS
 from keyhole.cli.install.hook_lines import HookLine
 from keyhole.cli.install.launch import this_program
@@ -93,10 +92,6 @@ def _check_hook(file: HookFile, words: Sequence[str], machine: Machine) -> Findi
         return Finding(AREA, name, Level.FAIL, file.fault, f"Correct {file.path}; the client cannot read it either.")
     if state == "-":
         return Finding(AREA, name, Level.NOTE, "not registered", install) if file.found else None
-    if state == "former name":
-        # The hook is not run, because the program belongs to the other project.
-        message = f"it runs {FORMER_SCRIPT}, the former name of Keyhole, which belongs to another project now"
-        return Finding(AREA, name, Level.FAIL, message, f"{install} corrects it.")
     line = next((hook.line for hook in file.ours if hook.event == file.hooks.event), None)
     if line is None:
         return Finding(AREA, name, Level.WARN, f"no hook for {file.hooks.event}, which bounds the output", install)

@@ -11,7 +11,7 @@ from keyhole.cli.doctor.network import try_connection
 from keyhole.cli.doctor.report import Finding, Level
 from keyhole.cli.install.arguments import DEFAULT_NAME
 from keyhole.cli.install.discover import Registration, find_registrations, this_machine
-from keyhole.cli.install.entries import FORMER_SCRIPT, Server
+from keyhole.cli.install.entries import Server
 from keyhole.cli.install.output import mask_command, mask_secrets
 from keyhole.config.parse import parse_config
 from keyhole.errors import KeyholeError
@@ -71,10 +71,6 @@ def _check_registration(registration: Registration, starts: dict[CommandKey, Sta
     if state == "name taken":
         message = f"its entry {DEFAULT_NAME!r} is another program: {server.command or 'none'}"
         return Finding(AREA, name, Level.WARN, message, f"{install} --name NAME registers Keyhole beside it.")
-    if state == "former name":
-        # The entry is not started, because a package runner would start the other project's program.
-        message = f"its entry runs {FORMER_SCRIPT}, the former name of Keyhole, which belongs to another project now"
-        return Finding(AREA, name, Level.FAIL, message, f"{install} corrects the entry.")
     if server.url:
         return _check_url(name, server.url, offline=offline)
     return _check_program(registration, server, starts[_key(server)], install)

@@ -16,7 +16,7 @@ from typing import Any
 from keyhole._version import __version__
 from keyhole.cli.install import edit, files
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
-from keyhole.cli.install.entries import PROGRAM, SCRIPT, Server, has_former_name, is_keyhole, parse_entry
+from keyhole.cli.install.entries import PROGRAM, SCRIPT, Server, is_keyhole, parse_entry
 from keyhole.cli.install.hook_clients import HOOK_CLIENTS, HookClient
 from keyhole.cli.install.hook_edit import Hook, find_hooks
 from keyhole.cli.install.launch import Installation, this_server
@@ -29,8 +29,8 @@ class Registration:
     """A client and its entry for Keyhole.
 
     `found`: True if the client is on this machine. `state`: "-" (not registered), "registered", "other copy" (of
-    Keyhole), "former name" (of Keyhole), "address" (a server with a URL), "name taken" (by another server),
-    "unreadable" or "by hand" (Keyhole cannot edit the file).
+    Keyhole), "address" (a server with a URL), "name taken" (by another server), "unreadable" or "by hand" (Keyhole
+    cannot edit the file).
     """
 
     client: Client
@@ -68,11 +68,9 @@ class HookFile:
     scope: str = "user"
 
     def state(self, words: Sequence[str], platform: str) -> str:
-        """Return "-", "registered", "other copy", "former name" or "unreadable". `words`: this installation's."""
+        """Return "-", "registered", "other copy" or "unreadable". `words`: this installation's."""
         if self.fault or not self.ours:
             return "unreadable" if self.fault else "-"
-        if any(hook.line.has_former_name for hook in self.ours):
-            return "former name"
         program = self.hooks.line(words, platform).program
         return "registered" if all(hook.line.program == program for hook in self.ours) else "other copy"
 
@@ -196,8 +194,6 @@ def _entry_state(server: Server, this: Server) -> str:
         return "address"
     if (server.command, server.args) == (this.command, this.args):
         return "registered"
-    if has_former_name(server):
-        return "former name"
     return "other copy" if is_keyhole(server) else "name taken"
 
 

@@ -11,8 +11,6 @@ SCRIPT: Final = "keyhole-reader"
 """Name of the script that serves over stdio, and of the distribution."""
 PROGRAM: Final = "keyhole"
 """Name of the script with all commands, and of the package."""
-FORMER_SCRIPT: Final = "keyhole-mcp"
-"""Former name of the script and the distribution. On the package index it belongs to another project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +98,7 @@ def is_keyhole(server: Server) -> bool:
     name = _program_name(server)
     is_module = "keyhole" in server.args[1:] and server.args[server.args.index("keyhole", 1) - 1] == "-m"
     is_serve = name == "keyhole" and server.args[:1] == ("serve",)
-    return is_module or is_serve or _runs_script(server, SCRIPT) or has_former_name(server)
-
-
-def has_former_name(server: Server) -> bool:
-    """Return True if a registered program is started by the former name of Keyhole.
-
-    Such an entry must be corrected and never be started: `uvx keyhole-mcp` runs a program of another project.
-    """
-    return _runs_script(server, FORMER_SCRIPT)
+    return is_module or is_serve or _runs_script(server, SCRIPT)
 
 
 def _runs_script(server: Server, script: str) -> bool:

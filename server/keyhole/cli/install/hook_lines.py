@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PureWindowsPath
 from typing import Final, Literal
 
-from keyhole.cli.install.entries import FORMER_SCRIPT, PROGRAM
+from keyhole.cli.install.entries import PROGRAM
 
 Shell = Literal["posix", "git bash", "cmd", "powershell"]
 MAX_LINE: Final = 8_192
@@ -42,11 +42,6 @@ class HookLine:
         """The whole command line."""
         return f"{self.variables}{self.program} hook {self.client}{self.options}"
 
-    @property
-    def has_former_name(self) -> bool:
-        """True if the program belongs to another project now, as FORMER_SCRIPT does; it must never be started."""
-        return any(_name(word).startswith(FORMER_SCRIPT) for word in self.words)
-
 
 def join_words(words: Sequence[str], shell: Shell) -> str:
     """Return the program and its arguments as a shell reads them. No path has a double quote on Windows."""
@@ -71,7 +66,7 @@ def parse_line(line: object) -> HookLine | None:
         words = tuple(shlex.split(program.removeprefix("&").replace("\\", "/")))
     except ValueError:  # a quotation mark without its pair
         return None
-    is_ours = bool(words) and _name(words[-1]) in (PROGRAM, FORMER_SCRIPT)
+    is_ours = bool(words) and _name(words[-1]) == PROGRAM
     variables = command.removesuffix(program)
     return HookLine(program, words, found[1], line[found.end() :].rstrip(), variables) if is_ours else None
 
