@@ -75,7 +75,7 @@ def test_a_value_that_the_user_changed_is_kept() -> None:
     ("/opt/x/bin/keyhole-reader", (), True), ("C:\\x\\Scripts\\keyhole-reader.exe", (), True),
     ("keyhole", ("serve",), True), ("/usr/bin/python3", ("-m", "keyhole", "serve"), True),
     ("uvx", ("keyhole-reader@0.1.0",), True),
-    ("uvx", ("keyhole-reader",), False), ("/opt/x/bin/keyhole-mcp", (), True), ("uvx", ("keyhole-mcp@0.1.0",), True),
+    ("uvx", ("keyhole-reader",), True), ("/opt/x/bin/keyhole-mcp", (), False), ("uvx", ("keyhole-mcp@0.1.0",), False),
     ("uvx", ("--from", "x", "keyhole-reader"), True), ("keyhole", (), False),
     ("npx", ("keyhole",), False), ("", (), False),
     ("uvx", ("keyhole-reader-other",), False), ("python", ("keyhole",), False),
