@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
-from keyhole.config.config import ENGINES, Config
+from keyhole.config.config import ENGINES, KEYED_ENGINES, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
 from keyhole.fetch.urls import parse_target
@@ -22,23 +23,23 @@ def build_engines(config: Config, api: Api, clock: Callable[[], float] | None = 
 
     `clock`: returns seconds since the epoch. Without it, engines that express freshness as a date do not apply it.
     """
-    from keyhole.websearch.engines.brave import BraveEngine
     from keyhole.websearch.engines.ddgs import KeylessEngine
-    from keyhole.websearch.engines.exa import ExaEngine
     from keyhole.websearch.engines.mediawiki import MediaWikiEngine
-    from keyhole.websearch.engines.mojeek import MojeekEngine
     from keyhole.websearch.engines.searxng import build_searxng
-    from keyhole.websearch.engines.serper import SerperEngine
-    from keyhole.websearch.engines.tavily import TavilyEngine
 
-    keyed = (BraveEngine, ExaEngine, TavilyEngine, SerperEngine, MojeekEngine)
+    keys = {name: getattr(config, f"{name}_key") for name in KEYED_ENGINES}
     engines: list[Engine] = [
         *([build_searxng(config.searxng_url, api, config.engine_timeout)] if config.searxng_url else []),
-        *(cls(key, api, clock=clock) for cls in keyed if (key := getattr(config, f"{cls.name}_key"))),
+        *(keyed_engine(name)(key, api, clock=clock) for name, key in keys.items() if key),
         KeylessEngine(proxy=config.proxy, denied=config.deny_domains),
         MediaWikiEngine(api, config.mediawiki_url),
     ]
     return {engine.name: engine for engine in engines}
+
+
+def keyed_engine(name: str) -> Any:
+    """Return the class of an engine that needs a key: `MojeekEngine` in engines/mojeek.py for "mojeek"."""
+    return getattr(import_module(f"keyhole.websearch.engines.{name}"), f"{name.capitalize()}Engine")
 
 
 def api_endpoints(config: Config) -> frozenset[str]:

@@ -46,18 +46,12 @@ def check(config: Config, *, offline: bool) -> list[Finding]:
 
 def _engine_urls(config: Config) -> tuple[dict[str, str], list[str]]:
     """Return the URL of each engine that a search may use, and the names of engines that are not set up."""
-    from keyhole.websearch.engines.brave import BraveEngine
-    from keyhole.websearch.engines.exa import ExaEngine
-    from keyhole.websearch.engines.mojeek import MojeekEngine
-    from keyhole.websearch.engines.serper import SerperEngine
-    from keyhole.websearch.engines.tavily import TavilyEngine
     from keyhole.websearch.engines_file import load_engines_file
-    from keyhole.websearch.registry import check_engine_names
+    from keyhole.websearch.registry import check_engine_names, keyed_engine
 
-    homes = {each.name: each.default_url for each in (BraveEngine, ExaEngine, TavilyEngine, SerperEngine, MojeekEngine)}
     known = {spec.name: spec.base for spec in load_engines_file(config)}
     known |= {f"searxng{number or ''}": url for number, url in enumerate(config.searxng_url)}
-    known |= {name: homes[name] for name in KEYED_ENGINES if getattr(config, f"{name}_key")}
+    known |= {name: keyed_engine(name).default_url for name in KEYED_ENGINES if getattr(config, f"{name}_key")}
     public = {"keyless": KEYLESS_URL, "wikipedia": config.mediawiki_url or WIKIPEDIA_URL}
     if not config.engines:
         return known or public, []
