@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from keyhole.config.config import Config
 from keyhole.fetch.base import FetchOptions
 from keyhole.fetch.client import HttpFetcher
+from keyhole.passages.stems import index_terms
 from keyhole.records import Answer, Artifact
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_same_text
 from keyhole.retrieval.pages import Pages
@@ -42,6 +44,16 @@ def respond_with(body: str, status: str = "200 OK", **headers: str) -> RespondTo
     return lambda _, call: call.send(response(body.encode(), status, **headers))
 
 
+class RecordingStore(MemoryStore):
+    """A store in memory that records the last words that it was given."""
+
+    words = ""
+
+    def put(self, artifact: Artifact, words: str, *arguments: Any, **options: Any) -> None:
+        self.words = words
+        super().put(artifact, words, *arguments, **options)
+
+
 def fetch(
     respond: RespondToMarkdown, html: str = HTML, timeout: float = 30, **headers: str
 ) -> tuple[Answer, list[str]]:
@@ -60,12 +72,15 @@ def fetch(
         config = Config(allow_private=frozenset({site.endpoint}), timeout=timeout)
         clock = Clock()
         async with HttpFetcher(config, "Test/1", clock) as fetcher:
-            product = Retrieval(config, fetcher, MemoryStore(clock), Panel(()), SECRET, clock, InProcessExtractor())
+            store = RecordingStore(clock)
+            product = Retrieval(config, fetcher, store, Panel(()), SECRET, clock, InProcessExtractor())
             answer = await product.web_fetch(site.url("/valves"))
             artifact_id = answer.facts.get("artifact_id")
             if isinstance(artifact_id, str):
                 kept = product.store.get(artifact_id)
                 assert kept.url == site.url("/valves")
+                # The store can make the words again, to remove them from its index.
+                assert store.words == " ".join(index_terms(kept.title, kept.main))
                 assert await product.web_fetch(site.url("/valves")) == answer
                 # A text from two resources has no validators.
                 assert kept.etag == ("" if kept.note("markdown") else '"h"')

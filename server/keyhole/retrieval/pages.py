@@ -121,8 +121,10 @@ class Pages:
             extracted = await self._extract_or_error(page)
         markdown, html = fetching.result(), None if isinstance(extracted, KeyholeError) else extracted[0]
         if markdown and markdown[0].notice != UNDIGESTED and is_same_text(markdown[0].text, html.main if html else ""):
-            artifact = adopt_markdown(markdown[0], html, page, address)
-            return replace(artifact, id=artifact_id(self.secret, page.url, artifact.text)), markdown[1]
+            artifact, terms = adopt_markdown(markdown[0], html, page, address), markdown[1]
+            if artifact.title != markdown[0].title:
+                terms = await asyncio.to_thread(_index_terms, artifact)
+            return replace(artifact, id=artifact_id(self.secret, page.url, artifact.text)), terms
         if isinstance(extracted, KeyholeError):
             raise extracted
         return extracted
@@ -185,6 +187,13 @@ class Pages:
                 await asyncio.to_thread(self.store.remember, keys)
             return False
         return True
+
+
+def _index_terms(artifact: Artifact) -> str:
+    """Return the words of a page for the store's index."""
+    from keyhole.passages.stems import index_terms  # most pages have their words from a worker
+
+    return " ".join(index_terms(artifact.title, artifact.main))
 
 
 def _may_scripts_write_it(page: Page, error: KeyholeError) -> bool:

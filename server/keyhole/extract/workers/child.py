@@ -49,7 +49,9 @@ def extract_with_words(body: bytes, url: str, content_type: str, requested_url: 
     `keyhole.text.markdown.parse_blocks` can compute the blocks from the text.
     """
     document = extract(body, url=url, content_type=content_type, requested_url=requested_url)
-    return dataclasses.replace(document, blocks=()), index_words(document.title, document.main)
+    return dataclasses.replace(document, blocks=()), index_words(
+        document.title, document.text[: document.main_end or None]
+    )
 
 
 def index_words(title: str, text: str) -> str:
