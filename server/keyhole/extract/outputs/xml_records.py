@@ -67,6 +67,8 @@ def find_failures(text: str) -> Iterator[Span]:
     for match in _FAILURE.finditer(text):
         end = text.find("</", match.end())
         yield match.start(), end if end >= 0 else len(text)
+        if end < 0:
+            return
 
 
 def _tags(text: str) -> Iterator[re.Match[str]]:
