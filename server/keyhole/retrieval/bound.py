@@ -14,7 +14,7 @@ from keyhole.extract.outputs import (
     recognise,
     terminal_text,
 )
-from keyhole.extract.outputs.envelope import take_unasked
+from keyhole.extract.outputs.envelope import take_prefixes_for
 from keyhole.passages.gaps import find_gaps
 from keyhole.passages.outputs import select_output
 from keyhole.render.outputs import OutputHead, bounded_text
@@ -154,7 +154,7 @@ def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -
     The excerpt has places with the words of the query, or with those of the command if there is no query. It is a text
     without the prefixes of its lines, unless the query asks for a time.
     """
-    bare, envelope = take_unasked(text, query)
+    bare, envelope = take_prefixes_for(text, query)
     kind = facts.kind or recognise(bare, facts.command, facts.name)
     least = EXCERPT_BUDGETS * budget
     if len(bare) <= max(WHOLE_CHARS, least):

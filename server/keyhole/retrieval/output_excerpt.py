@@ -7,8 +7,8 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from keyhole.extract.outputs import Output, command_words, read_lines, read_parts, recognise
-from keyhole.extract.outputs.envelope import take_unasked
-from keyhole.extract.outputs.marks import find_sought
+from keyhole.extract.outputs.envelope import take_prefixes_for
+from keyhole.extract.outputs.marks import find_key_marks
 from keyhole.extract.outputs.sections import SECTIONED_KINDS, find_failed
 from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles, word_needles
@@ -51,12 +51,12 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
     spans = _choose(text, cuts, needles, most if not failed else int(most * (1 - FAILED_SHARE)))
     for section in failed:
         spans += _choose(text, section, needles, int(most * FAILED_SHARE / len(failed)))
-    sought = list(find_sought(text, kind))
-    spans = merge_spans([*spans, *_up_to(text, sought, most)])
+    key_marks = list(find_key_marks(text, kind))
+    spans = merge_spans([*spans, *_up_to(text, key_marks, most)])
     excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
     failed_there = [place for span in failed if (place := _overlap(span, spans))]
-    sought_there = [(*place, sought[number][2]) for number, place in _inside([mark[:2] for mark in sought], spans)]
-    read = read_lines(excerpt.text, kind, failed_there, sought_there)
+    places = _inside([mark[:2] for mark in key_marks], spans)
+    read = read_lines(excerpt.text, kind, failed_there, [(*place, key_marks[number][2]) for number, place in places])
     return whole._replace(
         text=read.text,
         marks=read.marks,
@@ -130,7 +130,7 @@ def read_excerpt(excerpt: Excerpt, query: str | None, facts: OutputFacts) -> Out
 
     The parts of an excerpt are not those of the whole, so it has none but the steps that its prefixes name.
     """
-    text, envelope = take_unasked(excerpt.text, query)
+    text, envelope = take_prefixes_for(excerpt.text, query)
     joints = excerpt.joints
     if envelope:
         envelope, joints = of_larger_text(envelope, joints)

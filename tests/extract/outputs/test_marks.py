@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.outputs.kinds import KINDS
-from keyhole.extract.outputs.marks import MAX_LINE_CHARS, MAX_MARKS, find_sought, mark_lines
+from keyhole.extract.outputs.marks import MAX_LINE_CHARS, MAX_MARKS, find_key_marks, mark_lines
 from keyhole.extract.outputs.repeats import line_forms
 from keyhole.text.output import Mark
 
@@ -15,7 +15,7 @@ PASSED = "".join(f"tests/test_{number}.py::test_passes PASSED\n" for number in r
 
 
 def marks_of(text: str, kind: str) -> tuple[Mark, ...]:
-    return mark_lines(text, kind, line_forms(text), list(find_sought(text, kind)))
+    return mark_lines(text, kind, line_forms(text), list(find_key_marks(text, kind)))
 
 
 def best(text: str, kind: str, count: int = 6) -> list[str]:

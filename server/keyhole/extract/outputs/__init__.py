@@ -13,7 +13,7 @@ from keyhole.extract.outputs.envelope import take_prefixes
 from keyhole.extract.outputs.json_records import read_json, shape_of_lines
 from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
 from keyhole.extract.outputs.line_labels import take_labels
-from keyhole.extract.outputs.marks import FAILED_KIND, MAX_LINE_CHARS, find_sought, mark_lines
+from keyhole.extract.outputs.marks import FAILED_KIND, MAX_LINE_CHARS, find_key_marks, mark_lines
 from keyhole.extract.outputs.opaque import name_opaque
 from keyhole.extract.outputs.parts import find_parts
 from keyhole.extract.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
@@ -56,11 +56,11 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
 
 
 def read_lines(
-    text: str, kind: str, failed: Sequence[Span] | None = None, sought: Iterable[Mark] | None = None
+    text: str, kind: str, failed: Sequence[Span] | None = None, key_marks: Iterable[Mark] | None = None
 ) -> Output:
     """Read the lines of a text of a kind, or of an excerpt of it: those that matter, and those that repeat others.
 
-    `failed`: the sections that failed; `sought`: the marks of `find_sought`; None to look for them.
+    `failed`: the sections that failed; `key_marks`: the marks of `find_key_marks`; None to look for them.
     """
     forms = line_forms(text)
     if failed is None:
@@ -71,7 +71,7 @@ def read_lines(
     if labels:
         marks = tuple(_with_labels(mark_lines(bare, FAILED_KIND, line_forms(bare)), labels))
     else:
-        marks = mark_lines(text, kind, forms, list(find_sought(text, kind) if sought is None else sought))
+        marks = mark_lines(text, kind, forms, list(find_key_marks(text, kind) if key_marks is None else key_marks))
     marks = _mark_failed(text, marks, failed) if failed else marks
     return Output(text, kind, marks, traces, repeats, failed=tuple(failed))
 

@@ -41,7 +41,7 @@ _FORMS: Final = tuple(
 Each is simple, because it is compared with each line."""
 
 
-def take_unasked(text: str, query: str | None) -> tuple[str, Envelope | None]:
+def take_prefixes_for(text: str, query: str | None) -> tuple[str, Envelope | None]:
     """Return what `take_prefixes` does; the text and None if the query may ask for what the prefixes say."""
     return (text, None) if query is not None and _ASKS_TIME.search(query) else take_prefixes(text)
 

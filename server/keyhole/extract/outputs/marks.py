@@ -81,13 +81,13 @@ _PASSED = lazy_pattern(
 _LINE_OF_FILE = lazy_pattern(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
 
 
-def mark_lines(text: str, kind: str, forms: Forms, sought: Sequence[Mark] = ()) -> tuple[Mark, ...]:
-    """Return the marks of a text of a kind, by offset, with those that were `sought`. A line has at most one mark."""
+def mark_lines(text: str, kind: str, forms: Forms, key_marks: Sequence[Mark] = ()) -> tuple[Mark, ...]:
+    """Return the marks of a text of a kind, by offset, with its `key_marks`. A line has at most one mark."""
     found = _matches(text, patterns_of(kind), forms, in_failed=kind == FAILED_KIND)
     if kind in REPEATING_KINDS:
         found += [(start, min(end, start + MAX_LINE_CHARS), RARE_WEIGHT) for start, end in find_rare_lines(text, forms)]
     marks = {mark[0]: mark for mark in _without_alike(forms, found, MAX_MARKS if kind in UNLIKE_KINDS else MAX_ALIKE)}
-    for mark in sought:
+    for mark in key_marks:
         if mark[0] not in marks or mark[2] > marks[mark[0]][2]:
             marks[mark[0]] = mark
     for mark in _outer_marks(text, kind):
@@ -96,7 +96,7 @@ def mark_lines(text: str, kind: str, forms: Forms, sought: Sequence[Mark] = ()) 
     return tuple(sorted(kept))
 
 
-def find_sought(text: str, kind: str) -> Iterator[Mark]:
+def find_key_marks(text: str, kind: str) -> Iterator[Mark]:
     """Yield the marks of what a reader looks for in a kind of output, whatever words its lines have."""
     if kind in VALUED_KINDS:
         for start, end in find_telling_values(text, kind):

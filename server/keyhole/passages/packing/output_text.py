@@ -67,7 +67,7 @@ class OutputText:
                 times = self._times_of(first, last) if start < len(text) else ("", "")
                 name = self._name_of(start, end, places, number)
                 label = self._repeats_label(position, start) if self._repeats else ""
-                pieces.append(gap_line(*gap, label + _further(name, name_before) + _told_times(times, times_before)))
+                pieces.append(gap_line(*gap, label + _further(name, name_before) + _times_label(times, times_before)))
                 times_before = times if times[0] else times_before
                 name_before = name or name_before
             pieces.append(shown_part(text, start, end))
@@ -190,7 +190,7 @@ def _further(name: str, before: str) -> str:
     return f" :{line}" if line.isdigit() and before.rpartition(":")[0] == file else f" {name}"
 
 
-def _told_times(times: tuple[str, str], before: tuple[str, str]) -> str:
+def _times_label(times: tuple[str, str], before: tuple[str, str]) -> str:
     """Return what a mark says of the times of a shown range: nothing if all are of the minute of the one before."""
     (first, last), minute = times, before[1][:-3]
     if not first or first[:-3] == last[:-3] == minute:
