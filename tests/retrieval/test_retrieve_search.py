@@ -88,7 +88,7 @@ def test_a_ranking_without_time_left_is_abandoned_with_a_note() -> None:
     async def run() -> tuple[object, str]:
         now = asyncio.get_running_loop().time()
         call = Call(UNKNOWN_CALLER, Budget(9_000), Budget(9_000), seconds=0.0, deadline=now)
-        return await retrieval()._rank(call, found, ["valve"], "web")
+        return await retrieval()._rank(call, found, ["valve"])
 
     assert asyncio.run(run()) == (None, UNRANKED)
 

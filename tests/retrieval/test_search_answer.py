@@ -266,13 +266,11 @@ def test_sources_are_ordered_by_their_best_passage_with_unread_ones_last() -> No
     assert order_sources(sources, ((), (), good, best)) == [3, 2, 1, 0]
 
 
-def test_of_pages_with_the_same_evidence_the_one_that_engines_rank_first_is_best_unless_they_are_stored() -> None:
+def test_of_pages_with_the_same_evidence_the_one_that_was_found_first_is_best() -> None:
     sources = [source(0, None), source(1, "The zebra."), source(2, "The zebra.")]
-    unread, first, second = rank_found(sources, ["zebra"], "web")
+    unread, first, second = rank_found(sources, ["zebra"])
     assert unread == ()
     assert first[0].score > second[0].score >= LAST_SHARE * first[0].score
-    _, *stored = rank_found(sources, ["zebra"], "stored")
-    assert stored[0][0].score == stored[1][0].score
 
 
 def test_the_words_of_an_address_count_as_its_path_without_marks() -> None:

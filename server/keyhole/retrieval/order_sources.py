@@ -14,7 +14,9 @@ from keyhole.records import Passage, Ranked, Source
 from keyhole.text.page_starts import PAGES, parse_page_starts
 
 LAST_SHARE: Final = 0.5
-"""Factor of the scores of a source that the engines rank far down; the first has the factor 1, the second 0.75."""
+"""Factor of the scores of a source that the engines or the store rank far down; the first has the factor 1, the second
+0.75. Of 421 questions about stored pages, the page is the first source in 71 % with these factors, and in 58 % without
+them (`python -m benchmarks.search.known`)."""
 
 _SEPARATORS = re.compile(r"[\W_]+")
 
@@ -22,22 +24,22 @@ RankedSource = tuple[Source, tuple[Passage, ...]]
 """A source and its passages, best first."""
 
 
-def rank_found(sources: Sequence[Source], queries: Sequence[str], scope: str) -> Ranked:
+def rank_found(sources: Sequence[Source], queries: Sequence[str]) -> Ranked:
     """Rank the passages of the sources that were found for `queries`, which are phrasings of one question.
 
-    A source's scores are higher the better its engines rank it, except with the scope `stored`, and the more of the
-    question its title and address contain.
+    A source's scores are higher the better its engines or the store rank it, and the more of the question its title and
+    address contain.
     """
     names = [f"{source.title} {address_words(source.url)}" for source in sources]
     pages = [parse_page_starts(source.artifact.note(PAGES)) if source.artifact else () for source in sources]
-    ranked = rank_sources([text_of(source) for source in sources], queries, names, pages)
-    return ranked if scope == "stored" else weigh_by_rank(ranked)
+    return weigh_by_rank(rank_sources([text_of(source) for source in sources], queries, names, pages))
 
 
 def weigh_by_rank(ranked: Ranked) -> Ranked:
     """Multiply the scores of each source that has passages by a factor that decreases with its rank among them.
 
-    An engine compares a page with the whole web, and the ranking of passages only with the other pages that were read.
+    An engine compares a page with the whole web, and the store with all its pages; the ranking of passages compares it
+    only with the other pages that were read.
     """
     weighted: list[tuple[Passage, ...]] = []
     rank = 0

@@ -198,7 +198,7 @@ class Retrieval:
         async def work() -> Answer:
             found = await SourceFinder(self.config, self.panel, self._pages(), self.store).find(question)
             await question.progress(question.steps - 1, question.steps, f"ranking {len(found.sources)} sources")
-            ranked, note = await self._rank(call, found, phrasings, scope)
+            ranked, note = await self._rank(call, found, phrasings)
             self.recorder.sources(found.sources, found.reports, ranked)
             return await asyncio.to_thread(self._sources_answer, call, found, ranked, max_results, scope, note)
 
@@ -219,16 +219,14 @@ class Retrieval:
         preferred, faults = await self.reranker.rerank_windows(artifact.text, query, call.deadline, artifact.main_end)
         return preferred, rerank_note(faults)
 
-    async def _rank(
-        self, call: Call, found: FoundSources, phrasings: Sequence[str], scope: str
-    ) -> tuple[Ranked | None, str]:
+    async def _rank(self, call: Call, found: FoundSources, phrasings: Sequence[str]) -> tuple[Ranked | None, str]:
         """Return the ranked passages of all sources, or None if ranking took too long, and a note on faults."""
         from keyhole.retrieval.order_sources import rank_found, text_of
 
         try:
             async with asyncio.timeout_at(call.deadline - self.config.search_timeout * RENDER_SHARE):
                 with stage("rank"):
-                    ranked = await asyncio.to_thread(rank_found, found.sources, phrasings, scope)
+                    ranked = await asyncio.to_thread(rank_found, found.sources, phrasings)
         except TimeoutError:
             return None, UNRANKED
         if not self.reranker:

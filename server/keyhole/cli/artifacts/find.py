@@ -39,7 +39,7 @@ def search_store(store: Store, question: str, limit: int, filters: Filters = NO_
     if not candidates:
         raise nothing_stored_error(words, store.contains_words(words))
     sources = deduplicate(Source(_address(a), a.title, "", a, True, from_store=True) for a in candidates)
-    ranked = rank_found(sources, [question], "stored")
+    ranked = rank_found(sources, [question])
     order = [(sources[number], ranked[number]) for number in order_sources(sources, ranked)]
     stems = frozenset(stem_text(question))
     return [
