@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.extraction.peers.growth import HOSTILE, grow
 from benchmarks.extraction.peers.scores import compare_words, extract_visible_text, score
+from tests.support.machine import allowed
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_snippets_are_found_in_the_visible_text_regardless_of_spaces_and_case() 
 def test_hostile_text_is_reduced_in_linear_time(hostile: str) -> None:
     start = time.process_time()
     extract_visible_text(hostile * (50_000 // len(hostile)))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < allowed(5)
 
 
 def test_a_page_grows_to_a_size_by_repeating_its_body() -> None:

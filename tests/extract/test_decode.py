@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from keyhole.extract.decode import decode, looks_binary
 from keyhole.text.clean import clean
+from tests.support.machine import allowed
 
 TEXT = "Größe – naïve 数据库 Ж"
 CHARSETS = st.sampled_from(
@@ -137,7 +138,7 @@ def test_any_body_under_any_header_is_decoded_without_failing(body: bytes, conte
 def test_no_charset_is_slow(label: str) -> None:
     started = time.process_time()
     decode(b"abcdefgh" * 50_000, f"text/html; charset={label}")
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < allowed(0.5)
 
 
 RUSSIAN = "Сегодня утром открылась выставка старых карт, и вход на неё свободный."
@@ -251,7 +252,7 @@ def test_any_bytes_are_decoded_deterministically(body: bytes) -> None:
 def test_no_body_is_slow(body: bytes, label: str) -> None:
     started = time.process_time()
     decode(body, f"text/html; charset={label}")
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < allowed(1.0)
 
 
 def test_all_line_breaks_become_line_feeds() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from keyhole.extract.invalid_characters import DELETE, INVALID, replace_invalid, replace_references
+from tests.support.machine import allowed
 
 INVALID_CODES = [*range(9), 0x0B, *range(0x0E, 0x20), 0xFFFE, 0xFFFF]
 
@@ -86,4 +87,4 @@ def test_a_text_of_a_megabyte_is_read_in_linear_time(piece: str) -> None:
     for prefix in ("", "&#", "&#x"):
         start = time.process_time()
         replace_invalid(prefix + piece * (1_000_000 // len(piece)))
-        assert time.process_time() - start < 3  # seconds; quadratic time takes minutes
+        assert time.process_time() - start < allowed(3)  # seconds; quadratic time takes minutes

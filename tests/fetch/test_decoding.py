@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.codecs import ZSTD_WINDOW
 from keyhole.fetch.decoding import ACCEPT_ENCODING, Decoder
+from tests.support.machine import allowed
 
 TEXT = b"The quick brown fox jumps over the lazy dog. " * 40
 HTML = b"<!DOCTYPE html>\n<html><head><title>A page</title></head><body>" + TEXT
@@ -285,7 +286,7 @@ def test_a_bomb_is_reported_within_bounded_memory(name: str) -> None:
     assert len(bomb) < 100_000
     started = time.process_time()
     assert failure(header(name), bomb) is Code.DECOMPRESSION_BOMB
-    assert time.process_time() - started < 0.2
+    assert time.process_time() - started < allowed(0.2)
 
 
 @PAIRS
@@ -308,7 +309,7 @@ def test_a_bomb_of_many_small_members_is_reported(name: str) -> None:
 def test_many_empty_members_take_linear_time(body: bytes) -> None:
     started = time.process_time()
     assert decode("gzip", body)[1]
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < allowed(1.0)
 
 
 def test_a_zstd_window_over_what_http_allows_is_refused() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.passages.near_quotes import find_near_quote
+from tests.support.machine import allowed
 
 FILLER = "The weather in the valley stayed mild, and the farmers brought in the hay before noon. "
 SENTENCE = "The Kestrel Bridge was opened to carriages in 1871 by the engineer Amalia Roth."
@@ -92,4 +93,4 @@ def test_the_passage_is_a_span_of_the_text_with_at_most_the_quote_s_words(text: 
 def test_a_megabyte_is_searched_in_time(text: str) -> None:
     begin = time.process_time()
     find_near_quote(text, "a zebra b the Kestrel d bridge was 橋橋は opened of tungsten" * 20)
-    assert time.process_time() - begin < 1.5
+    assert time.process_time() - begin < allowed(1.5)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.passages.quotes import MAX_PLACES, Quote, find_quote
+from tests.support.machine import allowed
 
 TEXTS = st.text(st.sampled_from('ab\n"é\ud800') | st.characters(), max_size=120)
 
@@ -98,4 +99,4 @@ def test_all_places_are_counted_and_the_first_have_offsets() -> None:
 def test_a_hostile_megabyte_is_searched_in_time(text: str) -> None:
     begin = time.process_time()
     find_quote(text, "A.A.b")
-    assert time.process_time() - begin < 2
+    assert time.process_time() - begin < allowed(2)

@@ -17,6 +17,7 @@ from keyhole.passages.selection import score_text
 from keyhole.passages.strength import judge_match
 from keyhole.records import Selection
 from keyhole.text.measure import serialized_size
+from tests.support.machine import allowed
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 MB = 1_000_000
@@ -313,11 +314,11 @@ def test_a_selection_from_a_megabyte_takes_less_than_a_second_per_query(kind: st
     started = time.process_time()
     for query in ("governor of montreal 1945 mantreal 蒙特利尔", None):
         select(SLOW_TEXTS[kind], query, 4_000)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < allowed(2)
 
 
 def test_a_heading_of_two_megabytes_is_not_read_for_every_window_below_it() -> None:
     page = "# " + "a" * 2 * MB
     started = time.process_time()
     select(page, None, 60_000)
-    assert time.process_time() - started < 1.5
+    assert time.process_time() - started < allowed(1.5)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyhole.text.diff import MAX_RANGES, find_new_ranges, format_ranges, parse_ranges
+from tests.support.machine import allowed
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "c", "  ", "long line", "ü中😀"]) | st.text(max_size=3), max_size=30)
 TEXTS = LINES.map("\n".join)
@@ -75,7 +76,7 @@ def test_ten_megabytes_of_lines_are_compared_in_seconds(line: str) -> None:
     assert len(find_new_ranges("\n" * 10_000_000, "x\n" * 5_000_000)) == 1
     assert new_passages(old, f"{old}\nadded") == ["added"]
     assert new_passages(old, f"added\n{old}") == ["added"]
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < allowed(20)
 
 
 def test_too_many_lines_make_the_whole_middle_new_and_use_little_memory() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from keyhole.extract import extract
 from keyhole.extract.formats.data import indent_json
 from keyhole.records import Document
+from tests.support.machine import allowed
 
 
 def read(body: str, content_type: str = "application/json") -> Document:
@@ -123,4 +124,4 @@ SLOW = {
 def test_no_json_is_slow_to_read_or_grows_without_bound(name: str) -> None:
     started = time.process_time()
     assert len(read(SLOW[name]).text) < 15 * len(SLOW[name]) + 1_000
-    assert time.process_time() - started < 4
+    assert time.process_time() - started < allowed(4)

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from keyhole.extract import extract
+from tests.support.machine import allowed
 
 
 def read(body: str, content_type: str = "text/csv") -> str:
@@ -70,7 +71,7 @@ SLOW = {
 def test_no_table_is_slow_to_read_or_grows_without_bound(name: str) -> None:
     started = time.process_time()
     assert len(read(SLOW[name])) < 8 * len(SLOW[name])
-    assert time.process_time() - started < 4
+    assert time.process_time() - started < allowed(4)
 
 
 def test_markdown_in_a_cell_is_escaped() -> None:

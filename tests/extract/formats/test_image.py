@@ -11,6 +11,7 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
 from keyhole.records import Document
+from tests.support.machine import allowed
 
 FOLDER = Path(__file__).resolve().parents[3] / "fixtures" / "formats"
 PNG = (FOLDER / "square.png").read_bytes()
@@ -62,7 +63,7 @@ def test_many_small_parts_are_fast_to_read() -> None:
     assert "64 x 48" in read(PNG[:33] + (struct.pack(">I", 0) + b"tEXt" + bytes(4)) * 300_000).text
     with pytest.raises(KeyholeError):
         read(JPEG[:2] + b"\xff\xfe\0\2" * 500_000)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < allowed(1)
 
 
 def test_the_texts_of_a_drawing_keep_their_order() -> None:

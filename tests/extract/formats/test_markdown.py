@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from keyhole.extract import extract
 from keyhole.extract.formats.markdown import resolve_links
 from keyhole.records import Document
+from tests.support.machine import allowed
 
 URL = "https://docs.example/guide/start.md"
 
@@ -68,4 +69,4 @@ def test_resolving_links_is_idempotent(text: str) -> None:
 def test_no_markdown_is_slow_to_read(piece: str) -> None:
     begun = time.process_time()
     resolve_links(piece * (1_000_000 // len(piece)), URL)
-    assert time.process_time() - begun < 15
+    assert time.process_time() - begun < allowed(15)

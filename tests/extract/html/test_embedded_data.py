@@ -15,6 +15,7 @@ from keyhole.extract.html.embedded_data import MAX_TEXT, is_prose, read_embedded
 from keyhole.extract.html.links import LinkResolver
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
+from tests.support.machine import allowed
 
 URL = "https://example.org/tea/"
 PAGES = sorted((Path(__file__).resolve().parents[3] / "fixtures" / "pages").glob("*.html"))
@@ -177,13 +178,13 @@ def test_hostile_data_is_bounded_in_time_and_size(script: str) -> None:
     start = time.process_time()
     for kind in ("", "application/json", "application/ld+json"):
         assert len(embedded_text(f'<script type="{kind}">{script}</script>')) <= 2 * MAX_TEXT
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < allowed(10)
 
 
 def test_noscript_inside_noscript_is_bounded() -> None:
     start = time.process_time()
     assert len(embedded_text("<noscript>" * 300 + f"<p>{PROSE}" * 20_000)) <= 2 * MAX_TEXT
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < allowed(10)
 
 
 @given(st.text(max_size=300), st.sampled_from(["", "application/json", "application/ld+json", "module"]))

@@ -14,6 +14,7 @@ from keyhole.extract.html.jsonld import parse_lenient_json
 from keyhole.extract.html.metadata import MAX_AUTHOR, MAX_DESCRIPTION, MAX_SITE, MAX_TITLE, MAX_URL, read_metadata
 from keyhole.extract.html.tree import parse_html
 from keyhole.records import Metadata
+from tests.support.machine import allowed
 
 URL = "https://www.example.org/blog/tea?ref=feed"
 
@@ -243,7 +244,7 @@ def test_common_flaws_of_json_are_accepted(text: str) -> None:
 def test_invalid_json_is_rejected_in_bounded_time(text: str) -> None:
     start = time.process_time()
     assert parse_lenient_json(text) in (None, "", '"')
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < allowed(2)
 
 
 def test_each_value_is_one_line_of_bounded_length() -> None:
@@ -266,7 +267,7 @@ def test_thousands_of_metadata_elements_are_read_in_bounded_time() -> None:
     read_page("<meta name=author content=x>" * 50_000 + "<div itemscope itemtype=//schema.org/Article>" * 200)
     read_page("<meta property=og:title content='a - b | c…'>" * 20_000 + "<h1>a - b…</h1>" * 20_000)
     read_page("<i itemscope itemprop=author>x</i>" * 50_000 + json_ld([ARTICLE] * 2_000))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < allowed(5)
 
 
 VALUES = st.recursive(

@@ -9,6 +9,7 @@ import pytest
 
 from keyhole.extract.html.page import read_html
 from keyhole.text.markdown import parse_blocks
+from tests.support.machine import allowed
 
 URL = "https://example.org/docs/page.html?q=1"
 
@@ -348,13 +349,13 @@ def test_hidden_paragraphs_beside_visible_ones_are_removed() -> None:
 def test_a_broken_style_sheet_does_not_lose_the_page(css: str) -> None:
     started = time.process_time()
     assert "First" in markdown(f"<style>{css}</style><p>First words of a page.<p class=a>words")
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < allowed(5)
 
 
 def test_deeply_nested_hidden_elements_take_bounded_time() -> None:
     start = time.process_time()
     markdown("<div hidden>" * 1_500 + f"<p>{HIDDEN_TEXT * 20}")
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < allowed(2)
 
 
 def test_a_thread_inside_noscript_is_read() -> None:
@@ -525,6 +526,6 @@ LARGE_PAGES = {
 def test_large_and_deep_pages_keep_their_words_in_bounded_time(name: str) -> None:
     started = time.process_time()
     text = read_html(LARGE_PAGES[name], URL).text
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < allowed(2)
     assert "deep words" in text
     assert len(text) < 2_000_000

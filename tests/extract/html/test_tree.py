@@ -14,6 +14,7 @@ from lxml import etree
 from keyhole.errors import KeyholeError
 from keyhole.extract.html.page import read_html
 from keyhole.extract.html.tree import parse_html
+from tests.support.machine import allowed
 
 
 @pytest.mark.parametrize("tag", ["div", "b", "font", "span", "section", "table", "ul"])
@@ -29,7 +30,7 @@ def test_a_tag_with_a_hundred_thousand_attributes_is_read_in_time(attribute: str
     crowd = "".join(attribute.format(n=n) for n in range(100_000))
     start = time.process_time()
     text = parse_html(f"<body><p>before<div id=kept {crowd}>inside</div><p>after").text_content()
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < allowed(2)
     assert all(word in text for word in ("before", "inside", "after"))
 
 
@@ -42,7 +43,7 @@ def test_a_tag_with_many_attributes_keeps_them_all() -> None:
 def test_a_hundred_thousand_unclosed_tags_are_parsed_in_time() -> None:
     start = time.process_time()
     parse_html("<div>" * 100_000 + "x")
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < allowed(2)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from benchmarks.secrets.__main__ import is_masked, is_unchanged
 from benchmarks.secrets.lines import load_lines
 from keyhole.text.secrets.mask import mask_secrets
 from keyhole.text.secrets.shapes import SHAPES
+from tests.support.machine import allowed
 
 LETTERS = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 4  # no key of anyone
 
@@ -230,7 +231,7 @@ def test_a_masked_text_is_not_changed_again(parts: list[str]) -> None:
 def test_a_long_command_is_masked_in_linear_time(part: str) -> None:
     start = time.process_time()
     mask_secrets(part * (100_000 // len(part)))
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < allowed(2)
 
 
 def test_no_pattern_is_compiled_before_it_is_needed() -> None:

@@ -11,6 +11,7 @@ from keyhole.extract.html.tree import parse_html
 from tests.extract.html.visibility import probe_techniques
 from tests.extract.html.visibility.judge import MARKER
 from tests.extract.html.visibility.probes import PROBES, build_page
+from tests.support.machine import allowed
 
 
 @pytest.mark.parametrize(("html", "visible"), [probe[1:] for probe in PROBES], ids=[probe[0] for probe in PROBES])
@@ -38,4 +39,4 @@ def test_the_time_does_not_grow_with_the_square_of_the_number_of_styled_elements
     root = parse_html(build_page(f'<p style="{style}">word</p>' * 10_000))
     start = time.process_time()
     prune(root)
-    assert time.process_time() - start < 10  # a comparison of all pairs takes longer than a minute
+    assert time.process_time() - start < allowed(10)  # a comparison of all pairs takes longer than a minute
