@@ -282,15 +282,15 @@ class StoreContract(ABC):
     # Pins.
 
     def test_a_pinned_artifact_does_not_expire_until_it_is_unpinned(self, store: Store, clock: Clock) -> None:
-        store.put(artifact(), "word")
-        store.put(artifact("other"), "word")
+        store.put(artifact(), "kept")
+        store.put(artifact("other"), "kept")
         assert store.pin(artifact().id, True)
         clock.advance(TTL + 1)
         assert store.collect() == 1
         assert store.get(artifact().id) == artifact()
         clock.advance(TTL + 1)
         assert [(row.id, row.pinned) for row in store.list(10)] == [(artifact().id, True)]
-        assert store.search(("word",), 10) == (artifact(),)
+        assert store.search(("kept",), 10) == (artifact(),)
         assert store.recent(artifact().requested_url, 0) == artifact()
         assert store.renew(artifact().id, artifact().fetched_at)
         clock.advance(TTL + 1)

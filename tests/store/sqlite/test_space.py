@@ -168,7 +168,8 @@ def test_the_file_shrinks_after_artifacts_are_dropped(open_store: Open, folder: 
     put_pages(store, clock, 1, start=100)
     assert len(stored_ids(store)) == 1
     assert store.collect() in range(60, 71)
-    assert (folder / "artifacts.db").stat().st_size < SPARE_PAGES * 4_096 + BARE + 2 * PAGE
+    # The words are made again from the text, and noise has many of them.
+    assert (folder / "artifacts.db").stat().st_size < SPARE_PAGES * 4_096 + BARE + 3 * PAGE
     assert store.verify().checked == 1
 
 

@@ -18,8 +18,8 @@ import keyhole
 from keyhole.errors import Code
 from keyhole.passages.stems import index_terms
 from keyhole.store.base import Store
-from keyhole.store.sqlite.forgetting import has_unknown_words
 from keyhole.store.sqlite.store import SqliteStore
+from keyhole.store.sqlite.word_index import MAX_REMOVED, unknown_share
 from tests.support.fakes import Clock, artifact
 from tests.support.store_contract import TTL, StoreContract, code_of
 from tests.support.stores import Open, failure, files
@@ -251,7 +251,22 @@ def test_the_words_of_a_removed_artifact_are_removed(open_store: Open, folder: P
     store.remove("n1")
     with closing(sqlite3.connect(folder / "artifacts.db")) as other:
         assert next(other.execute("SELECT count(*) FROM words WHERE words MATCH 'zebra'")) == (2,)
-        assert not has_unknown_words(Database(other, execute_plugins=False))
+        assert unknown_share(Database(other, execute_plugins=False)) == 0
+
+
+def test_the_words_of_many_removed_artifacts_are_removed_when_space_is_collected(
+    open_store: Open, folder: Path
+) -> None:
+    store = open_store()
+    for n in range(MAX_REMOVED + 2):
+        page = artifact(f"n{n}", f"The zebras of page {n}.", url=f"https://{n}.example/")
+        store.put(page, " ".join(index_terms(page.title, page.text)))
+    assert len(store.remove(*(f"n{n}" for n in range(MAX_REMOVED + 1)))) == MAX_REMOVED + 1
+    assert [each.id for each in store.search(("zebra",), 5)] == [f"n{MAX_REMOVED + 1}"]
+    store.collect()
+    with closing(sqlite3.connect(folder / "artifacts.db")) as other:
+        assert unknown_share(Database(other, execute_plugins=False)) == 0
+    assert [each.id for each in store.search(("zebra",), 5)] == [f"n{MAX_REMOVED + 1}"]
 
 
 def test_words_that_cannot_be_made_again_find_nothing_and_are_erased(open_store: Open, folder: Path) -> None:

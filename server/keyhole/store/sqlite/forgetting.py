@@ -8,6 +8,7 @@ from sqlite_utils import Database
 
 from keyhole.store.base import Traces
 from keyhole.store.scope import Scope
+from keyhole.store.sqlite import word_index
 from keyhole.store.sqlite.rows import drop, find_row
 
 
@@ -26,6 +27,8 @@ def remove(db: Database, ids: Sequence[str]) -> frozenset[str]:
     """Delete artifacts without tombstones; return the ids of those that were stored."""
     keys = {id: row["key"] for id in ids if (row := find_row(db, id)) is not None}
     drop(db, keys.values(), tombstones=False)
+    if word_index.unknown_share(db) == 1:
+        word_index.rebuild(db)  # nothing is left to be indexed
     return frozenset(keys)
 
 
@@ -35,12 +38,6 @@ def remove_traces(db: Database, scope: Scope) -> Traces:
     dropped = [(number,) for number, url in tombstones if scope.includes_trace(str(url))]
     db.conn.executemany("DELETE FROM tombstones WHERE number = ?", dropped)
     return Traces(len(dropped), *(db.execute(f"DELETE FROM {table}").rowcount for table in ("known_urls", "vectors")))  # noqa: S608
-
-
-def has_unknown_words(db: Database) -> bool:
-    """Return whether the search index has words that belong to no artifact; see word_index.py."""
-    sql = "SELECT 1 FROM words_docsize WHERE id NOT IN (SELECT key FROM entries WHERE terms IS NOT NULL) LIMIT 1"
-    return next(iter(db.execute(sql)), None) is not None
 
 
 def merge_words(db: Database) -> None:

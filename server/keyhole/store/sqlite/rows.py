@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, TypeVar
 
@@ -281,14 +281,18 @@ def damaged_error(row: Mapping[str, Any]) -> KeyholeError:
     return KeyholeError(Code.DAMAGED_ARTIFACT, "the stored text does not match its checksum", url=str(row["url"]))
 
 
-def drop(db: Database, keys: Iterable[int], *, tombstones: bool) -> int:
-    """Delete artifacts with their words and unshared texts; return the number deleted."""
+def drop(db: Database, keys: Collection[int], *, tombstones: bool) -> int:
+    """Delete artifacts with their unshared texts, and their words if they are few; return the number deleted.
+
+    The words of many stay in the index without an artifact; see word_index.py.
+    """
     dropped = 0
     for key in keys:
         for id, url, content in db.execute("SELECT id, url, content FROM entries WHERE key = ?", [key]).fetchall():
             if tombstones:
                 db.execute("INSERT OR REPLACE INTO tombstones (id, url) VALUES (?, ?)", [id, url])
-            word_index.remove(db, key)
+            if len(keys) <= word_index.MAX_REMOVED:
+                word_index.remove(db, key)
             db.execute("DELETE FROM entries WHERE key = ?", [key])
             _delete_if_unused(db, content)
             dropped += 1

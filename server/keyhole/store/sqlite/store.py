@@ -142,14 +142,14 @@ class SqliteStore:
         return self._run(lambda db: forgetting.remove_traces(db, scope), write=True)
 
     def erase(self) -> None:
-        if self._run(forgetting.has_unknown_words):
-            self._run(word_index.rebuild, write=True)
-            self._make_missing()
+        self._rebuild_words(0.0)
         self._run(forgetting.merge_words, write=True)
         self._run(lambda db: rewrite(db.conn), write=None)
 
-    def _make_missing(self) -> None:
-        """Index what has no words yet, in several transactions."""
+    def _rebuild_words(self, most: float) -> None:
+        """Make the index anew if more than a share of it belongs to no artifact, in several transactions."""
+        if self._run(word_index.unknown_share) > most:
+            self._run(word_index.rebuild, write=True)
         while self._run(word_index.make_missing, write=True):
             pass
 
@@ -165,7 +165,7 @@ class SqliteStore:
         if not self._run(space.is_shrinkable):
             with suppress(KeyholeError):  # the disk is too full, or other processes are reading
                 self._run(space.vacuum_file, write=None)
-        self._make_missing()
+        self._rebuild_words(word_index.UNKNOWN_SHARE)
         while self._run(partial(space.shrink_file, max_count=space.PAGES_FREED_PER_TRANSACTION), write=True):
             pass
         return dropped

@@ -25,6 +25,10 @@ VERSION: Final = 1
 """The version of the words that `index_terms` in passages/stems.py makes. With another one, an index is made anew."""
 MADE_PER_TRANSACTION: Final = 50
 """Artifacts whose words are made in one transaction, in about half a second."""
+MAX_REMOVED: Final = 100
+"""Artifacts whose words are removed in one transaction, in about a second, during which no other process can write."""
+UNKNOWN_SHARE: Final = 0.1
+"""Share of the index that may belong to no artifact, until `collect` makes the index anew."""
 TITLE_WEIGHT: Final = 3.0
 """The weight of a word in a title beside one in a text, for bm25()."""
 
@@ -79,6 +83,14 @@ def has_missing(db: Database) -> bool:
     """Return whether `make_missing` has something to do."""
     sql = "SELECT 1 FROM entries WHERE indexed IS NOT NULL AND terms IS NULL AND NOT damaged LIMIT 1"
     return next(iter(db.execute(sql)), None) is not None
+
+
+def unknown_share(db: Database) -> float:
+    """Return the share of the index whose words belong to no artifact."""
+    known = "SELECT key FROM entries WHERE terms IS NOT NULL"
+    sql = f"SELECT count(*), coalesce(sum(id NOT IN ({known})), 0) FROM words_docsize"  # noqa: S608 - constant
+    ((count, unknown),) = db.execute(sql)
+    return float(unknown / count) if count else 0.0
 
 
 def rebuild(db: Database) -> None:
