@@ -366,3 +366,9 @@ def test_an_empty_file_is_treated_as_new(open_store: Open, folder: Path) -> None
     store.put(artifact(), "x")
     assert store.warning() == ""
     assert list(files(folder)) == ["artifacts.db"]
+
+
+def test_a_file_without_the_version_of_its_words_is_replaced(full: SqliteStore, folder: Path) -> None:
+    spoil(folder, "DELETE FROM words_version WHERE version > ?", 0)
+    assert len(full.list(100)) == 30
+    assert full.warning() == "store_replaced"

@@ -131,15 +131,24 @@ def _create_tables(db: sqlite_utils.Database) -> None:
 
 def _check_words(db: sqlite_utils.Database) -> None:
     """Empty an index whose words were made by another version. They are made again by and by."""
-    if next(db.execute("SELECT version FROM words_version"))[0] == word_index.VERSION:
+    if _words_version(db) == word_index.VERSION:
         return
     begin_transaction(db, write=True)
     try:
-        word_index.rebuild(db)
-        db.execute("UPDATE words_version SET version = ?", [word_index.VERSION])
+        if _words_version(db) != word_index.VERSION:  # another process may have done so
+            word_index.rebuild(db)
+            db.execute("UPDATE words_version SET version = ?", [word_index.VERSION])
         db.execute("COMMIT")
     finally:
         db.rollback()
+
+
+def _words_version(db: sqlite_utils.Database) -> int:
+    """Return the version of the words in the index. Raises sqlite3.DatabaseError if the file has none."""
+    rows = db.execute("SELECT version FROM words_version").fetchall()
+    if len(rows) != 1:
+        raise corruption_error("the version of the words is missing")
+    return int(rows[0][0])
 
 
 def begin_transaction(db: sqlite_utils.Database, *, write: bool) -> None:
