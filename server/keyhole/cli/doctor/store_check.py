@@ -100,7 +100,7 @@ def _check_file(path: Path, config: Config) -> list[Finding]:
         with _open_read_only(path) as database:
             return _check_database(database, path, config)
     except KeyholeError as error:
-        fix = "Use the version of Keyhole that wrote the file, or a newer one."
+        fix = f"Use the version of Keyhole that wrote the file, or move {path} away: a new one is created."
         return [Finding(AREA, "artifacts", Level.FAIL, error.message, fix)]
     except (sqlite3.Error, UnicodeDecodeError) as error:
         fix = "keyhole artifacts verify sets the file aside and recovers the readable artifacts."
@@ -109,11 +109,10 @@ def _check_file(path: Path, config: Config) -> list[Finding]:
 
 def _check_database(database: Database, path: Path, config: Config) -> list[Finding]:
     from keyhole.store.sqlite.damage import check_integrity
-    from keyhole.store.sqlite.schema import SCHEMA_VERSION, read_version
+    from keyhole.store.sqlite.schema import read_version
 
-    if (version := read_version(database.conn)) < SCHEMA_VERSION:
-        message = f"written by an older Keyhole (schema version {version}); the next call migrates it"
-        return [Finding(AREA, "artifacts", Level.OK, message)]
+    if not read_version(database.conn):
+        return [Finding(AREA, "artifacts", Level.OK, "none yet")]
     count, damaged = next(database.execute("SELECT count(*), coalesce(sum(damaged), 0) FROM entries"))
     size = path.stat().st_size
     message = f"{count - damaged:,} in {format_size(size)}; the limit is {format_size(config.store_max_bytes)}"
