@@ -119,10 +119,10 @@ def artifact_words(artifact: Artifact) -> IndexWords:
 
 def output_words(title: str, output: Output, read: Callable[[int, int], str]) -> IndexWords:
     """Return the search words of an output. `title`: its command; `read`: returns a range of its stored text."""
-    from keyhole.passages.stems import index_terms
+    from keyhole.store.term_lookup import make_words  # a hook makes no words
 
     spans = _indexed_spans(output)
-    return IndexWords(" ".join(index_terms(title, "\n".join(read(*span) for span in spans))), spans)
+    return IndexWords(make_words(title, (read(*span) for span in spans)), spans)
 
 
 def _indexed_spans(output: Output) -> list[tuple[int, int]]:

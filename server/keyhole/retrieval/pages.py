@@ -26,6 +26,7 @@ from keyhole.retrieval.pending_reads import PendingReads, Read, start_read
 from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Clock, Store
 from keyhole.store.ids import artifact_id
+from keyhole.store.term_lookup import make_words
 
 AFTER_READING: Final = 3.0
 """Seconds of a call's time that are reserved for the stages after the page is stored: selecting passages and rendering.
@@ -123,7 +124,7 @@ class Pages:
         if markdown and markdown[0].notice != UNDIGESTED and is_same_text(markdown[0].text, html.main if html else ""):
             artifact, terms = adopt_markdown(markdown[0], html, page, address), markdown[1]
             if artifact.title != markdown[0].title:
-                terms = await asyncio.to_thread(_index_terms, artifact)
+                terms = await asyncio.to_thread(make_words, artifact.title, [artifact.main])
             return replace(artifact, id=artifact_id(self.secret, page.url, artifact.text)), terms
         if isinstance(extracted, KeyholeError):
             raise extracted
@@ -187,13 +188,6 @@ class Pages:
                 await asyncio.to_thread(self.store.remember, keys)
             return False
         return True
-
-
-def _index_terms(artifact: Artifact) -> str:
-    """Return the words of a page for the store's index."""
-    from keyhole.passages.stems import index_terms  # most pages have their words from a worker
-
-    return " ".join(index_terms(artifact.title, artifact.main))
 
 
 def _may_scripts_write_it(page: Page, error: KeyholeError) -> bool:

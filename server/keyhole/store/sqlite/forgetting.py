@@ -27,7 +27,7 @@ def remove(db: Database, ids: Sequence[str]) -> frozenset[str]:
     """Delete artifacts without tombstones; return the ids of those that were stored."""
     keys = {id: row["key"] for id in ids if (row := find_row(db, id)) is not None}
     drop(db, keys.values(), tombstones=False)
-    if word_index.unknown_share(db) == 1:
+    if len(keys) > word_index.MAX_REMOVED and word_index.unknown_share(db) == 1:
         word_index.rebuild(db)  # nothing is left to be indexed
     return frozenset(keys)
 

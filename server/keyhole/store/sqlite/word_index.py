@@ -16,10 +16,9 @@ from typing import Any, Final
 from sqlite_utils import Database
 
 from keyhole.records import TOPIC
+from keyhole.store.base import Span
 from keyhole.store.sqlite import texts
 from keyhole.store.term_lookup import make_words, select_indexable
-
-Span = tuple[int, int]
 
 VERSION: Final = 1
 """The version of the words that `index_terms` in passages/stems.py makes. With another one, an index is made anew."""
@@ -36,6 +35,8 @@ _ROW: Final = (
     "SELECT entries.key, title, indexed, terms, content, digest, chunk_chars FROM entries "
     "JOIN contents ON contents.key = content WHERE "
 )
+_MISSING: Final = f"{_ROW} indexed IS NOT NULL AND terms IS NULL AND NOT entries.damaged LIMIT ?"
+"""The artifacts whose words are not in the index but should be."""
 
 
 def encode_spans(spans: Iterable[Span] | None) -> str | None:
@@ -69,7 +70,7 @@ def remove(db: Database, key: int) -> bool:
 
 def make_missing(db: Database, count: int = MADE_PER_TRANSACTION) -> int:
     """Index up to `count` artifacts whose words are not in the index but should be; return their number."""
-    rows = list(db.query(f"{_ROW} indexed IS NOT NULL AND terms IS NULL AND NOT entries.damaged LIMIT ?", [count]))
+    rows = list(db.query(_MISSING, [count]))
     for row in rows:
         words = _make_words(db, row)
         if words is None:
@@ -81,8 +82,7 @@ def make_missing(db: Database, count: int = MADE_PER_TRANSACTION) -> int:
 
 def has_missing(db: Database) -> bool:
     """Return whether `make_missing` has something to do."""
-    sql = "SELECT 1 FROM entries WHERE indexed IS NOT NULL AND terms IS NULL AND NOT damaged LIMIT 1"
-    return next(iter(db.execute(sql)), None) is not None
+    return next(iter(db.execute(_MISSING, [1])), None) is not None
 
 
 def unknown_share(db: Database) -> float:
