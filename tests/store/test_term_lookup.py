@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from keyhole.store import term_lookup
+from keyhole.store.sqlite.search import build_match, select_rare
 from keyhole.store.term_lookup import (
     CANDIDATES_PER_RESULT,
-    build_match,
     limit_rows,
     list_forms,
     normalize_length,
@@ -103,3 +103,11 @@ def test_all_keys_are_filtered_only_if_too_few_candidates_pass() -> None:
 
 def test_a_shorter_text_wins_among_equal_scores() -> None:
     assert select_best({1: 1.0, 2: 1.0, 3: 1.0}, 2, lambda keys: {key: 1_000 * key for key in keys}) == [1, 2]
+
+
+def test_the_rarest_words_are_looked_up_and_at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = list_forms(["the", "usual", "absent", "rare", ("mice", "mouse")])
+    assert select_rare(words, COUNTS) == ["rare", "mice", "mouse", "usual", "the"]
+    monkeypatch.setattr("keyhole.store.sqlite.search.MAX_ROWS", 60)
+    assert select_rare(words, COUNTS) == ["rare", "mice", "mouse"]
+    assert select_rare(list_forms(["the"]), COUNTS) == ["the"]

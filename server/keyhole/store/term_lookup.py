@@ -100,27 +100,6 @@ def plan_lists(words: Sequence[tuple[str, ...]], counts: Mapping[str, int], tota
     return tuple(each for each in rarest if each.word in words_used)
 
 
-def select_rare(words: Sequence[tuple[str, ...]], counts: Mapping[str, int]) -> list[str]:
-    """Return the forms of the rarest words that artifacts contain, which match at most `MAX_ROWS` rows together.
-
-    `counts`: how many artifacts contain each form. The rarest word is always among them.
-    """
-    sizes = {forms: sum(counts.get(form, 0) for form in forms) for forms in words}
-    found = sorted((size, forms) for forms, size in sizes.items() if size)[:MAX_WORDS]
-    chosen, rows = list[str](), 0
-    for size, forms in found:
-        rows += size
-        if chosen and rows > MAX_ROWS:
-            break
-        chosen += [form for form in forms if counts.get(form)]
-    return list(dict.fromkeys(chosen))
-
-
-def build_match(terms: Iterable[str]) -> str:
-    """Return the FTS5 query that matches any of the terms."""
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
-
-
 def limit_rows(lists: Sequence[PostingList]) -> tuple[tuple[PostingList, ...], tuple[PostingList, ...]]:
     """Return the lists to read within `MAX_ROWS`: first without common words, then with them."""
     rare = tuple(each for each in lists if not each.is_common)
