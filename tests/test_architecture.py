@@ -80,8 +80,6 @@ IMPURE = {
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("__main__.py", "os"): "ends the process of a hook",
-    ("store/memory.py", "threading"): "a lock around a dictionary",
-    ("store/calls/memory.py", "threading"): "a lock around a dictionary",
     ("serve/proxy/eras.py", "mcp_types"): "names of the protocol",
     ("serve/proxy/gather.py", "logging"): "logs lists that are cut",
     ("serve/proxy/group.py", "logging"): "logs servers that are left out",

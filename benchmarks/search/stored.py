@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,8 +20,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
-from sqlite_utils import Database
-
 from benchmarks.search.stored_texts import GeneratedArtifact, generate_artifacts, load_books
 from keyhole.config.config import Config
 from keyhole.passages.stems import index_terms, query_words
@@ -31,6 +28,7 @@ from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.sqlite import word_index
 from keyhole.store.sqlite.rows import insert, make_entry
+from keyhole.store.sqlite.schema import connect
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.websearch.panel import Panel
 
@@ -71,8 +69,7 @@ def build(folder: Path, library: Any, count: int) -> None:
     """Build the store's database in one transaction, which is faster than put() because that syncs each time."""
     with closing(SqliteStore(folder, lambda: NOW, TTL, 10**12)) as store:
         store.list(1)
-    with closing(sqlite3.connect(folder / "artifacts.db", isolation_level=None)) as connection:
-        db = Database(connection, execute_plugins=False)
+    with closing(connect(folder / "artifacts.db")) as db:
         db.execute("PRAGMA synchronous = OFF")
         db.execute("PRAGMA cache_size = -400000")
         db.execute("BEGIN")

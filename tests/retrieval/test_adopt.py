@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,9 +21,9 @@ from keyhole.retrieval.kept_text import (
     KeptText,
     artifact_words,
     keep_in_either,
+    keep_in_spool,
     output_words,
 )
-from keyhole.store.adopting import AdoptingStore
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import open_stores
@@ -105,10 +106,14 @@ def test_the_marked_lines_of_a_log_are_indexed_where_they_are_in_the_stored_text
     assert "ERROR: no pump\n" in [text[slice(*span)] for span in spans]
 
 
-def spooled(folder: Path, max_bytes: int = 10**6) -> tuple[Keep, MemoryStore, AdoptingStore]:
-    memory = MemoryStore(lambda: 5.0)
-    adopting = AdoptingStore(memory, str(folder), lambda id: adopt_outputs(str(folder), memory, id))
-    return keep_in_either(str(folder), max_bytes, adopting), memory, adopting
+def make_store(adopt: Callable[[SqliteStore, str], object]) -> SqliteStore:
+    made: SqliteStore = SqliteStore(None, lambda: 5.0, 60.0, 10**9, lambda id: adopt(made, id))
+    return made
+
+
+def spooled(folder: Path, max_bytes: int = 10**6) -> tuple[Keep, SqliteStore]:
+    store = make_store(lambda store, id: adopt_outputs(str(folder), store, id))
+    return keep_in_either(str(folder), max_bytes, store), store
 
 
 def words() -> IndexWords:
@@ -119,15 +124,14 @@ OUTPUT = KeptText(ID, "output:compiler", "make all", TEXT, 5.0, ())
 
 
 def test_a_spooled_output_can_be_read_at_once_and_is_indexed_later(tmp_path: Path) -> None:
-    keep, memory, adopting = spooled(tmp_path / "spool")
+    keep, store = spooled(tmp_path / "spool")
     keep(OUTPUT, words)
-    assert memory.list(5) == ()
-    assert adopting.part(ID, 0, 9).artifact.text == "compiling"
-    assert [artifact.id for artifact in memory.search(query_words("frobnicate"), 5)] == [ID]
+    assert store.part(ID, 0, 9).artifact.text == "compiling"
+    assert [artifact.id for artifact in store.search(query_words("frobnicate"), 5)] == [ID]
 
 
 def test_the_oldest_spooled_output_is_indexed_first(tmp_path: Path) -> None:
-    keep, memory, _ = spooled(tmp_path)
+    keep, memory = keep_in_spool(str(tmp_path)), MemoryStore(lambda: 5.0)
     for number, name in enumerate((ID, ID[::-1])):
         keep(OUTPUT._replace(id=name), words)
         os.utime(tmp_path / f"{name}.output", (number, number))
@@ -138,27 +142,21 @@ def test_the_oldest_spooled_output_is_indexed_first(tmp_path: Path) -> None:
 
 def test_an_output_that_cannot_be_spooled_goes_into_the_store(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for keep, memory, _ in (spooled(tmp_path / "file"), spooled(tmp_path, max_bytes=10)):
+    for keep, store in (spooled(tmp_path / "file"), spooled(tmp_path, max_bytes=10)):
         keep(OUTPUT, words)
-        assert [artifact.id for artifact in memory.search(query_words("frobnicate"), 5)] == [ID]
+        assert [artifact.id for artifact in store.search(query_words("frobnicate"), 5)] == [ID]
 
 
-def test_an_output_that_another_process_has_just_adopted_is_read(tmp_path: Path) -> None:
-    memory = MemoryStore(lambda: 5.0)
-
-    def adopt_elsewhere(_id: str) -> int:
-        memory.put(OUTPUT.artifact(), "")
-        return 0
-
-    assert AdoptingStore(memory, str(tmp_path), adopt_elsewhere).get(ID).text == TEXT
+def test_an_output_that_another_process_has_just_adopted_is_read() -> None:
+    assert make_store(lambda store, _id: store.put(OUTPUT.artifact(), "")).get(ID).text == TEXT
 
 
 def test_an_output_that_was_written_twice_is_removed_for_good(tmp_path: Path) -> None:
-    keep, memory, adopting = spooled(tmp_path)
-    memory.put(OUTPUT.artifact(), "")
+    keep, store = spooled(tmp_path)
+    store.put(OUTPUT.artifact(), "")
     keep(OUTPUT, words)
-    assert adopting.remove(ID)
-    assert adopting.list(5) == ()
+    assert store.remove(ID)
+    assert store.list(5) == ()
 
 
 def test_an_output_of_a_killed_command_that_is_too_large_for_the_store_is_removed(tmp_path: Path) -> None:

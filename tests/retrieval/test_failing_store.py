@@ -111,7 +111,7 @@ def test_a_text_lost_from_memory_names_the_url_to_fetch_again() -> None:
 
 def test_a_source_dropped_from_memory_has_no_continuation() -> None:
     clock = Clock()
-    agent = product(failing_store(clock, MemoryStore(clock, max_artifacts=1)), clock)
+    agent = product(failing_store(clock, MemoryStore(clock, max_bytes=10_000)), clock)
     answer = asyncio.run(agent.search("pump seal"))
     offered = set(re.findall(r'id="(\w+)"', answer.text))
     assert len(offered) == 1

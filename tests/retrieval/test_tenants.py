@@ -18,11 +18,11 @@ from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.tenants import MAX_OPEN, Tenants
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.calls.base import CallLog
-from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import LocalStores
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, page
+from tests.support.stores import MemoryCallLog
 from tests.support.waiting import wait_for
 
 URL = "https://a.example/"

@@ -44,7 +44,7 @@ def make_trial(seed: int, name: str, write: Write) -> Trial:
     rng = random.Random(f"{seed} {name}")
     items = write(random_events(random.Random(seed)), rng)
     format = name.split()[0]
-    store = MemoryStore(lambda: 0.0, max_artifacts=100_000, max_bytes=1 << 30)
+    store = MemoryStore(lambda: 0.0, max_bytes=1 << 30)
     options: dict[str, Any] = {"keep_last": rng.choice((0, 1, 2, 3, 3, 5))}
     if rng.random() < 0.7:
         options["format"] = format

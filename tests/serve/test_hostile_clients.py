@@ -38,7 +38,7 @@ def test_no_client_name_raises_the_budget_above_the_maximum(name: str) -> None:
 
 
 def test_a_value_of_a_million_characters_is_completed_as_fast_as_its_start() -> None:
-    store = MemoryStore(Clock(), max_artifacts=3_000)
+    store = MemoryStore(Clock())
     for number in range(2_000):
         id = "a" * 12 + "".join("abcdefghij"[int(digit)] for digit in f"{number:04}")
         store.put(artifact(id, f"Text {number}", url=f"https://a.example/{number}", title="A title " * 30), "x")

@@ -53,7 +53,7 @@ def id_of(number: int) -> str:
 
 def stored(count: int, clock: Clock | None = None) -> Store:
     clock = clock or Clock()
-    store = MemoryStore(clock, max_artifacts=count + 10)
+    store = MemoryStore(clock)
     for n in range(count):
         store.put(
             artifact(id_of(n), f"Text {n}", url=f"https://site{n % 3}.example/p/{n}", title=f"Page {n} of many",

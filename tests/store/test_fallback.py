@@ -36,7 +36,7 @@ class Disk(MemoryStore):
     """A store that fails the calls named in `fails` and puts of the ids in `too_large`; `calls` lists all calls."""
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__(clock, 10_000, TTL)
+        super().__init__(clock, TTL)
         self.fails: frozenset[str] = frozenset()
         self.too_large: set[str] = set()
         self.calls: list[str] = []
@@ -44,7 +44,7 @@ class Disk(MemoryStore):
     def __getattribute__(self, name: str) -> object:
         found = super().__getattribute__(name)
         # Calls by the store's own methods are not counted.
-        if name not in CALLS or sys._getframe(1).f_globals["__name__"] == MemoryStore.__module__:
+        if name not in CALLS or sys._getframe(1).f_globals["__name__"] == SqliteStore.__module__:
             return found
 
         def call(*arguments: object, **options: object) -> object:
@@ -94,7 +94,7 @@ class TestFallbackStoreWithAllInMemory(StoreContract):
 
     def test_only_the_newest_vectors_are_stored(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
-        monkeypatch.setattr("keyhole.store.memory.MAX_VECTORS", 3)
+        monkeypatch.setattr("keyhole.store.sqlite.store.MAX_VECTORS", 3)
         super().test_only_the_newest_vectors_are_stored(store, monkeypatch)
 
 
@@ -192,7 +192,7 @@ def test_a_pin_moves_to_the_disk_with_its_artifact(store: FallbackStore, disk: D
 def test_a_pin_is_lost_if_too_much_is_pinned_on_the_disk(
     disk: Disk, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    disk._max_artifacts = 1
+    disk._max_bytes = 3_000
     store = FallbackStore(disk, MemoryStore(clock), clock, GB)
     disk.fails = CALLS
     store.put(artifact(), "x")

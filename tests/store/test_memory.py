@@ -8,37 +8,57 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Store
-from keyhole.store.memory import MAX_ARTIFACTS, MemoryStore
+from keyhole.store.forget_mark import Mark
+from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import TOUCH_AFTER
 from tests.support.fakes import Clock, artifact
 from tests.support.store_contract import TTL, StoreContract, code_of
+from tests.support.stores import noise
 
 
 class TestMemoryStore(StoreContract):
     def open_store(self, folder: Path, clock: Clock) -> Store:
         return MemoryStore(clock, ttl=TTL)
 
+    def test_only_the_newest_vectors_are_stored(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("keyhole.store.memory.MAX_VECTORS", 3, raising=False)
+        monkeypatch.setattr("keyhole.store.sqlite.store.MAX_VECTORS", 3)
+        super().test_only_the_newest_vectors_are_stored(store, monkeypatch)
 
-def test_the_least_recently_read_artifact_is_dropped_beyond_the_maximum() -> None:
-    store = MemoryStore(Clock(), max_artifacts=3)
-    for name in ("one", "two", "three"):
-        store.put(artifact(name), name)
+
+def put(store: MemoryStore, *ids: str) -> None:
+    """Put artifacts, of which five fit into a store of MAX_BYTES."""
+    for id in ids:
+        store.put(artifact(id, noise(100_000, seed=sum(id.encode())), url=f"https://{id}.example/"), id)
+
+
+MAX_BYTES = 800_000
+
+
+def test_the_least_recently_read_artifact_is_dropped_beyond_the_limit() -> None:
+    clock = Clock()
+    store = MemoryStore(clock, max_bytes=MAX_BYTES)
+    put(store, "one", "two", "three", "four", "five")
+    assert len(store.list(10)) == 5
+    clock.advance(TOUCH_AFTER + 1)
     store.get("one")
-    store.put(artifact("four"), "four")
-    assert {row.id for row in store.list(10)} == {"one", "three", "four"}
+    put(store, "six")
+    assert {row.id for row in store.list(10)} == {"one", "three", "four", "five", "six"}
     assert code_of(store, "two") is Code.EXPIRED_ARTIFACT
+    assert store.stats().stored_bytes <= store.stats().max_bytes == MAX_BYTES
 
 
 def test_a_pinned_artifact_is_not_dropped_and_pins_take_at_most_half_of_the_store() -> None:
-    store = MemoryStore(Clock(), max_artifacts=3)
-    store.put(artifact("one"), "x")
-    store.put(artifact("two"), "x")
+    store = MemoryStore(Clock(), max_bytes=MAX_BYTES)
+    put(store, "one", "two", "three", "four")
     assert store.pin("one", True)
+    assert store.pin("two", True)
+    assert store.pin("three", True)
     with pytest.raises(KeyholeError) as caught:
-        store.pin("two", True)
+        store.pin("four", True)
     assert caught.value.code is Code.INVALID_ARGUMENT
-    for name in ("three", "four", "five"):
-        store.put(artifact(name), "x")
-    assert {row.id for row in store.list(10)} == {"one", "four", "five"}
+    put(store, "five", "six", "seven")
+    assert {row.id for row in store.list(10)} == {"one", "two", "three", "six", "seven"}
 
 
 def test_an_artifact_expires_an_hour_after_its_last_read_by_default() -> None:
@@ -49,40 +69,31 @@ def test_an_artifact_expires_an_hour_after_its_last_read_by_default() -> None:
     assert store.get(artifact().id) == artifact()
     clock.advance(3_600.5)
     assert code_of(store, artifact().id) is Code.EXPIRED_ARTIFACT
-
-
-def test_tombstones_are_bounded() -> None:
-    store = MemoryStore(Clock(), max_artifacts=2)
-    for n in range(10):
-        store.put(artifact(f"id{n}"), "x")
-    assert code_of(store, "id7") is Code.EXPIRED_ARTIFACT
-    assert code_of(store, "id0") is Code.UNKNOWN_ARTIFACT
-
-
-def test_the_number_of_artifacts_is_bounded_by_default() -> None:
-    store = MemoryStore(Clock())
-    for n in range(MAX_ARTIFACTS + 5):
-        store.put(artifact(f"id{n}"), "x")
-    assert len(store.list(1_000)) == MAX_ARTIFACTS
-
-
-def test_texts_and_words_are_bounded_in_bytes() -> None:
-    store = MemoryStore(Clock(), max_bytes=10_000)
-    for name in ("one", "two", "three"):
-        store.put(artifact(name, "x" * 2_500), "a few words")
-    store.get("one")
-    store.put(artifact("four", "中" * 1_000), "a few words")
-    assert {row.id for row in store.list(10)} == {"one", "three", "four"}
-    assert store.stats().stored_bytes <= store.stats().max_bytes == 10_000
-    for id in ("one", "three", "four"):
-        store.remove(id)
-    assert store.stats().stored_bytes == 0
+    assert not store.has_artifacts()
 
 
 def test_an_artifact_larger_than_the_store_is_rejected_and_drops_nothing() -> None:
     store = MemoryStore(Clock(), max_bytes=10_000)
     store.put(artifact("one"), "x")
-    with pytest.raises(KeyholeError) as caught:
-        store.put(artifact("huge", "x" * 10_000), "x")
+    with pytest.raises(KeyholeError, match="larger than the size limit of the memory store") as caught:
+        store.put(artifact("huge", noise(20_000)), "x")
     assert caught.value.code is Code.STORE_UNAVAILABLE
     assert [row.id for row in store.list(10)] == ["one"]
+
+
+def test_an_artifact_is_discarded_unless_it_was_fetched_again() -> None:
+    store = MemoryStore(Clock())
+    store.put(artifact(fetched_at=1.0), "x")
+    ((oldest, _),) = store.oldest(5)
+    store.put(artifact(fetched_at=2.0), "x")
+    store.discard(oldest)
+    assert store.has_artifacts()
+    store.discard(artifact(fetched_at=2.0))
+    assert not store.has_artifacts()
+
+
+def test_the_mark_is_kept_for_this_process() -> None:
+    store = MemoryStore(Clock())
+    store.add_mark(Mark(5.0, 3.0))
+    store.add_mark(Mark(4.0, 6.0))
+    assert store.last_mark() == Mark(5.0, 6.0)

@@ -111,7 +111,6 @@ def open_store() -> tuple[Store, bytes]:
 
 
 def import_store(config: Config) -> None:
-    """Import the SQLite store, if the settings name no other, without the modules that Keyhole never uses."""
+    """Import the SQLite store, if the settings name no other."""
     if not config.store:
-        with hidden_modules(*UNUSED_MODULES):
-            import_module("keyhole.store.sqlite.store")
+        import_module("keyhole.store.sqlite.store")

@@ -55,7 +55,7 @@ NOTICES = {
 
 WARNINGS = {
     "store_unavailable": "nothing was stored, so text that is left out cannot be read.",
-    "kept_in_memory": "the store on disk fails; up to 64 texts are kept in memory, for an hour.",
+    "kept_in_memory": "the store on disk fails; up to 64 MB of texts are kept in memory, for an hour.",
     "store_replaced": "the store was damaged and replaced by a new one; pages read before must be fetched again.",
 }
 """The meaning for the caller of each warning code of the store. The codes are stable."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from keyhole.records import UNDIGESTED, Artifact, ArtifactSummary, Part, Place
+from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ class Store(Protocol):
         indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
-        """Store an artifact, or renew the artifact with the same id. What it replaces is dropped; see `is_replaced`.
+        """Store an artifact, or renew the artifact with the same id. What it replaces is dropped: an undigested text of
+        the same requested URL with another id.
 
         Raises KeyholeError with the message FORGOTTEN if it was fetched before the time up to which everything is
         forgotten. `is_import`: True for one that a person adds nevertheless.
@@ -257,12 +258,6 @@ def main_span(artifact: Artifact, words: str) -> Sequence[Span] | None:
 def expiry_times(now: float, ttl: float) -> tuple[float, ...]:
     """Return for each of EXPIRY_DAYS a time: an artifact last read before it expires within these days."""
     return tuple(now + days * 86_400 - ttl for days in EXPIRY_DAYS)
-
-
-def is_replaced(stored: Artifact, new: Artifact) -> bool:
-    """Return whether a new artifact replaces a stored one: an undigested text of the same requested URL."""
-    is_same_page = stored.requested_url == new.requested_url and stored.id != new.id
-    return is_same_page and stored.notice == UNDIGESTED
 
 
 LOCAL: Final = ""

@@ -51,6 +51,8 @@ class FallbackStore:
         self._prepare = prepare
         # Separate for reads and writes, because a full disk can still be read.
         self._reads, self._writes = Backoff(clock), Backoff(clock)
+        self._used: tuple[MemoryStore, ...] = ()
+        """The memory store, if an artifact was ever put there: until then it is not opened."""
         self._pending_keys: OrderedDict[bytes, None] = OrderedDict()
         self._rejected_ids: set[str] = set()
         self._lock = Lock()
@@ -83,9 +85,11 @@ class FallbackStore:
         if _is_larger(artifact.text, self._max_bytes):
             put_on_disk()  # it may fit when compressed, but memory has no space for it
         elif self._try_disk(self._writes, put_on_disk, False):
-            self._memory.remove(artifact.id)
+            for memory in self._used:
+                memory.remove(artifact.id)
             self._move_if_due()
         else:
+            self._used = (self._memory,)
             self._memory.put(artifact, words, packed=packed, indexed=indexed, is_import=is_import)
             self._add_pending_keys(url_keys)
         if rejected:
@@ -93,7 +97,7 @@ class FallbackStore:
 
     def renew(self, id: str, fetched_at: float) -> bool:
         self._move_if_due()
-        if self._memory.renew(id, fetched_at):
+        if any(memory.renew(id, fetched_at) for memory in self._used):
             return True
         return self._try_disk(self._writes, lambda: self._disk.renew(id, fetched_at), False)
 
@@ -112,11 +116,12 @@ class FallbackStore:
         self._try_disk(self._writes, lambda: self._disk.keep_vectors(vectors), None)
 
     def remove(self, *ids: str) -> frozenset[str]:
-        in_memory = self._memory.remove(*ids)
-        return self._call_disk(lambda: self._disk.remove(*ids), self._writes) | in_memory
+        in_memory = [memory.remove(*ids) for memory in self._used]
+        return self._call_disk(lambda: self._disk.remove(*ids), self._writes).union(*in_memory)
 
     def match(self, scope: Scope) -> frozenset[str]:
-        return self._call_disk(lambda: self._disk.match(scope), self._writes) | self._memory.match(scope)
+        on_disk = self._call_disk(lambda: self._disk.match(scope), self._writes)
+        return on_disk.union(*(memory.match(scope) for memory in self._used))
 
     def add_mark(self, mark: Mark) -> None:
         self._memory.add_mark(mark)
@@ -126,20 +131,23 @@ class FallbackStore:
         return self._try_disk(self._reads, self._disk.last_mark, self._memory.last_mark())
 
     def remove_traces(self, scope: Scope) -> Traces:
-        in_memory = self._memory.remove_traces(scope)
         with self._lock:
-            pending = Traces(known_urls=len(self._pending_keys))
+            removed = Traces(known_urls=len(self._pending_keys))
             self._pending_keys.clear()
-        return self._call_disk(lambda: self._disk.remove_traces(scope), self._writes).plus(in_memory).plus(pending)
+        for memory in self._used:
+            removed = removed.plus(memory.remove_traces(scope))
+        return self._call_disk(lambda: self._disk.remove_traces(scope), self._writes).plus(removed)
 
     def erase(self) -> None:
         self._call_disk(self._disk.erase, self._writes)
 
     def pin(self, id: str, pinned: bool) -> bool:
-        return self._memory.pin(id, pinned) or self._call_disk(lambda: self._disk.pin(id, pinned), self._writes)
+        if any(memory.pin(id, pinned) for memory in self._used):
+            return True
+        return self._call_disk(lambda: self._disk.pin(id, pinned), self._writes)
 
     def collect(self) -> int:
-        return self._memory.collect() + self._call_disk(self._disk.collect, self._writes)
+        return sum(memory.collect() for memory in self._used) + self._call_disk(self._disk.collect, self._writes)
 
     # Reads.
 
@@ -151,13 +159,13 @@ class FallbackStore:
 
     def recent(self, url: str, since: float) -> Artifact | None:
         self._move_if_due()
-        in_memory = self._memory.recent(url, since)
+        in_memory = (memory.recent(url, since) for memory in self._used)
         on_disk = self._try_disk(self._reads, lambda: self._disk.recent(url, since), None)
-        return max(filter(None, (in_memory, on_disk)), key=lambda artifact: artifact.fetched_at, default=None)
+        return max(filter(None, (*in_memory, on_disk)), key=lambda artifact: artifact.fetched_at, default=None)
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self._move_if_due()
-        in_memory = self._memory.search(words, limit, filters)
+        in_memory = [artifact for memory in self._used for artifact in memory.search(words, limit, filters)]
         if not in_memory:  # then the error of a disk that cannot be read must reach the caller
             return self._call_disk(lambda: self._disk.search(words, limit, filters))
         nothing: tuple[Artifact, ...] = ()
@@ -167,11 +175,13 @@ class FallbackStore:
 
     def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
         on_disk = self._call_disk(lambda: self._disk.contains_words(words))
-        return tuple(a or b for a, b in zip(on_disk, self._memory.contains_words(words), strict=True))
+        in_memory = (memory.contains_words(words) for memory in self._used)
+        return tuple(map(any, zip(on_disk, *in_memory, strict=True)))
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
         on_disk = self._call_disk(lambda: self._disk.list(limit, after))
-        rows = {row.id: row for row in (*on_disk, *self._memory.list(limit, after))}
+        in_memory = (row for memory in self._used for row in memory.list(limit, after))
+        rows = {row.id: row for row in (*on_disk, *in_memory)}
         return tuple(sorted(rows.values(), key=lambda row: (-row.fetched_at, row.id))[:limit])
 
     def remembers(self, key: bytes) -> bool:
@@ -183,12 +193,14 @@ class FallbackStore:
     # State.
 
     def stats(self) -> StoreStats:
-        memory, disk = self._memory.stats(), self._try_disk(self._reads, self._disk.stats, None)
-        return add_stats(disk, memory) if disk else memory
+        disk = self._try_disk(self._reads, self._disk.stats, None)
+        if disk is None:
+            return self._memory.stats()
+        return add_stats(disk, self._memory.stats()) if self._used else disk
 
     def verify(self) -> Verification:
         result = self._call_disk(self._disk.verify)
-        return replace(result, checked=result.checked + self._memory.verify().checked)
+        return replace(result, checked=result.checked + sum(memory.verify().checked for memory in self._used))
 
     def warning(self) -> str:
         is_degraded = self._reads.is_failing or self._writes.is_failing or self._has_pending()
@@ -250,7 +262,7 @@ class FallbackStore:
 
     def _move_pin(self, id: str) -> None:
         """Pin an artifact on the disk if it is pinned in memory, unless too much is pinned there."""
-        if self._memory.is_pinned(id):
+        if any(memory.is_pinned(id) for memory in self._used):
             try:
                 self._disk.pin(id, True)
             except KeyholeError as error:
@@ -260,29 +272,43 @@ class FallbackStore:
 
     def _next_batch(self) -> tuple[tuple[Artifact, Sequence[Span] | None], ...]:
         """Return the artifacts to move next. Artifacts that the disk rejected come last: they may be too large."""
-        batch = self._memory.oldest(ARTIFACTS_PER_MOVE, self._rejected_ids)
-        if not batch:
+        for memory in self._used:
+            if batch := memory.oldest(ARTIFACTS_PER_MOVE, self._rejected_ids):
+                return batch
             self._rejected_ids.clear()
-            batch = self._memory.oldest(ARTIFACTS_PER_MOVE)
-        return batch
+            return memory.oldest(ARTIFACTS_PER_MOVE)
+        return ()
 
     def _has_pending(self) -> bool:
-        return bool(self._pending_keys) or self._memory.has_artifacts()
+        return bool(self._pending_keys) or any(memory.has_artifacts() for memory in self._used)
 
     # Calls of the disk.
 
     def _read_either(self, read: Callable[[Store], _T]) -> _T:
         """Read from memory, else from the disk. Errors about an artifact that memory dropped include its URL."""
         self._move_if_due()
-        try:
-            return read(self._memory)
-        except KeyholeError as error:
-            memory_error = error
+        from_memory = self._read_memory(read)
+        if not isinstance(from_memory, KeyholeError):
+            return from_memory
         try:
             return self._call_disk(lambda: read(self._disk))
         except KeyholeError as error:
-            is_known = error.code not in (Code.UNKNOWN_ARTIFACT, Code.STORE_UNAVAILABLE)
-            raise error if is_known or memory_error.code is Code.UNKNOWN_ARTIFACT else memory_error from None
+            disk_error = error
+        # The disk may have adopted an output, and have failed to store it.
+        from_memory = self._read_memory(read)
+        if not isinstance(from_memory, KeyholeError):
+            return from_memory
+        is_known = disk_error.code not in (Code.UNKNOWN_ARTIFACT, Code.STORE_UNAVAILABLE)
+        raise disk_error if is_known or from_memory.code is Code.UNKNOWN_ARTIFACT else from_memory from None
+
+    def _read_memory(self, read: Callable[[Store], _T]) -> _T | KeyholeError:
+        """Return what `read` returns from memory, or its error."""
+        for memory in self._used:
+            try:
+                return read(memory)
+            except KeyholeError as error:
+                return error
+        return KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
 
     def _call_disk(self, call: Callable[[], _T], backoff: Backoff | None = None) -> _T:
         """Return the result of `call`. It is made even while the disk fails, because only the disk has the answer."""

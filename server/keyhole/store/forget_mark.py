@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from keyhole.store.private_files import write_private_file
 
@@ -32,18 +32,46 @@ class Mark:
 NO_MARK: Final = Mark()
 
 
-def read_mark(folder: Path) -> Mark:
-    """Return the mark of a folder. A missing or damaged one forgets nothing. Raises OSError."""
-    try:
-        before, at = json.loads((folder / FILE_NAME).read_bytes())
-        return Mark(float(before), float(at))
-    except (FileNotFoundError, ValueError, TypeError):
-        return NO_MARK
+class Marks(Protocol):
+    """Keeps a mark."""
+
+    def read(self) -> Mark:
+        """Return the mark. Raises OSError."""
+        ...
+
+    def add(self, mark: Mark) -> None:
+        """Merge a mark with the one that is kept. Raises OSError."""
+        ...
 
 
-def write_mark(folder: Path, mark: Mark) -> None:
-    """Add a mark to that of a folder. Raises OSError."""
-    merged = read_mark(folder).merged_with(mark)
-    partial = folder / f"{FILE_NAME}.{os.getpid()}.partial"
-    write_private_file(partial, json.dumps([merged.before, merged.at]).encode())
-    partial.replace(folder / FILE_NAME)
+class FolderMarks:
+    """Keeps the mark of a folder for all processes that use it. A missing or damaged mark forgets nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self) -> Mark:
+        try:
+            before, at = json.loads((self._folder / FILE_NAME).read_bytes())
+            return Mark(float(before), float(at))
+        except (FileNotFoundError, ValueError, TypeError):
+            return NO_MARK
+
+    def add(self, mark: Mark) -> None:
+        merged = self.read().merged_with(mark)
+        partial = self._folder / f"{FILE_NAME}.{os.getpid()}.partial"
+        write_private_file(partial, json.dumps([merged.before, merged.at]).encode())
+        partial.replace(self._folder / FILE_NAME)
+
+
+class MemoryMarks:
+    """Keeps the mark of this process."""
+
+    def __init__(self) -> None:
+        self._mark = NO_MARK
+
+    def read(self) -> Mark:
+        return self._mark
+
+    def add(self, mark: Mark) -> None:
+        self._mark = self._mark.merged_with(mark)

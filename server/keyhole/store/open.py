@@ -7,7 +7,7 @@ import hmac
 import logging
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -17,18 +17,23 @@ from weakref import WeakValueDictionary
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.adopting import Adopt, AdoptCalls, AdoptingStore
 from keyhole.store.base import LOCAL, Clock, Store
+from keyhole.store.calls.base import CallLog
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 from keyhole.store.private_files import make_private_folder
 from keyhole.store.spool import DAMAGED, spool_folder
 from keyhole.store.stores import Stores
 
 if TYPE_CHECKING:
-    from keyhole.store.calls.base import CallLog
-    from keyhole.store.calls.memory import MemoryCallLog
+    from keyhole.store.calls.sqlite import SqliteCallLog
     from keyhole.store.memory import MemoryStore
     from keyhole.store.postgres.database import Database
+
+Adopt = Callable[[str, Store, bytes, str], int]
+"""Moves the outputs of a folder into a store with a secret, or only the output with an id if it is not "", and returns
+their number."""
+AdoptCalls = Callable[[str, CallLog], int]
+"""Moves the records of calls of a folder into a log, and returns their number."""
 
 log = logging.getLogger(__name__)
 
@@ -95,11 +100,7 @@ class LocalStores:
             if not self._secret:
                 self._secret = self._read_secret()
             if tenant not in self._open:
-                store, secret = self._open_store(tenant)
-                if tenant == LOCAL and self._adopt:
-                    folder = spool_folder(self._folder)
-                    store = AdoptingStore(store, folder, partial(self._adopt, folder, store, secret))
-                self._open[tenant] = store, secret
+                self._open[tenant] = self._open_store(tenant)
             return self._open[tenant]
 
     def calls_for(self, tenant: str) -> CallLog:
@@ -158,14 +159,21 @@ class LocalStores:
 
         folder = self._folder_of(tenant)
         secret = self._secret if tenant == LOCAL else derive_tenant_secret(self._secret, tenant)
-        disk = SqliteStore(folder, self._clock, self._ttl, self._config.store_max_bytes)
+
+        def adopt(id: str) -> None:
+            if tenant == LOCAL and self._adopt:
+                self._adopt(spool_folder(self._folder), store, secret, id)
+
+        disk = SqliteStore(folder, self._clock, self._ttl, self._config.store_max_bytes, adopt)
         prepare = partial(_make_folder, folder)
         if self._long_running:
             memory = open_memory_store(tenant, self._clock)
-            return FallbackStore(disk, memory, self._clock, self._config.store_max_bytes, prepare), secret
+            store: Store = FallbackStore(disk, memory, self._clock, self._config.store_max_bytes, prepare)
+            return store, secret
+        store = disk
         with suppress(KeyholeError):  # every call reports it again
             prepare()
-        return disk, secret
+        return store, secret
 
     def _folder_of(self, tenant: str) -> Path:
         return self._folder if tenant == LOCAL else self._folder / TENANTS_FOLDER / tenant_folder_name(tenant)
@@ -209,7 +217,7 @@ class MemoryStores:
         self._ttl = ttl
         self._secret = os.urandom(SECRET_BYTES)
         self._stores: WeakValueDictionary[str, MemoryStore] = WeakValueDictionary()
-        self._logs: WeakValueDictionary[str, MemoryCallLog] = WeakValueDictionary()
+        self._logs: WeakValueDictionary[str, SqliteCallLog] = WeakValueDictionary()
         self._lock = Lock()
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
@@ -218,10 +226,11 @@ class MemoryStores:
         return store, derive_tenant_secret(self._secret, tenant)
 
     def calls_for(self, tenant: str) -> CallLog:
-        from keyhole.store.calls.memory import MemoryCallLog
+        from keyhole.store.calls.sqlite import MEMORY_BYTES, MEMORY_CALLS, SqliteCallLog
 
         with self._lock:
-            return self._logs.setdefault(tenant, MemoryCallLog(self._clock, self._ttl))
+            log_of_calls = SqliteCallLog(None, self._clock, self._ttl, MEMORY_CALLS, MEMORY_BYTES)
+            return self._logs.setdefault(tenant, log_of_calls)
 
     def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
         names = frozenset(names)

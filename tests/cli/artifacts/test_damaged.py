@@ -12,7 +12,7 @@ import pytest
 
 from keyhole.cli.artifacts.commands import run_action
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact
+from keyhole.records import Artifact, Part
 from keyhole.store.base import Span, StoreStats, Verification
 from keyhole.store.chunks import PackedText
 from keyhole.store.ids import artifact_id
@@ -51,6 +51,10 @@ class DamagedStore(MemoryStore):
         if id in self.damaged:
             raise KeyholeError(Code.DAMAGED_ARTIFACT, f"artifact {id} is damaged", url="https://example.org/sick")
         return super().get(id)
+
+    def part(self, id: str, start: int, end: int) -> Part:
+        self.get(id)
+        return super().part(id, start, end)
 
     def verify(self) -> Verification:
         return Verification(2, (DAMAGED_ID,))

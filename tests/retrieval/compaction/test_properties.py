@@ -48,7 +48,7 @@ def compact_or_none(items: list[Item], budget: int, format: str, **options: Any)
 def test_compacting_any_conversation_keeps_all_laws(
     format: str, steps: list[Event], share: float, keep_last: int, target: float, trigger: float, counter: Any
 ) -> None:
-    store = MemoryStore(lambda: 0.0, max_artifacts=100_000, max_bytes=1 << 30)
+    store = MemoryStore(lambda: 0.0, max_bytes=1 << 30)
     options = {"format": format, "keep_last": keep_last, "target": target, "trigger": trigger, "store": store}
     trial = Trial(format, FORMATS[format](steps), 1, {**options, **({"counter": counter} if counter else {})}, store)
     trial.budget = max(1, int(trial.count(trial.items) * share))

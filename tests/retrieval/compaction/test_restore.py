@@ -23,7 +23,7 @@ LAST = {"role": "user", "content": "And now?"}
 
 
 def shelf() -> MemoryStore:
-    return MemoryStore(lambda: 0.0, max_artifacts=10_000)
+    return MemoryStore(lambda: 0.0)
 
 
 def anthropic(*contents: Any) -> list[Any]:

@@ -17,10 +17,10 @@ from keyhole.serve.http.drain import DrainState
 from keyhole.serve.http.probes import ProbesMiddleware, check_stores
 from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog
-from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
 from tests.support.server_process import ServerProcess, get, server_process
+from tests.support.stores import MemoryCallLog
 
 
 class OneStore:

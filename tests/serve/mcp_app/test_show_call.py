@@ -14,12 +14,12 @@ from keyhole.retrieval.call import Caller
 from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.session import Visits
 from keyhole.serve.mcp_app import show_call
-from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import OK, CallRecord, CallSummary, ReadText
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
 from tests.support.product import retrieval
+from tests.support.stores import MemoryCallLog
 
 TEXT = "First line of the page.\nA “passage” with \\ and 🐟.\n" * 40
 RESULT = "https://example.org/page\n…\n[end]"

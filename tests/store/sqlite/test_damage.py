@@ -13,7 +13,6 @@ from random import Random
 from threading import Barrier, Thread
 
 import pytest
-from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.sqlite.damage import MAX_DAMAGED_FILES, check_integrity, is_damage
@@ -352,10 +351,9 @@ def test_verify_also_checks_the_file(full: SqliteStore, folder: Path) -> None:
 
 def test_an_interrupted_integrity_check_is_unfinished(full: SqliteStore, folder: Path) -> None:
     with closing(sqlite3.connect(folder / "artifacts.db")) as file:
-        db = Database(file)
-        assert check_integrity(db)
+        assert check_integrity(file)
         file.set_trace_callback(lambda _: file.interrupt())
-        assert not check_integrity(db)
+        assert not check_integrity(file)
         file.set_trace_callback(None)
         assert next(file.execute("SELECT count(*) FROM entries")) == (30,)
 

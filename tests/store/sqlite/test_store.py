@@ -12,7 +12,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 import keyhole
 from keyhole.errors import Code
@@ -251,7 +250,7 @@ def test_the_words_of_a_removed_artifact_are_removed(open_store: Open, folder: P
     store.remove("n1")
     with closing(sqlite3.connect(folder / "artifacts.db")) as other:
         assert next(other.execute("SELECT count(*) FROM words WHERE words MATCH 'zebra'")) == (2,)
-        assert unknown_share(Database(other, execute_plugins=False)) == 0
+        assert unknown_share(other) == 0
 
 
 def test_the_words_of_many_removed_artifacts_are_removed_when_space_is_collected(
@@ -265,7 +264,7 @@ def test_the_words_of_many_removed_artifacts_are_removed_when_space_is_collected
     assert [each.id for each in store.search(("zebra",), 5)] == [f"n{MAX_REMOVED + 1}"]
     store.collect()
     with closing(sqlite3.connect(folder / "artifacts.db")) as other:
-        assert unknown_share(Database(other, execute_plugins=False)) == 0
+        assert unknown_share(other) == 0
     assert [each.id for each in store.search(("zebra",), 5)] == [f"n{MAX_REMOVED + 1}"]
 
 

@@ -6,22 +6,21 @@ import sqlite3
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlite_utils import Database
 
 from keyhole.store.chunks import PackedText, pack
-from keyhole.store.sqlite.schema import SCHEMA
+from keyhole.store.sqlite.schema import SCHEMA, connect
 from keyhole.store.sqlite.texts import Content, read_range, read_text, store_text
 from tests.support.store_contract import TEXTS
 
 
-def database() -> Database:
-    db = Database(sqlite3.connect(":memory:", isolation_level=None), execute_plugins=False)
+def database() -> sqlite3.Connection:
+    db = connect(None)
     for name in ("contents", "chunks"):
         db.execute(SCHEMA[name])
     return db
 
 
-def store_packed(db: Database, packed: PackedText) -> Content:
+def store_packed(db: sqlite3.Connection, packed: PackedText) -> Content:
     return Content(store_text(db, packed), packed.digest, packed.chunk_chars)
 
 

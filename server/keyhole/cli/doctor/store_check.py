@@ -25,7 +25,7 @@ from keyhole.store.base import LOCAL
 from keyhole.store.home import home_folder
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from sqlite3 import Connection
 
 AREA: Final = "Store"
 SAMPLE: Final = 50
@@ -107,11 +107,11 @@ def _check_file(path: Path, config: Config) -> list[Finding]:
         return [Finding(AREA, "artifacts", Level.FAIL, f"the file is damaged or locked: {error}", fix)]
 
 
-def _check_database(database: Database, path: Path, config: Config) -> list[Finding]:
+def _check_database(database: Connection, path: Path, config: Config) -> list[Finding]:
     from keyhole.store.sqlite.damage import check_integrity
     from keyhole.store.sqlite.schema import read_version
 
-    if not read_version(database.conn):
+    if not read_version(database):
         return [Finding(AREA, "artifacts", Level.OK, "none yet")]
     count, damaged = next(database.execute("SELECT count(*), coalesce(sum(damaged), 0) FROM entries"))
     size = path.stat().st_size
@@ -124,7 +124,7 @@ def _check_database(database: Database, path: Path, config: Config) -> list[Find
     return [*findings, _check_sample(database, "" if finished else "; the file is too large to check completely")]
 
 
-def _check_sample(database: Database, suffix: str) -> Finding:
+def _check_sample(database: Connection, suffix: str) -> Finding:
     """Read the most recently fetched texts and report damaged ones. `suffix`: text to add to the message."""
     from keyhole.store.sqlite import rows
 
@@ -143,11 +143,10 @@ def _check_sample(database: Database, suffix: str) -> Finding:
 
 
 @contextmanager
-def _open_read_only(path: Path) -> Iterator[Database]:
-    import sqlite_utils
-
+def _open_read_only(path: Path) -> Iterator[Connection]:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0, check_same_thread=False)
     try:
-        yield sqlite_utils.Database(connection, execute_plugins=False)
+        connection.row_factory = sqlite3.Row
+        yield connection
     finally:
         connection.close()

@@ -26,7 +26,6 @@ from keyhole.serve.proxy.results import (
 )
 from keyhole.serve.proxy.rewrite import Intent, Policy
 from keyhole.serve.proxy.steps import Client, Pending
-from keyhole.store.adopting import AdoptingStore
 from keyhole.store.base import Store
 from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts
 
@@ -54,12 +53,15 @@ class Bounder:
         open_store: OpenStore,
         clock: Callable[[], float],
         record: Record | None = None,
+        spool: str = "",
     ) -> None:
+        """`spool`: the folder from which the store adopts outputs, "" for a store that adopts none."""
         self._config = config
         self._policy = policy
         self._open_store = open_store
         self._clock = clock
         self._record = record
+        self._spool = spool
 
     def fits(self, message: Message, pending: Pending) -> bool:
         """Return whether a response is within its limits as it is."""
@@ -85,11 +87,11 @@ class Bounder:
 
     def index_oldest(self) -> bool:
         """Index the oldest result that was stored without its search words. Return False if none is left."""
-        if self._config.keep_outputs == "off":
+        if self._config.keep_outputs == "off" or not self._spool:
             return False
         try:
             store, _ = self._open_store()
-            return isinstance(store, AdoptingStore) and adopt_outputs(store.folder, store, most=1) > 0
+            return adopt_outputs(self._spool, store, most=1) > 0
         except KeyholeError:
             return False
 
@@ -131,9 +133,7 @@ class Bounder:
 
     def _keep_in(self, store: Store) -> Keep:
         """Return what keeps outputs: a store that adopts them indexes them later, any other one at once."""
-        if isinstance(store, AdoptingStore):
-            return keep_in_either(store.folder, self._config.store_max_bytes, store)
-        return keep_in_store(store)
+        return keep_in_either(self._spool, self._config.store_max_bytes, store) if self._spool else keep_in_store(store)
 
     def _keep(self, intent: Intent, data: str, kind: str) -> str:
         """Store base64 data and return its id, "" if it is not stored."""

@@ -24,7 +24,9 @@ from keyhole.serve.proxy.rewrite import Policy
 from keyhole.serve.proxy.stored_texts import StoredTexts, reader_schema
 from keyhole.serve.proxy.upstream import Upstream
 from keyhole.store.base import LOCAL
+from keyhole.store.home import home_folder
 from keyhole.store.ids import random_id
+from keyhole.store.spool import spool_folder
 
 if TYPE_CHECKING:
     from keyhole.retrieval.tenants import Tenants
@@ -40,7 +42,8 @@ def converse(
     relay = Relay(list(servers), policy, reader_schema)
     session = random_id()
     record = partial(texts.record, tenant=tenant, session=session)
-    bounder = Bounder(config, policy, partial(texts.open_store, tenant), time.time, record)
+    spool = spool_folder(home_folder(config.home)) if tenant == LOCAL and not config.store else ""
+    bounder = Bounder(config, policy, partial(texts.open_store, tenant), time.time, record, spool)
     return Conversation(relay, servers, send, bounder, partial(texts.read, tenant=tenant, session=session))
 
 

@@ -8,6 +8,9 @@ from typing import Any, Final
 
 from keyhole.store.calls.base import CallAddresses
 from keyhole.store.calls.record import (
+    ASKING,
+    HOUR,
+    MAX_SOURCES,
     OK,
     CallFilters,
     CallPlace,
@@ -29,7 +32,6 @@ from keyhole.store.calls.rows import (
     unpack_record,
 )
 from keyhole.store.calls.search_terms import sql_conditions
-from keyhole.store.calls.totals import ASKING, HOUR, MAX_SOURCES
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
 SESSIONS: Final = f"""{", ".join(SESSION_COLUMNS)}, coalesce((

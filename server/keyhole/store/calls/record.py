@@ -5,6 +5,7 @@ Times are seconds since the epoch, durations seconds, sizes characters unless sa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -174,3 +175,35 @@ class Figures:
     clients: tuple[tuple[str, int], ...]
     misses: tuple[tuple[str, int], ...] = ()
     """Calls by kind of miss, most first; "" for the calls without one."""
+
+
+HOUR: Final = 3_600.0
+MAX_SOURCES: Final = 20
+"""Sites in the figures: those with the most characters read."""
+ASKING: Final = frozenset({"web_fetch", "search"})
+"""Tools that ask for a page or search. The share of these calls that sufficed is a figure."""
+
+
+def sum_session(calls: Sequence[CallSummary]) -> SessionSummary:
+    """Return the session of one or more calls, the latest of which names its client."""
+    in_order = sorted(calls, key=lambda call: (call.started_at, call.id))
+    latest = in_order[-1]
+    return SessionSummary(
+        id=latest.session,
+        client=latest.client,
+        first_at=in_order[0].started_at,
+        last_at=latest.started_at,
+        calls=len(calls),
+        errors=sum(call.outcome != OK for call in calls),
+        misses=sum(call.miss != "" for call in calls),
+        tokens=sum(call.tokens for call in calls),
+        result_bytes=sum(call.result_bytes for call in calls),
+        read_chars=sum(call.read_chars for call in calls),
+        shown_chars=sum(call.shown_chars for call in calls),
+        about=next((about for call in in_order[::-1] if (about := _about(call))), ""),
+    )
+
+
+def _about(call: CallSummary) -> str:
+    """Return the query of a call, or else its target unless that is the id of a stored text."""
+    return call.query or ("" if call.tool == "read_artifact" else call.target)

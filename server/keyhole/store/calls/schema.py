@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.sqlite.damage import corruption_error
-from keyhole.store.sqlite.schema import BUSY_TIMEOUT
+from keyhole.store.sqlite.schema import begin_transaction, connect
 
 VERSION: Final = 1
 """The version of the tables. A log of an older version has none yet."""
@@ -90,14 +89,12 @@ TABLES: Final = {
 """The tables and indexes by name."""
 
 
-def open_log(path: Path, now: float) -> sqlite3.Connection:
-    """Open the file of a log, and create its tables if it is new.
+def open_log(path: Path | None, now: float) -> sqlite3.Connection:
+    """Open the file of a log, and create its tables if it is new. None opens a log in memory.
 
     Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of a newer Keyhole, which is not changed.
     """
-    # SQLite would create the file with the mode of the umask.
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+    connection = connect(path)
     with ExitStack() as undo:
         undo.callback(connection.close)
         version = _read_version(connection)
@@ -133,9 +130,9 @@ def _read_version(connection: sqlite3.Connection) -> int:
 
 def _create_tables(connection: sqlite3.Connection, now: float) -> None:
     """Create the tables, unless another process has just done so."""
-    connection.execute("BEGIN IMMEDIATE")
+    begin_transaction(connection, write=True)
     try:
-        if connection.execute("PRAGMA user_version").fetchone() == (0,):
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
             for sql in TABLES.values():
                 connection.execute(sql)
             # Not 0, so that the number grows even when this log takes the place of a damaged one.

@@ -24,13 +24,18 @@ from keyhole.store.calls.record import (
 )
 from keyhole.store.calls.relations import output_read_by
 from keyhole.store.calls.schema import open_log
-from keyhole.store.forget_mark import read_mark
+from keyhole.store.forget_mark import FolderMarks, Marks, MemoryMarks
 from keyhole.store.scope import Scope
-from keyhole.store.sqlite.file import LosableFile, rewrite
+from keyhole.store.sqlite.file import Database, DatabaseFile, DatabaseInMemory, rewrite
 
 T = TypeVar("T")
 
 FILE_NAME: Final = "calls.db"
+NAME: Final = "the log of calls"
+MEMORY_CALLS: Final = 1_000
+"""Calls that a log in memory keeps: some 3 MB with results of 10,000 bytes, compressed."""
+MEMORY_BYTES: Final = 16 * 1024**2
+"""Bytes that a log in memory may use."""
 COLLECT_SECONDS: Final = 3_600.0
 """Seconds after which expired calls are dropped again, by the next use of the log."""
 COLLECT_CALLS: Final = 64
@@ -38,25 +43,31 @@ COLLECT_CALLS: Final = 64
 
 
 class SqliteCallLog:
-    """Keeps the calls of one tenant in a file of a folder, which must exist. The file is opened by the first use.
+    """Keeps the calls of one tenant in a file of a folder, which must exist, or in memory for None.
+
+    The file is opened by the first use.
 
     `adopt`: adds the calls that hooks have left for the log. It is called before the log is read, and now and then.
     """
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path | None,
         clock: Clock,
         ttl: float,
         max_calls: int = MAX_CALLS,
         max_bytes: int = MAX_LOG_BYTES,
         adopt: Callable[[SqliteCallLog], object] | None = None,
     ) -> None:
-        self._path = folder / FILE_NAME
         self._clock = clock
         self._ttl = ttl
         self._bounds = writes.Bounds(max_calls, max_bytes)
-        self._file = LosableFile(self._path, "the log of calls", lambda path: open_log(path, clock()))
+        self._marks: Marks = FolderMarks(folder) if folder else MemoryMarks()
+        self._file: Database = (
+            DatabaseFile(folder / FILE_NAME, NAME, lambda path: open_log(path, clock()))
+            if folder
+            else DatabaseInMemory(NAME, lambda: open_log(None, clock()))
+        )
         self._adopt = adopt
         self._collected_at = 0.0
         self._added = 0
@@ -70,7 +81,7 @@ class SqliteCallLog:
         self._added += 1
 
     def _add(self, connection: sqlite3.Connection, record: CallRecord) -> None:
-        if record.summary.started_at >= read_mark(self._path.parent).before:
+        if record.summary.started_at >= self._marks.read().before:
             writes.add(connection, record)
 
     def get(self, id: str) -> CallRecord | None:

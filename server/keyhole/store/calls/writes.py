@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from keyhole.store.calls.queries import CALLS, texts_of_calls
-from keyhole.store.calls.record import CallRecord
+from keyhole.store.calls.record import CallRecord, sum_session
 from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, Earlier, output_read_by, relate, request_of
 from keyhole.store.calls.rows import (
     CALL_COLUMNS,
@@ -20,7 +20,6 @@ from keyhole.store.calls.rows import (
     to_storable,
 )
 from keyhole.store.calls.search_terms import site_of, sites_of, words_of
-from keyhole.store.calls.totals import sum_session
 
 DROPPED_AT_ONCE: Final = 200
 """Calls dropped in one transaction: some 20 ms, during which no other process can add a call."""

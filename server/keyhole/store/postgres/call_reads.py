@@ -9,6 +9,9 @@ from uuid import UUID
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.calls.base import CallAddresses
 from keyhole.store.calls.record import (
+    ASKING,
+    HOUR,
+    MAX_SOURCES,
     OK,
     CallFilters,
     CallPlace,
@@ -30,7 +33,6 @@ from keyhole.store.calls.rows import (
     unpack_record,
 )
 from keyhole.store.calls.search_terms import sql_conditions
-from keyhole.store.calls.totals import ASKING, HOUR, MAX_SOURCES
 from keyhole.store.postgres.database import Connection
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES, CallMatch, match_calls
-from keyhole.store.calls.record import CallRecord
+from keyhole.store.calls.record import CallRecord, sum_session
 from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, Earlier, Related, output_read_by, relate, request_of
 from keyhole.store.calls.rows import (
     CALL_COLUMNS,
@@ -24,7 +24,6 @@ from keyhole.store.calls.rows import (
     to_storable,
 )
 from keyhole.store.calls.search_terms import site_of, sites_of, words_of
-from keyhole.store.calls.totals import sum_session
 from keyhole.store.postgres.call_reads import CALLS, SESSIONS, decode_call, list_addresses, texts_of_calls
 from keyhole.store.postgres.database import Connection
 from keyhole.store.postgres.marks import read_mark

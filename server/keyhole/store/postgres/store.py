@@ -82,7 +82,7 @@ SELECT a.key FROM keyhole.artifacts a JOIN keyhole.contents c ON c.key = a.conte
 WHERE a.tenant = %(tenant)s AND request = %(request)s AND id <> %(id)s AND NOT pinned AND record LIKE %(undigested)s
 FOR UPDATE OF a, c SKIP LOCKED
 """
-"""The undigested texts that an artifact replaces; see `is_replaced` in store/base.py."""
+"""The undigested texts that an artifact replaces."""
 
 LIVE: Final = "(last_access >= %s OR pinned) AND NOT damaged"
 """The condition for artifacts that are neither expired nor damaged."""

@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from sqlite3 import Connection, Row
 from threading import Event, Timer
 from typing import Final
 from urllib.parse import quote
-
-from sqlite_utils import Database
 
 from keyhole.store.sqlite.rows import insert, make_entry, read_many, to_storable
 
@@ -42,7 +41,7 @@ def is_damage(error: Exception) -> bool:
     return code in _DAMAGE or has_damage_message or is_undecodable
 
 
-def check_integrity(db: Database, seconds: float = CHECK_SECONDS) -> bool:
+def check_integrity(db: Connection, seconds: float = CHECK_SECONDS) -> bool:
     """Compare all tables and indexes of the file with each other; return whether the check finished in time.
 
     Raises sqlite3.DatabaseError (SQLITE_CORRUPT) if the file is damaged.
@@ -51,7 +50,7 @@ def check_integrity(db: Database, seconds: float = CHECK_SECONDS) -> bool:
 
     def stop() -> None:
         is_late.set()
-        db.conn.interrupt()
+        db.interrupt()
 
     # A timer, because SQLite's progress handler is not called during the check.
     timer = Timer(seconds, stop)
@@ -110,8 +109,8 @@ def _list_damaged(path: Path) -> list[int]:
     return [int(suffix) for suffix in suffixes if suffix.isdecimal()]
 
 
-def salvage(damaged_file: Path, db: Database, seconds: float = SALVAGE_SECONDS) -> int:
-    """Copy readable artifacts and keys from a damaged file within `seconds`; return the number of artifacts copied.
+def salvage(damaged_file: Path, db: Connection, seconds: float = SALVAGE_SECONDS) -> str:
+    """Copy readable artifacts and keys from a damaged file within `seconds`; say how many artifacts were copied.
 
     Never raises sqlite3.Error: anything unreadable stays in the damaged file.
     """
@@ -119,16 +118,16 @@ def salvage(damaged_file: Path, db: Database, seconds: float = SALVAGE_SECONDS) 
     saved = 0
     # immutable: SQLite takes no lock, ignores journals and changes nothing.
     uri = f"file:{quote(str(damaged_file))}?immutable=1"
-    with suppress(*_READ_ERRORS), closing(sqlite3.connect(uri, uri=True)) as file:
-        source = Database(file, execute_plugins=False)
+    with suppress(*_READ_ERRORS), closing(sqlite3.connect(uri, uri=True)) as source:
+        source.row_factory = Row
         saved = _salvage_artifacts(source, db, until)
         _salvage_urls(source, db)
     with suppress(sqlite3.Error):
         db.rollback()
-    return saved
+    return f"{saved} artifacts saved"
 
 
-def _salvage_artifacts(source: Database, db: Database, until: float) -> int:
+def _salvage_artifacts(source: Connection, db: Connection, until: float) -> int:
     saved = 0
     db.execute("BEGIN IMMEDIATE")
     for turn, key in enumerate(_list_keys(source)):
@@ -144,7 +143,7 @@ def _salvage_artifacts(source: Database, db: Database, until: float) -> int:
     return saved
 
 
-def _list_keys(source: Database) -> Iterator[int]:
+def _list_keys(source: Connection) -> Iterator[int]:
     """Yield each key that can be read from the table or one of its indexes once."""
     seen: set[int] = set()
     for order in _KEY_ORDERS:
@@ -155,7 +154,7 @@ def _list_keys(source: Database) -> Iterator[int]:
                     yield key
 
 
-def _salvage_artifact(source: Database, key: int, db: Database, turn: int) -> int:
+def _salvage_artifact(source: Connection, key: int, db: Connection, turn: int) -> int:
     """Copy an artifact, or its id and URL as a tombstone if its text is damaged; return the artifacts copied."""
     (result,) = read_many(source, [key])
     artifact, row = result.artifact, result.row
@@ -170,7 +169,7 @@ def _salvage_artifact(source: Database, key: int, db: Database, turn: int) -> in
     return 1
 
 
-def _salvage_urls(source: Database, db: Database) -> None:
+def _salvage_urls(source: Connection, db: Connection) -> None:
     """Copy readable URL keys and tombstones. Vectors are not copied: they can be recomputed."""
     db.execute("BEGIN IMMEDIATE")
     for read, write in (

@@ -1,4 +1,4 @@
-"""Run transactions on an SQLite file that may be lost: if it is damaged, it is set aside, and an empty one begins."""
+"""Run transactions on an SQLite file, or in memory. A damaged file is set aside, and replaced by a new one."""
 
 from __future__ import annotations
 
@@ -8,87 +8,107 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from sqlite3 import Connection
 from threading import Lock
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.sqlite.damage import is_damage, move_aside
+from keyhole.store.sqlite.damage import is_damage, move_aside, was_moved_aside
 from keyhole.store.sqlite.folder_lock import lock_folder
-from keyhole.store.sqlite.schema import BUSY_TIMEOUT
+from keyhole.store.sqlite.schema import BUSY_TIMEOUT, begin_transaction
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
+STORE_REPLACED: Final = "store_replaced"
 ERASE_SECONDS: Final = 60.0
 """Seconds for which `rewrite` tries again while other processes use the file. Their transactions take milliseconds."""
 ERASE_PAUSE: Final = 0.05
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
-class LosableFile:
-    """An SQLite file with one connection, used by one thread at a time. Every failure is a KeyholeError.
+class Database(Protocol):
+    """An SQLite database with one connection, used by one thread at a time. Every failure is a KeyholeError."""
+
+    replacements: int
+    """How often a damaged file was replaced."""
+    warning: str
+    """`store_replaced` if this or another process has replaced the file, else ""."""
+
+    def run(self, work: Callable[[Connection], T], *, write: bool | None = False) -> T:
+        """Return the result of `work`, run in one transaction. With a damaged file it runs again, on its replacement.
+
+        `write`: None for work that cannot run in a transaction. Raises KeyholeError (store_unavailable).
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the file. The next transaction opens it again."""
+        ...
+
+
+class DatabaseFile:
+    """A database in a file.
 
     Processes that share the file hold a shared lock of its folder during a transaction, and an exclusive one to replace
     a damaged file.
     """
 
-    def __init__(self, path: Path, name: str, open_file: Callable[[Path], sqlite3.Connection]) -> None:
-        """`name`: what messages call the file. `open_file` opens it, and creates its tables if they are missing."""
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        open_file: Callable[[Path], Connection],
+        salvage: Callable[[Path, Connection], str] = lambda _file, _new: "it begins anew",
+    ) -> None:
+        """`name`: what messages call the file. `open_file` opens it, and creates its tables if they are missing.
+
+        `salvage` copies what can be read of a damaged file into a new one, and says what was saved.
+        """
         self._path = path
         self._name = name
         self._open_file = open_file
+        self._salvage = salvage
         self._lock = Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Connection | None = None
         self._inode: int | None = None
         """The inode of the file that was last opened, even if opening failed."""
+        self.replacements = 0
+        self.warning = ""
 
-    def run(self, work: Callable[[sqlite3.Connection], T], *, write: bool | None = False) -> T:
-        """Return the result of `work`, run in one transaction. With a damaged file it runs again, on an empty one.
-
-        `write`: None for work that cannot run in a transaction. Raises KeyholeError (store_unavailable).
-        """
-        # Wait for other threads as long as for other processes.
-        if not self._lock.acquire(timeout=BUSY_TIMEOUT):
-            raise KeyholeError(Code.STORE_UNAVAILABLE, f"{self._name} is busy")
-        try:
-            with translate_errors(self._name):
-                try:
-                    return self._transaction(work, write)
-                except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-                    if not is_damage(error):
-                        raise
-                    self._replace(error)
+    def run(self, work: Callable[[Connection], T], *, write: bool | None = False) -> T:
+        with hold(self._lock, self._name), translate_errors(self._name):
+            try:
                 return self._transaction(work, write)
-        finally:
-            self._lock.release()
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+                if not is_damage(error):
+                    raise
+                self._replace(error)
+            return self._transaction(work, write)
 
     def close(self) -> None:
-        """Close the file. The next transaction opens it again."""
         with self._lock:
             self._close()
+            self.warning = ""
 
-    def _transaction(self, work: Callable[[sqlite3.Connection], T], write: bool | None) -> T:
+    def _transaction(self, work: Callable[[Connection], T], write: bool | None) -> T:
         with lock_folder(self._path.parent, BUSY_TIMEOUT):
             try:
-                connection = self._open()
-                if write is None:
-                    return work(connection)
-                connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-                result = work(connection)
-                connection.execute("COMMIT")
-                return result
+                return run_transaction(self._open(), work, write)
             except (sqlite3.Error, UnicodeDecodeError):
                 # Opening the file again also checks its tables again, so a wrong file does not stay in use.
                 self._close()
                 raise
-            finally:
-                if self._connection is not None and self._connection.in_transaction:
-                    self._connection.rollback()
 
-    def _open(self) -> sqlite3.Connection:
-        """Return the connection; open the file first if it is closed, or was moved or replaced by another process."""
+    def _open(self) -> Connection:
+        """Return the connection; open the file first if it is closed, or was moved or replaced by another process.
+
+        So a disk that was mounted again needs no restart, and nothing is written to a file that was moved.
+        """
         if self._connection is not None and find_inode(self._path) != self._inode:
             self._close()
+            if self._inode is not None and was_moved_aside(self._path, self._inode):
+                self.warning = STORE_REPLACED
         if self._connection is None:
             try:
                 self._connection = self._open_file(self._path)
@@ -97,20 +117,73 @@ class LosableFile:
         return self._connection
 
     def _replace(self, error: Exception) -> None:
-        """Set the damaged file aside, unless another process has done so."""
+        """Replace a damaged file by a new one with what can be saved, unless another process has done so."""
         with lock_folder(self._path.parent, BUSY_TIMEOUT, exclusive=True):
             self._close()
             if find_inode(self._path) == self._inode:
-                log.warning(
-                    "%s was damaged (%s) and begins anew; the file is kept as %s",
-                    self._name, error, move_aside(self._path).name,
-                )  # fmt: skip
+                damaged_file = move_aside(self._path)
+                saved = self._salvage(damaged_file, self._open())
+                message = "%s was damaged (%s): %s; the damaged file is kept as %s"
+                log.warning(message, self._name, error, saved, damaged_file.name)
+            self.replacements += 1
+            self.warning = STORE_REPLACED
 
     def _close(self) -> None:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
+
+
+class DatabaseInMemory:
+    """A database of this process, created by the first transaction."""
+
+    def __init__(self, name: str, create: Callable[[], Connection]) -> None:
+        """`name`: what messages call it."""
+        self._name = name
+        self._create = create
+        self._connection: Connection | None = None
+        self._lock = Lock()
+        self.replacements = 0
+        self.warning = ""
+
+    def run(self, work: Callable[[Connection], T], *, write: bool | None = False) -> T:
+        with hold(self._lock, self._name), translate_errors(self._name):
+            if self._connection is None:
+                self._connection = self._create()
+            return run_transaction(self._connection, work, write)
+
+    def close(self) -> None:
+        pass
+
+
+def run_transaction(connection: Connection, work: Callable[[Connection], T], write: bool | None) -> T:
+    """Return the result of `work` in a transaction, or outside one if `write` is None."""
+    if write is None:
+        return work(connection)
+    begin_transaction(connection, write=write)
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+        return result
+    finally:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.rollback()
+
+
+@contextmanager
+def hold(lock: Lock, name: str) -> Iterator[None]:
+    """Hold the lock of a database, for which other threads wait as long as other processes.
+
+    Raises KeyholeError (store_unavailable) if it stays busy.
+    """
+    if not lock.acquire(timeout=BUSY_TIMEOUT):
+        raise KeyholeError(Code.STORE_UNAVAILABLE, f"{name} is busy")
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def find_inode(path: Path) -> int | None:
@@ -132,7 +205,7 @@ def translate_errors(name: str) -> Iterator[None]:
         raise KeyholeError(Code.STORE_UNAVAILABLE, f"{name} contains invalid values") from error
 
 
-def rewrite(connection: sqlite3.Connection) -> None:
+def rewrite(connection: Connection) -> None:
     """Rewrite the file without its free pages, and empty its write-ahead log. Must be called outside a transaction.
 
     A deleted row stays in a free part of a page, and in the write-ahead log, until others are written there.

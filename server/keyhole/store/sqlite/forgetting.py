@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from sqlite_utils import Database
+from sqlite3 import Connection
 
 from keyhole.store.base import Traces
 from keyhole.store.scope import Scope
@@ -12,7 +11,7 @@ from keyhole.store.sqlite import word_index
 from keyhole.store.sqlite.rows import drop, find_row
 
 
-def match(db: Database, scope: Scope) -> frozenset[str]:
+def match(db: Connection, scope: Scope) -> frozenset[str]:
     """Return the ids of the artifacts in a scope, also of expired and damaged ones."""
     rows = db.execute("SELECT id, url, requested_url, fetched_at FROM entries")
     return frozenset(
@@ -23,7 +22,7 @@ def match(db: Database, scope: Scope) -> frozenset[str]:
     )
 
 
-def remove(db: Database, ids: Sequence[str]) -> frozenset[str]:
+def remove(db: Connection, ids: Sequence[str]) -> frozenset[str]:
     """Delete artifacts without tombstones; return the ids of those that were stored."""
     keys = {id: row["key"] for id in ids if (row := find_row(db, id)) is not None}
     drop(db, keys.values(), tombstones=False)
@@ -32,14 +31,14 @@ def remove(db: Database, ids: Sequence[str]) -> frozenset[str]:
     return frozenset(keys)
 
 
-def remove_traces(db: Database, scope: Scope) -> Traces:
+def remove_traces(db: Connection, scope: Scope) -> Traces:
     """Delete the tombstones in a scope, and all URL keys and vectors; return their numbers."""
     tombstones = db.execute("SELECT number, url FROM tombstones").fetchall()
     dropped = [(number,) for number, url in tombstones if scope.includes_trace(str(url))]
-    db.conn.executemany("DELETE FROM tombstones WHERE number = ?", dropped)
+    db.executemany("DELETE FROM tombstones WHERE number = ?", dropped)
     return Traces(len(dropped), *(db.execute(f"DELETE FROM {table}").rowcount for table in ("known_urls", "vectors")))  # noqa: S608
 
 
-def merge_words(db: Database) -> None:
+def merge_words(db: Connection) -> None:
     """Merge the search index, which keeps removed words until then."""
     db.execute("INSERT INTO words (words) VALUES ('optimize')")

@@ -6,9 +6,8 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from sqlite3 import Connection, Row
 from typing import Any, Final, TypeVar
-
-from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import UNDIGESTED, Artifact, ArtifactSummary, Part, Place
@@ -60,7 +59,7 @@ class Entry:
 class ReadResult:
     """A row and its decoded artifact or part. `artifact` is None if the row or its text is damaged."""
 
-    row: Mapping[str, Any]
+    row: Row
     artifact: Artifact | None = None
     part: Part | None = None
 
@@ -89,7 +88,7 @@ def to_storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def put(db: Database, entry: Entry, words: str, now: float) -> int:
+def put(db: Connection, entry: Entry, words: str, now: float) -> int:
     """Insert an artifact or update the artifact with its id; return its key. `words`: see word_index.add."""
     id, turn = entry.columns["id"], next_turn(db)
     existing = next(iter(db.execute("SELECT key, content, terms FROM entries WHERE id = ?", [id])), None)
@@ -110,7 +109,7 @@ def put(db: Database, entry: Entry, words: str, now: float) -> int:
     return int(key)
 
 
-def _without_words(db: Database, key: int) -> int:
+def _without_words(db: Connection, key: int) -> int:
     """Remove the words of an artifact from the index; return its key, or a new one if its words stay there."""
     if word_index.remove(db, key):
         return key
@@ -120,14 +119,14 @@ def _without_words(db: Database, key: int) -> int:
     return int(latest) + 1
 
 
-def drop_replaced(db: Database, key: int, requested_url: str) -> None:
-    """Drop the undigested texts that the artifact `key` replaces; see `is_replaced` in store/base.py."""
+def drop_replaced(db: Connection, key: int, requested_url: str) -> None:
+    """Drop the undigested texts that the artifact `key` replaces."""
     sql = "SELECT key FROM entries WHERE requested_url = ? AND key <> ? AND NOT pinned AND notes LIKE ?"
     keys = [other for (other,) in db.execute(sql, [requested_url, key, f"%{_UNDIGESTED_NOTE}%"])]
     drop(db, keys, tombstones=True)
 
 
-def insert(db: Database, entry: Entry, key: int | None, turn: int, last_access: float) -> int:
+def insert(db: Connection, entry: Entry, key: int | None, turn: int, last_access: float) -> int:
     """Insert a row with its text under `key`, or under the next key for None; return the key."""
     content = texts.store_text(db, entry.packed)
     row = {"key": key, "content": content, "turn": turn, "last_access": last_access, **entry.columns}
@@ -135,32 +134,45 @@ def insert(db: Database, entry: Entry, key: int | None, turn: int, last_access: 
     return int(db.execute(sql, list(row.values())).lastrowid or 0)
 
 
-def next_turn(db: Database) -> int:
+def next_turn(db: Connection) -> int:
     """Return the number of the next access: one more than the latest."""
     ((latest,),) = db.execute("SELECT coalesce(max(turn), 0) FROM entries")
     return int(latest) + 1
 
 
-def find_row(db: Database, id: str) -> Mapping[str, Any] | None:
+def find_row(db: Connection, id: str) -> Row | None:
     """Return the row of an id, or None."""
-    return next(iter(db.query(_BY_ID, [to_storable(id)])), None)
+    return next(iter(db.execute(_BY_ID, [to_storable(id)])), None)
 
 
-def find_tombstone(db: Database, id: str) -> str | None:
+def find_tombstone(db: Connection, id: str) -> str | None:
     """Return the URL of a dropped artifact, or None."""
     return next((url for (url,) in db.execute("SELECT url FROM tombstones WHERE id = ?", [to_storable(id)])), None)
 
 
-def read_many(db: Database, keys: Sequence[int]) -> list[ReadResult]:
+def read_many(db: Connection, keys: Sequence[int]) -> list[ReadResult]:
     """Read the artifacts with these keys, in order, without unknown keys."""
     return [read_artifact(db, row) for row in _find_rows(db, keys)]
 
 
-def read_next(db: Database, after: int) -> tuple[list[int], list[ReadResult]]:
+def read_next(db: Connection, after: int) -> tuple[list[int], list[ReadResult]]:
     """Read the artifacts with the next keys after one; return the keys too."""
     sql = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT ?"
     keys = [key for (key,) in db.execute(sql, [after, VERIFIED_PER_TRANSACTION])]
     return keys, read_many(db, keys)
+
+
+def list_oldest(db: Connection, accessed_since: float, count: int, exclude: Collection[str] = ()) -> list[int]:
+    """Return the keys of the least recently read artifacts, without excluded ids."""
+    sql = f"SELECT key FROM entries WHERE {LIVE} AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY turn LIMIT ?"  # noqa: S608 - constant
+    return [key for (key,) in db.execute(sql, [accessed_since, json.dumps(list(exclude)), count])]
+
+
+def discard(db: Connection, artifact: Artifact) -> None:
+    """Delete an artifact without a tombstone, unless it was fetched again."""
+    row = find_row(db, artifact.id)
+    if row is not None and row["fetched_at"] == artifact.fetched_at:
+        drop(db, [row["key"]], tombstones=False)
 
 
 def require(value: T | None) -> T:
@@ -170,7 +182,7 @@ def require(value: T | None) -> T:
     return value
 
 
-def read_found(db: Database, keys: Sequence[int]) -> list[ReadResult]:
+def read_found(db: Connection, keys: Sequence[int]) -> list[ReadResult]:
     """Read the artifacts that a search found, of a longer output only the first `MAX_SEARCHED_CHARS` characters."""
     return [
         read_part(db, row, 0, MAX_SEARCHED_CHARS) if is_output(str(row["url"])) else read_artifact(db, row)
@@ -178,19 +190,19 @@ def read_found(db: Database, keys: Sequence[int]) -> list[ReadResult]:
     ]
 
 
-def _find_rows(db: Database, keys: Sequence[int]) -> list[Mapping[str, Any]]:
-    rows = {row["key"]: row for row in db.query(_BY_KEYS, [json.dumps(list(keys))])}
+def _find_rows(db: Connection, keys: Sequence[int]) -> list[Row]:
+    rows = {row["key"]: row for row in db.execute(_BY_KEYS, [json.dumps(list(keys))])}
     return [rows[key] for key in keys if key in rows]
 
 
-def read_artifact(db: Database, row: Mapping[str, Any]) -> ReadResult:
+def read_artifact(db: Connection, row: Row) -> ReadResult:
     """Read the artifact of a row with its whole text."""
     content = _locate_content(row)
     text = None if content is None else texts.read_text(db, content)
     return ReadResult(row) if text is None or len(text) != row["chars"] else ReadResult(row, _decode(row, text))
 
 
-def read_part(db: Database, row: Mapping[str, Any], start: int, end: int) -> ReadResult:
+def read_part(db: Connection, row: Row, start: int, end: int) -> ReadResult:
     """Read the artifact of a row with the characters `[start, end)` of its text, clamped to its length."""
     content = _locate_content(row)
     if content is None:
@@ -204,7 +216,9 @@ def read_part(db: Database, row: Mapping[str, Any], start: int, end: int) -> Rea
     return ReadResult(row, artifact, Part(artifact, start, total))
 
 
-def list_summaries(db: Database, accessed_since: float, limit: int, after: Place | None) -> tuple[ArtifactSummary, ...]:
+def list_summaries(
+    db: Connection, accessed_since: float, limit: int, after: Place | None
+) -> tuple[ArtifactSummary, ...]:
     """Return summaries of artifacts read since `accessed_since`, newest fetch first.
 
     Rows with values of other types, as in a damaged file, are skipped.
@@ -217,7 +231,7 @@ def list_summaries(db: Database, accessed_since: float, limit: int, after: Place
         "ORDER BY fetched_at DESC, id LIMIT ?"
     )
     after_values = [after[0], after[0], to_storable(after[1])] if after else []
-    rows = ([row[name] for name in names] for row in db.query(sql, [accessed_since, *after_values, limit]))
+    rows = ([row[name] for name in names] for row in db.execute(sql, [accessed_since, *after_values, limit]))
     return tuple(
         ArtifactSummary(*(*row[:-2], _decode_notes(row[-2]), bool(row[-1])))
         for row in rows
@@ -233,12 +247,12 @@ def _decode_notes(notes: str) -> tuple[tuple[str, str], ...]:
         return ()
 
 
-def touch(db: Database, key: int, now: float) -> None:
+def touch(db: Connection, key: int, now: float) -> None:
     """Update the last access of an artifact."""
     db.execute("UPDATE entries SET last_access = ?, turn = ? WHERE key = ?", [now, next_turn(db), key])
 
 
-def pin(db: Database, id: str, pinned: bool, now: float, limits: tuple[float, int]) -> bool:
+def pin(db: Connection, id: str, pinned: bool, now: float, limits: tuple[float, int]) -> bool:
     """Pin or unpin an artifact; return False for an unknown id. `limits`: seconds until it expires, and bytes."""
     ttl, max_bytes = limits
     row = find_row(db, id)
@@ -253,12 +267,12 @@ def pin(db: Database, id: str, pinned: bool, now: float, limits: tuple[float, in
     return True
 
 
-def is_expired(row: Mapping[str, Any], expired_before: float) -> bool:
+def is_expired(row: Row, expired_before: float) -> bool:
     """Return whether an artifact is not pinned and was last read before a time."""
     return isinstance(row["last_access"], float) and row["last_access"] < expired_before and not row["pinned"]
 
 
-def mark_damaged(db: Database, key: int) -> None:
+def mark_damaged(db: Connection, key: int) -> None:
     """Mark an artifact as damaged, with all that share its text, unless it was put again meanwhile.
 
     Damaged artifacts stay in the file, but are excluded from searches and lists until their page is put again.
@@ -276,12 +290,12 @@ def mark_damaged(db: Database, key: int) -> None:
         db.execute("UPDATE entries SET damaged = 1 WHERE key = ?", [key])
 
 
-def damaged_error(row: Mapping[str, Any]) -> KeyholeError:
+def damaged_error(row: Row) -> KeyholeError:
     """Return the error for reading a damaged artifact."""
     return KeyholeError(Code.DAMAGED_ARTIFACT, "the stored text does not match its checksum", url=str(row["url"]))
 
 
-def drop(db: Database, keys: Collection[int], *, tombstones: bool) -> int:
+def drop(db: Connection, keys: Collection[int], *, tombstones: bool) -> int:
     """Delete artifacts with their unshared texts, and their words if they are few; return the number deleted.
 
     The words of many stay in the index without an artifact; see word_index.py.
@@ -302,12 +316,12 @@ def drop(db: Database, keys: Collection[int], *, tombstones: bool) -> int:
     return dropped
 
 
-def _delete_if_unused(db: Database, content: int) -> None:
+def _delete_if_unused(db: Connection, content: int) -> None:
     if next(iter(db.execute("SELECT 1 FROM entries WHERE content = ? LIMIT 1", [content])), None) is None:
         texts.delete_text(db, content)
 
 
-def _locate_content(row: Mapping[str, Any]) -> texts.Content | None:
+def _locate_content(row: Row) -> texts.Content | None:
     """Return the reference to a row's text, or None if the row or its text is known to be damaged."""
     chunk_chars = row["chunk_chars"]
     if row["damaged"] or not _is_intact(row) or not isinstance(chunk_chars, int):
@@ -315,20 +329,20 @@ def _locate_content(row: Mapping[str, Any]) -> texts.Content | None:
     return texts.Content(row["content"], row["digest"], chunk_chars) if 0 < chunk_chars <= texts.MAX_CHUNK else None
 
 
-def _is_intact(row: Mapping[str, Any]) -> bool:
+def _is_intact(row: Row) -> bool:
     """Return whether a row matches its checksum."""
     types = {"digest": bytes, "content": int, "fetched_at": float, "last_access": float}
     has_types = all(isinstance(row[name], expected) for name, expected in types.items())
     return has_types and row["checksum"] == _checksum(row, row["digest"]) and _has_main_end(row)
 
 
-def _has_main_end(row: Mapping[str, Any]) -> bool:
+def _has_main_end(row: Row) -> bool:
     """Return whether the end of the main part is a place in the text, or absent."""
-    main_end = row.get("main_end")  # a damaged file of an older version has no such column
+    main_end = row["main_end"]
     return main_end is None or (isinstance(main_end, int) and 0 <= main_end <= row["chars"])
 
 
-def _checksum(row: Mapping[str, Any], digest: bytes) -> bytes:
+def _checksum(row: Row | Mapping[str, Any], digest: bytes) -> bytes:
     """Return the checksum of a row's fields and its text's digest.
 
     Times are excluded, because they change; the end of the main part, because an older Keyhole does not know it.
@@ -338,7 +352,7 @@ def _checksum(row: Mapping[str, Any], digest: bytes) -> bytes:
     return hashlib.blake2b(encoded, digest_size=texts.CHECKSUM_BYTES, key=digest).digest()
 
 
-def _decode(row: Mapping[str, Any], text: str) -> Artifact:
+def _decode(row: Row, text: str) -> Artifact:
     return Artifact(
         **{name: row[name] for name in _TEXT_COLUMNS},
         id=row["id"],
@@ -346,5 +360,5 @@ def _decode(row: Mapping[str, Any], text: str) -> Artifact:
         fetched_at=row["fetched_at"],
         cut=bool(row["cut"]),
         notes=tuple(json.loads(row["notes"]).items()),
-        main_end=row.get("main_end"),
+        main_end=row["main_end"],
     )

@@ -7,9 +7,8 @@ import sqlite3
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Final
-
-import sqlite_utils
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.sqlite import word_index
@@ -87,14 +86,13 @@ MAX_VERSION: Final = 1 << 16
 """Upper bound of a plausible version; a larger number is damage rather than a newer Keyhole."""
 
 
-def open_file(path: Path) -> sqlite_utils.Database:
+def open_file(path: Path) -> Connection:
     """Open the file, and create its tables if it is new. An index of words of another version is emptied.
 
     Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of another version, which is not changed.
     """
-    # SQLite would create the file with the mode of the umask.
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+    connection = connect(path)
+    connection.row_factory = sqlite3.Row
     with ExitStack() as undo:
         undo.callback(connection.close)
         # Before any change, so that a file of an unknown version stays unchanged.
@@ -106,67 +104,90 @@ def open_file(path: Path) -> sqlite_utils.Database:
         # EXTRA is FULL and syncs the folder after deleting a rollback journal. Otherwise a power cut could bring the
         # journal back, which would undo an acknowledged write.
         connection.execute("PRAGMA synchronous = EXTRA")
-        database = sqlite_utils.Database(connection, execute_plugins=False)
         if version == 0:
-            _create_tables(database)
-        _check_words(database)
+            _create_tables(connection)
+        _check_words(connection)
         remove_empty_journal(connection, path)
         undo.pop_all()
-    return database
+    return connection
 
 
-def _create_tables(db: sqlite_utils.Database) -> None:
+def open_memory() -> Connection:
+    """Return a store in memory with its tables."""
+    connection = connect(None)
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    _create_tables(connection)
+    return connection
+
+
+def connect(path: Path | None) -> Connection:
+    """Return a connection to a file, which is created if it is missing, or to a database in memory for None.
+
+    Transactions begin with statements.
+    """
+    if path is not None:
+        # SQLite would create the file with the mode of the umask.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    file = ":memory:" if path is None else path
+    return sqlite3.connect(file, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+
+
+def _create_tables(connection: Connection) -> None:
     """Create the tables, unless another process has done so."""
-    begin_transaction(db, write=True)
+    from sqlite_utils import Database  # here, because it takes 20 ms to import, and most files have their tables
+
+    db = Database(connection, execute_plugins=False)
+    begin_transaction(connection, write=True)
     try:
-        if _read_version(db.conn) == 0:
+        if _read_version(connection) == 0:
             for statement in SCHEMA.values():
                 db.execute(statement)
-            db.execute("INSERT INTO words_version (version) VALUES (?)", [word_index.VERSION])
+            db.table("words_version").insert({"version": word_index.VERSION})
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         db.execute("COMMIT")
     finally:
-        db.rollback()
+        connection.rollback()
 
 
-def _check_words(db: sqlite_utils.Database) -> None:
+def _check_words(connection: Connection) -> None:
     """Empty an index whose words were made by another version. They are made again by and by."""
-    if _words_version(db) == word_index.VERSION:
+    if _words_version(connection) == word_index.VERSION:
         return
-    begin_transaction(db, write=True)
+    begin_transaction(connection, write=True)
     try:
-        if _words_version(db) != word_index.VERSION:  # another process may have done so
-            word_index.rebuild(db)
-            db.execute("UPDATE words_version SET version = ?", [word_index.VERSION])
-        db.execute("COMMIT")
+        if _words_version(connection) != word_index.VERSION:  # another process may have done so
+            word_index.rebuild(connection)
+            connection.execute("UPDATE words_version SET version = ?", [word_index.VERSION])
+        connection.execute("COMMIT")
     finally:
-        db.rollback()
+        connection.rollback()
 
 
-def _words_version(db: sqlite_utils.Database) -> int:
+def _words_version(connection: Connection) -> int:
     """Return the version of the words in the index. Raises sqlite3.DatabaseError if the file has none."""
-    rows = db.execute("SELECT version FROM words_version").fetchall()
+    rows = connection.execute("SELECT version FROM words_version").fetchall()
     if len(rows) != 1:
         raise corruption_error("the version of the words is missing")
     return int(rows[0][0])
 
 
-def begin_transaction(db: sqlite_utils.Database, *, write: bool) -> None:
+def begin_transaction(connection: Connection, *, write: bool) -> None:
     """Begin a transaction; with `write`, wait up to BUSY_TIMEOUT for the write lock.
 
     SQLite's own busy handler soon tries only ten times a second, so that one of several busy writers waits for seconds.
     With a try every millisecond none of them waits as long.
     """
     if not write:
-        db.execute("BEGIN")
+        connection.execute("BEGIN")
         return
     until = time.monotonic() + BUSY_TIMEOUT
-    db.execute("PRAGMA busy_timeout = 0")
+    connection.execute("PRAGMA busy_timeout = 0")
     try:
         while True:
             try:
                 # IMMEDIATE takes the write lock first: upgrading a read transaction could fail at once as busy.
-                db.execute("BEGIN IMMEDIATE")
+                connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                     raise
@@ -174,7 +195,7 @@ def begin_transaction(db: sqlite_utils.Database, *, write: bool) -> None:
             else:
                 return
     finally:
-        db.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT * 1_000)}")
+        connection.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT * 1_000)}")
 
 
 def journal_mode(sqlite_version: tuple[int, ...]) -> str:
@@ -182,7 +203,7 @@ def journal_mode(sqlite_version: tuple[int, ...]) -> str:
     return "WAL" if sqlite_version >= SAFE_WAL_VERSION else "DELETE"
 
 
-def read_version(connection: sqlite3.Connection) -> int:
+def read_version(connection: Connection) -> int:
     """Return the schema version of a file. Raises sqlite3.DatabaseError if its tables are not of that version."""
     if connection.in_transaction:
         return _read_version(connection)
@@ -194,7 +215,7 @@ def read_version(connection: sqlite3.Connection) -> int:
         connection.rollback()
 
 
-def _read_version(connection: sqlite3.Connection) -> int:
+def _read_version(connection: Connection) -> int:
     version = int(next(connection.execute("PRAGMA user_version"))[0])
     if not 0 <= version <= MAX_VERSION:
         raise corruption_error("the schema version is invalid")
@@ -207,7 +228,7 @@ def _read_version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def remove_empty_journal(connection: sqlite3.Connection, path: Path) -> None:
+def remove_empty_journal(connection: Connection, path: Path) -> None:
     """Remove an empty rollback journal that a killed process left beside the file just opened.
 
     SQLite rolls back and removes a journal with pages at the first read. An empty journal is harmless, but stays until

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from sqlite3 import Connection
 from typing import Final
-
-from sqlite_utils import Database
 
 from keyhole.store.base import StoreStats, expiry_times
 from keyhole.store.sqlite.rows import LIVE, drop
@@ -66,12 +65,12 @@ def choose_evictions(
     return [each.key for each in candidates if each.key in keys]
 
 
-def used_bytes(db: Database) -> int:
+def used_bytes(db: Connection) -> int:
     """Return the bytes of the file's used pages."""
     return (_read_pragma(db, "page_count") - _read_pragma(db, "freelist_count")) * _read_pragma(db, "page_size")
 
 
-def make_room(db: Database, limits: Limits, max_count: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
+def make_room(db: Connection, limits: Limits, max_count: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
     """Evict expired and excess artifacts among the `max_count` least recently read; return the number evicted.
 
     Pinned artifacts stay.
@@ -83,14 +82,14 @@ def make_room(db: Database, limits: Limits, max_count: int = EVICTED_PER_PUT, pr
     return drop(db, keys, tombstones=True)
 
 
-def drop_expired(db: Database, limits: Limits) -> int:
+def drop_expired(db: Connection, limits: Limits) -> int:
     """Drop expired artifacts even if they are not the least recently read, after a wrong clock; return their number."""
     sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? AND NOT pinned LIMIT ?"
     keys = [key for (key,) in db.execute(sql, [limits.expired_before, EVICTED_PER_TRANSACTION]).fetchall()]
     return drop(db, keys, tombstones=True)
 
 
-def shrink_file(db: Database, max_count: int) -> int:
+def shrink_file(db: Connection, max_count: int) -> int:
     """Release up to `max_count` free pages, keeping SPARE_PAGES; return the number released."""
     pages = min(max_count, _read_pragma(db, "freelist_count") - SPARE_PAGES)
     if pages <= 0 or not is_shrinkable(db):
@@ -101,22 +100,22 @@ def shrink_file(db: Database, max_count: int) -> int:
     return pages
 
 
-def is_shrinkable(db: Database) -> bool:
+def is_shrinkable(db: Connection) -> bool:
     """Return whether the file can shrink page by page. Files of older versions need `vacuum_file` first."""
     return _read_pragma(db, "auto_vacuum") != 0
 
 
-def vacuum_file(db: Database) -> None:
+def vacuum_file(db: Connection) -> None:
     """Rewrite the file without free pages and make it shrinkable. Must be called outside a transaction."""
     db.execute("PRAGMA auto_vacuum = INCREMENTAL")
     db.execute("VACUUM")
 
 
-def _read_pragma(db: Database, name: str) -> int:
+def _read_pragma(db: Connection, name: str) -> int:
     return int(next(db.execute(f"PRAGMA {name}"))[0])
 
 
-def read_stats(db: Database, max_bytes: int, now: float, ttl: float) -> StoreStats:
+def read_stats(db: Connection, kind: str, max_bytes: int, now: float, ttl: float) -> StoreStats:
     """Return the contents and size of the store."""
     times = expiry_times(now, ttl)
     expiring = ", ".join("coalesce(sum(last_access < ? AND NOT pinned), 0)" for _ in times)
@@ -130,5 +129,5 @@ def read_stats(db: Database, max_bytes: int, now: float, ttl: float) -> StoreSta
     )
     used = used_bytes(db)
     return StoreStats(
-        "sqlite", artifacts, contents, size, used, max_bytes, tombstones, damaged, oldest, newest, pinned, tuple(counts)
+        kind, artifacts, contents, size, used, max_bytes, tombstones, damaged, oldest, newest, pinned, tuple(counts)
     )

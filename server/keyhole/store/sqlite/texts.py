@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from sqlite3 import Connection
 from typing import Final
-
-from sqlite_utils import Database
 
 from keyhole.store.chunks import Chunk, PackedText, unpack, unpack_range
 
@@ -37,7 +36,7 @@ def chunk_checksum(data: bytes, digest: bytes, chunk_chars: int, number: int) ->
     return hashlib.blake2b(data, digest_size=CHECKSUM_BYTES, key=digest, person=position).digest()
 
 
-def store_text(db: Database, packed: PackedText) -> int:
+def store_text(db: Connection, packed: PackedText) -> int:
     """Store a text unless an equal one is stored; return its key. A damaged text is written again."""
     for key, damaged in db.execute("SELECT key, damaged FROM contents WHERE digest = ?", [packed.digest]):
         if damaged:
@@ -50,20 +49,20 @@ def store_text(db: Database, packed: PackedText) -> int:
     return key
 
 
-def delete_text(db: Database, key: int) -> None:
+def delete_text(db: Connection, key: int) -> None:
     """Delete a text and its chunks."""
     db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _key_range(key, 0, _LAST))
     db.execute("DELETE FROM contents WHERE key = ?", [key])
 
 
-def read_text(db: Database, content: Content) -> str | None:
+def read_text(db: Connection, content: Content) -> str | None:
     """Return a whole text, or None if it is damaged."""
     chunks = _read_chunks(db, content, 0, _LAST)
     data = (chunk.data for chunk in chunks or ())
     return None if chunks is None else unpack(data, content.digest, content.chunk_chars)
 
 
-def read_range(db: Database, content: Content, start: int, end: int) -> str | None:
+def read_range(db: Connection, content: Content, start: int, end: int) -> str | None:
     """Return the characters `[start, end)` of a text, or None if they are damaged. The text must contain them."""
     if start >= end:
         return ""
@@ -71,7 +70,7 @@ def read_range(db: Database, content: Content, start: int, end: int) -> str | No
     return None if chunks is None else unpack_range(chunks, start, end, content.chunk_chars)
 
 
-def _write(db: Database, key: int, packed: PackedText) -> None:
+def _write(db: Connection, key: int, packed: PackedText) -> None:
     rows = (
         (
             (key << _NUMBER_BITS) + number,
@@ -81,14 +80,14 @@ def _write(db: Database, key: int, packed: PackedText) -> None:
         for number, chunk in enumerate(packed.chunks)
     )
     db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _key_range(key, 0, _LAST))
-    db.conn.executemany("INSERT INTO chunks (key, data, checksum) VALUES (?, ?, ?)", rows)
+    db.executemany("INSERT INTO chunks (key, data, checksum) VALUES (?, ?, ?)", rows)
 
 
 def _key_range(content: int, first: int, last: int) -> list[int]:
     return [(content << _NUMBER_BITS) + first, (content << _NUMBER_BITS) + last]
 
 
-def _read_chunks(db: Database, content: Content, first: int, last: int) -> list[Chunk] | None:
+def _read_chunks(db: Connection, content: Content, first: int, last: int) -> list[Chunk] | None:
     """Return the chunks numbered `first` to `last` that exist, or None if one does not match its checksum."""
     sql = "SELECT key, data, checksum FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key"
     chunks = []

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
-
-from sqlite_utils import Database
+from collections.abc import Iterable, Sequence
+from sqlite3 import Connection, Row
+from typing import Final
 
 from keyhole.records import TOPIC
 from keyhole.store.base import Span
@@ -44,20 +43,25 @@ def encode_spans(spans: Iterable[Span] | None) -> str | None:
     return None if spans is None else json.dumps([list(span) for span in spans])
 
 
+def decode_spans(indexed: str | None) -> Sequence[Span] | None:
+    """Return the ranges of a text whose words are indexed, None for no range."""
+    return None if indexed is None else [(int(start), int(end)) for start, end in json.loads(indexed)]
+
+
 def checksum(words: str) -> int:
     """Return a number that tells the words of an artifact from others."""
     return zlib.crc32(words.encode("utf-8", "replace"))
 
 
-def add(db: Database, key: int, words: str) -> None:
+def add(db: Connection, key: int, words: str) -> None:
     """Index the words of an artifact that has none in the index. `words`: as `Store.put` has them."""
     db.execute("INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)", [key, *_columns(words)])
     db.execute("UPDATE entries SET terms = ? WHERE key = ?", [checksum(words), key])
 
 
-def remove(db: Database, key: int) -> bool:
+def remove(db: Connection, key: int) -> bool:
     """Remove the words of an artifact. Return False if they are not known, so that they stay in the index."""
-    row = next(iter(db.query(f"{_ROW} entries.key = ?", [key])), None)
+    row = next(iter(db.execute(f"{_ROW} entries.key = ?", [key])), None)
     if row is None or row["terms"] is None:
         return True
     words = _make_words(db, row)
@@ -68,9 +72,9 @@ def remove(db: Database, key: int) -> bool:
     return True
 
 
-def make_missing(db: Database, count: int = MADE_PER_TRANSACTION) -> int:
+def make_missing(db: Connection, count: int = MADE_PER_TRANSACTION) -> int:
     """Index up to `count` artifacts whose words are not in the index but should be; return their number."""
-    rows = list(db.query(_MISSING, [count]))
+    rows = list(db.execute(_MISSING, [count]))
     for row in rows:
         words = _make_words(db, row)
         if words is None:
@@ -80,12 +84,12 @@ def make_missing(db: Database, count: int = MADE_PER_TRANSACTION) -> int:
     return len(rows)
 
 
-def has_missing(db: Database) -> bool:
+def has_missing(db: Connection) -> bool:
     """Return whether `make_missing` has something to do."""
     return next(iter(db.execute(_MISSING, [1])), None) is not None
 
 
-def unknown_share(db: Database) -> float:
+def unknown_share(db: Connection) -> float:
     """Return the share of the index whose words belong to no artifact."""
     known = "SELECT key FROM entries WHERE terms IS NOT NULL"
     sql = f"SELECT count(*), coalesce(sum(id NOT IN ({known})), 0) FROM words_docsize"  # noqa: S608 - constant
@@ -93,7 +97,7 @@ def unknown_share(db: Database) -> float:
     return float(unknown / count) if count else 0.0
 
 
-def rebuild(db: Database) -> None:
+def rebuild(db: Connection) -> None:
     """Empty the index, so that `make_missing` makes it anew."""
     db.execute("INSERT INTO words (words) VALUES ('delete-all')")
     db.execute("UPDATE entries SET terms = NULL WHERE terms IS NOT NULL")
@@ -107,13 +111,9 @@ def _columns(words: str) -> tuple[str, str]:
     return " ".join(select_indexable(title)), " ".join(select_indexable(body))
 
 
-def _make_words(db: Database, row: Mapping[str, Any]) -> str | None:
+def _make_words(db: Connection, row: Row) -> str | None:
     """Return the words of a row, None if its text is damaged."""
     content = texts.Content(row["content"], row["digest"], row["chunk_chars"])
-    pieces = [texts.read_range(db, content, *span) for span in _decode_spans(row["indexed"])]
+    pieces = [texts.read_range(db, content, *span) for span in decode_spans(row["indexed"]) or ()]
     known = [piece for piece in pieces if piece is not None]
     return make_words(row["title"], known) if len(known) == len(pieces) else None
-
-
-def _decode_spans(indexed: str) -> Sequence[Span]:
-    return [(int(start), int(end)) for start, end in json.loads(indexed)]

@@ -16,13 +16,13 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.serve.look.hosted.operator import DAYS, FRESH_SECONDS, Operator, read_view
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.calls.base import CallLog
-from keyhole.store.calls.memory import MemoryCallLog
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import MemoryStores, open_stores, tenant_folder_name
 from keyhole.store.stores import Stores
 from tests.store.calls.samples import START, call
 from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import Cluster
+from tests.support.stores import MemoryCallLog
 
 TOKEN = "kW7-2hQxv9Zr4mTb"
 
