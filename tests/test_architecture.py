@@ -18,7 +18,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("_version",),
     ("errors", "records"),
-    ("sharing", "text"),
+    ("runtime", "text"),
     ("config",),
     ("budget", "fetch", "passages"),
     ("store",),
@@ -52,8 +52,8 @@ IO_FILES = {
         "adopt_running call large_output pages pending_reads read_pages recording retrieve sources stage_times "
         "stored_output tenants url_policy"
     ),
-    "serve": "handlers lazy_imports resources run stdio_stream tools",
-    "sharing": "fair_slots",
+    "serve": "handlers resources run stdio_stream tools",
+    "runtime": "fair_slots lazy_imports",
     "serve/mcp_app": "offer show_call",
     "serve/look": "live server",
     "serve/look/hosted": "gate operator pages",
@@ -69,7 +69,7 @@ IO_FILES = {
     "store": "backoff fallback forget_mark home ids open private_files running_output spool",
     "store/postgres": "database reads schema texts",
     "store/calls": "queries queue schema sqlite writes",
-    "store/sqlite": "damage file folder_lock forgetting keys migration rows schema search space store texts word_index",
+    "store/sqlite": "damage file folder_lock forgetting keys rows schema search space store texts word_index",
     "websearch": "engines_file failover panel",
     "websearch/engines": "custom ddgs searxng",
 }
@@ -215,7 +215,7 @@ SHORT_MODULES = {
     "retrieval/explain.py": "a port",
     "retrieval/progress.py": "a port",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
-    "sharing/owner.py": "a context variable that every layer reads",
+    "runtime/owner.py": "a context variable that every layer reads",
     "text/lazy_pattern.py": "used by every layer",
     "text/lower_case.py": "imported by a hook, which has no time for the tables of passages/words.py",
     "text/suggest.py": "imports difflib only when needed; used by config, cli and extract",

@@ -1,5 +1,8 @@
 """Search for known pages among real ones: `python -m benchmarks.search.known DATA PAGES… [--folder FOLDER]`.
 
+`--postgresql` starts a temporary PostgreSQL server and asks its store the same questions; the times are then those of
+the clock, because the work is that of another process.
+
 DATA is a folder as in answers.py: its documents are stored, and two questions about each are asked. PAGES are files
 with a JSON object on each line, with `url` and `html`; their pages are stored, too. Prints in which share of the
 questions the document is the first, among the first five, and among the first twenty results of the store and of the
@@ -20,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, cast
+from uuid import UUID
 
 from keyhole import extract
 from keyhole.config.config import Config
@@ -27,8 +31,14 @@ from keyhole.errors import KeyholeError
 from keyhole.passages.stems import index_terms, query_words
 from keyhole.records import Artifact
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.base import Store
+from keyhole.store.postgres.database import NO_TENANT, Database
+from keyhole.store.postgres.schema import prepare
+from keyhole.store.postgres.store import PostgresStore
+from keyhole.store.postgres.sweep import Limits
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.websearch.panel import Panel
+from tests.support.postgresql import find_binaries, run_cluster
 
 NOW = 1_780_000_000.0
 TTL = 30 * 86_400.0
@@ -50,6 +60,7 @@ def main() -> int:
     parser.add_argument("data", type=Path)
     parser.add_argument("pages", type=Path, nargs="*")
     parser.add_argument("--folder", type=Path, help="where the store is kept for the next run")
+    parser.add_argument("--postgresql", action="store_true", help="search in PostgreSQL too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         kept = options.folder or Path(folder)
@@ -62,10 +73,32 @@ def main() -> int:
         print(f"{stats.artifacts:,} pages, {stats.text_bytes / 1e6:.1f} MB of text, stored in {share:.2f} of its size")
         print("| | hit@1 | hit@5 | hit@20 | p50 ms | p95 ms |\n|---|---:|---:|---:|---:|---:|")
         questions = list(read_questions(options.data))
-        print(measure("store", questions, lambda text: [a.id for a in store.search(query_words(text), RESULTS)]))
-        print(measure("whole search", questions, whole_search(store)))
+        print(measure("store", questions, store_search(store), time.process_time))
+        print(measure("whole search", questions, whole_search(store), time.process_time))
+        if options.postgresql:
+            measure_postgresql(store, questions)
         store.close()
     return 0
+
+
+def measure_postgresql(filled: SqliteStore, questions: Sequence[Question]) -> None:
+    """Copy a store into PostgreSQL, and print the rows of its searches and the size of its tables."""
+    programs = find_binaries()
+    if programs is None:
+        raise SystemExit("no PostgreSQL on this machine")
+    with run_cluster(programs) as server:
+        database = Database(server.database(), 2, prepare)
+        store = PostgresStore(database, UUID(int=1), lambda: NOW, Limits(TTL, 10**12))
+        for row in filled.list(10**6):
+            artifact = filled.get(row.id)
+            store.put(artifact, " ".join(index_terms(artifact.title, artifact.main)))
+        print(measure("PostgreSQL", questions, store_search(store), time.perf_counter))
+        print(measure("whole search", questions, whole_search(store), time.perf_counter))
+        stats = store.stats()
+        with database.transaction(NO_TENANT) as connection:
+            found = connection.execute("SELECT pg_database_size(current_database()) AS bytes").fetchone() or {}
+        print(f"the database takes {found['bytes'] / stats.text_bytes:.2f} of the size of the text")
+        database.close()
 
 
 def fill(store: SqliteStore, data: Path, pages: Sequence[Path]) -> None:
@@ -122,7 +155,12 @@ def rows_of(data: Path, name: str) -> Iterator[dict[str, Any]]:
             yield from map(json.loads, lines)
 
 
-def whole_search(store: SqliteStore) -> Callable[[str], list[str]]:
+def store_search(store: Store) -> Callable[[str], list[str]]:
+    """Return the function that searches the store alone, and returns the ids of its artifacts in order."""
+    return lambda text: [artifact.id for artifact in store.search(query_words(text), RESULTS)]
+
+
+def whole_search(store: Store) -> Callable[[str], list[str]]:
     """Return the function that searches the store as the tool does, and returns the ids of its sources in order."""
     unused = cast("Any", None)
     product = Retrieval(Config(), unused, store, Panel([]), b"s" * 32, lambda: NOW, unused)
@@ -134,16 +172,18 @@ def whole_search(store: SqliteStore) -> Callable[[str], list[str]]:
     return search
 
 
-def measure(name: str, questions: Sequence[Question], find: Callable[[str], list[str]]) -> str:
-    """Return the row of a way to search."""
+def measure(
+    name: str, questions: Sequence[Question], find: Callable[[str], list[str]], clock: Callable[[], float]
+) -> str:
+    """Return the row of a way to search. `clock`: returns the seconds of a processor, or of a clock."""
     places, times = [], []
     for question in questions:
-        started = time.process_time()
+        started = clock()
         try:
             ids = find(question.text)
         except KeyholeError:
             ids = []
-        times.append((time.process_time() - started) * 1_000)
+        times.append((clock() - started) * 1_000)
         places.append(ids.index(question.id) if question.id in ids else RESULTS)
     shares = " | ".join(f"{sum(place < top for place in places) / len(places):.3f}" for top in TOPS)
     times.sort()

@@ -15,7 +15,7 @@ from keyhole.fetch.base import ApiCall
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.host_limits import MAX_PER_HOST
 from keyhole.records import Page
-from keyhole.sharing.owner import owned_by
+from keyhole.runtime.owner import owned_by
 from tests.fetch.test_client import names
 from tests.fetch.test_tls import NAME, tls  # noqa: F401 - a fixture
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve

@@ -19,7 +19,7 @@ from keyhole.fetch.base import ApiCall, FetchOptions
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.host_limits import MAX_HOSTS, MAX_PER_HOST, MAX_WAIT, HostLimits, parse_retry_after
 from keyhole.records import Page
-from keyhole.sharing.owner import owned_by
+from keyhole.runtime.owner import owned_by
 from tests.support.fakes import Clock
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve, unused_port
 

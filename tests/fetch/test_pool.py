@@ -13,7 +13,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.host_limits import MAX_PER_HOST
 from keyhole.fetch.pool import MAX_CONNECTIONS, MAX_IDLE, SPARE_CONNECTIONS, Connection, ConnectionPool
 from keyhole.fetch.urls import parse_target
-from keyhole.sharing.owner import owned_by
+from keyhole.runtime.owner import owned_by
 
 SITE = parse_target("https://site.example/page")
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

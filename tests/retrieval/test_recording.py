@@ -23,9 +23,8 @@ from keyhole.retrieval.session import Session, Visits
 from keyhole.serve import resources
 from keyhole.store.calls.queue import MAX_WAITING, CallQueue
 from keyhole.store.calls.record import CallRecord
-from tests.support.fakes import HANGS, Clock, FakeEngine, page
+from tests.support.fakes import HANGS, Clock, FakeEngine, MemoryCallLog, page
 from tests.support.product import retrieval
-from tests.support.stores import MemoryCallLog
 
 URL = "https://docs.example/pumps"
 BODY = "<main><h1>Pumps</h1>" + "".join(f"<p>Paragraph {n} about valves and seals.</p>" for n in range(300)) + "</main>"

@@ -21,8 +21,7 @@ from keyhole.store.calls.base import CallLog
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import LocalStores
 from keyhole.websearch.panel import Panel
-from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, page
-from tests.support.stores import MemoryCallLog
+from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, MemoryCallLog, page
 from tests.support.waiting import wait_for
 
 URL = "https://a.example/"

@@ -16,9 +16,8 @@ from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import CallRecord
 from keyhole.store.ids import random_id
 from tests.serve.test_tools import ERAS, URL, ready
-from tests.support.fakes import Clock, page
+from tests.support.fakes import Clock, MemoryCallLog, page
 from tests.support.product import retrieval
-from tests.support.stores import MemoryCallLog
 
 
 def record_clients(count: int, era: str) -> list[CallRecord]:

@@ -90,7 +90,7 @@ def _ask(
 
 def test_a_deferred_package_is_complete_when_it_is_used() -> None:
     program = (
-        "import sys\nfrom keyhole.serve.lazy_imports import deferred_imports\n"
+        "import sys\nfrom keyhole.runtime.lazy_imports import deferred_imports\n"
         "with deferred_imports(): import mcp.server.lowlevel.server\n"
         "assert 'mcp.client' not in sys.modules; from mcp import Client; from mcp.server import MCPServer, Server; "
         "import mcp; assert mcp.server.Server is Server is mcp.server.lowlevel.server.Server; "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
@@ -20,6 +20,8 @@ from keyhole.records import (
     SearchRequest,
 )
 from keyhole.store.base import Span, Store, StoreStats, Traces, Verification, Word
+from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES
+from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.chunks import PackedText
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.forget_mark import Mark
@@ -280,3 +282,12 @@ _PORTS: tuple[type[Fetcher], type[Api], type[Engine], type[Store], type[Extracto
     BrokenStore,
     InProcessExtractor,
 )
+
+
+class MemoryCallLog(SqliteCallLog):
+    """A log of calls in memory."""
+
+    def __init__(
+        self, clock: Callable[[], float], ttl: float, max_calls: int = MAX_CALLS, max_bytes: int = MAX_LOG_BYTES
+    ) -> None:
+        super().__init__(None, clock, ttl, max_calls, max_bytes)

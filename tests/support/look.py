@@ -11,7 +11,7 @@ from keyhole.serve.look.app import build_pages
 from keyhole.serve.look.links import ServedLinks
 from keyhole.serve.look.page import LOOK, Look
 from keyhole.store.memory import MemoryStore
-from tests.support.stores import MemoryCallLog
+from tests.support.fakes import MemoryCallLog
 
 NOW = 1_700_000_000.0
 """The time of the pages: 2023-11-14 22:13:20 UTC."""

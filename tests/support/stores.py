@@ -9,18 +9,7 @@ from random import Random
 import pytest
 
 from keyhole.errors import KeyholeError
-from keyhole.store.base import Clock
-from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES
-from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.sqlite.store import SqliteStore
-
-
-class MemoryCallLog(SqliteCallLog):
-    """A log of calls in memory."""
-
-    def __init__(self, clock: Clock, ttl: float, max_calls: int = MAX_CALLS, max_bytes: int = MAX_LOG_BYTES) -> None:
-        super().__init__(None, clock, ttl, max_calls, max_bytes)
-
 
 Open = Callable[..., SqliteStore]
 

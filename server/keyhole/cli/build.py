@@ -6,11 +6,11 @@ import logging
 import os
 import time
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from keyhole.config.config import Config, build_user_agent
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.lazy_imports import hidden_modules
+from keyhole.runtime.lazy_imports import hidden_modules
 
 if TYPE_CHECKING:
     from keyhole.extract.workers.base import Extractor
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from keyhole.store.stores import Stores
 
 log = logging.getLogger(__name__)
-
-UNUSED_MODULES: Final = ("httpx._main", "numpy", "pandas")
-"""Optional modules that libraries import if they are installed, and that Keyhole never uses: the command line of httpx,
-which loads rich, and types that sqlite-utils can store."""
 
 
 def build(config: Config, extractor: Extractor | None = None, *, long_running: bool = False) -> Tenants:
@@ -46,7 +42,7 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
         select_engines,
     )
 
-    with hidden_modules(*UNUSED_MODULES):
+    with hidden_modules("httpx._main"):  # the command line of httpx, which loads rich
         from keyhole.fetch.client import HttpFetcher
         from keyhole.fetch.host_limits import HostLimits
 

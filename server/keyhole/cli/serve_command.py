@@ -23,7 +23,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     # Loading the protocol's types allocates half a million objects that live as long as the process. Garbage
     # collections during the load, and later ones that scan these objects, cost a tenth of the start time.
     gc.disable()
-    from keyhole.serve.lazy_imports import deferred_imports
+    from keyhole.runtime.lazy_imports import deferred_imports
 
     with nullcontext() if arguments.http else deferred_imports():
         from keyhole.serve.run import serve_http, serve_stdio

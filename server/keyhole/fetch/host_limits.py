@@ -20,7 +20,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.sharing.fair_slots import FairSlots
+from keyhole.runtime.fair_slots import FairSlots
 
 MAX_PER_HOST: Final = 6
 """Concurrent requests and open connections to one host, as many as browsers open. A search that reads five pages of one

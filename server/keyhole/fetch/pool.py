@@ -16,8 +16,8 @@ import httpcore
 from keyhole.fetch.byte_cap import ByteCapStream
 from keyhole.fetch.host_limits import MAX_PER_HOST
 from keyhole.fetch.urls import Target
-from keyhole.sharing.fair_slots import FairSlots
-from keyhole.sharing.owner import current_owner
+from keyhole.runtime.fair_slots import FairSlots
+from keyhole.runtime.owner import current_owner
 
 MAX_CONNECTIONS: Final = 64
 """Maximum of open connections of one server. A search fetches 10 pages at once, and several clients may share a server.

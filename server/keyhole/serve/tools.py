@@ -31,11 +31,11 @@ from keyhole.retrieval.dispatch import ARGUMENTS, argument_schema, dispatch
 from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session, Sessions
+from keyhole.runtime.owner import owned_by
 from keyhole.serve.handlers import resource_handlers
 from keyhole.serve.mcp_app import offer
 from keyhole.serve.mcp_app.show_call import show_call
 from keyhole.serve.resources import protocol_error
-from keyhole.sharing.owner import owned_by
 from keyhole.store.base import LOCAL
 from keyhole.store.calls.record import OK
 from keyhole.store.ids import random_id

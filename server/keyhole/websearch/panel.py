@@ -16,7 +16,7 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
-from keyhole.sharing.fair_slots import FairSlots
+from keyhole.runtime.fair_slots import FairSlots
 from keyhole.websearch.base import Engine
 from keyhole.websearch.breaker import Breakers
 from keyhole.websearch.engine_result import EngineResult, build_report

@@ -28,7 +28,7 @@ from keyhole.extract.workers.pool import (
     WorkerPool,
 )
 from keyhole.records import UNDIGESTED, Document, Page
-from keyhole.sharing.owner import owned_by
+from keyhole.runtime.owner import owned_by
 from tests.support.fakes import page
 from tests.support.hostile_readers import AUTOGROUP
 

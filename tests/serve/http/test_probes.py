@@ -18,9 +18,8 @@ from keyhole.serve.http.probes import ProbesMiddleware, check_stores
 from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog
 from keyhole.store.memory import MemoryStore
-from tests.support.fakes import Clock, artifact
+from tests.support.fakes import Clock, MemoryCallLog, artifact
 from tests.support.server_process import ServerProcess, get, server_process
-from tests.support.stores import MemoryCallLog
 
 
 class OneStore:

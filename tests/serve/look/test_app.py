@@ -13,8 +13,8 @@ import keyhole.serve.look.app as app
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.look.headers import POLICY
 from keyhole.serve.look.page import Look
+from tests.support.fakes import MemoryCallLog
 from tests.support.look import empty_look, page_client, words_of
-from tests.support.stores import MemoryCallLog
 
 FOLDER = Path(app.__file__).parent
 TEMPLATES = [path for path in sorted((FOLDER / "templates").glob("*.html")) if path.name != "export.html"]

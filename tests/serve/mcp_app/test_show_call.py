@@ -17,9 +17,8 @@ from keyhole.serve.mcp_app import show_call
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import OK, CallRecord, CallSummary, ReadText
 from keyhole.store.memory import MemoryStore
-from tests.support.fakes import Clock, artifact
+from tests.support.fakes import Clock, MemoryCallLog, artifact
 from tests.support.product import retrieval
-from tests.support.stores import MemoryCallLog
 
 TEXT = "First line of the page.\nA “passage” with \\ and 🐟.\n" * 40
 RESULT = "https://example.org/page\n…\n[end]"

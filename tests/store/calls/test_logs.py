@@ -23,9 +23,8 @@ from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.sweep import Limits
 from keyhole.store.scope import ALL, Scope
 from tests.store.calls.samples import START, call, calls, page, read_text
-from tests.support.fakes import Clock
+from tests.support.fakes import Clock, MemoryCallLog
 from tests.support.postgresql import Cluster
-from tests.support.stores import MemoryCallLog
 
 DAY = 86_400.0
 OpenLog = Callable[..., CallLog]

@@ -1,4 +1,4 @@
-"""Tests of the log's file: damage, other processes, a newer version, a missing folder, and the plans of its queries."""
+"""Tests of the log's file: damage, other processes, another version, a missing folder, and the plans of its queries."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_log_that_another_process_replaced_is_opened_again(log: SqliteCallLog,
     other.close()
 
 
-def test_the_log_of_a_newer_keyhole_is_refused_and_not_changed(log: SqliteCallLog, tmp_path: Path) -> None:
+def test_the_log_of_another_version_is_refused_and_not_changed(log: SqliteCallLog, tmp_path: Path) -> None:
     log.add(call())
     log.close()
     path = tmp_path / FILE_NAME
@@ -72,7 +72,7 @@ def test_the_log_of_a_newer_keyhole_is_refused_and_not_changed(log: SqliteCallLo
     with pytest.raises(KeyholeError) as caught:
         log.calls(9)
     assert caught.value.code is Code.STORE_UNAVAILABLE
-    assert "newer" in caught.value.message
+    assert "another version" in caught.value.message
     assert not list(tmp_path.glob("*.damaged-*"))
 
 

@@ -23,7 +23,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.frames import READING_ENDED, OutOfTimeError, UnreadError
 from keyhole.extract.workers.worker import Limits, Worker
 from keyhole.records import Document, Page
-from keyhole.sharing.fair_slots import FairSlots
+from keyhole.runtime.fair_slots import FairSlots
 
 log = logging.getLogger(__name__)
 

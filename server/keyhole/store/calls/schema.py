@@ -12,7 +12,7 @@ from keyhole.store.sqlite.damage import corruption_error
 from keyhole.store.sqlite.schema import begin_transaction, connect
 
 VERSION: Final = 1
-"""The version of the tables. A log of an older version has none yet."""
+"""The version of the tables."""
 
 TABLES: Final = {
     # `request` and the texts determine what later calls follow; see store/calls/relations.py.
@@ -92,7 +92,7 @@ TABLES: Final = {
 def open_log(path: Path | None, now: float) -> sqlite3.Connection:
     """Open the file of a log, and create its tables if it is new. None opens a log in memory.
 
-    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of a newer Keyhole, which is not changed.
+    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of another version, which is not changed.
     """
     connection = connect(path)
     with ExitStack() as undo:
@@ -121,8 +121,8 @@ def _read_version(connection: sqlite3.Connection) -> int:
         tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
     finally:
         connection.rollback()
-    if version > VERSION:
-        raise KeyholeError(Code.STORE_UNAVAILABLE, "the log of calls was written by a newer Keyhole")
+    if version not in (0, VERSION):
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the log of calls was written by another version of Keyhole")
     if tables != (TABLES if version else {}):
         raise corruption_error("the tables of the log are not those of its version")
     return int(version)

@@ -1,4 +1,4 @@
-"""The tables of the logs of calls in PostgreSQL: one migration of the schema."""
+"""The tables of the logs of calls in PostgreSQL."""
 
 from __future__ import annotations
 

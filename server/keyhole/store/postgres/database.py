@@ -62,7 +62,7 @@ class Connection(psycopg.Connection[dict[str, Any]]):
 class Database:
     """A pool of connections shared by all threads and tenants. It is opened by the first use, also after `close`.
 
-    `prepare` creates or migrates the tables; it is called with the first connection.
+    `prepare` creates the tables; it is called with the first connection.
     """
 
     def __init__(self, url: str, connections: int, prepare: Callable[[Connection], None]) -> None:

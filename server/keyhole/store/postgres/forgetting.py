@@ -15,14 +15,15 @@ from keyhole.store.scope import Scope
 
 SECONDS: Final = 60.0
 """Seconds for a statement that reads or deletes all rows of a tenant, and for the transactions before it to end."""
-# Texts are locked first, as `put` does, to avoid a deadlock.
+# Texts are locked first, as `put` does, to avoid a deadlock; an artifact that is put between both statements stays.
 _LOCK_TEXTS: Final = """
 SELECT key FROM keyhole.contents WHERE tenant = %s AND key IN (
     SELECT content FROM keyhole.artifacts WHERE tenant = %s AND id = ANY(%s)
 ) ORDER BY key FOR UPDATE
 """
 _LOCK_ROWS: Final = """
-SELECT key, id FROM keyhole.artifacts WHERE tenant = %s AND id = ANY(%s) ORDER BY key FOR UPDATE
+SELECT key, id FROM keyhole.artifacts WHERE tenant = %s AND id = ANY(%s) AND content = ANY(%s)
+ORDER BY key FOR UPDATE
 """
 
 
@@ -37,8 +38,8 @@ def match(connection: Connection, tenant: UUID, scope: Scope) -> frozenset[str]:
 def remove(connection: Connection, tenant: UUID, ids: Sequence[str]) -> frozenset[str]:
     """Delete artifacts without tombstones; return the ids of those that were stored."""
     wanted = {to_storable(id): id for id in ids}
-    connection.execute(_LOCK_TEXTS, [tenant, tenant, list(wanted)])
-    rows = connection.execute(_LOCK_ROWS, [tenant, list(wanted)]).fetchall()
+    texts = [row["key"] for row in connection.execute(_LOCK_TEXTS, [tenant, tenant, list(wanted)])]
+    rows = connection.execute(_LOCK_ROWS, [tenant, list(wanted), texts]).fetchall()
     drop_artifacts(connection, tenant, [row["key"] for row in rows], None)
     return frozenset(wanted[row["id"]] for row in rows)
 

@@ -1,4 +1,4 @@
-"""The schema in PostgreSQL, created and migrated by the first server, and the installation's secret.
+"""The schema in PostgreSQL, created by the first server, and the installation's secret.
 
 Every table of tenant data has a column for the tenant, and every statement names it. Row-level security is a second
 protection: a transaction sets `keyhole.tenant`, and the tables show no other rows, even to the role that owns them.
@@ -17,10 +17,12 @@ from keyhole.store.postgres.call_tables import CALL_TABLES, CREATE_CALL_TABLES
 from keyhole.store.postgres.database import GRACE, TIMEOUT, Connection
 from keyhole.store.postgres.marks import CREATE_FORGETS
 
-MIGRATION_SECONDS: Final = 600.0
-"""Time limit of a migration. Servers that start meanwhile wait for its end."""
-MIGRATION_LOCK: Final = 0x6B657968_6F6C6501
-"""Number of the advisory lock for migrations: "keyhole" and a one."""
+SETUP_SECONDS: Final = 60.0
+"""Time limit of creating the tables. Servers that start meanwhile wait for its end."""
+SETUP_LOCK: Final = 0x6B657968_6F6C6501
+"""Number of the advisory lock for creating the tables: "keyhole" and a one."""
+SCHEMA_VERSION: Final = 6
+"""The version of the tables. Those before it were in no release."""
 
 _GUARDED_TABLES: Final = (
     "totals",
@@ -34,7 +36,7 @@ _GUARDED_TABLES: Final = (
     *CALL_TABLES,
 )
 
-_MIGRATIONS: Final[tuple[LiteralString, ...]] = (
+_TABLES: Final[tuple[LiteralString, ...]] = (
     """
 CREATE TABLE keyhole.installation (
     one boolean PRIMARY KEY DEFAULT true CHECK (one), version integer NOT NULL, secret bytea NOT NULL
@@ -61,13 +63,14 @@ CREATE TABLE keyhole.artifacts (
     content bigint NOT NULL REFERENCES keyhole.contents, chars integer NOT NULL, size bigint NOT NULL,
     damaged boolean NOT NULL DEFAULT false, request uuid NOT NULL, fetched_at double precision NOT NULL,
     last_access double precision NOT NULL, published text NOT NULL, language text NOT NULL, url text NOT NULL,
-    record text NOT NULL, UNIQUE (tenant, id)
+    record text NOT NULL, main_end integer, pinned boolean NOT NULL DEFAULT false, UNIQUE (tenant, id)
 );
 CREATE INDEX artifacts_by_request ON keyhole.artifacts (tenant, request, fetched_at);
 CREATE INDEX artifacts_by_fetch ON keyhole.artifacts (tenant, fetched_at DESC, id);
 CREATE INDEX artifacts_by_access ON keyhole.artifacts (tenant, last_access, key);
 CREATE INDEX artifacts_by_content ON keyhole.artifacts (content);
 CREATE INDEX artifacts_damaged ON keyhole.artifacts (tenant) WHERE damaged;
+CREATE INDEX artifacts_pinned ON keyhole.artifacts (tenant) WHERE pinned;
 CREATE TABLE keyhole.words (
     key bigint PRIMARY KEY REFERENCES keyhole.artifacts ON DELETE CASCADE, tenant uuid NOT NULL,
     stems bigint[] NOT NULL
@@ -90,34 +93,27 @@ CREATE TABLE keyhole.vectors (
 ALTER TABLE keyhole.vectors ALTER vector SET STORAGE EXTERNAL;
 CREATE INDEX vectors_by_number ON keyhole.vectors (tenant, number);
 """,
-    "ALTER TABLE keyhole.artifacts ADD COLUMN main_end integer",
-    "ALTER TABLE keyhole.artifacts ADD COLUMN pinned boolean NOT NULL DEFAULT false; "
-    "CREATE INDEX artifacts_pinned ON keyhole.artifacts (tenant) WHERE pinned",
     CREATE_CALL_TABLES,
     CREATE_FORGETS,
 )
-"""Migrations from each version to the next; the first starts from an empty database. Released migrations never change.
-New columns need defaults, because servers of the previous version still write while others are updated."""
-SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 
 def prepare(connection: Connection) -> None:
-    """Create or migrate the tables. One server does it, and the others wait.
+    """Create the tables. One server does it, and the others wait.
 
-    Raises KeyholeError (store_unavailable) for tables of a newer Keyhole, which are not changed.
+    Raises KeyholeError (store_unavailable) for tables of another version, which are not changed.
     """
-    if _read_version(connection) == SCHEMA_VERSION:
+    if _is_prepared(connection):
         return
-    connection.answer_timeout = MIGRATION_SECONDS + GRACE
+    connection.answer_timeout = SETUP_SECONDS + GRACE
     try:
         with connection.transaction():
-            connection.execute("SELECT set_config('statement_timeout', %s, true)", [str(int(MIGRATION_SECONDS * 1000))])
-            # A server suspended during the migration must not hold the lock forever.
+            connection.execute("SELECT set_config('statement_timeout', %s, true)", [str(int(SETUP_SECONDS * 1000))])
+            # A server suspended meanwhile must not hold the lock forever.
             connection.execute("SET LOCAL idle_in_transaction_session_timeout = 10000")
-            connection.execute(
-                "SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(%s)", [MIGRATION_LOCK]
-            )
-            _migrate(connection, _read_version(connection))
+            connection.execute("SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(%s)", [SETUP_LOCK])
+            if not _is_prepared(connection):
+                _create_tables(connection)
     finally:
         connection.answer_timeout = TIMEOUT + GRACE
 
@@ -128,32 +124,28 @@ def read_secret(connection: Connection) -> bytes:
     return bytes(row["secret"]) if row else b""
 
 
-def _read_version(connection: Connection) -> int:
-    """Return the version of the existing tables, or 0."""
+def _is_prepared(connection: Connection) -> bool:
+    """Return whether the tables exist. Raises KeyholeError (store_unavailable) for those of another version."""
     # Not to_regclass(): in a transaction that has waited for a lock, it returns the state before the wait.
     sql = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'keyhole' AND tablename = 'installation'"
     if not connection.execute(sql).rowcount:
-        return 0
+        return False
     row = connection.execute("SELECT version FROM keyhole.installation").fetchone()
-    version = int(row["version"]) if row else 0
-    if version > SCHEMA_VERSION:
-        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by a newer Keyhole")
-    return version
+    if row is None or row["version"] != SCHEMA_VERSION:
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by another version of Keyhole")
+    return True
 
 
-def _migrate(connection: Connection, version: int) -> None:
-    if version == SCHEMA_VERSION:
-        return
+def _create_tables(connection: Connection) -> None:
     if not connection.execute("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'keyhole'").rowcount:
         # Not IF NOT EXISTS: it needs the right to create schemas even if the operator has created this one.
         connection.execute("CREATE SCHEMA keyhole")
-    for migration in _MIGRATIONS[version:]:
-        connection.execute(migration)
+    for statements in _TABLES:
+        connection.execute(statements)
     for table in _GUARDED_TABLES:
         connection.execute(_guard_sql(table))
     connection.execute(
-        "INSERT INTO keyhole.installation (version, secret) VALUES (%s, %s) "
-        "ON CONFLICT (one) DO UPDATE SET version = excluded.version",
+        "INSERT INTO keyhole.installation (version, secret) VALUES (%s, %s)",
         [SCHEMA_VERSION, secrets.token_bytes(SECRET_BYTES)],
     )
 
@@ -161,6 +153,6 @@ def _migrate(connection: Connection, version: int) -> None:
 def _guard_sql(table: str) -> str:
     return (
         f"ALTER TABLE keyhole.{table} ENABLE ROW LEVEL SECURITY; ALTER TABLE keyhole.{table} FORCE ROW LEVEL SECURITY; "
-        f"DROP POLICY IF EXISTS own ON keyhole.{table}; CREATE POLICY own ON keyhole.{table} "
+        f"CREATE POLICY own ON keyhole.{table} "
         "USING (tenant = nullif(current_setting('keyhole.tenant', true), '')::uuid)"
     )

@@ -1,7 +1,8 @@
 """SQL for searching PostgreSQL: term counts, posting lists and filtered columns.
 
-A term is stored as a 64-bit hash keyed by its tenant, and a GIN index maps each hash to its artifacts. So a term may
-have any length and characters, a posting list belongs to one tenant, and the index does not reveal words.
+A term and its frequency in an artifact are stored as one 64-bit number, a hash keyed by the tenant. A GIN index maps
+each number to its artifacts. So a term may have any length and characters, a posting list belongs to one tenant, and
+the index does not reveal words.
 """
 
 from __future__ import annotations
@@ -12,22 +13,32 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from keyhole.records import TOPIC
 from keyhole.store.base import Word
 from keyhole.store.filters import Facets, Filters, passes
+from keyhole.store.postgres.bm25 import (
+    FREQUENCIES,
+    PostingList,
+    count_terms,
+    rank_by_length,
+    rarity,
+    sort_best_first,
+    sum_scores,
+)
 from keyhole.store.postgres.database import Connection
-from keyhole.store.term_lookup import PostingList, limit_rows, list_forms, list_terms, plan_lists, select_best
+from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, list_forms, select_rare
 
 PLANNER_SETTINGS: Final = "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; "
 """Settings of a transaction that searches. Without them the planner prefers to scan all stems, because it does not know
 that they are stored outside their rows."""
 _COUNTS: Final = """
-SELECT term, (SELECT count(*) FROM keyhole.words WHERE tenant = %s AND stems @> ARRAY[term]) AS artifacts
+SELECT term, (SELECT count(*) FROM keyhole.words WHERE tenant = %s AND stems && ARRAY(
+    SELECT term + step FROM generate_series(0, %s) AS step
+)) AS artifacts
 FROM unnest(%s::bigint[]) AS term
 """
 _LISTS: Final = """
-SELECT term, ARRAY(SELECT key FROM keyhole.words WHERE tenant = %s AND stems @> ARRAY[term]) AS keys
-FROM unnest(%s::bigint[]) AS term
+SELECT term, step, ARRAY(SELECT key FROM keyhole.words WHERE tenant = %s AND stems @> ARRAY[term + step]) AS keys
+FROM unnest(%s::bigint[]) AS term, generate_series(0, %s) AS step
 """
 _FACETS: Final = """
 SELECT key, chars, url, published, fetched_at, language FROM keyhole.artifacts
@@ -47,21 +58,22 @@ class SearchScope:
 
 
 def hash_stems(tenant: UUID, words: str) -> str:
-    """Return the hashes of an artifact's search terms as a PostgreSQL array literal."""
-    return _to_array(map(_make_hasher(tenant), list_terms(words)))
+    """Return the hashes of an artifact's search terms with their frequencies as a PostgreSQL array literal."""
+    hash_term = _make_hasher(tenant)
+    return _to_array(hash_term(term) + step for term, step in count_terms(words))
 
 
 def search_keys(connection: Connection, words: Sequence[Word], limit: int, scope: SearchScope, total: int) -> list[int]:
     """Return the keys of the best `limit` artifacts for the words, best first. `total`: artifacts of the tenant."""
     forms = list_forms(words)
-    terms = {prefix + form for each in forms for form in each for prefix in ("", TOPIC)}
-    lists = plan_lists(forms, _count_terms(connection, scope.tenant, terms), total)
-    keys: list[int] = []
-    for lists_to_read in dict.fromkeys(limit_rows(lists)):
-        if len(keys) < limit and lists_to_read:
-            scores = _score_keys(connection, scope.tenant, lists_to_read)
-            keys = select_best(scores, limit, lambda keys: _filter_keys(connection, keys, scope))
-    return keys
+    counts = _count_terms(connection, scope.tenant, {form for each in forms for form in each})
+    lists = _read_lists(connection, scope.tenant, select_rare(forms, counts), counts, total)
+    scores = sum_scores(lists)
+    candidates = sort_best_first(scores, limit * CANDIDATES_PER_RESULT)
+    lengths = _filter_keys(connection, candidates, scope)
+    if len(lengths) < limit and len(candidates) < len(scores):
+        lengths = _filter_keys(connection, list(scores), scope)
+    return rank_by_length(lists, lengths)[:limit]
 
 
 def contains_words(connection: Connection, tenant: UUID, words: Sequence[Word]) -> tuple[bool, ...]:
@@ -70,18 +82,18 @@ def contains_words(connection: Connection, tenant: UUID, words: Sequence[Word]) 
     return tuple(any(counts.get(form) for form in ((word,) if isinstance(word, str) else word)) for word in words)
 
 
-def _score_keys(connection: Connection, tenant: UUID, lists: Sequence[PostingList]) -> dict[int, float]:
-    """Return for every key the sum of the weights of its lists."""
+def _read_lists(
+    connection: Connection, tenant: UUID, terms: Sequence[str], counts: Mapping[str, int], total: int
+) -> list[PostingList]:
+    """Return the posting lists of terms that `counts` artifacts of `total` contain."""
     hash_term = _make_hasher(tenant)
-    hashes = {term: hash_term(term) for each in lists for term in each.terms}
-    rows = connection.execute(_LISTS, [tenant, _to_array(sorted(set(hashes.values())))], binary=True)
-    keys = {row["term"]: row["keys"] for row in rows}
-    scores: dict[int, float] = {}
-    get_score = scores.get
-    for each in lists:
-        for key in frozenset[int]().union(*(keys[hashes[term]] for term in each.terms)):
-            scores[key] = get_score(key, 0.0) + each.weight
-    return scores
+    terms_by_hash = {hash_term(term): term for term in terms}
+    values = [tenant, _to_array(terms_by_hash), len(FREQUENCIES) - 1]
+    return [
+        PostingList(rarity(counts[terms_by_hash[row["term"]]], total), FREQUENCIES[row["step"]], frozenset(row["keys"]))
+        for row in connection.execute(_LISTS, values, binary=True)
+        if row["keys"]
+    ]
 
 
 def _filter_keys(connection: Connection, keys: Sequence[int], scope: SearchScope) -> dict[int, int]:
@@ -103,18 +115,21 @@ def _count_terms(connection: Connection, tenant: UUID, terms: Iterable[str]) -> 
     """Return how many artifacts contain each term, without terms that none contains."""
     hash_term = _make_hasher(tenant)
     terms_by_hash = {hash_term(term): term for term in terms}
-    rows = connection.execute(_COUNTS, [tenant, _to_array(terms_by_hash)], binary=True)
+    rows = connection.execute(_COUNTS, [tenant, len(FREQUENCIES) - 1, _to_array(terms_by_hash)], binary=True)
     return {terms_by_hash[row["term"]]: row["artifacts"] for row in rows if row["artifacts"]}
 
 
 def _make_hasher(tenant: UUID) -> Callable[[str], int]:
-    """Return a function that hashes a term to 64 bits, keyed by the tenant's number."""
+    """Return a function that hashes a term to 64 bits, keyed by the tenant's number, of which the last three are 0.
+
+    The number of the term's frequency is added to it.
+    """
     keyed = hashlib.blake2b(digest_size=8, key=tenant.bytes)
 
     def hash_term(term: str) -> int:
         digest = keyed.copy()
         digest.update(term.encode("utf-8", "surrogatepass"))
-        return int.from_bytes(digest.digest(), "big", signed=True)
+        return int.from_bytes(digest.digest(), "big", signed=True) & -len(FREQUENCIES)
 
     return hash_term
 

@@ -11,11 +11,12 @@ from sqlite3 import Connection
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.lazy_imports import hidden_modules
 from keyhole.store.sqlite import word_index
 from keyhole.store.sqlite.damage import corruption_error
 
 BUSY_TIMEOUT: Final = 5.0
-"""Seconds to wait for another process. Writes take milliseconds, so a longer wait means a stuck disk or a migration."""
+"""Seconds to wait for another process. Writes take milliseconds, so a longer wait means a stuck disk."""
 LOCK_PAUSE: Final = 0.001
 """Seconds between two attempts to lock the file for writing."""
 SAFE_WAL_VERSION: Final = (3, 51, 3)
@@ -83,7 +84,7 @@ SCHEMA: Final = {
 SCHEMA_VERSION: Final = 7
 """The version of the schema. Those before it were in no release."""
 MAX_VERSION: Final = 1 << 16
-"""Upper bound of a plausible version; a larger number is damage rather than a newer Keyhole."""
+"""Upper bound of a plausible version; a larger number is damage rather than another version of Keyhole."""
 
 
 def open_file(path: Path) -> Connection:
@@ -135,7 +136,8 @@ def connect(path: Path | None) -> Connection:
 
 def _create_tables(connection: Connection) -> None:
     """Create the tables, unless another process has done so."""
-    from sqlite_utils import Database  # here, because it takes 20 ms to import, and most files have their tables
+    with hidden_modules("numpy", "pandas"):  # it would import them if they are installed
+        from sqlite_utils import Database  # takes 20 ms, and most files have their tables
 
     db = Database(connection, execute_plugins=False)
     begin_transaction(connection, write=True)

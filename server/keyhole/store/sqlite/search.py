@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from keyhole.store.base import Word
 from keyhole.store.filters import Facets, Filters, passes
-from keyhole.store.sqlite.word_index import TITLE_WEIGHT
-from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, MAX_ROWS, MAX_WORDS, list_forms
+from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, TITLE_WEIGHT, list_forms, select_rare
 
 _RANKED: Final = (
     f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {TITLE_WEIGHT}, 1.0), rowid DESC LIMIT ?"  # noqa: S608 - constant
@@ -42,22 +41,6 @@ def search_keys(db: sqlite3.Connection, words: Sequence[Word], limit: int, scope
         if len(found) >= limit or len(keys) < most:
             break
     return [key for key in keys if key in found][:limit]
-
-
-def select_rare(words: Sequence[tuple[str, ...]], counts: Mapping[str, int]) -> list[str]:
-    """Return the forms of the rarest words that artifacts contain, which match at most `MAX_ROWS` rows together.
-
-    `counts`: how many artifacts contain each form. The rarest word is always among them.
-    """
-    sizes = {forms: sum(counts.get(form, 0) for form in forms) for forms in words}
-    found = sorted((size, forms) for forms, size in sizes.items() if size)[:MAX_WORDS]
-    chosen, rows = list[str](), 0
-    for size, forms in found:
-        rows += size
-        if chosen and rows > MAX_ROWS:
-            break
-        chosen += [form for form in forms if counts.get(form)]
-    return list(dict.fromkeys(chosen))
 
 
 def build_match(terms: Iterable[str]) -> str:

@@ -92,23 +92,12 @@ def drop_expired(db: Connection, limits: Limits) -> int:
 def shrink_file(db: Connection, max_count: int) -> int:
     """Release up to `max_count` free pages, keeping SPARE_PAGES; return the number released."""
     pages = min(max_count, _read_pragma(db, "freelist_count") - SPARE_PAGES)
-    if pages <= 0 or not is_shrinkable(db):
+    if pages <= 0:
         return 0
     for _ in range(pages):
         # One page at a time: Python's sqlite3 runs a single step of a statement without columns, which is one page.
         db.execute("PRAGMA incremental_vacuum(1)")
     return pages
-
-
-def is_shrinkable(db: Connection) -> bool:
-    """Return whether the file can shrink page by page. Files of older versions need `vacuum_file` first."""
-    return _read_pragma(db, "auto_vacuum") != 0
-
-
-def vacuum_file(db: Connection) -> None:
-    """Rewrite the file without free pages and make it shrinkable. Must be called outside a transaction."""
-    db.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    db.execute("VACUUM")
 
 
 def _read_pragma(db: Connection, name: str) -> int:

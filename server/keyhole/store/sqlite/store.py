@@ -175,9 +175,6 @@ class SqliteStore:
         ):
             while count := self._database.run(drop_batch, write=True):
                 dropped += count
-        if not self._database.run(space.is_shrinkable):
-            with suppress(KeyholeError):  # the disk is too full, or other processes are reading
-                self._database.run(space.vacuum_file, write=None)
         self._rebuild_words(word_index.UNKNOWN_SHARE)
         while self._database.run(partial(space.shrink_file, max_count=space.PAGES_FREED_PER_TRANSACTION), write=True):
             pass

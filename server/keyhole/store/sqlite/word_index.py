@@ -14,10 +14,9 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection, Row
 from typing import Final
 
-from keyhole.records import TOPIC
 from keyhole.store.base import Span
 from keyhole.store.sqlite import texts
-from keyhole.store.term_lookup import make_words, select_indexable
+from keyhole.store.term_lookup import make_words, select_indexable, split_words
 
 VERSION: Final = 1
 """The version of the words that `index_terms` in passages/stems.py makes. With another one, an index is made anew."""
@@ -27,8 +26,6 @@ MAX_REMOVED: Final = 100
 """Artifacts whose words are removed in one transaction, in about a second, during which no other process can write."""
 UNKNOWN_SHARE: Final = 0.1
 """Share of the index that may belong to no artifact, until `collect` makes the index anew."""
-TITLE_WEIGHT: Final = 3.0
-"""The weight of a word in a title beside one in a text, for bm25()."""
 
 _ROW: Final = (
     "SELECT entries.key, title, indexed, terms, content, digest, chunk_chars FROM entries "
@@ -105,9 +102,7 @@ def rebuild(db: Connection) -> None:
 
 def _columns(words: str) -> tuple[str, str]:
     """Return the words of the title and those of the text, without words that the index cannot hold."""
-    terms = words.encode("utf-8", "replace").decode().split()
-    title = (term.removeprefix(TOPIC) for term in terms if term.startswith(TOPIC))
-    body = (term for term in terms if not term.startswith(TOPIC))
+    title, body = split_words(words.encode("utf-8", "replace").decode())
     return " ".join(select_indexable(title)), " ".join(select_indexable(body))
 
 

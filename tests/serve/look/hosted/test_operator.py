@@ -20,9 +20,8 @@ from keyhole.store.memory import MemoryStore
 from keyhole.store.open import MemoryStores, open_stores, tenant_folder_name
 from keyhole.store.stores import Stores
 from tests.store.calls.samples import START, call
-from tests.support.fakes import Clock, artifact
+from tests.support.fakes import Clock, MemoryCallLog, artifact
 from tests.support.postgresql import Cluster
-from tests.support.stores import MemoryCallLog
 
 TOKEN = "kW7-2hQxv9Zr4mTb"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from keyhole.sharing.owner import current_owner, owned_by
+from keyhole.runtime.owner import current_owner, owned_by
 
 
 def test_outside_a_call_there_is_no_owner() -> None:

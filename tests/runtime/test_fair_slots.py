@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.sharing.fair_slots import FairSlots
-from keyhole.sharing.owner import owned_by
+from keyhole.runtime.fair_slots import FairSlots
+from keyhole.runtime.owner import owned_by
 
 
 class Calls:

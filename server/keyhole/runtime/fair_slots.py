@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from keyhole.sharing.owner import current_owner
+from keyhole.runtime.owner import current_owner
 
 
 class FairSlots:

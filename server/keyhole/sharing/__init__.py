@@ -1,1 +1,0 @@
-"""Sharing of limited resources among the callers of one server."""
