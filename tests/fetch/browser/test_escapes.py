@@ -6,6 +6,8 @@ strace sees all sockets of a real browser's processes, while a page over TLS tri
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,15 +42,23 @@ pytestmark = [
 ]
 
 
+FLAGS_LEFT_OUT = ("--blink-settings",)
 OPENERS = ("gio", "kde-open", "lp", "lpr", "sensible-browser", "xdg-email", "xdg-mime", "xdg-open", "xdg-settings")
 """Programs that open an address, look for one that does, or print."""
 
 
-@pytest.fixture(scope="module", params=installed_browsers())
-def visited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Visit:
-    """Try all ways with all flags but the one that leaves out images."""
-    folder, without = tmp_path_factory.mktemp("visit"), ("--blink-settings",)
-    return spring(folder, WAYS, has_tried_all, without, program=request.param)
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Visit]:
+    """Return the function that lets a browser try all ways, once, with all flags but the one that leaves out images."""
+    return cache(
+        lambda program: spring(tmp_path_factory.mktemp("visit"), WAYS, has_tried_all, FLAGS_LEFT_OUT, program=program)
+    )
+
+
+@pytest.fixture(params=installed_browsers())
+def visited(request: pytest.FixtureRequest, visit: Callable[[str], Visit]) -> Visit:
+    """Return the visit of each browser. A fixture of the module with parameters would visit again in random order."""
+    return visit(request.param)
 
 
 def test_nothing_that_a_page_does_sends_a_packet_to_anything_but_the_gateway(visited: Visit) -> None:
