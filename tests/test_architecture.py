@@ -212,7 +212,7 @@ SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
     "config/setting.py": "the form of one setting, beside the table of all",
     "extract/workers/base.py": "a port",
-    "retrieval/explain.py": "a port",
+    "retrieval/call_observer.py": "a port",
     "retrieval/progress.py": "a port",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "runtime/owner.py": "a context variable that every layer reads",

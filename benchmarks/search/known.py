@@ -35,7 +35,7 @@ from keyhole.store.base import Store
 from keyhole.store.postgres.database import NO_TENANT, Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import Limits
+from keyhole.store.postgres.sweep import TenantLimits
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.websearch.panel import Panel
 from tests.support.postgresql import find_binaries, run_cluster
@@ -88,7 +88,7 @@ def measure_postgresql(filled: SqliteStore, questions: Sequence[Question]) -> No
         raise SystemExit("no PostgreSQL on this machine")
     with run_cluster(programs) as server:
         database = Database(server.database(), 2, prepare)
-        store = PostgresStore(database, UUID(int=1), lambda: NOW, Limits(TTL, 10**12))
+        store = PostgresStore(database, UUID(int=1), lambda: NOW, TenantLimits(TTL, 10**12))
         for row in filled.list(10**6):
             artifact = filled.get(row.id)
             store.put(artifact, " ".join(index_terms(artifact.title, artifact.main)))

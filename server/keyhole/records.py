@@ -166,7 +166,7 @@ Place = tuple[float, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ArtifactPart:
     """A part of a stored text: `artifact.text` is only the part that begins at `start`, of `total` characters.
 
     `artifact.main_end` is a place in the whole text.

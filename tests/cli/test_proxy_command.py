@@ -9,23 +9,23 @@ import pytest
 from keyhole.cli.commands import build_parser
 from keyhole.cli.proxy_command import find_sign_in_url, open_servers, read_policy, read_servers
 from keyhole.errors import KeyholeError
-from keyhole.serve.proxy.entries import Entry
+from keyhole.serve.proxy.entries import ServerEntry
 from keyhole.serve.proxy.http_upstream import HttpUpstream
 from keyhole.serve.proxy.upstream import ProcessUpstream
 
 
-def servers(*words: str, **env: str) -> dict[str, Entry]:
+def servers(*words: str, **env: str) -> dict[str, ServerEntry]:
     return read_servers(build_parser().parse_args(["proxy", *words]), env)
 
 
 def test_everything_after_two_hyphens_is_the_servers_command() -> None:
     found = servers("--only", "x", "--", "/usr/bin/npx", "-y", "--", "z", "--only", "q")
-    assert found == {"npx": Entry(("/usr/bin/npx", "-y", "--", "z", "--only", "q"))}
+    assert found == {"npx": ServerEntry(("/usr/bin/npx", "-y", "--", "z", "--only", "q"))}
 
 
 def test_a_url_has_headers_whose_values_may_be_variables() -> None:
     found = servers("--url", "https://h.example/mcp", "--header", "X-Key: ${KEY}", KEY="k")
-    assert found == {"h.example": Entry(url="https://h.example/mcp", headers=(("X-Key", "k"),))}
+    assert found == {"h.example": ServerEntry(url="https://h.example/mcp", headers=(("X-Key", "k"),))}
     assert isinstance(open_servers(found)["h.example"], HttpUpstream)
 
 
@@ -35,7 +35,7 @@ def test_the_servers_of_a_configuration_file_are_read(tmp_path: Path, name: str)
     text = '{"mcpServers": {"a": {"command": "x"}}} // mine'
     path.write_text(text if name.endswith("json") else '[mcpServers.a]\ncommand = "x"\n')
     found = servers("--config", str(path))
-    assert found == {"a": Entry(("x",))}
+    assert found == {"a": ServerEntry(("x",))}
     assert isinstance(open_servers(found)["a"], ProcessUpstream)
 
 
@@ -82,11 +82,11 @@ def test_a_wrong_size_is_refused(size: str) -> None:
 @pytest.mark.parametrize(
     ("entries", "url"),
     [
-        ([Entry(url="https://h/mcp", headers=(("X-Team", "blue"),))], "https://h/mcp"),
-        ([Entry(url="https://h/mcp", headers=(("authorization", "mine"),))], ""),
-        ([Entry(url="https://h/mcp"), Entry(url="https://i/mcp")], ""),
-        ([Entry(("npx",))], ""),
+        ([ServerEntry(url="https://h/mcp", headers=(("X-Team", "blue"),))], "https://h/mcp"),
+        ([ServerEntry(url="https://h/mcp", headers=(("authorization", "mine"),))], ""),
+        ([ServerEntry(url="https://h/mcp"), ServerEntry(url="https://i/mcp")], ""),
+        ([ServerEntry(("npx",))], ""),
     ],
 )
-def test_the_credentials_of_callers_are_for_the_only_server_that_has_none(entries: list[Entry], url: str) -> None:
+def test_the_credentials_of_callers_are_for_the_only_server_that_has_none(entries: list[ServerEntry], url: str) -> None:
     assert find_sign_in_url(entries) == url

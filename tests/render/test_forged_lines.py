@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from keyhole.errors import RULES, Code, KeyholeError
 from keyhole.passages import select
-from keyhole.records import ArtifactSummary, Part, Source, Window
+from keyhole.records import ArtifactPart, ArtifactSummary, Source, Window
 from keyhole.render.answer import OWN_GAP_LINES, Style, error_answer, page_answer, window_answer
 from keyhole.render.boundary import boundary_mark
 from keyhole.render.sources import CitedSource, ListedSource, render_sources, shorten_snippet
@@ -146,7 +146,7 @@ def test_addresses_are_one_word_wherever_they_are_printed(path: str) -> None:
     window = Window(0, 5, 5)
     answers = [
         page_answer(stored, select("words", None, 99), Style(SECRET), following=None, has_query=False).text,
-        window_answer(Part(stored, 0, 5), window, Style(SECRET), following=None).text,
+        window_answer(ArtifactPart(stored, 0, 5), window, Style(SECRET), following=None).text,
         render_sources([], [], [ListedSource(Source(url, ""))], SECRET, brief=False),
         error_answer(KeyholeError(Code.EXPIRED_ARTIFACT, "expired", url=url)).text,
     ]

@@ -12,7 +12,7 @@ import pytest
 
 from keyhole.budget.budget import BRIEF_BELOW
 from keyhole.config.config import MIN_BUDGET, Config
-from keyhole.records import Artifact, Part, Selection, Window
+from keyhole.records import Artifact, ArtifactPart, Selection, Window
 from keyhole.render.answer import NOTICES, WEAK_BRIEFLY, Style, page_answer, window_answer
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import page
@@ -79,4 +79,4 @@ def artifact(notice: str) -> Artifact:
 
 
 def brief_notice(notice: str) -> str:
-    return window_answer(Part(artifact(notice), 0, 4), Window(0, 4, 4), BRIEF, following=None).text
+    return window_answer(ArtifactPart(artifact(notice), 0, 4), Window(0, 4, 4), BRIEF, following=None).text

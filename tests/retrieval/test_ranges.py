@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.config.config import MAX_BUDGET, Config
-from keyhole.records import Artifact, Part
+from keyhole.records import Artifact, ArtifactPart
 from keyhole.store.memory import MemoryStore
 from tests.retrieval.test_properties import TEXTS
 from tests.support.fakes import Clock, artifact
@@ -26,11 +26,11 @@ class PartOnlyStore(MemoryStore):
         super().__init__(Clock())
         self.requested: list[tuple[int, int]] = []
 
-    def part(self, id: str, start: int, end: int) -> Part:
+    def part(self, id: str, start: int, end: int) -> ArtifactPart:
         self.requested.append((start, end))
         kept = super().get(id)
         start = min(start, len(kept.text))
-        return Part(replace(kept, text=kept.text[start:end]), start, len(kept.text))
+        return ArtifactPart(replace(kept, text=kept.text[start:end]), start, len(kept.text))
 
     def get(self, id: str) -> Artifact:
         raise AssertionError("the whole text was read")
@@ -39,9 +39,9 @@ class PartOnlyStore(MemoryStore):
 class WholeTextStore(MemoryStore):
     """A store that returns the whole text as every part."""
 
-    def part(self, id: str, start: int, end: int) -> Part:
+    def part(self, id: str, start: int, end: int) -> ArtifactPart:
         kept = self.get(id)
-        return Part(kept, 0, len(kept.text))
+        return ArtifactPart(kept, 0, len(kept.text))
 
 
 @given(

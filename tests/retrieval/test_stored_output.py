@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyhole.records import Answer, Part
+from keyhole.records import Answer, ArtifactPart
 from keyhole.retrieval import stored_output
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
@@ -25,7 +25,7 @@ ID = "a" * 16
 class PartsOnly(MemoryStore):
     """A store from which nobody may read the whole text of an output."""
 
-    def part(self, id: str, start: int, end: int) -> Part:
+    def part(self, id: str, start: int, end: int) -> ArtifactPart:
         found = super().part(id, start, end)
         assert len(found.artifact.text) <= 1_000_000, "more than an excerpt was read"
         return found

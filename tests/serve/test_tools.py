@@ -15,7 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit
 from keyhole.retrieval.dispatch import parse_arguments
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.serve.tools import INSTRUCTIONS, Product, build_server, tool_list
+from keyhole.serve.tools import INSTRUCTIONS, GetRetrieval, build_server, tool_list
 from tests.support.fakes import FakeEngine, page
 from tests.support.product import retrieval
 
@@ -28,7 +28,7 @@ STANDARD = {
 """Keywords of JSON Schema, the only ones that clients understand."""
 
 
-def ready(product: Retrieval) -> Product:
+def ready(product: Retrieval) -> GetRetrieval:
     async def get(_tenant: str) -> Retrieval:
         return product
 

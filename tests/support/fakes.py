@@ -11,11 +11,11 @@ from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import DEFAULT_OPTIONS, Api, ApiCall, ApiReply, Fetcher, FetchOptions
 from keyhole.records import (
     Artifact,
+    ArtifactPart,
     ArtifactSummary,
     Document,
     Hit,
     Page,
-    Part,
     Place,
     SearchRequest,
 )
@@ -203,7 +203,7 @@ class BrokenStore:
     def get(self, id: str) -> Artifact:
         self._fail("get")
 
-    def part(self, id: str, start: int, end: int) -> Part:
+    def part(self, id: str, start: int, end: int) -> ArtifactPart:
         self._fail("part")
 
     def recent(self, url: str, since: float) -> Artifact | None:

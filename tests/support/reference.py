@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from keyhole.budget.budget import client_budget
 from keyhole.budget.clients import CLIENT_LIMITS, ClientLimits, limits_of
-from keyhole.cli.install.clients import CLIENTS, Client, Machine
+from keyhole.cli.install.clients import CLIENTS, Machine, McpClient
 from keyhole.cli.install.hook_clients import HOOK_CLIENTS
 from keyhole.config.config import SETTINGS, Config
 from keyhole.config.setting import Setting
@@ -219,7 +219,7 @@ def hook_files() -> str:
     return "\n".join(rows)
 
 
-def _registration_row(client: Client) -> str:
+def _registration_row(client: McpClient) -> str:
     machine = Machine("linux", Path("~"), Path(), {})
     project = f"`{client.project}`" if client.project else ""
     path = f"`{client.user_paths(machine)[0].as_posix()}`"

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import TOPIC, UNDIGESTED, Part
+from keyhole.records import TOPIC, UNDIGESTED, ArtifactPart
 from keyhole.store.base import Store, Traces
 from keyhole.store.filters import Filters
 from keyhole.store.forget_mark import FORGOTTEN, NO_MARK, Mark
@@ -145,7 +145,7 @@ class StoreContract(ABC):
         for start, end in ((edge - 1, edge), (edge, edge + 1), (edge - 4, edge + 4), (edge - 3, edge + 40_000)):
             start, end = max(0, start), max(0, end)
             stretch = replace(stored, text=stored.text[start:end])
-            assert store.part(stored.id, start, end) == Part(stretch, min(start, 120_000), 120_000)
+            assert store.part(stored.id, start, end) == ArtifactPart(stretch, min(start, 120_000), 120_000)
 
     @pytest.mark.parametrize(
         ("start", "end", "clamped_start", "text"),
@@ -157,11 +157,11 @@ class StoreContract(ABC):
     ) -> None:
         stored = artifact(text="0123456789")
         store.put(stored, "x")
-        assert store.part(stored.id, start, end) == Part(replace(stored, text=text), clamped_start, 10)
+        assert store.part(stored.id, start, end) == ArtifactPart(replace(stored, text=text), clamped_start, 10)
 
     def test_an_empty_text_has_an_empty_part(self, store: Store) -> None:
         store.put(artifact(text=""), "x")
-        assert store.part(artifact().id, 0, 5) == Part(artifact(text=""), 0, 0)
+        assert store.part(artifact().id, 0, 5) == ArtifactPart(artifact(text=""), 0, 0)
 
     @settings(
         deadline=None,

@@ -1,4 +1,4 @@
-"""Build the product from the settings: the only module that chooses the implementations behind the ports."""
+"""Build the tools from the settings: the only module that chooses the implementations behind the ports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def build(config: Config, extractor: Extractor | None = None, *, long_running: bool = False) -> Tenants:
-    """Build the product of each tenant. Files, workers and connections are opened by the first call that needs them.
+    """Build the tools of each tenant. Files, workers and connections are opened by the first call that needs them.
 
     `long_running`: True for a process that answers many calls.
     """

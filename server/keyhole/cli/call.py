@@ -47,7 +47,7 @@ class CallResult:
 
 
 @dataclass(slots=True)
-class ExplainRecorder:
+class ExplainObserver:
     """Records the pages and sources of one call for --explain, and wraps the extractor to record what it removed."""
 
     extractor: Extractor
@@ -100,19 +100,19 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 async def call_tool(
     build: Callable[[Extractor], Tenants], config: Config, tool: str, arguments: Mapping[str, Any], *, explain: bool
 ) -> CallResult:
-    """Call one tool and return its result. `build`: function that builds the product with an extractor."""
+    """Call one tool and return its result. `build`: function that builds the tools with an extractor."""
     from keyhole.extract.workers.pool import WorkerPool
     from keyhole.retrieval.dispatch import dispatch
 
-    recorder = ExplainRecorder(WorkerPool(config))
-    tenants = build(recorder if explain else recorder.extractor)
+    observer = ExplainObserver(WorkerPool(config))
+    tenants = build(observer if explain else observer.extractor)
     try:
-        product = tenants.of(LOCAL)
+        retrieval = tenants.of(LOCAL)
         with progress_bar(tool) as progress:
-            answer = await dispatch(replace(product, recorder=recorder), tool, arguments, progress, origin="command")
+            answer = await dispatch(replace(retrieval, observer=observer), tool, arguments, progress, origin="command")
         if not explain or answer.is_error:
             return CallResult(answer)
-        return CallResult(answer, await asyncio.to_thread(_explain, product, recorder, tool, arguments, answer))
+        return CallResult(answer, await asyncio.to_thread(_explain, retrieval, observer, tool, arguments, answer))
     finally:
         await tenants.aclose()
 
@@ -144,30 +144,30 @@ def progress_bar(label: str) -> Iterator[Progress]:
 
 
 def _explain(
-    product: Retrieval, recorder: ExplainRecorder, tool: str, arguments: Mapping[str, Any], answer: Answer
+    retrieval: Retrieval, observer: ExplainObserver, tool: str, arguments: Mapping[str, Any], answer: Answer
 ) -> PageView | SearchView | None:
     """Return the explanation of an answer, or None if its page is no longer stored."""
     from keyhole.retrieval.answer_view import build_page_view
 
     if tool == "search":
-        return _explain_search(recorder, str(arguments["query"]), answer)
-    artifact = recorder.artifact or _stored_artifact(product, str(arguments.get("id", "")))
+        return _explain_search(observer, str(arguments["query"]), answer)
+    artifact = observer.artifact or _stored_artifact(retrieval, str(arguments.get("id", "")))
     if artifact is None:
         return None
     reported: Any = answer.details["spans"]
     spans = tuple((start, end) for start, end, _ in reported)
-    return build_page_view(artifact, arguments.get("query"), spans, recorder.removed.get(artifact.url))
+    return build_page_view(artifact, arguments.get("query"), spans, observer.removed.get(artifact.url))
 
 
-def _explain_search(recorder: ExplainRecorder, query: str, answer: Answer) -> SearchView:
+def _explain_search(observer: ExplainObserver, query: str, answer: Answer) -> SearchView:
     from keyhole.retrieval.answer_view import build_search_view
 
-    spans = [_shown_spans(answer, each.artifact) if each.artifact else None for each in recorder.found]
+    spans = [_shown_spans(answer, each.artifact) if each.artifact else None for each in observer.found]
     rows: Any = answer.details["sources"]
     places = {row["url"]: number for number, row in enumerate(rows, start=1)}
-    numbers = [places.get(each.url, 0) for each in recorder.found]
-    removed = [recorder.removed.get(each.url, ()) for each in recorder.found]
-    return build_search_view(query, recorder.found, recorder.reports, recorder.ranked, spans, numbers, removed)
+    numbers = [places.get(each.url, 0) for each in observer.found]
+    removed = [observer.removed.get(each.url, ()) for each in observer.found]
+    return build_search_view(query, observer.found, observer.reports, observer.ranked, spans, numbers, removed)
 
 
 def _shown_spans(answer: Answer, artifact: Artifact) -> tuple[tuple[int, int], ...] | None:
@@ -175,9 +175,9 @@ def _shown_spans(answer: Answer, artifact: Artifact) -> tuple[tuple[int, int], .
     return tuple((start, end) for id, start, end in answer.shown if id == artifact.id) or None
 
 
-def _stored_artifact(product: Retrieval, id: str) -> Artifact | None:
+def _stored_artifact(retrieval: Retrieval, id: str) -> Artifact | None:
     try:
-        return product.store.get(id)
+        return retrieval.store.get(id)
     except KeyholeError:
         return None
 

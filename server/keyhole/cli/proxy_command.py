@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.proxy.entries import Entry, read_entries, read_header, read_url
+from keyhole.serve.proxy.entries import ServerEntry, read_entries, read_header, read_url
 from keyhole.serve.proxy.results import LEAST_BYTES
 from keyhole.serve.proxy.rewrite import Policy
 from keyhole.serve.proxy.upstream import ProcessUpstream, Upstream
@@ -26,11 +26,11 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     policy = read_policy(arguments)
     entries = read_servers(arguments, os.environ)
     servers = partial(open_servers, entries)
-    product = partial(build, config, long_running=True)
+    build_tenants = partial(build, config, long_running=True)
     if arguments.http:
         url = find_sign_in_url(list(entries.values()))
-        return proxy_http(config, policy, servers, product, arguments.host, arguments.port, url)
-    return proxy_stdio(config, policy, servers, product)
+        return proxy_http(config, policy, servers, build_tenants, arguments.host, arguments.port, url)
+    return proxy_stdio(config, policy, servers, build_tenants)
 
 
 def read_policy(arguments: argparse.Namespace) -> Policy:
@@ -48,7 +48,7 @@ def _tool_size(text: str) -> tuple[str, int]:
     return name, int(size)
 
 
-def read_servers(arguments: argparse.Namespace, env: Mapping[str, str]) -> dict[str, Entry]:
+def read_servers(arguments: argparse.Namespace, env: Mapping[str, str]) -> dict[str, ServerEntry]:
     """Return the servers that the command line names: a command, a URL, or those of a configuration file.
 
     Raises KeyholeError: invalid_argument.
@@ -64,8 +64,8 @@ def read_servers(arguments: argparse.Namespace, env: Mapping[str, str]) -> dict[
         return read_entries(_read_file(Path(path)), env)
     if url:
         address = read_url(url, env)
-        return {urlsplit(address).netloc.rpartition("@")[2]: Entry(url=address, headers=headers)}
-    return {words[0].rpartition("/")[2]: Entry(tuple(words))}
+        return {urlsplit(address).netloc.rpartition("@")[2]: ServerEntry(url=address, headers=headers)}
+    return {words[0].rpartition("/")[2]: ServerEntry(tuple(words))}
 
 
 def _read_file(path: Path) -> Mapping[str, Any]:
@@ -81,7 +81,7 @@ def _read_file(path: Path) -> Mapping[str, Any]:
     return settings if isinstance(settings, dict) else {}
 
 
-def find_sign_in_url(entries: Sequence[Entry]) -> str:
+def find_sign_in_url(entries: Sequence[ServerEntry]) -> str:
     """Return the URL of the server that gets the credentials of the callers, "" if there is none.
 
     It is the only server, and has no credentials of its own: those of a caller are for one server.
@@ -91,12 +91,12 @@ def find_sign_in_url(entries: Sequence[Entry]) -> str:
     return "" if others or "authorization" in names else entry.url
 
 
-def open_servers(entries: Mapping[str, Entry], authorization: str = "") -> Mapping[str, Upstream]:
+def open_servers(entries: Mapping[str, ServerEntry], authorization: str = "") -> Mapping[str, Upstream]:
     """Return servers that are not yet started. `authorization`: the caller's, for the only server, "" without one."""
     return {name: _open(entry, authorization) for name, entry in entries.items()}
 
 
-def _open(entry: Entry, authorization: str) -> Upstream:
+def _open(entry: ServerEntry, authorization: str) -> Upstream:
     if not entry.url:
         return ProcessUpstream(entry.command, dict(entry.env), entry.folder)
     from keyhole.serve.proxy.http_upstream import HttpUpstream

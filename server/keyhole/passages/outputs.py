@@ -13,7 +13,7 @@ from keyhole.passages.gaps import gap_line, insert_span, uncovered
 from keyhole.passages.lines import HEAD_SHARE, ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
-from keyhole.text.output import Mark, Output, Part, Shown, Span
+from keyhole.text.output import Mark, Output, OutputPart, Shown, Span
 
 if TYPE_CHECKING:
     from keyhole.passages.rank import WindowScores
@@ -208,7 +208,7 @@ def _with_rest(output: Output, start: int, end: int) -> Span:
     return start, end
 
 
-def _beginnings(output: Output) -> Iterator[tuple[Part, int]]:
+def _beginnings(output: Output) -> Iterator[tuple[OutputPart, int]]:
     """Yield the parts whose beginning is in the text, which may be an excerpt, with its offset there."""
     missing, joints = 0, deque(output.joints)
     for part in output.parts:

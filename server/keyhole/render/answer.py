@@ -14,7 +14,7 @@ from functools import partial
 from typing import Literal
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import UNDIGESTED, Answer, Artifact, Fault, Part, Repeat, Selection, Window
+from keyhole.records import UNDIGESTED, Answer, Artifact, ArtifactPart, Fault, Repeat, Selection, Window
 from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
 from keyhole.render.repeats import repeats_line
@@ -135,7 +135,7 @@ def page_answer(
     )
 
 
-def window_answer(part: Part, window: Window, style: Style, *, following: NextArguments | None) -> Answer:
+def window_answer(part: ArtifactPart, window: Window, style: Style, *, following: NextArguments | None) -> Answer:
     """Return the answer that shows `window`, a range of a stored text. `part` contains at least this range."""
     artifact = part.artifact
     is_main = window.total < part.total

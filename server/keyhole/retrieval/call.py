@@ -15,7 +15,7 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Window
 from keyhole.render.answer import error_answer
-from keyhole.retrieval.explain import CallRecorder
+from keyhole.retrieval.call_observer import CallObserver
 from keyhole.retrieval.session import NO_HISTORY, History, Session, Shown
 from keyhole.store.base import Store
 
@@ -139,13 +139,13 @@ def begin_call(
 
 
 async def answer_call(
-    call: Call, work: Coroutine[Any, Any, Answer], warning: Callable[[], str], recorder: CallRecorder
+    call: Call, work: Coroutine[Any, Any, Answer], warning: Callable[[], str], observer: CallObserver
 ) -> Answer:
     """Return the answer of `work`, or the answer for its error or timeout. Record the passages shown in the session.
 
     `warning` returns the store's warning code, which an error's text names too.
     """
-    recorder.budget(call.budget.size)
+    observer.budget(call.budget.size)
     try:
         async with asyncio.timeout_at(call.deadline):
             answer = await work

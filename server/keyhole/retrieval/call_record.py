@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from keyhole.records import Answer, Artifact, EngineReport, Ranked, Source
-from keyhole.retrieval.explain import NO_RECORDER, CallRecorder
+from keyhole.retrieval.call_observer import NO_OBSERVER, CallObserver
 from keyhole.retrieval.session import Visits
 from keyhole.store.calls.base import CallLog
 from keyhole.store.calls.queue import CallQueue
@@ -37,9 +37,9 @@ class Recording:
 
 @dataclass(slots=True)
 class CallTrace:
-    """Receives what one call read, and passes it on to another recorder."""
+    """Receives what one call read, and passes it on to another observer."""
 
-    then: CallRecorder = NO_RECORDER
+    then: CallObserver = NO_OBSERVER
     size: int = 0
     pages: list[tuple[Artifact, int]] = field(default_factory=list)
     """Each page or stored text that was read, with the length of the whole text."""

@@ -236,11 +236,9 @@ async def dispatch(
 
     A KeyholeError becomes an answer within the budget. `overhead`: as in `Retrieval.read_artifact`.
     """
-
-    async def run(retrieval: Retrieval) -> Answer:
-        return await _call(retrieval, tool, arguments, progress, caller, overhead)
-
-    return await record_call(retrieval, Request(origin, tool, arguments, caller), run)
+    with record_call(retrieval, Request(origin, tool, arguments, caller)) as call:
+        call.answer = await _call(call.retrieval, tool, arguments, progress, caller, overhead)
+        return call.answer
 
 
 async def _call(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,17 +34,29 @@ class Request:
     caller: Caller
 
 
-async def record_call(retrieval: Retrieval, request: Request, run: Callable[[Retrieval], Awaitable[Answer]]) -> Answer:
-    """Return the answer of `run`, which is called with a Retrieval that records what it reads."""
+@dataclass(slots=True)
+class RecordedCall:
+    """A call that is recorded when it ends."""
+
+    retrieval: Retrieval
+    """The tools, which note what they read."""
+    answer: Answer | None = None
+    """Set by the caller of the tool; None for a call without an answer."""
+
+
+@contextmanager
+def record_call(retrieval: Retrieval, request: Request) -> Iterator[RecordedCall]:
+    """Record the block as one call, if calls are recorded."""
     recording = retrieval.recording
     if recording is None:
-        return await run(retrieval)
-    trace, times, answer = CallTrace(retrieval.recorder), StageTimes(), None
+        yield RecordedCall(retrieval)
+        return
+    trace, times = CallTrace(retrieval.observer), StageTimes()
+    call = RecordedCall(replace(retrieval, observer=trace))
     started_at, start = retrieval.clock(), time.perf_counter()
     try:
         with stages_observed_by(times):
-            answer = await run(replace(retrieval, recorder=trace))
-        return answer
+            yield call
     finally:
         finished = FinishedCall(
             random_id(),
@@ -54,8 +67,8 @@ async def record_call(retrieval: Retrieval, request: Request, run: Callable[[Ret
             dict(request.arguments),
             started_at,
             time.perf_counter() - start,
-            _outcome(answer),
-            answer,
+            _outcome(call.answer),
+            call.answer,
             trace,
             times.measured(),
         )

@@ -38,7 +38,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AnsweredCall:
     """The record of one answered call: the ranges that it showed, by the ids of their texts."""
 
     call: int
@@ -59,7 +59,7 @@ class History:
     label: str = ""
     sizes: tuple[int, ...] = ()
     """The call's budget: bytes, then tokens."""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[AnsweredCall, ...] = ()
     spent: int = 0
     """Tokens of all results before this call."""
 
@@ -88,7 +88,7 @@ class Session:
         self._horizon = horizon
         self._calls = 0
         self._spent = 0
-        self._entries: tuple[Entry, ...] = ()
+        self._entries: tuple[AnsweredCall, ...] = ()
         self._histories: OrderedDict[Hashable, History] = OrderedDict()
         self._forgot_at: float | None = None
 
@@ -128,7 +128,7 @@ class Session:
             spans.setdefault(id, []).append((start, end))
         self._spent += tokens
         by_id = {id: tuple(some) for id, some in spans.items()}
-        entry = Entry(history.call, history.label, by_id, self._spent, history.key)
+        entry = AnsweredCall(history.call, history.label, by_id, self._spent, history.key)
         self._entries = tuple(each for each in (*self._entries, entry) if self._is_recent(each.spent))[-MAX_CALLS:]
         self._histories[history.key, history.sizes] = history
         self._histories.move_to_end((history.key, history.sizes))

@@ -24,7 +24,7 @@ from keyhole.text.output_facts import OutputFacts, is_output, output_kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from keyhole.records import Answer, Artifact, Part, Selection, Window
+    from keyhole.records import Answer, Artifact, ArtifactPart, Selection, Window
     from keyhole.retrieval.call import Call
     from keyhole.store.base import Store
     from keyhole.text.measure import Measure
@@ -39,13 +39,13 @@ LEFT_SHARE: Final = 0.4
 """Share of the time of a call that is left when examining the text ends: ranking the excerpt takes a second of it."""
 
 
-def large_part(store: Store, id: str) -> Part | None:
+def large_part(store: Store, id: str) -> ArtifactPart | None:
     """Return a stored output that is too large to be ranked as a whole, without its text; None for any other text."""
     part = store.part(id, 0, 0)
     return part if part.total > LARGE_CHARS and is_output(part.artifact.url) else None
 
 
-def large_answer(store: Store, secret: bytes, call: Call, part: Part, query: str) -> Answer:
+def large_answer(store: Store, secret: bytes, call: Call, part: ArtifactPart, query: str) -> Answer:
     """Return the answer with the passages of a large output for a query."""
     excerpt, examined = choose_excerpt(store, part, query, call.deadline - call.seconds * LEFT_SHARE)
     note = "" if examined == part.total else f"Only the first {examined:,} characters were searched in time."
@@ -62,7 +62,7 @@ def large_answer(store: Store, secret: bytes, call: Call, part: Part, query: str
     return fit(call.budget, *each_form(render))
 
 
-def find_large(store: Store, call: Call, part: Part, quote: str, context: int) -> tuple[int, int]:
+def find_large(store: Store, call: Call, part: ArtifactPart, quote: str, context: int) -> tuple[int, int]:
     """Return the offset and the length of the range of a large output with a quote and the characters around it.
 
     A quote that differs from the text, in white space for example, is only found in the stretches with its rare words.
@@ -89,7 +89,7 @@ def _around(start: int, end: int, context: int) -> tuple[int, int]:
     return first, end + context - first
 
 
-def choose_excerpt(store: Store, part: Part, words: str, until: float) -> tuple[Excerpt, int]:
+def choose_excerpt(store: Store, part: ArtifactPart, words: str, until: float) -> tuple[Excerpt, int]:
     """Return the excerpt of a stored output for some words, and the number of characters that were examined.
 
     `until`: the time by time.monotonic() at which examining ends.
@@ -101,7 +101,7 @@ def choose_excerpt(store: Store, part: Part, words: str, until: float) -> tuple[
     return make_excerpt(chooser.choose(), part.total, partial(_read, store, part.artifact.id)), examined
 
 
-def _pieces(store: Store, part: Part, until: float) -> Iterator[tuple[int, str]]:
+def _pieces(store: Store, part: ArtifactPart, until: float) -> Iterator[tuple[int, str]]:
     """Yield the pieces of a stored output with their offsets: the first one, and others until a time."""
     for position in range(0, part.total, READ_CHARS):
         if position and time.monotonic() >= until:
@@ -148,7 +148,7 @@ def select_lines(output: Output, query: str, max_chars: int, measure: Measure) -
     )
 
 
-def _next_window(store: Store, call: Call, part: Part, gap: tuple[int, int]) -> Window:
+def _next_window(store: Store, call: Call, part: ArtifactPart, gap: tuple[int, int]) -> Window:
     """Return the window of an omitted range that the next call will show."""
     start, end = gap
     text = _read(store, part.artifact.id, start, min(end, start + call.next_budget.window_size))

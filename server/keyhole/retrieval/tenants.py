@@ -54,35 +54,35 @@ class Tenants:
     pending: PendingReads = field(default_factory=PendingReads)
     _recent: OrderedDict[str, Retrieval] = field(default_factory=OrderedDict)
     _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
-    """The recent products and those in use. A product in use is never closed, and never created a second time."""
+    """The tools of recent tenants, and of those in use, which are never closed, and never created a second time."""
     _lock: Lock = field(default_factory=Lock)
     _queue: CallQueue = field(default_factory=CallQueue)
 
     def of(self, tenant: str) -> Retrieval:
-        """Return the product of one tenant. Its store stays open as long as a caller uses the product."""
+        """Return the tools of one tenant. Their store stays open as long as a caller uses them."""
         # Created outside the lock, because a database may respond slowly. If two threads create one, the first wins.
-        product = self._living.get(tenant) or self._create(tenant)
+        retrieval = self._living.get(tenant) or self._create(tenant)
         dropped = None
         with self._lock:
-            product = self._living.get(tenant) or product
-            self._living[tenant] = self._recent[tenant] = product
+            retrieval = self._living.get(tenant) or retrieval
+            self._living[tenant] = self._recent[tenant] = retrieval
             self._recent.move_to_end(tenant)
             if len(self._recent) > MAX_OPEN:
                 _, dropped = self._recent.popitem(last=False)
         del dropped  # outside the lock, because this closes its store if no call uses it
-        return product
+        return retrieval
 
     def get_recent(self, tenant: str) -> Retrieval | None:
-        """Return the product of a recently used tenant, without waiting for a store; None for any other tenant."""
+        """Return the tools of a recently used tenant, without waiting for a store; None for any other tenant."""
         with self._lock:
-            if product := self._recent.get(tenant):
+            if retrieval := self._recent.get(tenant):
                 self._recent.move_to_end(tenant)
-            return product
+            return retrieval
 
     def sizes(self) -> tuple[int, int]:
         """Return the number of artifacts and of bytes in the open stores."""
         with self._lock:
-            stores = [product.store for product in self._recent.values()]
+            stores = [retrieval.store for retrieval in self._recent.values()]
         artifacts = size = 0
         for store in stores:
             try:
@@ -95,13 +95,13 @@ class Tenants:
     def _create(self, tenant: str) -> Retrieval:
         store, secret = self.stores.for_tenant(tenant)
         reranker = _make_reranker(self.config, self.network, store)
-        product = Retrieval(
+        retrieval = Retrieval(
             self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker,
             renderer=self.renderer, recording=self._recording(tenant), pending=self.pending,
         )  # fmt: skip
-        close = (store.close, *([product.calls.close] if product.calls else []))
-        weakref.finalize(product, _close_in_thread, close).atexit = False  # at exit, aclose closes all stores
-        return product
+        close = (store.close, *([retrieval.calls.close] if retrieval.calls else []))
+        weakref.finalize(retrieval, _close_in_thread, close).atexit = False  # at exit, aclose closes all stores
+        return retrieval
 
     def _recording(self, tenant: str) -> Recording | None:
         if self.config.record == "off":

@@ -35,7 +35,9 @@ def resource_handlers(ask: Ask) -> dict[str, Any]:
 
     async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         cursor = params.cursor if params else None
-        return await ask(ctx, "resources/list", lambda product, caller: resources.list_page(product, caller, cursor))
+        return await ask(
+            ctx, "resources/list", lambda retrieval, caller: resources.list_page(retrieval, caller, cursor)
+        )
 
     async def list_templates(_ctx: Context, _params: object) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=resources.templates())
@@ -43,7 +45,7 @@ def resource_handlers(ask: Ask) -> dict[str, Any]:
     async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = params.uri
         return offer.find_page(ctx, uri) or resources.contents(
-            uri, await ask(ctx, "resources/read", lambda product, caller: resources.read(product, caller, uri))
+            uri, await ask(ctx, "resources/read", lambda retrieval, caller: resources.read(retrieval, caller, uri))
         )
 
     async def list_prompts(_ctx: Context, _params: object) -> types.ListPromptsResult:
@@ -64,7 +66,7 @@ def resource_handlers(ask: Ask) -> dict[str, Any]:
             return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
         value = params.argument.value
         completion = await ask(
-            ctx, "completion/complete", lambda product, _caller: resources.complete(product, argument, value)
+            ctx, "completion/complete", lambda retrieval, _caller: resources.complete(retrieval, argument, value)
         )
         return types.CompleteResult(completion=completion)
 

@@ -109,11 +109,9 @@ async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
     overhead = envelope_overhead(uri)
     # A person attaches a resource and expects all of it, so the session's history does not apply.
     reader = replace(caller, session=None)
-    return await record_call(
-        retrieval,
-        Request("resource", "read_artifact", arguments, caller),
-        lambda product: product.read_artifact(**arguments, repeat=True, caller=reader, overhead=overhead),
-    )
+    with record_call(retrieval, Request("resource", "read_artifact", arguments, caller)) as call:
+        call.answer = await call.retrieval.read_artifact(**arguments, repeat=True, caller=reader, overhead=overhead)
+        return call.answer
 
 
 def envelope_overhead(uri: str) -> int:

@@ -111,15 +111,15 @@ STDIO: Final = "stdio"
 SLOT: Final = "keyhole.slot"
 """The key in an HTTP request's scope of the slot (serve/http/limits/slots.py) that its call holds while it works."""
 
-Product = Callable[[str], Awaitable[Retrieval]]
+GetRetrieval = Callable[[str], Awaitable[Retrieval]]
 """Returns a tenant's Retrieval. The first call creates the parts that all tenants share; other calls wait for them."""
 
 
-def build_server(product: Product, on_listed: Callable[[], None] = lambda: None) -> Server[Any]:
+def build_server(get_retrieval: GetRetrieval, on_listed: Callable[[], None] = lambda: None) -> Server[Any]:
     """Return an MCP server for both protocol eras.
 
-    `product` is first called by the first request that needs it, so that listing the tools does not wait for a database
-    or a network client. `on_listed` is called when a client lists the tools, so that the product can be created early.
+    `get_retrieval` is first called by the first request that needs it, so that listing the tools does not wait for a
+    database or a network client. `on_listed` is called when a client lists them, so that they can be created early.
     """
     sessions = Sessions(random_id)
 
@@ -131,7 +131,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
     async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name == offer.TOOL and offer.is_declared(ctx):
             asked = params.arguments or {}
-            data = await ask(ctx, offer.TOOL, lambda product, caller: show_call(product, caller, asked))
+            data = await ask(ctx, offer.TOOL, lambda retrieval, caller: show_call(retrieval, caller, asked))
             return types.CallToolResult(content=[types.TextContent(text=data)])
         if params.name not in ARGUMENTS:
             known = ", ".join(ARGUMENTS)
@@ -140,7 +140,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         tenant = tenant_of(_scope(ctx))
 
         async def work() -> Answer:
-            retrieval = await product(tenant)
+            retrieval = await get_retrieval(tenant)
             caller = _caller(ctx, _session(ctx, sessions, tenant, retrieval.config))
             return await dispatch(retrieval, params.name, params.arguments or {}, _progress(ctx), caller)
 
@@ -154,7 +154,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         tenant = tenant_of(_scope(ctx))
 
         async def work() -> T:
-            retrieval = await product(tenant)
+            retrieval = await get_retrieval(tenant)
             return await handle(retrieval, _caller(ctx, _session(ctx, sessions, tenant, retrieval.config)))
 
         with owned_by(_owner(ctx)), _slot(ctx), instrumentation.observe_call(name, tenant) as call:
@@ -202,7 +202,7 @@ async def _answer_or_error(name: str, work: Awaitable[Answer]) -> Answer:
     try:
         return await _named_errors_only(name, work)
     except KeyholeError as error:
-        return error_answer(error)  # the product could not be created, so no budget is known
+        return error_answer(error)  # the tools could not be created, so no budget is known
 
 
 async def _named_errors_only(name: str, work: Awaitable[T]) -> T:

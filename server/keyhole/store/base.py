@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
 from keyhole.store.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Store(Protocol):
         """
         ...
 
-    def part(self, id: str, start: int, end: int) -> Part:
+    def part(self, id: str, start: int, end: int) -> ArtifactPart:
         """Return the characters `[start, end)` of an artifact's text, clamped to its length; update its last access.
 
         The cost depends on the length of the range, not of the text. Raises KeyholeError as `get` does.

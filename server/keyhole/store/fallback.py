@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
 from keyhole.store.backoff import Backoff
 from keyhole.store.base import TOO_LARGE, Clock, Span, Store, StoreStats, Traces, Verification, Word, add_stats
 from keyhole.store.filters import NO_FILTERS, Filters
@@ -154,7 +154,7 @@ class FallbackStore:
     def get(self, id: str) -> Artifact:
         return self._read_either(lambda store: store.get(id))
 
-    def part(self, id: str, start: int, end: int) -> Part:
+    def part(self, id: str, start: int, end: int) -> ArtifactPart:
         return self._read_either(lambda store: store.part(id, start, end))
 
     def recent(self, url: str, since: float) -> Artifact | None:

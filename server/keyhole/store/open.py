@@ -257,9 +257,9 @@ class SharedStores:
     """
 
     def __init__(self, config: Config) -> None:
-        from keyhole.store.postgres.sweep import Limits
+        from keyhole.store.postgres.sweep import TenantLimits
 
-        self._limits = Limits(config.ttl_days * DAY, config.store_max_bytes)
+        self._limits = TenantLimits(config.ttl_days * DAY, config.store_max_bytes)
         self._database = open_database(config)
         self._secret = b""
 

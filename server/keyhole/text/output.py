@@ -27,7 +27,7 @@ Joint = tuple[int, int]
 _CLOCK = lazy_pattern(r"\d\d:\d\d:\d\d")
 
 
-class Part(NamedTuple):
+class OutputPart(NamedTuple):
     """A named range of an output: a file of a diff, a definition of source, a record of JSON."""
 
     start: int
@@ -52,9 +52,9 @@ class Envelope(NamedTuple):
     steps: tuple[tuple[int, str], ...] = ()
     """Where each step begins whose name was in the prefix, with its name."""
 
-    def parts(self, total: int) -> tuple[Part, ...]:
+    def parts(self, total: int) -> tuple[OutputPart, ...]:
         """Return the steps as named ranges of the text without prefixes, which has `total` characters."""
-        return tuple(Part(start, end, name) for (start, name), (end, _) in pairwise([*self.steps, (total, "")]))
+        return tuple(OutputPart(start, end, name) for (start, name), (end, _) in pairwise([*self.steps, (total, "")]))
 
     def places(self, start: int, end: int) -> Iterator[Span]:
         """Yield the offsets in the stored text of a range of the text without prefixes, in pieces between these."""
@@ -128,7 +128,7 @@ class Output(NamedTuple):
     """Ranges that are shown whole, unless they are long: the records of JSON, and stack traces. Elsewhere lines are."""
     repeats: tuple[Span, ...] = ()
     """Lines that differ only in numbers from one of the lines before them. Each range is shown as their count."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[OutputPart, ...] = ()
     """The named ranges in the order of their starts, as offsets in the whole text, also of one of which this is an
     excerpt. A range contains others or is apart from them."""
     summary_title: str = ""

@@ -12,7 +12,7 @@ import pytest
 
 from keyhole.cli.artifacts.commands import run_action
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, Part
+from keyhole.records import Artifact, ArtifactPart
 from keyhole.store.base import Span, StoreStats, Verification
 from keyhole.store.chunks import PackedText
 from keyhole.store.ids import artifact_id
@@ -52,7 +52,7 @@ class DamagedStore(MemoryStore):
             raise KeyholeError(Code.DAMAGED_ARTIFACT, f"artifact {id} is damaged", url="https://example.org/sick")
         return super().get(id)
 
-    def part(self, id: str, start: int, end: int) -> Part:
+    def part(self, id: str, start: int, end: int) -> ArtifactPart:
         self.get(id)
         return super().part(id, start, end)
 

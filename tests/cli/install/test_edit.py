@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyhole.cli.install import jsonc_edit
-from keyhole.cli.install.clients import CLIENTS, Client
+from keyhole.cli.install.clients import CLIENTS, McpClient
 from keyhole.cli.install.edit import add_entry, find_entry, format_snippet, remove_entry, uninstall_entry
 from keyhole.cli.install.entries import Server
 from keyhole.errors import KeyholeError
@@ -25,7 +25,7 @@ CODEX = CLIENTS["codex"]
 CURSOR = CLIENTS["cursor"]
 
 
-def put(client: Client, text: str, server: Server = OURS, *, force: bool = False) -> str:
+def put(client: McpClient, text: str, server: Server = OURS, *, force: bool = False) -> str:
     return add_entry(client, text, "keyhole", server, force=force)
 
 
@@ -42,7 +42,9 @@ def added_text(before: str, after: str) -> str:
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(JSON).flatmap(lambda client: st.tuples(st.just(client), jsonc_files(client.key_path[0]))))
-def test_a_json_file_keeps_every_byte_outside_the_entry(drawn: tuple[Client, tuple[str, dict[str, Any]]]) -> None:
+def test_a_json_file_keeps_every_byte_outside_the_entry(
+    drawn: tuple[McpClient, tuple[str, dict[str, Any]]],
+) -> None:
     client, (text, values) = drawn
     after = put(client, text)
     place = client.key_path[0]
@@ -81,7 +83,7 @@ def test_a_toml_file_keeps_every_byte_outside_the_entry(text: str) -> None:
 @pytest.mark.parametrize(
     "client", [client for client in CLIENTS.values() if client.format != "yaml"], ids=lambda c: c.name
 )
-def test_a_file_that_install_created_is_deleted_again(client: Client) -> None:
+def test_a_file_that_install_created_is_deleted_again(client: McpClient) -> None:
     made = put(client, "")
     assert find_entry(client, made, "keyhole")
     assert made.endswith("\n")
@@ -178,7 +180,7 @@ def test_a_file_with_duplicate_keys_is_refused() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda client: client.name)
-def test_a_snippet_is_the_text_that_would_be_written(client: Client) -> None:
+def test_a_snippet_is_the_text_that_would_be_written(client: McpClient) -> None:
     import yaml
 
     shown = format_snippet(client, "keyhole", OURS)

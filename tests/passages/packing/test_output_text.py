@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from keyhole.passages.gaps import gap_line, insert_span, uncovered
 from keyhole.passages.packing.output_text import OutputText
-from keyhole.text.output import Output, Part, Span
+from keyhole.text.output import Output, OutputPart, Span
 
 TEXT = "class A:\n" + "    x = 1\n" * 30 + "class B:\n" + "    def f(self):\n        return 2\n" + "end\n" * 10
 B = TEXT.index("class B")
@@ -19,9 +19,9 @@ SOURCE = Output(
     TEXT,
     "source",
     parts=(
-        Part(0, B, "class A", "1 class A"),
-        Part(B, END, "class B", "32 class B"),
-        Part(F, END, "def f", "33 def f"),
+        OutputPart(0, B, "class A", "1 class A"),
+        OutputPart(B, END, "class B", "32 class B"),
+        OutputPart(F, END, "def f", "33 def f"),
     ),
     summary_title="definitions",
 )

@@ -16,7 +16,7 @@ from keyhole.retrieval.compaction.plan import (
     SHORTENED_TOKENS,
     STUB_TOKENS,
     Decisions,
-    Limits,
+    InputLimits,
     Sizes,
     decide,
 )
@@ -61,8 +61,8 @@ def conversation(turns: int, *, question: bool = True) -> Conversation:
     return of([user(0), *(turn(1 + 2 * number) for number in range(turns)), *last])
 
 
-def limits(budget: int, goal: int, keep_last: int = 1, clear_at_least: int = 0) -> Limits:
-    return Limits(budget, budget, goal, keep_last, clear_at_least)
+def limits(budget: int, goal: int, keep_last: int = 1, clear_at_least: int = 0) -> InputLimits:
+    return InputLimits(budget, budget, goal, keep_last, clear_at_least)
 
 
 def test_a_conversation_within_the_trigger_loses_nothing() -> None:
@@ -111,7 +111,7 @@ def test_the_last_turns_are_kept_whole() -> None:
 def test_a_message_of_the_user_between_the_last_turns_is_kept() -> None:
     groups = of([user(0), turn(1), user(3), turn(4), user(6), turn(7), user(9)])
     equal = Sizes([1_000] * 10, {(2, None): 10, (5, None): 10, (8, None): 10})
-    assert decide(groups, equal, Limits(9_000, 9_000, 1, keep_last=2)).dropped == {1, 2, 3}
+    assert decide(groups, equal, InputLimits(9_000, 9_000, 1, keep_last=2)).dropped == {1, 2, 3}
 
 
 def test_calls_in_flight_are_kept() -> None:
@@ -166,9 +166,9 @@ def test_groups_that_a_provider_would_refuse_are_left_out_even_if_all_fits() -> 
 
 def test_a_compaction_that_spares_too_little_is_not_made_below_the_budget() -> None:
     groups, large = conversation(4), sizes(1_000, 1_000, 1_000, 1_000)
-    trigger = Limits(5_000, 4_000, 3_300, 1, clear_at_least=2_000)
+    trigger = InputLimits(5_000, 4_000, 3_300, 1, clear_at_least=2_000)
     assert decide(groups, large, trigger) == Decisions()
-    assert decide(groups, large, Limits(4_000, 4_000, 3_300, 1, clear_at_least=2_000)).stubs
+    assert decide(groups, large, InputLimits(4_000, 4_000, 3_300, 1, clear_at_least=2_000)).stubs
 
 
 def test_a_longer_conversation_has_the_decisions_of_a_shorter_one_and_more() -> None:

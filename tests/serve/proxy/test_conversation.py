@@ -18,7 +18,7 @@ from keyhole.serve.proxy.lines import Line
 from keyhole.serve.proxy.messages import Message, response
 from keyhole.serve.proxy.relay import Relay
 from keyhole.serve.proxy.rewrite import READER, Policy
-from keyhole.serve.proxy.steps import Client
+from keyhole.serve.proxy.steps import ClientVersion
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock
@@ -67,7 +67,7 @@ class FakeUpstream:
         return "ended"
 
 
-async def read_stored(request: Message, client: Client, reader: str) -> Message:
+async def read_stored(request: Message, client: ClientVersion, reader: str) -> Message:
     return response(request.data["id"], {"content": [], "_meta": {"reader": reader, "client": client.name}})
 
 
@@ -130,7 +130,7 @@ def test_without_its_store_a_result_is_bounded_and_names_no_call() -> None:
     [(KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full"), "store_unavailable"), (OSError("x"), "internal_error")],
 )
 def test_a_failure_of_keyhole_itself_is_an_answer(error: Exception, code: str) -> None:
-    async def fail(request: Message, client: Client, reader: str) -> Message:
+    async def fail(request: Message, client: ClientVersion, reader: str) -> Message:
         raise error
 
     def cannot_open() -> tuple[Store, bytes]:

@@ -6,7 +6,7 @@ import pytest
 
 from keyhole.serve.proxy.credentials import (
     AuthorizationDemand,
-    Caller,
+    Sender,
     authorization_error,
     find_demand,
     read_authorization,
@@ -41,6 +41,6 @@ def test_the_error_says_what_is_wrong_with_the_token_in_known_words_only() -> No
 
 def test_a_caller_is_shown_without_its_credentials() -> None:
     authorization = read_authorization([(b"host", b"h"), (b"authorization", b"Bearer s3cret")])
-    caller = Caller("", authorization)
-    assert caller != Caller("", "")
+    caller = Sender("", authorization)
+    assert caller != Sender("", "")
     assert "s3cret" not in repr(caller)

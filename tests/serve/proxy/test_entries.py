@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyhole.errors import KeyholeError
-from keyhole.serve.proxy.entries import Entry, expand, read_entries, read_header, read_url
+from keyhole.serve.proxy.entries import ServerEntry, expand, read_entries, read_header, read_url
 
 ENV = {"TOKEN": "t0k", "HOME": "/home/u"}
 
@@ -17,21 +17,24 @@ ENV = {"TOKEN": "t0k", "HOME": "/home/u"}
     [
         (
             {"mcpServers": {"a": {"command": "npx", "args": ["-y", "x"], "env": {"K": "${TOKEN}"}, "cwd": "${HOME}"}}},
-            Entry(("npx", "-y", "x"), (("K", "t0k"),), "/home/u"),
+            ServerEntry(("npx", "-y", "x"), (("K", "t0k"),), "/home/u"),
         ),
-        ({"servers": {"a": {"type": "stdio", "command": "x"}}}, Entry(("x",))),
+        ({"servers": {"a": {"type": "stdio", "command": "x"}}}, ServerEntry(("x",))),
         (
             {"mcp": {"a": {"type": "local", "command": ["x", "y"], "environment": {"K": "1"}}}},
-            Entry(("x", "y"), (("K", "1"),)),
+            ServerEntry(("x", "y"), (("K", "1"),)),
         ),
         (
             {"mcpServers": {"a": {"url": "https://h/mcp", "headers": {"Authorization": "Bearer ${env:TOKEN}"}}}},
-            Entry(url="https://h/mcp", headers=(("Authorization", "Bearer t0k"),)),
+            ServerEntry(url="https://h/mcp", headers=(("Authorization", "Bearer t0k"),)),
         ),
-        ({"mcpServers": {"a": {"httpUrl": "https://h/mcp"}, "b": {"disabled": True}}}, Entry(url="https://h/mcp")),
+        (
+            {"mcpServers": {"a": {"httpUrl": "https://h/mcp"}, "b": {"disabled": True}}},
+            ServerEntry(url="https://h/mcp"),
+        ),
     ],
 )
-def test_each_clients_format_is_read(settings: dict[str, Any], entry: Entry) -> None:
+def test_each_clients_format_is_read(settings: dict[str, Any], entry: ServerEntry) -> None:
     assert read_entries(settings, ENV) == {"a": entry}
 
 

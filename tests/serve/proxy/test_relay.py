@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from keyhole.serve.proxy import relay as relay_module
 from keyhole.serve.proxy.relay import Relay
 from keyhole.serve.proxy.rewrite import Policy
-from keyhole.serve.proxy.steps import BoundResult, Client, ReadStored, Step, ToClient, ToServer
+from keyhole.serve.proxy.steps import BoundResult, ClientVersion, ReadStored, Step, ToClient, ToServer
 
 
 def make(*servers: str, **policy: Any) -> Relay:
@@ -219,7 +219,7 @@ class TestRewriting:
         relay.from_client(request(1, "tools/call", name="a"))
         (step,) = relay.from_server("one", line(id=1, result={"content": []}))
         assert isinstance(step, BoundResult)
-        assert step.pending.client == Client("codex-mcp-client", "0.170")
+        assert step.pending.client == ClientVersion("codex-mcp-client", "0.170")
 
     def test_each_request_of_the_newer_protocol_names_the_client(self) -> None:
         relay = make()
@@ -227,7 +227,7 @@ class TestRewriting:
         relay.from_client(request(1, "tools/call", name="a", _meta=meta))
         (step,) = relay.from_server("one", line(id=1, result={}))
         assert isinstance(step, BoundResult)
-        assert step.pending.client == Client("n", "2")
+        assert step.pending.client == ClientVersion("n", "2")
 
     def test_the_last_page_of_the_tools_ends_with_keyholes_own(self) -> None:
         relay = make()

@@ -14,7 +14,7 @@ from keyhole.config.config import Config
 from keyhole.retrieval.bound import bound
 from keyhole.serve.proxy.messages import build as message
 from keyhole.serve.proxy.rewrite import READER
-from keyhole.serve.proxy.steps import Client
+from keyhole.serve.proxy.steps import ClientVersion
 from keyhole.serve.proxy.stored_texts import StoredTexts
 from keyhole.store.base import LOCAL
 
@@ -40,7 +40,7 @@ def read(config: Config, reader: str, **arguments: Any) -> Any:
         texts = StoredTexts(lambda: build(config))
         try:
             call = message({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"arguments": arguments}})
-            return (await texts.read(call, Client("codex", "1"), reader, session="s1")).data["result"]
+            return (await texts.read(call, ClientVersion("codex", "1"), reader, session="s1")).data["result"]
         finally:
             await texts.aclose()
 

@@ -20,7 +20,7 @@ from keyhole.store.postgres.call_writes import Bounds
 from keyhole.store.postgres.calls import PostgresCallLog
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.sweep import Limits
+from keyhole.store.postgres.sweep import TenantLimits
 from keyhole.store.scope import ALL, Scope
 from tests.store.calls.samples import START, call, calls, page, read_text
 from tests.support.fakes import Clock, MemoryCallLog
@@ -48,7 +48,7 @@ def database(postgresql: Cluster) -> Iterator[Database]:
 
 
 def open_postgres(database: Database, clock: Clock, **bounds: int) -> CallLog:
-    return PostgresCallLog(database, uuid4(), clock, Limits(30 * DAY, 10**9), Bounds(**bounds))
+    return PostgresCallLog(database, uuid4(), clock, TenantLimits(30 * DAY, 10**9), Bounds(**bounds))
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])

@@ -15,7 +15,7 @@ from keyhole.store.postgres.call_tables import CALL_TABLES
 from keyhole.store.postgres.calls import PostgresCallLog
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.sweep import Limits
+from keyhole.store.postgres.sweep import TenantLimits
 from tests.store.calls.samples import call, calls, page, read_text
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster
@@ -38,7 +38,7 @@ def database(postgresql: Cluster) -> Iterator[Database]:
 
 @pytest.fixture
 def open_log(database: Database, clock: Clock) -> Open:
-    return lambda tenant=None: PostgresCallLog(database, tenant or uuid4(), clock, Limits(TTL, 10**9))
+    return lambda tenant=None: PostgresCallLog(database, tenant or uuid4(), clock, TenantLimits(TTL, 10**9))
 
 
 def test_the_log_of_one_tenant_is_invisible_to_another(open_log: Open) -> None:

@@ -16,7 +16,7 @@ from keyhole.cli.table import Column, format_size, print_facts, print_json, prin
 from keyhole.cli.text_io import print_text
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import UNDIGESTED, Artifact, ArtifactSummary, Part
+from keyhole.records import UNDIGESTED, Artifact, ArtifactPart, ArtifactSummary
 from keyhole.render.answer import NOTICES
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.filters import Filters, matches_address
@@ -151,7 +151,7 @@ def _printed(artifact: Artifact, text: str) -> str:
     return expand_links(text, find_link_origin(artifact.url, artifact.media_type))
 
 
-def _metadata(part: Part) -> dict[str, str]:
+def _metadata(part: ArtifactPart) -> dict[str, str]:
     artifact = part.artifact
     characters = f"{part.total:,}{' (partial)' if artifact.cut else ''}"
     if is_output(artifact.url):

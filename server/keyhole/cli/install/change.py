@@ -12,7 +12,7 @@ from pathlib import Path
 
 from keyhole.cli.colours import has_colours
 from keyhole.cli.install import files
-from keyhole.cli.install.clients import Client
+from keyhole.cli.install.clients import McpClient
 from keyhole.cli.install.edit import refusal
 from keyhole.cli.install.output import color_lines, diff_lines
 from keyhole.errors import Code, KeyholeError
@@ -22,7 +22,7 @@ from keyhole.errors import Code, KeyholeError
 class Edit:
     """An addition to a client's file, and its removal."""
 
-    client: Client
+    client: McpClient
     path: Path | None
     """None if the client has no such file."""
     add: Callable[[str], str]
@@ -149,19 +149,19 @@ def _new_content(edit: Edit, path: Path, before: bytes | None, *, is_removal: bo
     return None if after is None else after.encode()
 
 
-def read_backups(client: Client, path: Path) -> list[str]:
+def read_backups(client: McpClient, path: Path) -> list[str]:
     """Return the texts of a file's backups, the latest first. Raises OSError or KeyholeError if one is not readable."""
     return [_decode(files.read(each) or b"", client) for each in files.list_backups(path)]
 
 
-def _decode(content: bytes, client: Client) -> str:
+def _decode(content: bytes, client: McpClient) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise refusal(client, "it is not UTF-8") from error
 
 
-def _confirm(client: Client, path: Path, diff: Sequence[str], arguments: argparse.Namespace) -> bool:
+def _confirm(client: McpClient, path: Path, diff: Sequence[str], arguments: argparse.Namespace) -> bool:
     """Show the diff and ask whether to apply it; return True without asking if the command is not interactive."""
     if not _is_interactive(arguments):
         return True
@@ -179,7 +179,7 @@ def _is_interactive(arguments: argparse.Namespace) -> bool:
     return not is_unattended and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _print_change(client: Client, change: FileChange, *, is_diff_shown: bool) -> None:
+def _print_change(client: McpClient, change: FileChange, *, is_diff_shown: bool) -> None:
     """Print the result of a change. `is_diff_shown`: True if the diff was already printed with the question."""
     if change.state == "refused":
         print(f"keyhole: {change.path and f'{change.path}: '}{change.message}", file=sys.stderr)

@@ -49,7 +49,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class McpClient:
     """An MCP client, its configuration file, and the form of its entries."""
 
     name: str
@@ -134,65 +134,65 @@ _CODEX: Final = Shape(
 )  # fmt: skip
 
 _ALL: Final = (
-    Client(
+    McpClient(
         "claude-desktop", "Claude Desktop", _claude_desktop, _SERVERS, Shape(url=""),
         "https://modelcontextprotocol.io/docs/develop/connect-local-servers", next_step=RESTART,
     ),
-    Client(
+    McpClient(
         "claude-code", "Claude Code", _claude_code, _SERVERS, _TYPED, "https://code.claude.com/docs/en/mcp",
         project=".mcp.json", program="claude",
     ),
-    Client(
+    McpClient(
         "codex", "Codex", _codex, ("mcp_servers",), _CODEX, "https://developers.openai.com/codex/mcp",
         project=".codex/config.toml", format="toml", program="codex",
     ),
-    Client(
+    McpClient(
         "vscode", "VS Code", _vscode("Code"), ("servers",), _TYPED,
         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
         project=".vscode/mcp.json", program="code", next_step="Start it in the MCP SERVERS view, or reload the window.",
     ),
-    Client(
+    McpClient(
         "vscode-insiders", "VS Code Insiders", _vscode("Code - Insiders"), ("servers",), _TYPED,
         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
         project=".vscode/mcp.json", program="code-insiders", next_step="Start it in the MCP SERVERS view.",
     ),
-    Client(
+    McpClient(
         "copilot", "Copilot CLI", _copilot, _SERVERS, Shape("local", "http", extra=MappingProxyType({"tools": ["*"]})),
         "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
         program="copilot",
     ),
-    Client(
+    McpClient(
         "cursor", "Cursor", lambda machine: (machine.home / ".cursor/mcp.json",), _SERVERS, Shape(),
         "https://cursor.com/docs/context/mcp", project=".cursor/mcp.json", program="cursor", next_step=RESTART,
     ),
-    Client(
+    McpClient(
         "windsurf", "Windsurf", lambda machine: (machine.home / ".codeium/windsurf/mcp_config.json",), _SERVERS,
         Shape(url="serverUrl"), "https://docs.windsurf.com/windsurf/cascade/mcp", program="windsurf",
         next_step="Refresh the list of MCP servers.",
     ),
-    Client(
+    McpClient(
         "gemini", "Gemini CLI", _gemini, _SERVERS, Shape(http="http"),
         "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
         project=".gemini/settings.json", program="gemini",
     ),
-    Client(
+    McpClient(
         "opencode", "opencode", _opencode, ("mcp",),
         Shape("local", "remote", args="", env="environment"), "https://opencode.ai/docs/mcp-servers",
         project="opencode.json", program="opencode",
     ),
-    Client(
+    McpClient(
         "zed", "Zed", _zed, ("context_servers",), Shape(), "https://zed.dev/docs/ai/mcp",
         project=".zed/settings.json", program="zed", next_step="It starts immediately.",
     ),
-    Client(
+    McpClient(
         "cline", "Cline", _cline, _SERVERS, Shape(http="streamableHttp"), "https://docs.cline.bot/mcp/mcp-overview",
         program="cline",
     ),
-    Client(
+    McpClient(
         "lm-studio", "LM Studio", _lm_studio, _SERVERS, Shape(), "https://lmstudio.ai/docs/app/mcp", program="lms",
         next_step="Enable it under Program, Integrations.",
     ),
-    Client(
+    McpClient(
         "goose", "goose", _goose, ("extensions",),
         Shape("stdio", "streamable_http", url="uri", program="cmd", env="envs", extra=_GOOSE),
         "https://block.github.io/goose/docs/guides/config-files", format="yaml", program="goose",

@@ -14,7 +14,7 @@ from typing import Any, Final
 from keyhole.cli.install import discover, edit, hook_edit, wrap
 from keyhole.cli.install.arguments import DEFAULT_NAME
 from keyhole.cli.install.change import Edit, read_backups, try_change
-from keyhole.cli.install.clients import CLIENTS, Client, Machine
+from keyhole.cli.install.clients import CLIENTS, Machine, McpClient
 from keyhole.cli.install.entries import Server
 from keyhole.cli.install.hook_clients import CODEX_REWRITES, HOOK_CLIENTS, HookClient
 from keyhole.cli.install.launch import this_program, this_server
@@ -59,7 +59,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     return FAILED if any(change.state == "refused" for change in changes) else OK
 
 
-def _edits(client: Client, machine: Machine, server: Server, arguments: argparse.Namespace) -> list[Edit]:
+def _edits(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> list[Edit]:
     """Return the edits of a client's files: of that with the server, and of that with the hook.
 
     A server at a URL has a store of its own, in which nothing of what a hook of this machine keeps can be read.
@@ -119,7 +119,7 @@ def _parse_setting(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _clients_found(machine: Machine, arguments: argparse.Namespace) -> list[Client]:
+def _clients_found(machine: Machine, arguments: argparse.Namespace) -> list[McpClient]:
     """Return the clients found on this machine whose files Keyhole can edit."""
     if arguments.hooks_only:
         return [each.hooks.client for each in discover.find_hook_files(machine) if each.found]
@@ -127,7 +127,7 @@ def _clients_found(machine: Machine, arguments: argparse.Namespace) -> list[Clie
     return [each.client for each in registrations if each.found and each.client.format != "yaml"]
 
 
-def _client_named(arguments: argparse.Namespace) -> Client:
+def _client_named(arguments: argparse.Namespace) -> McpClient:
     name: str = arguments.client
     known: Mapping[str, Any] = HOOK_CLIENTS if arguments.hooks_only else CLIENTS
     if name in known:
@@ -137,7 +137,7 @@ def _client_named(arguments: argparse.Namespace) -> Client:
     raise _invalid(f"unknown client {name[:40]!r}; known: {', '.join(known)}{suggest_name(name, known)}")
 
 
-def _entry_edit(client: Client, machine: Machine, server: Server, arguments: argparse.Namespace) -> Edit:
+def _entry_edit(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> Edit:
     path, name, force = discover.config_path(client, machine, arguments.scope), arguments.name, arguments.force
 
     def add(text: str) -> str:
@@ -177,7 +177,7 @@ def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespac
     )
 
 
-def _snippet(client: Client, server: Server, machine: Machine, arguments: argparse.Namespace) -> str:
+def _snippet(client: McpClient, server: Server, machine: Machine, arguments: argparse.Namespace) -> str:
     if arguments.hooks_only:
         words = this_program(discover.this_installation())
         hooks, rewrites = HOOK_CLIENTS[client.name], arguments.rewrite_commands
@@ -186,7 +186,7 @@ def _snippet(client: Client, server: Server, machine: Machine, arguments: argpar
     return edit.format_snippet(client, arguments.name, server)
 
 
-def _check_shape(client: Client, server: Server) -> None:
+def _check_shape(client: McpClient, server: Server) -> None:
     """Raise KeyholeError if the client cannot register this kind of server."""
     if server.url and not client.shape.url:
         raise _invalid(f"{client.title}'s file has no key for a URL; add the server in its settings instead")

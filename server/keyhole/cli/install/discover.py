@@ -15,7 +15,7 @@ from typing import Any
 
 from keyhole._version import __version__
 from keyhole.cli.install import edit, files
-from keyhole.cli.install.clients import CLIENTS, Client, Machine
+from keyhole.cli.install.clients import CLIENTS, Machine, McpClient
 from keyhole.cli.install.entries import PROGRAM, SCRIPT, Server, is_keyhole, parse_entry
 from keyhole.cli.install.hook_clients import HOOK_CLIENTS, HookClient
 from keyhole.cli.install.hook_edit import Hook, find_hooks
@@ -33,7 +33,7 @@ class Registration:
     cannot edit the file).
     """
 
-    client: Client
+    client: McpClient
     path: Path
     found: bool
     state: str
@@ -45,7 +45,7 @@ class Registration:
 class Proxied:
     """A server in a client's file that runs behind the proxy."""
 
-    client: Client
+    client: McpClient
     path: Path
     name: str
     server: Server
@@ -96,7 +96,7 @@ def _find_script(name: str) -> str:
     return next((str(path) for path in paths if os.access(path, os.X_OK)), "")
 
 
-def config_path(client: Client, machine: Machine, scope: str = "user") -> Path | None:
+def config_path(client: McpClient, machine: Machine, scope: str = "user") -> Path | None:
     """Return the client's configuration file; None if the scope is "project" and the client has no such file."""
     if scope == "project":
         return machine.project / client.project if client.project else None
@@ -110,7 +110,7 @@ def find_registrations(machine: Machine, name: str) -> list[Registration]:
     return [_find_registration(client, machine, name, this) for client in CLIENTS.values()]
 
 
-def _find_registration(client: Client, machine: Machine, name: str, this: Server) -> Registration:
+def _find_registration(client: McpClient, machine: Machine, name: str, this: Server) -> Registration:
     path = config_path(client, machine)
     assert path is not None  # noqa: S101 - for the type checker; every client has a file of the user
     found = _is_found(client, machine, path)
@@ -175,7 +175,7 @@ def _reason(error: OSError | ValueError | KeyholeError) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
-def _is_found(client: Client, machine: Machine, path: Path) -> bool:
+def _is_found(client: McpClient, machine: Machine, path: Path) -> bool:
     """Return True if the file, its folder or the client's program exists. The user's home folder always exists."""
     has_folder = path.parent not in (machine.home, machine.home.parent) and _try_test(path.parent.is_dir)
     return _try_test(path.exists) or has_folder or bool(client.program and shutil.which(client.program))

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from keyhole.cli.install import jsonc_edit, toml_edit
-from keyhole.cli.install.clients import Client
+from keyhole.cli.install.clients import McpClient
 from keyhole.cli.install.entries import Server, build_entry, is_keyhole, nest, parse_entry
 from keyhole.errors import Code, KeyholeError
 
@@ -22,7 +22,7 @@ BYTE_ORDER_MARK = "\ufeff"
 """Character that some editors on Windows write at the beginning of a file."""
 
 
-def find_entry(client: Client, text: str, name: str) -> Mapping[str, Any] | None:
+def find_entry(client: McpClient, text: str, name: str) -> Mapping[str, Any] | None:
     """Return the entry of this name, or None. Raises KeyholeError if the text cannot be parsed."""
     value: Any = parse(client, text)
     for key in (*client.key_path, name):
@@ -32,7 +32,7 @@ def find_entry(client: Client, text: str, name: str) -> Mapping[str, Any] | None
     return value if isinstance(value, Mapping) else {}
 
 
-def list_entries(client: Client, text: str) -> list[str]:
+def list_entries(client: McpClient, text: str) -> list[str]:
     """Return the names of all entries. Raises KeyholeError if the text cannot be parsed."""
     value: Any = parse(client, text) if text else {}
     for key in client.key_path:
@@ -40,7 +40,7 @@ def list_entries(client: Client, text: str) -> list[str]:
     return list(value) if isinstance(value, Mapping) else []
 
 
-def add_entry(client: Client, text: str, name: str, server: Server, *, force: bool) -> str:
+def add_entry(client: McpClient, text: str, name: str, server: Server, *, force: bool) -> str:
     """Return the text with this server registered; the same text if it already is.
 
     Raises KeyholeError if the text cannot be parsed or edited, or if the entry of this name is not Keyhole's and
@@ -52,7 +52,7 @@ def add_entry(client: Client, text: str, name: str, server: Server, *, force: bo
     return text if entry == existing else put(client, text, (*client.key_path, name), entry)
 
 
-def remove_entry(client: Client, text: str, name: str, server: Server, *, force: bool) -> str:
+def remove_entry(client: McpClient, text: str, name: str, server: Server, *, force: bool) -> str:
     """Return the text without the entry of this name; the same text if there is none."""
     existing = find_entry(client, text, name)
     if existing is None:
@@ -62,7 +62,7 @@ def remove_entry(client: Client, text: str, name: str, server: Server, *, force:
 
 
 def uninstall_entry(
-    client: Client, text: str, name: str, server: Server, backups: Sequence[str], *, force: bool
+    client: McpClient, text: str, name: str, server: Server, backups: Sequence[str], *, force: bool
 ) -> str | None:
     """Return the text as it was before the entry was added, or without the entry; None if there was no file."""
     existing = find_entry(client, text, name)
@@ -91,7 +91,7 @@ def restore(text: str, remaining: str, backups: Sequence[str], add: Callable[[st
     return remaining
 
 
-def format_snippet(client: Client, name: str, server: Server) -> str:
+def format_snippet(client: McpClient, name: str, server: Server) -> str:
     """Return the text of the entry, for adding it to the file by hand."""
     entry = build_entry(client.shape, server)
     if client.format == "toml":
@@ -111,7 +111,7 @@ def _format_yaml(value: Mapping[str, Any], indent: str = "") -> str:
     return "\n".join(lines)
 
 
-def put(client: Client, text: str, path: Sequence[str | int], value: Mapping[str, Any]) -> str:
+def put(client: McpClient, text: str, path: Sequence[str | int], value: Mapping[str, Any]) -> str:
     """Return the text with `value` at `path`; the index after the last item of a list adds an item."""
     mark, body = _split_mark(text)
     expected = parse(client, text)
@@ -128,7 +128,7 @@ def put(client: Client, text: str, path: Sequence[str | int], value: Mapping[str
     return mark + _apply(client, lambda: _editor(client).put(body, path, value), expected)
 
 
-def drop(client: Client, text: str, path: Sequence[str | int]) -> str:
+def drop(client: McpClient, text: str, path: Sequence[str | int]) -> str:
     """Return the text without the value at `path`, and in JSON without parents that become empty."""
     mark, body = _split_mark(text)
     expected = parse(client, text)
@@ -142,7 +142,7 @@ def drop(client: Client, text: str, path: Sequence[str | int]) -> str:
     return mark + _apply(client, lambda: _editor(client).drop(body, path), expected)
 
 
-def copy_entry(client: Client, source: str, text: str, name: str) -> str:
+def copy_entry(client: McpClient, source: str, text: str, name: str) -> str:
     """Return the text with an entry exactly as another text has it."""
     entry, own = find_entry(client, source, name) or {}, _split_mark(source)[1]
     return edit_entry(client, text, name, entry, lambda editor, body, path: str(editor.copy(own, body, path)))
@@ -152,14 +152,14 @@ EditText = Callable[[ModuleType, str, Sequence[str]], str]
 """Changes a text, given the module that edits its format and the path of the entry."""
 
 
-def replace_entry(client: Client, text: str, name: str, entry: Mapping[str, Any], edit: EditText) -> str:
+def replace_entry(client: McpClient, text: str, name: str, entry: Mapping[str, Any], edit: EditText) -> str:
     """Return the text with this entry under a name, by `edit`, or by `put` where the text has an unknown form."""
     with suppress(KeyholeError):
         return edit_entry(client, text, name, entry, edit)
     return put(client, text, (*client.key_path, name), entry)
 
 
-def edit_entry(client: Client, text: str, name: str, entry: Mapping[str, Any], edit: EditText) -> str:
+def edit_entry(client: McpClient, text: str, name: str, entry: Mapping[str, Any], edit: EditText) -> str:
     """Return the text as `edit` changes it. Raises KeyholeError unless an entry then has these values."""
     mark, body = _split_mark(text)
     path, expected = (*client.key_path, name), parse(client, text)
@@ -170,13 +170,13 @@ def edit_entry(client: Client, text: str, name: str, entry: Mapping[str, Any], e
     return mark + _apply(client, lambda: edit(_editor(client), body, path), expected)
 
 
-def _editor(client: Client) -> ModuleType:
+def _editor(client: McpClient) -> ModuleType:
     if client.format == "yaml":
         raise refusal(client, "Keyhole cannot edit YAML")
     return toml_edit if client.format == "toml" else jsonc_edit
 
 
-def parse(client: Client, text: str) -> dict[str, Any]:
+def parse(client: McpClient, text: str) -> dict[str, Any]:
     """Return the values in the text. Raises KeyholeError if it cannot be parsed."""
     try:
         values: dict[str, Any] = _editor(client).parse(text.removeprefix(BYTE_ORDER_MARK))
@@ -187,7 +187,7 @@ def parse(client: Client, text: str) -> dict[str, Any]:
     return values
 
 
-def _apply(client: Client, edit: Callable[[], str], expected: Mapping[str, Any]) -> str:
+def _apply(client: McpClient, edit: Callable[[], str], expected: Mapping[str, Any]) -> str:
     """Return the edited text. Raises KeyholeError unless it parses to the expected values."""
     try:
         text = edit()
@@ -206,7 +206,7 @@ def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: item for key, item in tables.items() if item != {}}
 
 
-def _check_owner(client: Client, existing: Mapping[str, Any] | None, name: str, server: Server, force: bool) -> None:
+def _check_owner(client: McpClient, existing: Mapping[str, Any] | None, name: str, server: Server, force: bool) -> None:
     """Raise KeyholeError if an existing entry is not Keyhole's and `force` is False."""
     if existing is None or force:
         return
@@ -218,7 +218,7 @@ def _check_owner(client: Client, existing: Mapping[str, Any] | None, name: str, 
         raise refusal(client, f"it has an entry {name!r} {reason}; {fix}")
 
 
-def refusal(client: Client, reason: str) -> KeyholeError:
+def refusal(client: McpClient, reason: str) -> KeyholeError:
     """Return the error for a file that is left unchanged."""
     return KeyholeError(Code.INVALID_ARGUMENT, f"{client.title}'s file was not changed: {reason}")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from keyhole.cli.install.clients import CLIENTS, NEW_SESSION, Client, Format, Machine
+from keyhole.cli.install.clients import CLIENTS, NEW_SESSION, Format, Machine, McpClient
 from keyhole.cli.install.hook_lines import HookLine, Shell, join_words
 
 TIMEOUT: Final = 10
@@ -39,7 +39,7 @@ _CODEX_TOOLS: Final = f"^({_CODEX_SHELL}|mcp__.*)$"
 class HookClient:
     """A client that runs hooks. `client.key_path` leads to the lists of hooks, by event, in the file of `client`."""
 
-    client: Client
+    client: McpClient
     argument: str
     """The client's name in `keyhole hook NAME`."""
     event: str
@@ -96,7 +96,7 @@ def _hook_file(
     source: str,
     format: Format = "json",
     next_step: str = NEW_SESSION,
-) -> Client:
+) -> McpClient:
     return replace(
         CLIENTS[name], user_paths=paths, key_path=_KEY_PATH, project=project, source=source, format=format,
         next_step=next_step,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keyhole.cli.install.clients import Client
+from keyhole.cli.install.clients import McpClient
 from keyhole.cli.install.edit import refusal
 
 COMMON_KEYS: Final = frozenset(
@@ -44,7 +44,7 @@ class Remote:
         return tuple(found[2] for value in self.templates.values() if (found := _VARIABLE.fullmatch(value)))
 
 
-def read_remote(client: Client, name: str, entry: Mapping[str, Any]) -> Remote | None:
+def read_remote(client: McpClient, name: str, entry: Mapping[str, Any]) -> Remote | None:
     """Return the server of an entry with a URL, None for a program. Raises KeyholeError if it cannot be wrapped."""
     shape = client.shape
     key = next((key for key in (shape.url, *URL_KEYS) if key and isinstance(entry.get(key), str)), "")
@@ -64,7 +64,7 @@ def read_remote(client: Client, name: str, entry: Mapping[str, Any]) -> Remote |
     return Remote(entry[key], headers, templates, others)
 
 
-def write_remote(client: Client, remote: Remote) -> dict[str, Any]:
+def write_remote(client: McpClient, remote: Remote) -> dict[str, Any]:
     """Return the entry of a server with a URL. Raises KeyholeError if the client cannot have its headers."""
     shape = client.shape
     entry: dict[str, Any] = {**({"type": shape.http} if shape.http else {}), **remote.others, shape.url: remote.url}

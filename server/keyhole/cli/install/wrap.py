@@ -9,7 +9,7 @@ from pathlib import PureWindowsPath
 from types import ModuleType
 from typing import Any, Final
 
-from keyhole.cli.install.clients import Client
+from keyhole.cli.install.clients import McpClient
 from keyhole.cli.install.command_words import add_words, remove_words
 from keyhole.cli.install.edit import (
     copy_entry,
@@ -42,7 +42,7 @@ class Wrapped:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-def wrap_entry(client: Client, text: str, name: str, program: Sequence[str]) -> str:
+def wrap_entry(client: McpClient, text: str, name: str, program: Sequence[str]) -> str:
     """Return the text with the proxy in front of a server; the same text if it is there already.
 
     `program`: the words that start `keyhole`. Raises KeyholeError if there is no such entry or it cannot be wrapped.
@@ -63,7 +63,7 @@ def wrap_entry(client: Client, text: str, name: str, program: Sequence[str]) -> 
     )
 
 
-def unwrap_entry(client: Client, text: str, name: str, backups: Sequence[str] = ()) -> str:
+def unwrap_entry(client: McpClient, text: str, name: str, backups: Sequence[str] = ()) -> str:
     """Return the text with the server's own entry; the same text if the proxy is not in front of it.
 
     If one of the `backups` is the text before, return it. Else only this entry changes: a program gets its own words
@@ -87,20 +87,20 @@ def unwrap_entry(client: Client, text: str, name: str, backups: Sequence[str] = 
     return put(client, text, (*client.key_path, name), remote)
 
 
-def _is_unwrapped(client: Client, text: str, name: str) -> bool:
+def _is_unwrapped(client: McpClient, text: str, name: str) -> bool:
     with suppress(KeyholeError):
         entry = find_entry(client, text, name)
         return entry is not None and find_wrapped(parse_entry(client.shape, entry)) is None
     return False
 
 
-def find_wrapped_names(client: Client, text: str) -> list[str]:
+def find_wrapped_names(client: McpClient, text: str) -> list[str]:
     """Return the names of the entries that run the proxy. Raises KeyholeError if the text cannot be parsed."""
     entries = {name: find_entry(client, text, name) or {} for name in list_entries(client, text)}
     return [name for name, entry in entries.items() if find_wrapped(parse_entry(client.shape, entry)) is not None]
 
 
-def needed_backups(client: Client, text: str, backups: Sequence[str]) -> list[bool]:
+def needed_backups(client: McpClient, text: str, backups: Sequence[str]) -> list[bool]:
     """Return for each backup, the latest first, whether it is the latest with the own form of an entry of the text."""
     missing, needed = set(find_wrapped_names(client, text)), []
     for before in backups:
@@ -110,7 +110,7 @@ def needed_backups(client: Client, text: str, backups: Sequence[str]) -> list[bo
     return needed
 
 
-def differs_by_proxies(client: Client, text: str, before: str, backups: Sequence[str]) -> bool:
+def differs_by_proxies(client: McpClient, text: str, before: str, backups: Sequence[str]) -> bool:
     """Return whether nothing but proxies distinguishes a backup from a text without any."""
     with suppress(KeyholeError):
         if find_wrapped_names(client, text):
@@ -130,7 +130,7 @@ def find_wrapped(server: Server) -> Wrapped | None:
     return None
 
 
-def secret_values(client: Client, text: str, name: str) -> frozenset[str]:
+def secret_values(client: McpClient, text: str, name: str) -> frozenset[str]:
     """Return the values of an entry's headers, which no output shows."""
     with suppress(KeyholeError):
         entry, server = _entry(client, text, name)
@@ -143,14 +143,14 @@ def secret_values(client: Client, text: str, name: str) -> frozenset[str]:
     return frozenset()
 
 
-def _entry(client: Client, text: str, name: str) -> tuple[Mapping[str, Any], Server]:
+def _entry(client: McpClient, text: str, name: str) -> tuple[Mapping[str, Any], Server]:
     entry = find_entry(client, text, name)
     if entry is None:
         raise refusal(client, f"it has no server named {name}")
     return entry, parse_entry(client.shape, entry)
 
 
-def _wrap_remote(client: Client, remote: Remote, program: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _wrap_remote(client: McpClient, remote: Remote, program: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the keys and the words of the entry that runs the proxy in front of a URL."""
     env = {header_variable(name): value for name, value in remote.headers.items()}
     if len(env) < len(remote.headers):
@@ -165,7 +165,7 @@ def _wrap_remote(client: Client, remote: Remote, program: Sequence[str]) -> tupl
     return {**remote.others, **variables, **forwarded}, (*program, COMMAND, "--url", url, *options)
 
 
-def _unwrap_remote(client: Client, name: str, entry: Mapping[str, Any], wrapped: Wrapped) -> Remote:
+def _unwrap_remote(client: McpClient, name: str, entry: Mapping[str, Any], wrapped: Wrapped) -> Remote:
     """Return the server behind a proxy with a URL. Raises KeyholeError if the proxy has other options."""
     words = wrapped.words
     if words[0] != "--url" or len(words) % 2 or set(words[2::2]) - {"--header"}:
@@ -182,7 +182,7 @@ def _unwrap_remote(client: Client, name: str, entry: Mapping[str, Any], wrapped:
     return Remote(url, headers, templates, others)
 
 
-def _unwrap_program(client: Client, text: str, name: str, entry: Mapping[str, Any], count: int) -> str:
+def _unwrap_program(client: McpClient, text: str, name: str, entry: Mapping[str, Any], count: int) -> str:
     """Return the text without the first `count` words of a command."""
     words, shape = _words(client, entry)[count:], client.shape
     changed = _with_words(client, entry, words)
@@ -197,20 +197,20 @@ def _unwrap_program(client: Client, text: str, name: str, entry: Mapping[str, An
     return replace_entry(client, text, name, changed, edit)
 
 
-def _words(client: Client, entry: Mapping[str, Any]) -> list[Any]:
+def _words(client: McpClient, entry: Mapping[str, Any]) -> list[Any]:
     """Return the program of an entry and its arguments, as the entry has them."""
     program, arguments = entry[client.shape.program], entry.get(client.shape.args)
     return [*(program if isinstance(program, list) else [program]), *(arguments if isinstance(arguments, list) else ())]
 
 
-def _with_words(client: Client, entry: Mapping[str, Any], words: Sequence[Any]) -> dict[str, Any]:
+def _with_words(client: McpClient, entry: Mapping[str, Any], words: Sequence[Any]) -> dict[str, Any]:
     """Return an entry with another program and other arguments."""
     shape = client.shape
     program = {shape.program: words[0], shape.args: list(words[1:])} if shape.args else {shape.program: list(words)}
     return {**entry, **program}
 
 
-def _replace(client: Client, text: str, name: str, entry: Mapping[str, Any], words: Sequence[str]) -> str:
+def _replace(client: McpClient, text: str, name: str, entry: Mapping[str, Any], words: Sequence[str]) -> str:
     """Return the text with a program in an entry that had a URL."""
     kind = {"type": client.shape.stdio} if client.shape.stdio and "type" not in entry else {}
     return put(client, text, (*client.key_path, name), {**kind, **_with_words(client, entry, words)})

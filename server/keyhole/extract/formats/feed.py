@@ -40,7 +40,7 @@ _INLINE_TAG = re.compile(
 
 
 @dataclass(slots=True)
-class Entry:
+class FeedEntry:
     """An entry of a feed, or the feed itself. `content` is HTML unless `is_plain` is True. Missing values are ""."""
 
     title: str = ""
@@ -87,7 +87,7 @@ def read_json_feed(body: Body) -> Document:
     return _build_document(head, (_parse_json_entry(item, body.url) for item in items), len(items), body.url)
 
 
-def _build_document(feed: Entry, entries: Iterator[Entry], count: int, url: str) -> Document:
+def _build_document(feed: FeedEntry, entries: Iterator[FeedEntry], count: int, url: str) -> Document:
     title = to_one_line(feed.title)
     parts = [
         f"# {escape_markdown(title)}\n" if title else "",
@@ -107,7 +107,7 @@ def _build_document(feed: Entry, entries: Iterator[Entry], count: int, url: str)
     return Document(title=title, text=text, media_type="", language=feed.language, metadata=metadata)
 
 
-def _format_facts(entry: Entry) -> Iterator[str]:
+def _format_facts(entry: FeedEntry) -> Iterator[str]:
     """Yield the paragraphs below a heading: URL, dates and author, attachments."""
     if entry.link:
         yield f"<{entry.link}>\n"
@@ -119,7 +119,7 @@ def _format_facts(entry: Entry) -> Iterator[str]:
         yield f"Attachment: {attachment}\n"
 
 
-def _format_content(entry: Entry, base_url: str, address: str) -> str:
+def _format_content(entry: FeedEntry, base_url: str, address: str) -> str:
     """Return the content as Markdown. Its links are resolved against the entry, and paths on the feed's origin."""
     content = entry.content.strip()
     if not content:
@@ -129,7 +129,7 @@ def _format_content(entry: Entry, base_url: str, address: str) -> str:
     return f"{lower_headings(fragment_to_markdown(content, base_url, address), 2)}\n"
 
 
-def _parse_entry(element: Any, base_url: str) -> Entry:
+def _parse_entry(element: Any, base_url: str) -> FeedEntry:
     """Parse an `item`, an `entry` or the feed's own facts. Namespaces are ignored, because feeds confuse them."""
     children: dict[str, Any] = {}
     links: list[Any] = []
@@ -148,7 +148,7 @@ def _parse_entry(element: Any, base_url: str) -> Entry:
     content, is_plain = _find_content(children)
     author = children.get("author", children.get("creator"))
     author_name = author.find("{*}name") if author is not None else None
-    return Entry(
+    return FeedEntry(
         title=_title_text(children.get("title")),
         link=link,
         published=_parse_date(_first_text(children, "published", "pubDate", "issued", "date")),
@@ -198,11 +198,11 @@ def _parse_links(elements: list[Any], base_url: str) -> tuple[str, list[str]]:
     return own, attachments
 
 
-def _parse_json_entry(item: dict[str, Any], base_url: str) -> Entry:
+def _parse_json_entry(item: dict[str, Any], base_url: str) -> FeedEntry:
     authors = item.get("authors") if isinstance(item.get("authors"), list) else [item.get("author")]
     files = item.get("attachments") if isinstance(item.get("attachments"), list) else []
     markup = _get_text(item, "content_html")
-    return Entry(
+    return FeedEntry(
         title=_get_text(item, "title"),
         link=_resolve_url(base_url, _get_text(item, "url") or _get_text(item, "external_url")),
         published=_get_text(item, "date_published")[:40],

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output import Part
+from keyhole.text.output import OutputPart
 
 MAX_JSON_CHARS: Final = 8_000_000
 """Characters of JSON that are read for records: a second. Longer JSON is read by lines."""
@@ -47,7 +47,7 @@ class _Item(NamedTuple):
     end: int
 
 
-def read_json(text: str) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+def read_json(text: str) -> tuple[tuple[OutputPart, ...], tuple[str, ...]]:
     """Return the records of JSON, each named by its address, and the descriptions of its shape.
 
     The records are the objects and arrays directly inside the containers that have most of them, up to
@@ -145,11 +145,13 @@ def _contains(path: Path, other: Path) -> bool:
     return other[: len(path)] == path
 
 
-def _find_records(text: str, opening: int, data: Any, path: Path, paths: Sequence[Path]) -> Iterator[Part]:
+def _find_records(text: str, opening: int, data: Any, path: Path, paths: Sequence[Path]) -> Iterator[OutputPart]:
     """Yield the items of the arrays and objects at `paths` in `data`, the one at `path`, which opens at an offset."""
     items = list(_items(text, opening))
     if path in paths:
-        yield from (Part(item.start, item.end, address((*path, item.key)) + _name_of(data[item.key])) for item in items)
+        yield from (
+            OutputPart(item.start, item.end, address((*path, item.key)) + _name_of(data[item.key])) for item in items
+        )
         return
     # Of equal keys in an object the last one counts, as in the data.
     for key, item in {item.key: item for item in items}.items():

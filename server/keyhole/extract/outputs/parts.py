@@ -10,7 +10,7 @@ from typing import Final
 from keyhole.extract.outputs.changes import find_changes
 from keyhole.extract.outputs.patterns import LINE_NUMBER
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output import Part
+from keyhole.text.output import OutputPart
 
 MAX_PARTS: Final = 2_000
 MAX_NAME: Final = 80
@@ -36,13 +36,13 @@ _DEFINITION = lazy_pattern(
 )
 
 
-def find_parts(text: str, kind: str) -> tuple[tuple[Part, ...], str]:
+def find_parts(text: str, kind: str) -> tuple[tuple[OutputPart, ...], str]:
     """Return the parts of a text of a kind, and what they are, such as "files"."""
     if kind == "source":
         return tuple(_definitions(text)), "definitions"
     if kind == "diff":
         files = list(_files_of_diff(text))
-        changes = (Part(each.start, each.end, f"{_short(each.file)}:{each.line}") for each in find_changes(text))
+        changes = (OutputPart(each.start, each.end, f"{_short(each.file)}:{each.line}") for each in find_changes(text))
         return tuple(sorted([*files, *changes])), "files"
     if kind == "grep":
         return tuple(_files_of_search(text)), "lines by file"
@@ -53,7 +53,7 @@ def find_parts(text: str, kind: str) -> tuple[tuple[Part, ...], str]:
     return (), ""
 
 
-def _files_of_diff(text: str) -> Iterator[Part]:
+def _files_of_diff(text: str) -> Iterator[OutputPart]:
     """Yield the files of a diff with the numbers of their added and removed lines."""
     found = [match for match in _FILE_OF_DIFF.finditer(text) if match.lastindex][:MAX_PARTS]
     if any(match[0].startswith("diff ") for match in found):
@@ -62,19 +62,19 @@ def _files_of_diff(text: str) -> Iterator[Part]:
         end = found[place + 1].start() if place + 1 < len(found) else len(text)
         signs = [each[1] for each in _CHANGED_LINE.finditer(text, match.end(), end)]
         name = _short(match[match.lastindex or 0])
-        yield Part(match.start(), end, name, f"{name} +{signs.count('+')} -{signs.count('-')}")
+        yield OutputPart(match.start(), end, name, f"{name} +{signs.count('+')} -{signs.count('-')}")
 
 
-def _files_of_search(text: str) -> Iterator[Part]:
+def _files_of_search(text: str) -> Iterator[OutputPart]:
     """Yield the files of the results of a search with the numbers of their lines, and within them each long line."""
     lines = ((match.start(), match[1]) for match in _LINE_OF_SEARCH.finditer(text))
     files = [(name, list(group)) for name, group in groupby(lines, key=lambda line: line[1])][:MAX_PARTS]
     for place, (name, found) in enumerate(files):
         end = files[place + 1][1][0][0] if place + 1 < len(files) else len(text)
-        yield Part(found[0][0], end, _short(name), f"{_short(name)} {len(found)}")
+        yield OutputPart(found[0][0], end, _short(name), f"{_short(name)} {len(found)}")
 
 
-def _folders_of_listing(text: str) -> Iterator[Part]:
+def _folders_of_listing(text: str) -> Iterator[OutputPart]:
     """Yield the folders of a listing of paths, as `find` prints it, with the number of their paths."""
     lines = text.split("\n")
     if not all(map(_PATH.fullmatch, filter(None, lines))):
@@ -85,20 +85,20 @@ def _folders_of_listing(text: str) -> Iterator[Part]:
         start, position = position, position + sum(len(line) + 1 for line in members)
         count = sum(1 for line in members if line)
         if folder and count:
-            yield Part(start, min(position, len(text)), "", f"{_short(folder)}/ {count}")
+            yield OutputPart(start, min(position, len(text)), "", f"{_short(folder)}/ {count}")
 
 
-def _records_of_yaml(text: str) -> Iterator[Part]:
+def _records_of_yaml(text: str) -> Iterator[OutputPart]:
     """Yield the documents of YAML, or the items of its outermost list, each with the name that it has in itself."""
     forms = (_DOCUMENT, *(re.compile(rf"^ {{{indent}}}- ", re.MULTILINE) for indent in (0, 2, 4)))
     starts = next((found for form in forms if len(found := [each.start() for each in form.finditer(text)]) > 1), [])
     for start, end in pairwise([*starts[:MAX_PARTS], starts[MAX_PARTS] if len(starts) > MAX_PARTS else len(text)]):
         names = sorted((len(match[1]), match.start(), match[2], match[3]) for match in _NAME.finditer(text, start, end))
         if names:
-            yield Part(start, end, _short(f"{names[0][2]}={names[0][3]}"))
+            yield OutputPart(start, end, _short(f"{names[0][2]}={names[0][3]}"))
 
 
-def _definitions(text: str) -> Iterator[Part]:
+def _definitions(text: str) -> Iterator[OutputPart]:
     """Yield the definitions of source. A definition ends before the next line that is not indented more than it.
 
     Constants and variables have no entry in the summary: there are too many of them.
@@ -113,7 +113,9 @@ def _definitions(text: str) -> Iterator[Part]:
             text, match.end()
         )
         name = _short(" ".join((match[2] or match[3]).split()))
-        yield Part(match.start(), after.start() if after else len(text), name, f"{line} {name}" if match[2] else "")
+        yield OutputPart(
+            match.start(), after.start() if after else len(text), name, f"{line} {name}" if match[2] else ""
+        )
 
 
 def _short(name: str) -> str:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.output import Part, Span
+from keyhole.text.output import OutputPart, Span
 
 MAX_TAGS: Final = 60_000
 """Tags that are read, in about 60 ms. A larger text has no names for its last elements."""
@@ -51,14 +51,14 @@ def is_xml(text: str) -> bool:
     return _START.match(text) is not None and text.rstrip().endswith(">") and "</" in text
 
 
-def read_xml(text: str) -> tuple[tuple[Span, ...], tuple[Part, ...], tuple[str, ...]]:
+def read_xml(text: str) -> tuple[tuple[Span, ...], tuple[OutputPart, ...], tuple[str, ...]]:
     """Return the innermost elements that repeat, all that repeat with their names, and what the text is."""
     elements = list(_elements(text))
     counts = Counter((each.depth, each.tag) for each in elements)
     alike = sorted(each for each in elements if each.depth and counts[each.depth, each.tag] >= MIN_ALIKE)
     records = tuple(each[:2] for each in _innermost(alike))
     named = ((each, name) for each in alike if (name := _name_of(text, each)))
-    parts = tuple(Part(each.start, each.end, name) for each, name in islice(named, MAX_PARTS))
+    parts = tuple(OutputPart(each.start, each.end, name) for each, name in islice(named, MAX_PARTS))
     return records, parts, tuple(_about(elements, counts))
 
 

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.frames import READING_ENDED, OutOfTimeError, UnreadError
-from keyhole.extract.workers.worker import Limits, Worker
+from keyhole.extract.workers.worker import Worker, WorkerLimits
 from keyhole.records import Document, Page
 from keyhole.runtime.fair_slots import FairSlots
 
@@ -138,7 +138,7 @@ class WorkerPool:
         worker = self._take_worker(BACKGROUND_NICE if self._spare and has_further_pages else 0)
         self._busy.add(worker)
         try:
-            return await worker.read(page, Limits(cpu_seconds, self._config.extract_timeout * WALL_FACTOR))
+            return await worker.read(page, WorkerLimits(cpu_seconds, self._config.extract_timeout * WALL_FACTOR))
         finally:
             self._busy.discard(worker)
             if worker.is_reusable:

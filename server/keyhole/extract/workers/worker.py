@@ -44,7 +44,7 @@ _INHERITED_VARIABLES: Final = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PA
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WorkerLimits:
     """The time limits of reading one page, in seconds. The kernel enforces that of processor time; Windows has none."""
 
     cpu_seconds: float
@@ -76,7 +76,7 @@ class Worker:
             return False
         return self._process is None or self._process.returncode is None
 
-    async def read(self, page: Page, limits: Limits) -> tuple[Document, str]:
+    async def read(self, page: Page, limits: WorkerLimits) -> tuple[Document, str]:
         """Return the worker's answer for one page. Both limits begin when the worker has started.
 
         Raises UnreadError if the worker did not finish, and any other KeyholeError that the page caused.
@@ -147,7 +147,7 @@ class Worker:
         if not ready.cancelled() and (error := ready.exception()) and not self._killed:
             log.warning("a worker could not be started: %r", error)
 
-    async def _find_cause(self, process: Process, limits: Limits) -> UnreadError:
+    async def _find_cause(self, process: Process, limits: WorkerLimits) -> UnreadError:
         """Return the error that states why a worker ended while it read a page."""
         try:
             async with asyncio.timeout(END_TIMEOUT):

@@ -10,7 +10,7 @@ from typing import Final
 from keyhole.passages.gaps import gap_line, shown_part
 from keyhole.passages.packing.folders import by_folder
 from keyhole.text.escape import escape_gap_lines
-from keyhole.text.output import Output, Part, Span
+from keyhole.text.output import Output, OutputPart, Span
 
 MIN_SUMMARY: Final = 80
 """Characters below which there is no summary: its first words would be all of it."""
@@ -130,7 +130,7 @@ class OutputText:
         hidden = [part for part in output.parts if part.entry and not _is_shown(places, part.start, part.end)]
         return escape_gap_lines(line + self._entries(hidden, limit - len(line)))
 
-    def _entries(self, parts: Sequence[Part], limit: int) -> str:
+    def _entries(self, parts: Sequence[OutputPart], limit: int) -> str:
         """Return the line that names parts: all of them, their folders, or the largest ones, in `limit` characters."""
         form = f"[{self._output.summary_title} not shown: {{}}]\n"
         if not parts:
@@ -140,7 +140,7 @@ class OutputText:
             if len(whole := form.format(", ".join(named))) <= limit:
                 return whole
         left = limit - len(form) - len("99,999 more")
-        chosen: list[Part] = []
+        chosen: list[OutputPart] = []
         for part in sorted(parts, key=lambda part: part.start - part.end):
             left -= len(part.entry) + len(", ")
             if left < 0:
@@ -173,7 +173,7 @@ class OutputText:
         lines, others = _count_lines(text, start, repeat_end), _count_lines(text, repeat_end, end)
         return f" {lines:,} more lines like this" + (f", {others:,} others" if others else "")
 
-    def _part_at(self, offset: int) -> Part | None:
+    def _part_at(self, offset: int) -> OutputPart | None:
         """Return the innermost part that contains an offset."""
         place = bisect_right(self._parts, offset) - 1
         for number in range(place, max(-1, place - MAX_NESTED), -1):

@@ -23,7 +23,7 @@ from keyhole.extract.conversations.plain import is_readable, original_at, plain
 from keyhole.retrieval.compaction.apply import Applied, History, apply
 from keyhole.retrieval.compaction.keeper import Keeper
 from keyhole.retrieval.compaction.notices import NOTHING, Amount, is_notice
-from keyhole.retrieval.compaction.plan import Decisions, Limits, Place, Sizes, decide
+from keyhole.retrieval.compaction.plan import Decisions, InputLimits, Place, Sizes, decide
 
 if TYPE_CHECKING:
     from keyhole.retrieval.kept_text import OutputStore
@@ -110,7 +110,7 @@ def compact(
     while True:
         goal = int(limit * min(target, trigger))
         planned = decide(
-            history.conversation, sizes, Limits(int(limit), int(limit * trigger), goal, keep_last, clear_at_least)
+            history.conversation, sizes, InputLimits(int(limit), int(limit * trigger), goal, keep_last, clear_at_least)
         )
         if planned != decisions:
             decisions, keeper = planned, Keeper(store, secret, now)

@@ -59,7 +59,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class InputLimits:
     """The sizes at which history is compacted, and to which, in tokens."""
 
     budget: int
@@ -69,7 +69,7 @@ class Limits:
     clear_at_least: int = 0
 
 
-def decide(conversation: Conversation, sizes: Sizes, limits: Limits) -> Decisions:
+def decide(conversation: Conversation, sizes: Sizes, limits: InputLimits) -> Decisions:
     """Return the decisions for a conversation. Groups that a provider would refuse are left out in any case."""
     plan = _Plan(conversation, sizes, limits)
     for index, kind in enumerate(conversation.kinds):
@@ -83,7 +83,7 @@ def decide(conversation: Conversation, sizes: Sizes, limits: Limits) -> Decision
 class _Plan:
     """The decisions about the items that were added so far."""
 
-    def __init__(self, conversation: Conversation, sizes: Sizes, limits: Limits) -> None:
+    def __init__(self, conversation: Conversation, sizes: Sizes, limits: InputLimits) -> None:
         self._groups = conversation.groups
         self._kinds = conversation.kinds
         self._limits = limits

@@ -17,7 +17,7 @@ from keyhole.retrieval.output_record import BoundCall, KeptOutput
 from keyhole.serve.proxy.messages import Message
 from keyhole.serve.proxy.results import (
     MEDIA_BYTES,
-    Limits,
+    ResultLimits,
     Shortening,
     bound_call_result,
     bound_resource_result,
@@ -25,7 +25,7 @@ from keyhole.serve.proxy.results import (
     texts_of,
 )
 from keyhole.serve.proxy.rewrite import Intent, Policy
-from keyhole.serve.proxy.steps import Client, Pending
+from keyhole.serve.proxy.steps import ClientVersion, Pending
 from keyhole.store.base import Store
 from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts
 
@@ -95,15 +95,15 @@ class Bounder:
         except KeyholeError:
             return False
 
-    def _limits(self, message: Message, pending: Pending) -> Limits:
+    def _limits(self, message: Message, pending: Pending) -> ResultLimits:
         limits = _limits_of(pending.client)
         media = client_budget(self._config, limits, MAX_BUDGET).size if limits.max_bytes else MEDIA_BYTES
         if message.result is not None and message.result.get("isError") is True:
-            return Limits(client_budget(self._config, limits, MAX_BUDGET), media)
+            return ResultLimits(client_budget(self._config, limits, MAX_BUDGET), media)
         chosen = self._policy.bytes_of(pending.intent.names) if pending.intent else None
         if chosen is None and pending.intent and pending.intent.is_whole_file and len(message.raw) <= WHOLE_FILE_BYTES:
             chosen = max(WHOLE_FILE_BYTES, client_budget(self._config, limits).size)
-        return Limits(client_budget(self._config, limits, chosen), media)
+        return ResultLimits(client_budget(self._config, limits, chosen), media)
 
     def _shorten(self, intent: Intent, outputs: dict[int, Bounded], text: str, chars: int) -> Callable[[int], Bounded]:
         """Return the function that shortens a text, to at most `chars`, and puts what it last returned into `outputs`.
@@ -153,7 +153,7 @@ def _call(
     intent: Intent,
     outputs: Mapping[int, Bounded],
     result: Mapping[str, Any],
-    limits: Limits,
+    limits: ResultLimits,
     started_at: float,
     seconds: float,
 ) -> BoundCall:
@@ -177,5 +177,5 @@ def _call(
     )
 
 
-def _limits_of(client: Client) -> ClientLimits:
+def _limits_of(client: ClientVersion) -> ClientLimits:
     return limits_of(client.name, client.version)

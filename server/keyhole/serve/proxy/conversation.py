@@ -22,7 +22,7 @@ from keyhole.serve.proxy.steps import (
     AwaitGreeting,
     AwaitServers,
     BoundResult,
-    Client,
+    ClientVersion,
     Pending,
     ReadStored,
     Step,
@@ -49,7 +49,7 @@ STABLE_SECONDS: Final = 60.0
 LAST_ANSWERS_SECONDS: Final = 10.0
 """Seconds that servers have for their last answers after the client has closed its side."""
 
-ReadStoredText = Callable[[Message, Client, str], Awaitable[Message]]
+ReadStoredText = Callable[[Message, ClientVersion, str], Awaitable[Message]]
 """Answers a call of Keyhole's own tool, whose name is the last argument."""
 
 

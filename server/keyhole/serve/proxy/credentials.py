@@ -17,7 +17,7 @@ _ERROR: Final = re.compile(r'\b(error|scope)\s*=\s*"([\w.:/ -]{1,200})"')
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class Sender:
     """The sender of a request. A session belongs to the caller that opened it."""
 
     tenant: str

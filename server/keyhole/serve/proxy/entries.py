@@ -17,7 +17,7 @@ _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ServerEntry:
     """A server of a configuration file: a command or a URL."""
 
     command: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Entry:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def read_entries(settings: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Entry]:
+def read_entries(settings: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, ServerEntry]:
     """Return the servers by name, without those that are disabled. `env`: the variables that values may name.
 
     Raises KeyholeError (invalid_argument), which names the faulty entry.
@@ -45,18 +45,18 @@ def read_entries(settings: Mapping[str, Any], env: Mapping[str, str]) -> dict[st
     return entries
 
 
-def _read(name: str, value: Any, env: Mapping[str, str]) -> Entry:
+def _read(name: str, value: Any, env: Mapping[str, str]) -> ServerEntry:
     if not isinstance(value, dict):
         raise _invalid(f"the entry {name!r} is no object")
     url = value.get("url") or value.get("serverUrl") or value.get("httpUrl")
     if isinstance(url, str):
-        return Entry(url=expand(url, env), headers=_strings(name, value.get("headers"), env))
+        return ServerEntry(url=expand(url, env), headers=_strings(name, value.get("headers"), env))
     command = value.get("command")
     words = [*(command if isinstance(command, list) else [command]), *(value.get("args") or [])]
     if not words or not all(isinstance(word, str) and word for word in words):
         raise _invalid(f"the entry {name!r} has neither a command nor a URL")
     folder = value.get("cwd")
-    return Entry(
+    return ServerEntry(
         tuple(expand(word, env) for word in words),
         _strings(name, value.get("env") or value.get("environment"), env),
         expand(folder, env) if isinstance(folder, str) else None,

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.proxy.asked import Asked
 from keyhole.serve.proxy.eras import Introduction, answer_for, era_of, introduction_of, request_for
 from keyhole.serve.proxy.gather import GREETINGS, SET_LEVEL, add_page, gathered, give_up, note_answer
 from keyhole.serve.proxy.handshake import Handshake
@@ -20,6 +19,7 @@ from keyhole.serve.proxy.merge import LISTS
 from keyhole.serve.proxy.messages import CANCELLED, METHOD_NOT_FOUND, Id, Message, build, error_response, response
 from keyhole.serve.proxy.names import Names
 from keyhole.serve.proxy.routes import Routes
+from keyhole.serve.proxy.server_requests import ServerRequests
 from keyhole.serve.proxy.steps import (
     SILENT_AT_DISCOVER_SECONDS,
     SILENT_SECONDS,
@@ -50,7 +50,7 @@ class Group:
         """True once the client has said that it is ready, so that servers may send it requests."""
         self._handshake = Handshake()
         self._subscriptions = Subscriptions(self._names)
-        self._asked = Asked(renames=True)
+        self._server_requests = ServerRequests(renames=True)
 
     def own_name(self, shown: str) -> str:
         """Return the name by which its server knows a tool, "" if no server has it."""
@@ -101,7 +101,7 @@ class Group:
 
     def take(self, shown: object) -> tuple[str, Id] | None:
         """Return the server that waits for the client's answer with this id, and its own id; None if there is none."""
-        return self._asked.take(shown)
+        return self._server_requests.take(shown)
 
     def _to_all(self, pending: Pending, members: Sequence[Member]) -> list[Out]:
         """Hand on a request that several servers answer; it is answered once all of them have."""
@@ -253,7 +253,7 @@ class Group:
         """Hand on a request of a server. A client of the modern era takes none, which the server has been told."""
         id = message.data["id"]
         if self._introduction.era == "handshake":
-            return self._asked.shown(server, message)
+            return self._server_requests.shown(server, message)
         if message.method == "ping":
             return ToServer(server, response(id, {}).raw)
         error = {"code": METHOD_NOT_FOUND, "message": "this client takes no requests"}
@@ -263,7 +263,7 @@ class Group:
         """Return a notification as the client expects it, which may be none. `member`: the server that sent it."""
         if self._introduction.era == "modern":
             return self._subscriptions.notifications(message, member, self._introduction)
-        return [message if member is None else self._asked.shown(member.name, message)]
+        return [message if member is None else self._server_requests.shown(member.name, message)]
 
     # Servers that are silent, end or start again.
 
@@ -286,7 +286,7 @@ class Group:
         for pending in [each for each in pendings if server in each.servers]:
             pending.incomplete.setdefault(server, reason)
             outs += self._take(member, pending, error_response(pending.request.data["id"], error))
-        for id in self._asked.forget(server):
+        for id in self._server_requests.forget(server):
             params = {"requestId": id, "reason": reason}
             outs.append(build({"jsonrpc": "2.0", "method": CANCELLED, "params": params}))
         return outs

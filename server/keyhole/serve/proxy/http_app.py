@@ -13,7 +13,7 @@ from typing import Final
 
 from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
 from keyhole.serve.http.sessions import HEADER, SESSION_IDLE_SECONDS, find_session_id
-from keyhole.serve.proxy.credentials import Caller, find_demand, read_authorization
+from keyhole.serve.proxy.credentials import Sender, find_demand, read_authorization
 from keyhole.serve.proxy.event_store import Event
 from keyhole.serve.proxy.http_session import HttpSession, Response
 from keyhole.serve.proxy.messages import Message, invalid_line, one_line, parse
@@ -37,7 +37,7 @@ _WRONG_PATH: Final = Refusal(404, "not_found", f"the only path is {PATH}")
 _NO_EVENT: Final = Refusal(400, "event_not_found", "the session has no event with the id of Last-Event-ID")
 _NEEDS_SESSION: Final = Refusal(400, "session_required", "the header Mcp-Session-Id is missing: initialize first")
 
-RunSession = Callable[[HttpSession, Caller], Awaitable[None]]
+RunSession = Callable[[HttpSession, Sender], Awaitable[None]]
 """Runs the conversation of a session for a caller, until the session ends."""
 Challenge = Callable[[Scope, str], str]
 """Returns the `WWW-Authenticate` for the client that sent a request, from that of the server."""
@@ -50,7 +50,7 @@ _Status = tuple[int, tuple[tuple[str, str], ...]]
 class _Open:
     """An open session."""
 
-    key: tuple[Caller, str]
+    key: tuple[Sender, str]
     session: HttpSession
     work: asyncio.Task[None]
     used: float = field(default_factory=time.monotonic)
@@ -65,7 +65,7 @@ class ProxyApp:
         """`challenge`: to hand the credentials of the callers on to the server; None to keep them from it."""
         self._run_session = run_session
         self._challenge = challenge
-        self._sessions: dict[tuple[Caller, str], _Open] = {}
+        self._sessions: dict[tuple[Sender, str], _Open] = {}
         """Sessions by caller and id. That of the newer protocol, which has no sessions, has the id ""."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -129,8 +129,8 @@ class ProxyApp:
         status = error_status(raw) if shared else None
         return (status, ()) if status else None
 
-    def _caller(self, scope: Scope) -> Caller:
-        return Caller(tenant_of(scope), read_authorization(scope["headers"]) if self._challenge else "")
+    def _caller(self, scope: Scope) -> Sender:
+        return Sender(tenant_of(scope), read_authorization(scope["headers"]) if self._challenge else "")
 
     async def _get_or_delete(self, scope: Scope, receive: Receive, send: Send) -> None:
         key = self._caller(scope), find_session_id(scope["headers"])
@@ -148,7 +148,7 @@ class ProxyApp:
             else:
                 await _stream(opened, response, receive, send, [])
 
-    async def _find(self, key: tuple[Caller, str]) -> _Open | None:
+    async def _find(self, key: tuple[Sender, str]) -> _Open | None:
         """Return the session of a caller, None if it has none of this id.
 
         Clients renew their tokens: the session is also the caller's if the server accepts the new one in it.
@@ -166,7 +166,7 @@ class ProxyApp:
         self._sessions[key] = opened
         return opened
 
-    async def _open(self, key: tuple[Caller, str], *, shared: bool) -> _Open | None:
+    async def _open(self, key: tuple[Sender, str], *, shared: bool) -> _Open | None:
         """Return a session, which is opened if it is new; None if too many are open."""
         if key in self._sessions:
             self._sessions[key].used = time.monotonic()
@@ -182,7 +182,7 @@ class ProxyApp:
         work.add_done_callback(lambda _: self._sessions.pop(opened.key, None))
         return opened
 
-    async def _end(self, keys: Sequence[tuple[Caller, str]]) -> None:
+    async def _end(self, keys: Sequence[tuple[Sender, str]]) -> None:
         ended = [self._sessions.pop(key) for key in keys if key in self._sessions]
         for opened in ended:
             await opened.session.end()

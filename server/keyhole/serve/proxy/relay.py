@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy import messages, rewrite
-from keyhole.serve.proxy.asked import Asked
 from keyhole.serve.proxy.eras import complete_result, era_of
 from keyhole.serve.proxy.gather import GREETINGS
 from keyhole.serve.proxy.group import Group, Out
@@ -21,11 +20,12 @@ from keyhole.serve.proxy.handshake import Handshake
 from keyhole.serve.proxy.messages import CANCELLED, Key, Message, error_response, response
 from keyhole.serve.proxy.outline import Unreadable, find_id, is_notification, read_messages
 from keyhole.serve.proxy.rewrite import Policy
+from keyhole.serve.proxy.server_requests import ServerRequests
 from keyhole.serve.proxy.steps import (
     AwaitGreeting,
     AwaitServers,
     BoundResult,
-    Client,
+    ClientVersion,
     Pending,
     ReadStored,
     Step,
@@ -54,9 +54,9 @@ class Relay:
         self._group = Group(servers) if len(servers) > 1 else None
         self._policy = policy
         self._reader_schema = reader_schema
-        self._client = Client()
+        self._client = ClientVersion()
         self._waiting: OrderedDict[Key, Pending] = OrderedDict()
-        self._asked = Asked(renames=False)
+        self._server_requests = ServerRequests(renames=False)
         self._down = ""
         """Why the only server takes no requests, "" if it does."""
         self._handshake = Handshake()
@@ -79,7 +79,7 @@ class Relay:
         if id is not None:
             error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
             return [ToClient(error_response(id, error, messages.INVALID_REQUEST).raw)]
-        asked = (self._group or self._asked).take(find_id(outline, of_request=False))
+        asked = (self._group or self._server_requests).take(find_id(outline, of_request=False))
         if asked is not None:
             error = KeyholeError(Code.INVALID_ARGUMENT, f"the answer of the client {reason}")
             return [ToServer(asked[0], error_response(asked[1], error).raw)]
@@ -172,7 +172,7 @@ class Relay:
         info = message.params.get("clientInfo") if message.method == "initialize" else None
         info = info or (meta.get(CLIENT_INFO) if isinstance(meta, dict) else None)
         if isinstance(info, dict):
-            self._client = Client(str(info.get("name", "")), str(info.get("version", "")))
+            self._client = ClientVersion(str(info.get("name", "")), str(info.get("version", "")))
 
     def _notification(self, message: Message) -> list[Step]:
         pending = None
@@ -187,7 +187,7 @@ class Relay:
     def _client_response(self, message: Message) -> list[Step]:
         if self._group:
             return self._resolve(self._group.answer(message))
-        if self._asked.take(message.data["id"]) is None:
+        if self._server_requests.take(message.data["id"]) is None:
             log.warning("the client answered a request that no server waits for")
             return []
         return [ToServer(self._server, message.raw)]
@@ -226,7 +226,7 @@ class Relay:
             return self._resolve(self._group.from_server(server, message, pending))
         if message.kind == "response":
             return self._server_response(server, message)
-        return [self._show(self._asked.shown(server, message))]
+        return [self._show(self._server_requests.shown(server, message))]
 
     def _show(self, message: Message) -> Step:
         """Return the step that sends a notification or a request of a server to the client."""
@@ -300,7 +300,7 @@ class Relay:
         steps: list[Step] = []
         for pending in list(self._waiting.values()):
             steps += self._server_response(server, error_response(pending.request.data["id"], error))
-        for id in self._asked.forget(server):
+        for id in self._server_requests.forget(server):
             params = {"requestId": id, "reason": reason}
             cancelled = messages.build({"jsonrpc": "2.0", "method": CANCELLED, "params": params})
             steps.append(ToClient(cancelled.raw, is_answer=False))

@@ -54,7 +54,7 @@ class Shortening:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ResultLimits:
     """The limits of one result."""
 
     budget: Budget
@@ -84,7 +84,7 @@ class _Frame:
     """True if a text was shortened or data was left out."""
 
 
-def bound_call_result(result: Mapping[str, Any], limits: Limits, how: Shortening) -> dict[str, Any] | None:
+def bound_call_result(result: Mapping[str, Any], limits: ResultLimits, how: Shortening) -> dict[str, Any] | None:
     """Return the result of a tool call within its limits, None if it is within them. Unknown fields are kept."""
     content = result.get("content")
     blocks = list(content) if isinstance(content, list) else []
@@ -99,7 +99,7 @@ def bound_call_result(result: Mapping[str, Any], limits: Limits, how: Shortening
     return _fill(frame, limits, how)
 
 
-def bound_resource_result(result: Mapping[str, Any], limits: Limits, how: Shortening) -> dict[str, Any] | None:
+def bound_resource_result(result: Mapping[str, Any], limits: ResultLimits, how: Shortening) -> dict[str, Any] | None:
     """Return the result of reading a resource within its limits, None if it is within them."""
     contents = result.get("contents")
     frame = _Frame({**result, "contents": []})
@@ -126,7 +126,7 @@ def texts_of(result: Mapping[str, Any]) -> list[str]:
     return [text for text in found if isinstance(text, str)]
 
 
-def _add_texts(frame: _Frame, out: list[Any], blocks: Sequence[Any], limits: Limits, how: Shortening) -> None:
+def _add_texts(frame: _Frame, out: list[Any], blocks: Sequence[Any], limits: ResultLimits, how: Shortening) -> None:
     """Add blocks to the frame at their places. Text blocks that follow each other become one."""
     for is_text, run in groupby(blocks, _is_text):
         if is_text:
@@ -136,7 +136,7 @@ def _add_texts(frame: _Frame, out: list[Any], blocks: Sequence[Any], limits: Lim
             out += [_other_block(frame, each, limits, how) for each in run]
 
 
-def _other_block(frame: _Frame, block: Any, limits: Limits, how: Shortening) -> Any:
+def _other_block(frame: _Frame, block: Any, limits: ResultLimits, how: Shortening) -> Any:
     """Return a block that is no text, as the frame has it."""
     if not isinstance(block, dict):
         return block
@@ -169,7 +169,7 @@ def _putter(block: dict[str, Any]) -> Callable[[str], None]:
     return put
 
 
-def _links_as_text(blocks: Sequence[Any], limits: Limits) -> list[Any]:
+def _links_as_text(blocks: Sequence[Any], limits: ResultLimits) -> list[Any]:
     """Return the blocks with their links as one text, if the links alone take over half of the budget."""
     links = [block for block in blocks if isinstance(block, dict) and block.get("type") == "resource_link"]
     if json_size(links) * 2 <= limits.budget.size:
@@ -201,7 +201,7 @@ def _pretty(value: Any) -> str:
 # Data in base64.
 
 
-def _kept_media(frame: _Frame, block: dict[str, Any], limits: Limits, how: Shortening) -> dict[str, Any]:
+def _kept_media(frame: _Frame, block: dict[str, Any], limits: ResultLimits, how: Shortening) -> dict[str, Any]:
     """Return an image or a sound, or the text that names it if it is larger than what is left for data."""
     size = len(block["data"])
     if frame.media + size <= limits.media:
@@ -211,7 +211,7 @@ def _kept_media(frame: _Frame, block: dict[str, Any], limits: Limits, how: Short
     return {"type": "text", "text": _media_line(block.get("mimeType"), block["data"], limits.media, how)}
 
 
-def _kept_resource(frame: _Frame, resource: dict[str, Any], limits: Limits, how: Shortening) -> dict[str, Any]:
+def _kept_resource(frame: _Frame, resource: dict[str, Any], limits: ResultLimits, how: Shortening) -> dict[str, Any]:
     size = len(resource["blob"])
     if frame.media + size <= limits.media:
         frame.media += size
@@ -233,7 +233,7 @@ def _media_line(media_type: Any, data: str, most: int, how: Shortening) -> str:
 # Texts.
 
 
-def _fill(frame: _Frame, limits: Limits, how: Shortening) -> dict[str, Any] | None:
+def _fill(frame: _Frame, limits: ResultLimits, how: Shortening) -> dict[str, Any] | None:
     """Put the texts into the frame, each within its share of the budget. Return the result, None if nothing changed."""
     budget = limits.budget
     for each in frame.texts:
@@ -311,7 +311,7 @@ def json_size(value: object) -> int:
     return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
-def is_within(raw: bytes, limits: Limits) -> bool:
+def is_within(raw: bytes, limits: ResultLimits) -> bool:
     """Return whether a message fits the budget as it is. Its characters and tokens are at most its bytes."""
     budget = limits.budget
     return len(raw) <= min(budget.size, budget.chars or budget.size, budget.tokens or budget.size)

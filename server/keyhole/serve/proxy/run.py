@@ -88,7 +88,7 @@ def proxy_http(
     from keyhole.serve.http.limits.shared.calls import open_shared_calls
     from keyhole.serve.http.listener import listener_url, open_listener
     from keyhole.serve.http.uvicorn_server import serve
-    from keyhole.serve.proxy.credentials import Caller
+    from keyhole.serve.proxy.credentials import Sender
     from keyhole.serve.proxy.http_app import PATH, ProxyApp
     from keyhole.serve.proxy.http_session import HttpSession
     from keyhole.serve.proxy.http_upstream import HttpUpstream
@@ -97,7 +97,7 @@ def proxy_http(
 
     texts = StoredTexts(build)
 
-    async def run_session(session: HttpSession, caller: Caller) -> None:
+    async def run_session(session: HttpSession, caller: Sender) -> None:
         servers = open_servers(caller.authorization)
         session.authorize = next((each.authorize for each in servers.values() if isinstance(each, HttpUpstream)), None)
         await converse(config, policy, servers, session.send, texts, caller.tenant).run(session.receive)

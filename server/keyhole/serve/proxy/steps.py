@@ -20,7 +20,7 @@ DISCOVER_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class ClientVersion:
     """The client's name and version, which decide the limits of its results."""
 
     name: str = ""
@@ -32,7 +32,7 @@ class Pending:
     """A request of the client that servers have not yet answered."""
 
     request: Message
-    client: Client
+    client: ClientVersion
     servers: list[str]
     """The servers whose answer is missing."""
     intent: Intent | None = None
@@ -82,7 +82,7 @@ class ReadStored:
     """A call of Keyhole's own tool."""
 
     request: Message
-    client: Client
+    client: ClientVersion
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from keyhole.retrieval.output_record import BoundCall, make_output_record
 from keyhole.serve.proxy.messages import Message, encode, response
 from keyhole.serve.proxy.rewrite import READER
-from keyhole.serve.proxy.steps import Client
+from keyhole.serve.proxy.steps import ClientVersion
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.ids import random_id
 
@@ -37,7 +37,7 @@ class StoredTexts:
         return self.load().stores.for_tenant(tenant)
 
     def load(self) -> Tenants:
-        """Return the product, loaded once."""
+        """Return the tools of each tenant, loaded once."""
         with self._lock:
             if self._tenants is None:
                 self._tenants = self._build()
@@ -50,7 +50,7 @@ class StoredTexts:
             recording.queue.put(lambda: recording.log.add(make_output_record(whole)))
 
     async def read(
-        self, request: Message, client: Client, reader: str, tenant: str = LOCAL, session: str = ""
+        self, request: Message, client: ClientVersion, reader: str, tenant: str = LOCAL, session: str = ""
     ) -> Message:
         """Return the response to a call of `read_artifact`, within the limits of the client.
 
@@ -70,7 +70,9 @@ class StoredTexts:
         return self.load().of(tenant)
 
 
-async def _read(retrieval: Retrieval, arguments: dict[str, Any], client: Client, reader: str, session: str) -> Answer:
+async def _read(
+    retrieval: Retrieval, arguments: dict[str, Any], client: ClientVersion, reader: str, session: str
+) -> Answer:
     from keyhole.retrieval.call import Caller
     from keyhole.retrieval.dispatch import dispatch
     from keyhole.retrieval.progress import no_progress

@@ -12,7 +12,7 @@ from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
 from keyhole.store.base import (
     MAX_KNOWN_URLS,
     MAX_VECTORS,
@@ -46,7 +46,7 @@ from keyhole.store.postgres.rows import (
     to_storable,
 )
 from keyhole.store.postgres.search import PLANNER_SETTINGS, SearchScope, contains_words, hash_stems, search_keys
-from keyhole.store.postgres.sweep import Limits, drop_artifacts, is_sweep_due, sweep
+from keyhole.store.postgres.sweep import TenantLimits, drop_artifacts, is_sweep_due, sweep
 from keyhole.store.postgres.texts import CHUNK_CHARS, delete_unused_texts, list_texts, read_range, read_text, store_text
 from keyhole.store.postgres.totals import Totals, add_totals, read_totals
 from keyhole.store.scope import Scope
@@ -104,7 +104,7 @@ WITH wanted AS (
 class PostgresStore:
     """The store of one tenant. All tenants of a server share the connections of its database."""
 
-    def __init__(self, database: Database, tenant: UUID, clock: Clock, limits: Limits) -> None:
+    def __init__(self, database: Database, tenant: UUID, clock: Clock, limits: TenantLimits) -> None:
         self._database = database
         self._tenant = tenant
         self._clock = clock
@@ -165,12 +165,12 @@ class PostgresStore:
         row, text = self._reader.read(id, TEXT_COLUMNS, lambda _, row: read_text(row["pieces"], row["digest"]))
         return decode_artifact(row, text)
 
-    def part(self, id: str, start: int, end: int) -> Part:
+    def part(self, id: str, start: int, end: int) -> ArtifactPart:
         def read(connection: Connection, row: dict[str, Any]) -> str | None:
             return read_range(connection, self._tenant, row["content"], *clamp_range(start, end, row["chars"]))
 
         row, text = self._reader.read(id, ROW_COLUMNS, read)
-        return Part(decode_artifact(row, text), clamp_range(start, end, row["chars"])[0], row["chars"])
+        return ArtifactPart(decode_artifact(row, text), clamp_range(start, end, row["chars"])[0], row["chars"])
 
     def recent(self, url: str, since: float) -> Artifact | None:
         sql = (

@@ -51,21 +51,21 @@ UPDATE keyhole.tenants SET swept_at = %s WHERE tenant = (
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TenantLimits:
     """A tenant's limits: seconds after its last access until an artifact expires, and bytes stored."""
 
     ttl: float
     max_bytes: int
 
 
-def is_sweep_due(connection: Connection, tenant: UUID, now: float, limits: Limits) -> bool:
+def is_sweep_due(connection: Connection, tenant: UUID, now: float, limits: TenantLimits) -> bool:
     """Return whether a sweep of this or another tenant is due."""
     values = [tenant, now - limits.ttl, tenant, limits.max_bytes, tenant, now - SWEEP_EVERY]
     row = connection.execute(_IS_DUE, values).fetchone()
     return bool(row and row["due"])
 
 
-def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
+def sweep(database: Database, tenant: UUID, now: float, limits: TenantLimits) -> int:
     """Drop a tenant's expired and excess artifacts; return the number dropped.
 
     Also sweeps the artifacts and calls of one other tenant that has not been swept for SWEEP_EVERY seconds.
@@ -84,7 +84,7 @@ def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
     return dropped
 
 
-def _sweep_tenant(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
+def _sweep_tenant(database: Database, tenant: UUID, now: float, limits: TenantLimits) -> int:
     dropped = 0
     for _ in range(MAX_BATCHES):
         with database.transaction(tenant) as connection:

@@ -10,7 +10,7 @@ from sqlite3 import Connection, Row
 from typing import Any, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import UNDIGESTED, Artifact, ArtifactSummary, Part, Place
+from keyhole.records import UNDIGESTED, Artifact, ArtifactPart, ArtifactSummary, Place
 from keyhole.store.base import MAX_SEARCHED_CHARS, PINNED_SHARE, TOO_MUCH_PINNED, Span, main_span
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.sqlite import texts, word_index
@@ -48,7 +48,7 @@ _BY_KEYS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EncodedArtifact:
     """An artifact encoded as columns and a compressed text."""
 
     columns: Mapping[str, Any]
@@ -61,7 +61,7 @@ class ReadResult:
 
     row: Row
     artifact: Artifact | None = None
-    part: Part | None = None
+    part: ArtifactPart | None = None
 
     @property
     def is_damaged(self) -> bool:
@@ -71,7 +71,7 @@ class ReadResult:
 
 def make_entry(
     artifact: Artifact, words: str, packed: PackedText | None = None, indexed: Sequence[Span] | None = None
-) -> Entry:
+) -> EncodedArtifact:
     """Encode an artifact. `packed`: its text, None to pack the artifact's. The others are those of `Store.put`."""
     packed = packed or pack(artifact.text, texts.CHUNK_CHARS)
     columns: dict[str, Any] = {name: to_storable(getattr(artifact, name)) for name in _TEXT_COLUMNS}
@@ -80,7 +80,7 @@ def make_entry(
     columns |= {"size": packed.stored_bytes + int(len(words) * BYTES_PER_WORD_CHARACTER) + ROW_BYTES}
     spans = main_span(artifact, words) if indexed is None else indexed
     columns |= {"main_end": artifact.main_end, "indexed": word_index.encode_spans(spans)}
-    return Entry({**columns, "checksum": _checksum(columns, packed.digest)}, packed)
+    return EncodedArtifact({**columns, "checksum": _checksum(columns, packed.digest)}, packed)
 
 
 def to_storable(text: str) -> str:
@@ -88,7 +88,7 @@ def to_storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def put(db: Connection, entry: Entry, words: str, now: float) -> int:
+def put(db: Connection, entry: EncodedArtifact, words: str, now: float) -> int:
     """Insert an artifact or update the artifact with its id; return its key. `words`: see word_index.add."""
     id, turn = entry.columns["id"], next_turn(db)
     existing = next(iter(db.execute("SELECT key, content, terms FROM entries WHERE id = ?", [id])), None)
@@ -126,7 +126,7 @@ def drop_replaced(db: Connection, key: int, requested_url: str) -> None:
     drop(db, keys, tombstones=True)
 
 
-def insert(db: Connection, entry: Entry, key: int | None, turn: int, last_access: float) -> int:
+def insert(db: Connection, entry: EncodedArtifact, key: int | None, turn: int, last_access: float) -> int:
     """Insert a row with its text under `key`, or under the next key for None; return the key."""
     content = texts.store_text(db, entry.packed)
     row = {"key": key, "content": content, "turn": turn, "last_access": last_access, **entry.columns}
@@ -213,7 +213,7 @@ def read_part(db: Connection, row: Row, start: int, end: int) -> ReadResult:
     if text is None:
         return ReadResult(row)
     artifact = _decode(row, text)
-    return ReadResult(row, artifact, Part(artifact, start, total))
+    return ReadResult(row, artifact, ArtifactPart(artifact, start, total))
 
 
 def list_summaries(

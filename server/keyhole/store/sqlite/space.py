@@ -28,7 +28,7 @@ PAGES_FREED_PER_TRANSACTION: Final = 2_048
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StoreLimits:
     """The size limit of the store in bytes, and the time: an artifact last read before it has expired."""
 
     max_bytes: int
@@ -70,7 +70,7 @@ def used_bytes(db: Connection) -> int:
     return (_read_pragma(db, "page_count") - _read_pragma(db, "freelist_count")) * _read_pragma(db, "page_size")
 
 
-def make_room(db: Connection, limits: Limits, max_count: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
+def make_room(db: Connection, limits: StoreLimits, max_count: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
     """Evict expired and excess artifacts among the `max_count` least recently read; return the number evicted.
 
     Pinned artifacts stay.
@@ -82,7 +82,7 @@ def make_room(db: Connection, limits: Limits, max_count: int = EVICTED_PER_PUT, 
     return drop(db, keys, tombstones=True)
 
 
-def drop_expired(db: Connection, limits: Limits) -> int:
+def drop_expired(db: Connection, limits: StoreLimits) -> int:
     """Drop expired artifacts even if they are not the least recently read, after a wrong clock; return their number."""
     sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? AND NOT pinned LIMIT ?"
     keys = [key for (key,) in db.execute(sql, [limits.expired_before, EVICTED_PER_TRANSACTION]).fetchall()]

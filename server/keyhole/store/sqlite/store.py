@@ -14,7 +14,7 @@ from sqlite3 import Connection, Row
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
 from keyhole.store.base import (
     MAX_KNOWN_URLS,
     MAX_VECTORS,
@@ -109,7 +109,7 @@ class SqliteStore:
             key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._max_bytes)
             key = rows.put(db, entry, words, now)
             rows.drop_replaced(db, key, entry.columns["requested_url"])
-            space.make_room(db, space.Limits(self._max_bytes, now - self._ttl), protected_key=key)
+            space.make_room(db, space.StoreLimits(self._max_bytes, now - self._ttl), protected_key=key)
             space.shrink_file(db, space.PAGES_FREED_PER_PUT)
             word_index.make_missing(db, WORDS_MADE_PER_PUT)
 
@@ -167,7 +167,7 @@ class SqliteStore:
 
     def collect(self) -> int:
         self._adopt("")
-        limits, dropped = space.Limits(self._max_bytes, self._clock() - self._ttl), 0
+        limits, dropped = space.StoreLimits(self._max_bytes, self._clock() - self._ttl), 0
         # In several transactions, so that other processes can write between them.
         for drop_batch in (
             partial(space.make_room, limits=limits, max_count=space.EVICTED_PER_TRANSACTION),
@@ -185,7 +185,7 @@ class SqliteStore:
     def get(self, id: str) -> Artifact:
         return rows.require(self._read_or_adopt(id, rows.read_artifact).artifact)
 
-    def part(self, id: str, start: int, end: int) -> Part:
+    def part(self, id: str, start: int, end: int) -> ArtifactPart:
         return rows.require(self._read_or_adopt(id, partial(rows.read_part, start=start, end=end)).part)
 
     def recent(self, url: str, since: float) -> Artifact | None:

@@ -18,7 +18,7 @@ SMALL_BYTES: Final = 120
 
 
 @dataclass(slots=True)
-class Part:
+class PagePart:
     """Adjacent pieces of one kind: boxes with their blocks, and loose blocks with the box None.
 
     `heading` is the heading of the main part above them, "" for `PAGE_KINDS`.
@@ -29,10 +29,10 @@ class Part:
     pieces: list[tuple[Box | None, list[TextBlock]]] = field(default_factory=list)
 
 
-def find_parts(segments: Segments, is_main: list[bool]) -> list[Part]:
+def find_parts(segments: Segments, is_main: list[bool]) -> list[PagePart]:
     """Return the parts of the rest in page order."""
     pieces = _find_pieces(segments, is_main)
-    parts: list[Part] = []
+    parts: list[PagePart] = []
     heading = ""
     for block, main in zip(segments.blocks, is_main, strict=True):
         if main:
@@ -47,7 +47,7 @@ def find_parts(segments: Segments, is_main: list[bool]) -> list[Part]:
         size = block.size if box is None else box.size
         is_small = size < SMALL_BYTES and last is not None and last.heading in {heading, ""}
         if last is None or not (is_small or (last.kind, last.heading) == (kind, above)):
-            parts.append(Part(kind, above))
+            parts.append(PagePart(kind, above))
         parts[-1].pieces.append((box, [block]))
     return parts
 
@@ -89,7 +89,7 @@ def _add_with_ancestors(box: Box | None, boxes: set[Box]) -> None:
         box = box.parent
 
 
-def remove_parts(parts: list[Part]) -> None:
+def remove_parts(parts: list[PagePart]) -> None:
     """Remove the pieces of all parts from their tree. Text after a removed box stays."""
     boxes = [box for part in parts for box, _ in part.pieces if box is not None]
     for ordered in {box.element.getparent() for box in boxes if box.tag == "li"}:

@@ -16,7 +16,7 @@ from lxml.html import HtmlElement
 from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, Place, Segments, TextBlock
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.links import LinkResolver, escape_label
-from keyhole.extract.html.rest.parts import Part, find_parts, remove_parts
+from keyhole.extract.html.rest.parts import PagePart, find_parts, remove_parts
 from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown
 from keyhole.text.rest import format_rest_cut, format_rest_line
@@ -56,7 +56,7 @@ class _RestWriter:
         self._links = links
         self._escape = escape
 
-    def write_part(self, part: Part) -> str:
+    def write_part(self, part: PagePart) -> str:
         """Return a part as Markdown that ends with a line break."""
         line = self._escape(format_rest_line(part.kind, part.heading))
         texts = [text for box, blocks in part.pieces for text in self._write_piece(box, blocks)]

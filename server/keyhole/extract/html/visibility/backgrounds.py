@@ -24,7 +24,7 @@ class Backgrounds:
         self._knows_all = not cascade.rules.has_unread_sheets
         self._covers: dict[HtmlElement, list[HtmlElement]] = {}
 
-    def hide_text(self, element: HtmlElement, opacity: float = 1.0) -> bool:
+    def conceals_text(self, element: HtmlElement, opacity: float = 1.0) -> bool:
         """Return whether the text directly in an element cannot be told from its background."""
         style = self._cascade.style(element).values
         colour = text_colour(style)

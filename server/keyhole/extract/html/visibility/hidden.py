@@ -154,7 +154,7 @@ class Visibility:
 
     def _may_hide_text(self, element: HtmlElement, backgrounds: Backgrounds) -> bool:
         """Return whether an element's style hides text in it, whether or not it has text of its own."""
-        return hides_letters(self._cascade.style(element).values, 0) or backgrounds.hide_text(element)
+        return hides_letters(self._cascade.style(element).values, 0) or backgrounds.conceals_text(element)
 
     def _hides_box(self, element: HtmlElement) -> bool:
         style = self._cascade.style(element).values
@@ -224,7 +224,7 @@ class Visibility:
 
     def _hides_own_text(self, element: HtmlElement, backgrounds: Backgrounds) -> bool:
         style = self._cascade.style(element).values
-        return hides_letters(style, len(own_text(element))) or backgrounds.hide_text(element)
+        return hides_letters(style, len(own_text(element))) or backgrounds.conceals_text(element)
 
     def _find_ticked(self, hidden: Hidden) -> set[HtmlElement]:
         """Return the hidden boxes that a checkbox with a label shows, by the selector `:checked`."""

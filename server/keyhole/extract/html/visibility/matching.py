@@ -11,7 +11,13 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.page import Page, find_attributes
 from keyhole.extract.html.visibility.rules import Rule
-from keyhole.extract.html.visibility.selector_parts import ANY, NO_SELECTORS, Part, Specificity, split_selectors
+from keyhole.extract.html.visibility.selector_parts import (
+    ANY,
+    NO_SELECTORS,
+    ListedSelector,
+    Specificity,
+    split_selectors,
+)
 from keyhole.extract.html.visibility.selectors import Selector, compile_selectors
 
 _UNREAD: Final = frozenset("([\\/\"'")
@@ -22,10 +28,10 @@ _NAMED: Final = re.compile(r"[.#][^.#:\s>+~]+")
 
 
 @dataclass(slots=True)
-class Entry:
+class IndexedSelector:
     """One selector of a rule."""
 
-    part: Part
+    part: ListedSelector
     rule: Rule
     decided: Specificity | None
     """The specificity of a selector that matches each element with its names, so that it need not be compiled."""
@@ -55,7 +61,7 @@ class Entry:
         return compiled[self.part.place : self.part.place + 1] if len(compiled) == selectors.length else compiled
 
 
-Index = dict[str, list[Entry]]
+Index = dict[str, list[IndexedSelector]]
 """The selectors of rules by a name that their elements have, or by `ANY`."""
 
 
@@ -64,8 +70,8 @@ class Matcher:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._entries: dict[int, list[Entry]] = {}
-        self._fitting: dict[frozenset[str], list[Entry]] = {}
+        self._entries: dict[int, list[IndexedSelector]] = {}
+        self._fitting: dict[frozenset[str], list[IndexedSelector]] = {}
 
     def index(self, rules: Iterable[Rule]) -> Index:
         """Return the selectors of rules by key, without those whose names do not occur in the page."""
@@ -75,7 +81,7 @@ class Matcher:
                 index.setdefault(entry.part.key, []).append(entry)
         return index
 
-    def _list_entries(self, rule: Rule) -> list[Entry]:
+    def _list_entries(self, rule: Rule) -> list[IndexedSelector]:
         """Return the selectors of a rule whose names occur in the page."""
         entries = self._entries.get(rule.order)
         if entries is None:
@@ -83,7 +89,7 @@ class Matcher:
             selectors = split_selectors(selector) if self._may_occur(selector) else NO_SELECTORS
             occurs = self._page.occurring.__getitem__
             entries = self._entries[rule.order] = [
-                Entry(part, rule, part.specificity if selectors.is_plain else None)
+                IndexedSelector(part, rule, part.specificity if selectors.is_plain else None)
                 for part in selectors.parts
                 if all(map(occurs, part.own)) and all(map(occurs, part.above)) and all(map(occurs, part.elsewhere))
             ]
@@ -99,7 +105,7 @@ class Matcher:
     def find_elements(self, index: Index) -> dict[HtmlElement, None]:
         """Return the elements that a selector of an index matches."""
         page = self._page
-        fitting: dict[frozenset[str], list[Entry]] = {}
+        fitting: dict[frozenset[str], list[IndexedSelector]] = {}
         judged: set[HtmlElement] = set()
         found: dict[HtmlElement, None] = {}
         for element in self._iter_elements(index):
@@ -126,8 +132,8 @@ class Matcher:
         return list(matching.values())
 
     def _find_fitting(
-        self, element: HtmlElement, index: Index, known: dict[frozenset[str], list[Entry]]
-    ) -> list[Entry]:
+        self, element: HtmlElement, index: Index, known: dict[frozenset[str], list[IndexedSelector]]
+    ) -> list[IndexedSelector]:
         """Return the selectors whose last names an element has. Elements repeat their names, so results are kept."""
         names = self._page.names[element]
         entries = known.get(names)

@@ -34,7 +34,7 @@ ANY: Final = ""
 """The key of a selector that may match every element."""
 
 
-class Part(NamedTuple):
+class ListedSelector(NamedTuple):
     """One selector of a list."""
 
     text: str
@@ -55,7 +55,7 @@ class Part(NamedTuple):
 class SelectorList(NamedTuple):
     """The parts of a selector list that can match."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ListedSelector, ...]
     length: int
     """Number of all selectors in the list."""
     is_plain: bool
@@ -98,7 +98,7 @@ def _remove_groups(text: str) -> str:
     return _BRACKETS.sub(":attribute", _ATTRIBUTE.sub(lambda match: f"[{match[1].lower()}]", text))
 
 
-def _split_part(text: str, place: int, escapes: list[str], is_plain: bool) -> Part | None:
+def _split_part(text: str, place: int, escapes: list[str], is_plain: bool) -> ListedSelector | None:
     """Return a part, or None if it matches only pseudo-elements or states."""
     compounds = _COMBINATOR.split(text)
     last = compounds[-1]
@@ -112,7 +112,7 @@ def _split_part(text: str, place: int, escapes: list[str], is_plain: bool) -> Pa
     above = frozenset() if has_siblings else names
     is_decided = is_plain and not has_siblings and ">" not in text and len(others) <= 1 and len(names) <= 1
     specificity = _count(own + [name for names in others for name in names]) if is_decided else None
-    return Part(text, place, key, frozenset(own), above, names if has_siblings else frozenset(), specificity)
+    return ListedSelector(text, place, key, frozenset(own), above, names if has_siblings else frozenset(), specificity)
 
 
 def _list_names(compound: str, escapes: list[str]) -> list[str]:

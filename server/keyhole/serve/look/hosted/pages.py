@@ -16,14 +16,14 @@ from keyhole.serve.look.hosted.gate import Gate, OpenLook
 from keyhole.serve.look.hosted.operator import Operator
 from keyhole.serve.look.hosted.responses import LINKS
 from keyhole.serve.look.page import Look
-from keyhole.serve.tools import Product
+from keyhole.serve.tools import GetRetrieval
 from keyhole.store.stores import Stores
 
 GetTenants = Callable[[], Awaitable[Tenants]]
 """Returns the tenants of the server once they are loaded."""
 
 
-def hosted_pages(config: Config, product: Product, tenants: GetTenants) -> Callable[[Verifier], App]:
+def hosted_pages(config: Config, get_retrieval: GetRetrieval, tenants: GetTenants) -> Callable[[Verifier], App]:
     """Return a function that builds the application of the pages around a verifier of tokens."""
 
     async def find_stores() -> Stores:
@@ -31,16 +31,16 @@ def hosted_pages(config: Config, product: Product, tenants: GetTenants) -> Calla
 
     def build(verifier: Verifier) -> App:
         operator = Operator(config, find_stores)
-        open_look = _opener(product, tenants, config.ttl_days * 86_400)
+        open_look = _opener(get_retrieval, tenants, config.ttl_days * 86_400)
         return add_headers(Gate(build_pages(), verifier, open_look, operator, config.oauth_scopes))
 
     return build
 
 
-def _opener(product: Product, tenants: GetTenants, ttl: float) -> OpenLook:
+def _opener(get_retrieval: GetRetrieval, tenants: GetTenants, ttl: float) -> OpenLook:
     @asynccontextmanager
     async def open_look(tenant: str) -> AsyncIterator[Look]:
-        retrieval = await product(tenant)  # kept until the block ends, because its store is closed after it
+        retrieval = await get_retrieval(tenant)  # kept until the block ends, because its store is closed after it
         calls = await asyncio.to_thread((await tenants()).stores.calls_for, tenant)
         yield Look(calls, retrieval.store, retrieval.clock, LINKS, tenant, ttl)
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from keyhole.records import Artifact, EngineReport, Ranked, Source
 
 
-class CallRecorder(Protocol):
+class CallObserver(Protocol):
     """Receives the pages and ranked passages of a call before they are cut to the budget."""
 
     def budget(self, size: int) -> None:
@@ -35,4 +35,4 @@ class _NoRecorder:
         """Record nothing."""
 
 
-NO_RECORDER: CallRecorder = _NoRecorder()
+NO_OBSERVER: CallObserver = _NoRecorder()

@@ -11,7 +11,7 @@ MAX_ASKED: Final = 10_000
 """Requests without an answer; the oldest are forgotten first. Servers have some dozens."""
 
 
-class Asked:
+class ServerRequests:
     """The requests of servers that wait for the client."""
 
     def __init__(self, *, renames: bool) -> None:
