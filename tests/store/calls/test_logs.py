@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.store.calls.base import CallLog, CallMatch
-from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
+from keyhole.store.calls.base import CallLog, CallMatch, list_following
+from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText, SessionSummary
 from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.postgres.call_writes import Bounds
 from keyhole.store.postgres.calls import PostgresCallLog
@@ -27,15 +27,16 @@ from tests.support.fakes import Clock, MemoryCallLog
 from tests.support.postgresql import Cluster
 
 DAY = 86_400.0
-OpenLog = Callable[..., CallLog]
+AnyLog = SqliteCallLog | PostgresCallLog
+OpenLog = Callable[..., AnyLog]
 
 
-def open_memory(folder: Path, clock: Clock, **bounds: int) -> CallLog:
+def open_memory(folder: Path, clock: Clock, **bounds: int) -> AnyLog:
     del folder  # this log has no file
     return MemoryCallLog(clock, 30 * DAY, **bounds)
 
 
-def open_sqlite(folder: Path, clock: Clock, **bounds: Any) -> CallLog:
+def open_sqlite(folder: Path, clock: Clock, **bounds: Any) -> AnyLog:
     return SqliteCallLog(folder, clock, 30 * DAY, **bounds)
 
 
@@ -47,8 +48,13 @@ def database(postgresql: Cluster) -> Iterator[Database]:
     database.close()
 
 
-def open_postgres(database: Database, clock: Clock, **bounds: int) -> CallLog:
+def open_postgres(database: Database, clock: Clock, **bounds: int) -> AnyLog:
     return PostgresCallLog(database, uuid4(), clock, TenantLimits(30 * DAY, 10**9), Bounds(**bounds))
+
+
+def find_session(log: CallLog, id: str) -> SessionSummary | None:
+    """Return a session, None if it is unknown."""
+    return next(iter(log.sessions(1, CallFilters(session=id))), None)
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
@@ -81,14 +87,14 @@ def test_get_returns_every_field_of_a_call(log: CallLog) -> None:
 
 def test_an_unknown_call_is_none_and_an_unknown_session_too(log: CallLog) -> None:
     assert log.get("call") is None
-    assert log.session("session") is None
+    assert find_session(log, "session") is None
 
 
 def test_a_call_is_added_once(log: CallLog) -> None:
     log.add(call())
     log.add(call(query="another"))
     assert [each.query for each in log.calls(9)] == [""]
-    session = log.session("session")
+    session = find_session(log, "session")
     assert session is not None
     assert session.calls == 1
 
@@ -159,7 +165,7 @@ def test_sessions_are_listed_by_their_latest_call_with_the_totals_of_all_their_c
     assert (second.id, second.calls, second.errors, second.misses) == ("two", 1, 1, 1)
     assert log.sessions(9, after=(first.last_at, first.id)) == (second,)
     assert log.sessions(9, CallFilters(outcome="error")) == (second,)
-    assert log.session("one") == first
+    assert find_session(log, "one") == first
 
 
 def test_the_calls_that_follow_and_those_on_a_text_are_found(log: CallLog) -> None:
@@ -167,8 +173,8 @@ def test_the_calls_that_follow_and_those_on_a_text_are_found(log: CallLog) -> No
     log.add(call("a", target=text.url, query="one", texts=[text]))
     log.add(call("b", target=text.url, query="two", texts=[text], started_at=START + 9))
     log.add(call("c", target=text.url, query="two", texts=[text], started_at=START + 18))
-    assert [each.id for each in log.following("a")] == ["b"]
-    assert [each.id for each in log.on_text(text.id, 2)] == ["c", "b"]
+    assert [each.id for each in list_following(log, "a")] == ["b"]
+    assert [each.id for each in log.calls(2, CallFilters(text=text.id))] == ["c", "b"]
     assert [(each.id, each.relation, each.miss) for each in log.calls(9)] == [
         ("c", "same_call", ""),
         ("b", "same_page", "same_page"),
@@ -188,7 +194,7 @@ def test_reading_on_in_an_output_that_another_session_kept_is_a_miss_of_that_ses
     ]
     sessions = {each.id: each.misses for each in log.sessions(9)}
     assert sessions == {"client's": 1, "server's": 0}
-    assert [each.id for each in log.following("hook")] == ["read"]
+    assert [each.id for each in list_following(log, "hook")] == ["read"]
 
 
 def test_choices_are_the_clients_the_tools_and_the_error_codes_that_occur(log: CallLog) -> None:
@@ -221,7 +227,7 @@ def test_removed_calls_leave_no_trace_in_lists_and_totals(log: CallLog) -> None:
     assert log.remove_call(removed.id)
     assert not log.remove_call(removed.id)
     assert log.get(removed.id) is None
-    session = log.session(removed.session)
+    session = find_session(log, removed.session)
     assert (session.calls if session else 0) == before[removed.session].calls - 1
     for id in before:
         count = len(log.calls(99, CallFilters(session=id)))
@@ -318,8 +324,8 @@ def everything(log: CallLog, filters: CallFilters, limit: int, since: float) -> 
         log.figures(since),
         log.choices(),
         records,
-        [log.following(id) for id in ids],
-        [log.on_text(text.id, limit) for record in records for text in record.texts if text.id],
+        [list_following(log, id) for id in ids],
+        [log.calls(limit, CallFilters(text=text.id)) for record in records for text in record.texts if text.id],
     ]
 
 

@@ -10,7 +10,8 @@ from uuid import uuid4
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.calls.record import NO_CALL_FILTERS
+from keyhole.store.calls.base import list_following
+from keyhole.store.calls.record import NO_CALL_FILTERS, CallFilters
 from keyhole.store.postgres.call_tables import CALL_TABLES
 from keyhole.store.postgres.calls import PostgresCallLog
 from keyhole.store.postgres.database import Database
@@ -46,8 +47,10 @@ def test_the_log_of_one_tenant_is_invisible_to_another(open_log: Open) -> None:
     text = read_text(page(1), (0, 9))
     one.add(call("a", texts=[text]))
     one.add(call("b", texts=[text], started_at=call().summary.started_at + 9))
-    assert (two.get("a"), two.session("session"), two.latest(), two.size_bytes()) == (None, None, 0, 0)
-    assert (two.calls(9), two.sessions(9), two.following("a"), two.on_text(text.id, 9)) == ((), (), (), ())
+    assert (two.get("a"), two.latest(), two.size_bytes()) == (None, 0, 0)
+    assert (two.calls(9), two.sessions(9), list_following(two, "a")) == ((), (), ())
+    for filters in (CallFilters(session="session"), CallFilters(text=text.id), CallFilters(follows="a")):
+        assert (two.calls(9, filters), two.sessions(9, filters)) == ((), ())
     assert two.choices() == ((), (), ())
     assert two.figures(0).calls == 0
     assert not two.remove_call("a")

@@ -16,6 +16,7 @@ from keyhole.errors import KeyholeError
 from keyhole.serve.look.page import Look, look_of, page
 from keyhole.serve.look.text_page import quote_of
 from keyhole.serve.text_view.view import TextView, read_text, view_whole
+from keyhole.store.calls.base import list_following
 from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
 
 FOLDED_CHARS: Final = 200_000
@@ -78,7 +79,7 @@ def view_of(look: Look, id: str, room: int = FOLDED_CHARS) -> CallView | None:
         list_arguments(record.arguments),
         _view_texts(look, record, room),
         followed.summary if followed else None,
-        look.calls.following(id),
+        list_following(look.calls, id),
         *find_neighbours(session, id),
     )
 

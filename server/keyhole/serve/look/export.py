@@ -61,7 +61,7 @@ def export_session(look: Look, id: str = "") -> str:
 
     Raises KeyholeError: invalid_argument if there is no such session.
     """
-    session = look.calls.session(id) if id else next(iter(look.calls.sessions(1)), None)
+    session = next(iter(look.calls.sessions(1, CallFilters(session=id))), None)
     if session is None:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"session: the log has no {f'session {id}' if id else 'calls yet'}")
     calls = look.calls.calls(MAX_CALLS, CallFilters(session=session.id))

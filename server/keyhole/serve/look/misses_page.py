@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from keyhole.serve.look.fields import read_filters, read_place, write_filters, write_place
 from keyhole.serve.look.page import look_of, page
+from keyhole.store.calls.base import list_following
 from keyhole.store.calls.record import CallFilters, CallSummary, Miss
 from keyhole.store.calls.search_terms import site_of
 
@@ -83,7 +84,7 @@ def show_misses(request: Request) -> Response:
     filters = replace(read_filters(request.query_params), misses_only=True, miss=kind)
     after = read_place(request.query_params.get("after", ""))
     calls = log.calls(PER_PAGE + 1, filters, after)
-    following = {call.id: log.following(call.id) for call in calls[:PER_PAGE]}
+    following = {call.id: list_following(log, call.id) for call in calls[:PER_PAGE]}
     view = view_of(calls, following, filters)
     return page(
         request, "misses.html", view=view, advice=ADVICE, choices=log.choices(), latest=latest, is_first=after is None

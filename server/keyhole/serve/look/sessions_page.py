@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from keyhole.serve.look.fields import read_filters, read_place, write_filters, write_place
 from keyhole.serve.look.page import Look, look_of, page
-from keyhole.store.calls.record import NO_CALL_FILTERS
+from keyhole.store.calls.record import NO_CALL_FILTERS, CallFilters
 
 SESSIONS: Final = 50
 """Sessions on one page: a screen or two."""
@@ -56,7 +56,7 @@ def session(request: Request) -> Response:
 def view_session(look: Look, id: str, query: Mapping[str, str]) -> dict[str, Any] | None:
     """Return the values of the template of a session, None if it is unknown."""
     latest = look.calls.latest()
-    if (summary := look.calls.session(id)) is None:
+    if (summary := next(iter(look.calls.sessions(1, CallFilters(session=id))), None)) is None:
         return None
     filters = replace(read_filters(query), session=id)
     after = read_place(query.get("after", ""))

@@ -16,7 +16,7 @@ from keyhole.serve.look.fields import read_number
 from keyhole.serve.look.page import Look, look_of, page
 from keyhole.serve.look.texts_page import TextRow, row_of
 from keyhole.serve.text_view.view import read_text, view_window
-from keyhole.store.calls.record import CallRecord, Span
+from keyhole.store.calls.record import CallFilters, CallRecord, Span
 
 WINDOW_CHARS: Final = 50_000
 """Characters of a window: some 15 screens, which a browser lays out in a tenth of a second."""
@@ -82,7 +82,7 @@ def _text(request: Request) -> Response:
         caveats=caveats(view.artifact),
         row=find_row(look, view.artifact),
         newer="" if view.is_output else find_newer(look, view.artifact),
-        calls=look.calls.on_text(id, MAX_CALLS),
+        calls=look.calls.calls(MAX_CALLS, CallFilters(text=id)),
     )
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_CALLS: Final = 100_000
 """Calls that a log keeps. The oldest are dropped first."""
+MAX_FOLLOWING: Final = 1_000
+"""Calls that are listed as following on one call."""
 MAX_LOG_BYTES: Final = 256 * 1024**2
 """Bytes that a log may use on its medium. A call takes about 2 KB, compressed."""
 
@@ -58,6 +60,11 @@ class CallAddresses:
     """The ids of its texts."""
 
 
+def list_following(log: CallLog, id: str) -> tuple[CallSummary, ...]:
+    """Return the calls that follow on a call, oldest first."""
+    return log.calls(MAX_FOLLOWING, CallFilters(follows=id))[::-1]
+
+
 class CallLog(Protocol):
     """Keeps the calls of one tenant until they expire or the log is full. Thread-safe.
 
@@ -85,18 +92,6 @@ class CallLog(Protocol):
         self, limit: int, filters: CallFilters = NO_CALL_FILTERS, after: CallPlace | None = None
     ) -> tuple[SessionSummary, ...]:
         """Return the sessions with a call that the filters allow, the one with the latest call first."""
-        ...
-
-    def session(self, id: str) -> SessionSummary | None:
-        """Return a session, None if it is unknown."""
-        ...
-
-    def following(self, id: str) -> tuple[CallSummary, ...]:
-        """Return the calls that follow on a call, oldest first."""
-        ...
-
-    def on_text(self, text_id: str, limit: int) -> tuple[CallSummary, ...]:
-        """Return the calls that read a stored text, newest first."""
         ...
 
     def figures(self, since: float) -> Figures:
@@ -128,10 +123,6 @@ class CallLog(Protocol):
 
     def remove_session(self, id: str) -> int:
         """Delete all calls of a session and return their number."""
-        ...
-
-    def collect(self) -> int:
-        """Drop expired calls and those that exceed the bounds; return their number."""
         ...
 
     def size_bytes(self) -> int:

@@ -40,6 +40,7 @@ SESSIONS: Final = f"""{", ".join(SESSION_COLUMNS)}, coalesce((
     ORDER BY started_at DESC, calls.id DESC LIMIT 1
 ), '')"""  # noqa: S608 - constants
 _CONTAINS: Final = "(SELECT instr({column}, ?) FROM searchable WHERE searchable.key = calls.key)"
+_READS: Final = "calls.key IN (SELECT key FROM texts WHERE text_id = ?)"
 _NEWEST_FIRST: Final = "ORDER BY calls.started_at DESC, calls.id DESC"
 
 
@@ -74,7 +75,7 @@ def list_calls(
 
 def calls_where(filters: CallFilters, after: CallPlace | None) -> tuple[str, list[Any]]:
     """Return the WHERE clause of a list of calls, and its values."""
-    conditions, values = sql_conditions(filters, "?", _CONTAINS)
+    conditions, values = sql_conditions(filters, "?", _CONTAINS, _READS)
     if after is not None:
         conditions, values = [*conditions, "(calls.started_at, calls.id) < (?, ?)"], [*values, *after]
     return (f"WHERE {' AND '.join(conditions)}" if conditions else ""), values
@@ -91,32 +92,15 @@ def list_sessions(
 
 def sessions_where(filters: CallFilters, after: CallPlace | None) -> tuple[str, list[Any]]:
     """Return the WHERE clause of a list of sessions, and its values."""
-    conditions, values = sql_conditions(filters, "?", _CONTAINS)
+    conditions, values = sql_conditions(filters, "?", _CONTAINS, _READS)
     if conditions:
         every = " AND ".join(["calls.session = sessions.id", *conditions])
         conditions = [f"EXISTS (SELECT 1 FROM calls INDEXED BY calls_by_session WHERE {every})"]  # noqa: S608
+    if filters.session:
+        conditions, values = [*conditions, "sessions.id = ?"], [*values, to_storable(filters.session)]
     if after is not None:
         conditions, values = [*conditions, "(last_at, id) < (?, ?)"], [*values, *after]
     return (f"WHERE {' AND '.join(conditions)}" if conditions else ""), values
-
-
-def find_session(connection: sqlite3.Connection, id: str) -> SessionSummary | None:
-    """Return a session, None if it is unknown."""
-    row = connection.execute(f"SELECT {SESSIONS} FROM sessions WHERE id = ?", [to_storable(id)]).fetchone()  # noqa: S608
-    return None if row is None else session_of(row)
-
-
-def list_following(connection: sqlite3.Connection, id: str) -> tuple[CallSummary, ...]:
-    """Return the calls that follow on a call, oldest first."""
-    sql = f"SELECT {CALLS} FROM calls WHERE follows = ? AND follows != '' ORDER BY started_at, id"  # noqa: S608
-    return tuple(map(summary_of, connection.execute(sql, [to_storable(id)])))
-
-
-def list_on_text(connection: sqlite3.Connection, text_id: str, limit: int) -> tuple[CallSummary, ...]:
-    """Return the calls that read a text, newest first."""
-    chosen = "key IN (SELECT key FROM texts WHERE text_id = ? AND text_id != '')"
-    sql = f"SELECT {CALLS} FROM calls WHERE {chosen} {_NEWEST_FIRST} LIMIT ?"  # noqa: S608 - constants
-    return tuple(map(summary_of, connection.execute(sql, [to_storable(text_id), limit])))
 
 
 def list_choices(connection: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -133,6 +133,10 @@ class CallFilters:
     misses_only: bool = False
     miss: Miss = ""
     """The kind of miss."""
+    follows: str = ""
+    """The id of the call that a call follows."""
+    text: str = ""
+    """The id of a stored text that a call read."""
 
 
 NO_CALL_FILTERS: Final = CallFilters()

@@ -48,25 +48,30 @@ def wanted_site(filters: CallFilters) -> str:
     return f".{host.removeprefix('www.')} " if host else ""
 
 
-def sql_conditions(filters: CallFilters, place: str, contains: str) -> tuple[list[str], list[Any]]:
+def sql_conditions(filters: CallFilters, place: str, contains: str, reads: str) -> tuple[list[str], list[Any]]:
     """Return the conditions in SQL that filters set for a row of `calls`, and their values.
 
     `place`: the placeholder of a value, such as `?`. `contains`: the condition that the column `{column}` contains a
-    value, with its placeholder.
+    value, with its placeholder. `reads`: the condition that a call read a text.
     """
     conditions: list[str] = []
     values: list[Any] = []
-    equal = {name: getattr(filters, name) for name in ("session", "client", "tool", "outcome", "miss")}
+    equal = {name: getattr(filters, name) for name in ("session", "client", "tool", "outcome", "miss", "follows")}
     if filters.outcome == "error":
         # Each failed call is a miss, and the index of misses is in the order of the list.
         equal["outcome"] = ""
         conditions.append(f"calls.miss <> '' AND calls.outcome <> '{OK}'")
     elif filters.misses_only or filters.miss:
         conditions.append("calls.miss <> ''")
+    if filters.follows:
+        conditions.append("calls.follows <> ''")  # the condition of the index
     for name, value in equal.items():
         if value:
             conditions.append(f"calls.{name} = {place}")
             values.append(to_storable(value))
+    if filters.text:
+        conditions.append(reads)
+        values.append(to_storable(filters.text))
     for column, wanted in (("sites", [wanted_site(filters)]), ("words", wanted_words(filters))):
         for text in filter(None, wanted):
             conditions.append(contains.format(column=column))

@@ -97,15 +97,6 @@ class SqliteCallLog:
     ) -> tuple[SessionSummary, ...]:
         return self._read(lambda connection: queries.list_sessions(connection, limit, filters, after))
 
-    def session(self, id: str) -> SessionSummary | None:
-        return self._read(lambda connection: queries.find_session(connection, id))
-
-    def following(self, id: str) -> tuple[CallSummary, ...]:
-        return self._read(lambda connection: queries.list_following(connection, id))
-
-    def on_text(self, text_id: str, limit: int) -> tuple[CallSummary, ...]:
-        return self._read(lambda connection: queries.list_on_text(connection, text_id, limit))
-
     def figures(self, since: float) -> Figures:
         return self._read(lambda connection: queries.sum_figures(connection, since))
 

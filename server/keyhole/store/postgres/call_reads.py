@@ -36,6 +36,9 @@ from keyhole.store.calls.search_terms import sql_conditions
 from keyhole.store.postgres.database import Connection
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
+_READS: Final = """calls.key IN (
+    SELECT call FROM keyhole.call_texts t WHERE t.tenant = calls.tenant AND text_id = %s AND text_id <> ''
+)"""
 _CONTAINS: Final = "strpos({column}, %s) > 0"
 SESSIONS: Final = ", ".join(SESSION_COLUMNS)
 _ABOUT: Final = """coalesce((
@@ -84,7 +87,7 @@ def list_calls(
     connection: Connection, tenant: UUID, limit: int, filters: CallFilters, after: CallPlace | None
 ) -> tuple[CallSummary, ...]:
     """Return calls, newest first."""
-    conditions, values = sql_conditions(filters, "%s", _CONTAINS)
+    conditions, values = sql_conditions(filters, "%s", _CONTAINS, _READS)
     if after is not None:
         conditions, values = [*conditions, "(started_at, id) < (%s, %s)"], [*values, after[0], to_storable(after[1])]
     where = "".join(f" AND {each}" for each in conditions)
@@ -96,40 +99,18 @@ def list_sessions(
     connection: Connection, tenant: UUID, limit: int, filters: CallFilters, after: CallPlace | None
 ) -> tuple[SessionSummary, ...]:
     """Return the sessions with a call that the filters allow, the one with the latest call first."""
-    conditions, values = sql_conditions(filters, "%s", _CONTAINS)
+    conditions, values = sql_conditions(filters, "%s", _CONTAINS, _READS)
     where = ""
     if conditions:
         every = " AND ".join(["calls.tenant = s.tenant", "calls.session = s.id", *conditions])
         where = f" AND EXISTS (SELECT FROM keyhole.calls WHERE {every})"
+    if filters.session:
+        where, values = f"{where} AND id = %s", [*values, to_storable(filters.session)]
     if after is not None:
         where, values = f"{where} AND (last_at, id) < (%s, %s)", [*values, after[0], to_storable(after[1])]
     order = "ORDER BY last_at DESC, id DESC"
     sql = f"SELECT {SESSIONS}, {_ABOUT} FROM keyhole.call_sessions s WHERE tenant = %s{where} {order} LIMIT %s"
     return tuple(map(decode_session, connection.execute(sql, [tenant, *values, limit])))
-
-
-def find_session(connection: Connection, tenant: UUID, id: str) -> SessionSummary | None:
-    """Return a session, None if it is unknown."""
-    sql = f"SELECT {SESSIONS}, {_ABOUT} FROM keyhole.call_sessions s WHERE tenant = %s AND id = %s"
-    row = connection.execute(sql, [tenant, to_storable(id)]).fetchone()
-    return None if row is None else decode_session(row)
-
-
-def list_following(connection: Connection, tenant: UUID, id: str) -> tuple[CallSummary, ...]:
-    """Return the calls that follow on a call, oldest first."""
-    where = "WHERE tenant = %s AND follows = %s AND follows <> ''"
-    sql = f"SELECT {CALLS} FROM keyhole.calls {where} ORDER BY started_at, id"
-    return tuple(map(decode_call, connection.execute(sql, [tenant, to_storable(id)])))
-
-
-def list_on_text(connection: Connection, tenant: UUID, text_id: str, limit: int) -> tuple[CallSummary, ...]:
-    """Return the calls that read a text, newest first."""
-    sql = (
-        f"SELECT {CALLS} FROM keyhole.calls WHERE tenant = %s AND key IN "
-        "(SELECT call FROM keyhole.call_texts WHERE tenant = %s AND text_id = %s AND text_id <> '') "
-        "ORDER BY started_at DESC, id DESC LIMIT %s"
-    )
-    return tuple(map(decode_call, connection.execute(sql, [tenant, tenant, to_storable(text_id), limit])))
 
 
 def list_choices(connection: Connection, tenant: UUID) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -74,15 +74,6 @@ class PostgresCallLog:
     ) -> tuple[SessionSummary, ...]:
         return self._read(lambda connection: call_reads.list_sessions(connection, self._tenant, limit, filters, after))
 
-    def session(self, id: str) -> SessionSummary | None:
-        return self._read(lambda connection: call_reads.find_session(connection, self._tenant, id))
-
-    def following(self, id: str) -> tuple[CallSummary, ...]:
-        return self._read(lambda connection: call_reads.list_following(connection, self._tenant, id))
-
-    def on_text(self, text_id: str, limit: int) -> tuple[CallSummary, ...]:
-        return self._read(lambda connection: call_reads.list_on_text(connection, self._tenant, text_id, limit))
-
     def figures(self, since: float) -> Figures:
         self._collect_if_due()
         with self._database.transaction(self._tenant, seconds=FIGURE_SECONDS) as connection:
