@@ -19,7 +19,6 @@ from keyhole.text.sites import AGES
 
 DEFAULT_SELECT_CHARS: Final = 8_000
 STRATEGIES: Final = ("passages", "tf_cosine", "bm25", "head_tail")
-HOOK_CLIENTS: Final = ("claude", "codex", "copilot", "opencode")
 SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 
 GROUPS: Final = MappingProxyType(

@@ -51,7 +51,7 @@ def _add_entry_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     hooks.add_argument(
         "--hooks-only", action="store_true",
-        help="register the hook only: claude-code, codex, copilot, opencode",
+        help="register the hook only, with a client that has hooks",
     )  # fmt: skip
     entry.add_argument(
         "--rewrite-commands", action="store_true",

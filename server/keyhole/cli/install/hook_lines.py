@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import PureWindowsPath
 from typing import Final, Literal
 
+from keyhole.cli.hook.program import CLIENTS
 from keyhole.cli.install.entries import PROGRAM
 
 Shell = Literal["posix", "git bash", "cmd", "powershell"]
 MAX_LINE: Final = 8_192
 """Characters of a command line that is read; paths have at most half as many."""
-_COMMAND: Final = re.compile(r"\shook\s+(claude|codex|copilot|opencode)(?!\S)")
+_COMMAND: Final = re.compile(rf"\shook\s+({'|'.join(CLIENTS)})(?!\S)")
 _VARIABLES: Final = re.compile(r"""(?:[A-Za-z_]\w*=(?:[^\s'"\\]|'[^']*'|"[^"]*")*\s+)*""")
 """Variables before a program, as in `KEYHOLE_HOME=/data keyhole hook claude`."""
 _INVALID: Final = re.compile(r"[\0\ud800-\udfff]")
