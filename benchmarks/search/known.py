@@ -1,7 +1,8 @@
 """Search for known pages among real ones: `python -m benchmarks.search.known DATA PAGES… [--folder FOLDER]`.
 
 `--postgresql` starts a temporary PostgreSQL server and asks its store the same questions; the times are then those of
-the clock, because the work is that of another process.
+the clock, because the work is that of another process. `--tantivy` asks an index of that engine, which must be
+installed (`pip install tantivy`), with the same terms.
 
 DATA is a folder as in answers.py: its documents are stored, and two questions about each are asked. PAGES are files
 with a JSON object on each line, with `url` and `html`; their pages are stored, too. Prints in which share of the
@@ -37,6 +38,7 @@ from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
 from keyhole.store.postgres.sweep import TenantLimits
 from keyhole.store.sqlite.store import SqliteStore
+from keyhole.store.term_lookup import TITLE_WEIGHT, list_forms, split_words
 from keyhole.websearch.panel import Panel
 from tests.support.postgresql import find_binaries, run_cluster
 
@@ -61,6 +63,7 @@ def main() -> int:
     parser.add_argument("pages", type=Path, nargs="*")
     parser.add_argument("--folder", type=Path, help="where the store is kept for the next run")
     parser.add_argument("--postgresql", action="store_true", help="search in PostgreSQL too")
+    parser.add_argument("--tantivy", action="store_true", help="search with tantivy too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         kept = options.folder or Path(folder)
@@ -75,6 +78,8 @@ def main() -> int:
         questions = list(read_questions(options.data))
         print(measure("store", questions, store_search(store), time.process_time))
         print(measure("whole search", questions, whole_search(store), time.process_time))
+        if options.tantivy:
+            print(measure("tantivy", questions, tantivy_search(store), time.process_time))
         if options.postgresql:
             measure_postgresql(store, questions)
         store.close()
@@ -158,6 +163,36 @@ def rows_of(data: Path, name: str) -> Iterator[dict[str, Any]]:
 def store_search(store: Store) -> Callable[[str], list[str]]:
     """Return the function that searches the store alone, and returns the ids of its artifacts in order."""
     return lambda text: [artifact.id for artifact in store.search(query_words(text), RESULTS)]
+
+
+def tantivy_search(filled: SqliteStore) -> Callable[[str], list[str]]:
+    """Return the function that searches an index of tantivy, where a word of a title counts as in the store."""
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw")
+    for name in ("title", "body"):
+        builder.add_text_field(name, tokenizer_name="whitespace")
+    schema = builder.build()
+    index = tantivy.Index(schema)
+    writer = index.writer()
+    for row in filled.list(10**6):
+        artifact = filled.get(row.id)
+        title, body = split_words(" ".join(index_terms(artifact.title, artifact.main)))
+        writer.add_document(tantivy.Document(id=[artifact.id], title=[" ".join(title)], body=[" ".join(body)]))
+    writer.commit()
+    index.reload()
+    searcher = index.searcher()
+
+    def search(text: str) -> list[str]:
+        forms = dict.fromkeys(form for forms in list_forms(query_words(text)) for form in forms)
+        terms = [tantivy.Query.term_query(schema, name, form) for form in forms for name in ("title", "body")]
+        weights = [TITLE_WEIGHT, 1.0] * len(forms)
+        boosted = [tantivy.Query.boost_query(each, weight) for each, weight in zip(terms, weights, strict=True)]
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in boosted])
+        return [searcher.doc(address)["id"][0] for _, address in searcher.search(query, RESULTS).hits]
+
+    return search
 
 
 def whole_search(store: Store) -> Callable[[str], list[str]]:
