@@ -60,8 +60,8 @@ STAGES: Final = {
     "arguments": ("keyhole.retrieval.dispatch.parse_arguments",),
     RANKING: ("keyhole.passages.select",),
     "words": (
-        "keyhole.retrieval.retrieve.page_answer",
-        "keyhole.retrieval.retrieve.window_answer",
+        "keyhole.retrieval.text_answer.page_answer",
+        "keyhole.retrieval.text_answer.window_answer",
     ),
     "bound": ("keyhole.budget.fit.answer_size", "keyhole.budget.fit._finish"),
     "links": ("keyhole.retrieval.pages.hash_page_urls",),
