@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from threading import Lock
 from typing import Final, Protocol, TypeVar
+from weakref import finalize
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.sqlite.damage import is_damage, move_aside, was_moved_aside
@@ -151,6 +152,7 @@ class DatabaseInMemory:
         with hold(self._lock, self._name), translate_errors(self._name):
             if self._connection is None:
                 self._connection = self._create()
+                finalize(self, self._connection.close)  # with the last reference to the store of a tenant
             return run_transaction(self._connection, work, write)
 
     def close(self) -> None:
