@@ -125,7 +125,7 @@ class HttpFetcher:
             return
         await self._host_limits.check_wait(target.host)
         if self._config.robots == "on":
-            if self._robots.is_pending(target, options.permits):  # over the only connection to this site so far
+            if self._robots.is_pending(target, options.permits):  # robots.txt and the page then share one connection
                 await self._pages.warm(target, deadline)
             await self._robots.check(target, options.permits)
 

@@ -98,7 +98,7 @@ def score_together(indexes: Sequence[Index], query: str) -> list[WindowScores]:
 
 
 def _effective_counts(indexes: Sequence[Index], found: Sequence[Sequence[Hits]]) -> dict[tuple[str, Match], float]:
-    """Return in how many windows each term counts as occurring, for the weight of its rarity.
+    """Return the number of windows that contain each term, as IDF uses it.
 
     This is the geometric mean of the windows and the pages that contain the term. A page about a rare word contains it
     in many windows, which must not make it a frequent word; and few pages alone would tell little.

@@ -259,7 +259,7 @@ def _match_sentences(selection: Selection, weak: str, *, brief: bool) -> str:
     sentence for a weak match.
     """
     if selection.page_language:
-        weak = f"The page is in {selection.page_language}; ask in its words."
+        weak = f"The page is in {selection.page_language}; repeat the query in {selection.page_language}."
     most = MAX_BRIEF_TERMS if brief else MAX_TERMS
     absent = [clip(term.term, 40) for term in selection.terms if not term.count][:most]
     counts = [f"{clip(term.term, 40)} {term.count:,}" for term in selection.terms if term.count][:MAX_TERMS]

@@ -67,7 +67,7 @@ class RunningOutput:
             written = self._file.write(block[: self._left]) if self._left else 0
         self._left -= written
         if written < len(block):
-            self._left = 0  # nothing may follow what is missing
+            self._left = 0  # text after a gap would look as if nothing was missing
             self.dropped += len(block) - written
 
     def blocks(self) -> Iterator[bytes]:

@@ -58,7 +58,7 @@ class Breaker:
         return replace(self, has_trial=False)
 
     def record_failure(self, fault: str, now: float, retry_after: float | None = None) -> Breaker:
-        """Return the state after a failure. The failure of a call that began before the rest does not lengthen it."""
+        """Count a failure. A call that began before the engine was paused does not make the pause longer."""
         if self.fault and not self.has_trial:
             return self
         failures = self.failures + 1

@@ -62,6 +62,6 @@ def _parse(line: bytes, call_id: str) -> CommandRun | None:
         LookupError,
         TypeError,
         RecursionError,
-    ):  # a line of which only the end was read, or another item
+    ):  # a line that was cut at its beginning, or another kind of entry
         return None
     return CommandRun(output, exit_status) if is_it and isinstance(output, str) and type(exit_status) is int else None

@@ -50,7 +50,7 @@ def join_words(words: Sequence[str], shell: Shell) -> str:
         return " ".join(f'"{word}"' if re.search(r"[^\w:\\/.@=+-]", word) else word for word in words)
     if shell == "powershell":
         return "& " + " ".join("'" + word.replace("'", "''") + "'" for word in words)
-    # Git Bash and PowerShell, which replaces it if it is not installed, accept slashes in paths.
+    # Slashes work in Git Bash, and in PowerShell, which Claude Code uses where Git Bash is missing.
     return shlex.join(word.replace("\\", "/") if shell == "git bash" else word for word in words)
 
 

@@ -58,7 +58,7 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
 def read_lines(
     text: str, kind: str, failed: Sequence[Span] | None = None, key_marks: Iterable[Mark] | None = None
 ) -> Output:
-    """Read the lines of a text of a kind, or of an excerpt of it: those that matter, and those that repeat others.
+    """Find the important lines and the repeated lines of an output, or of an excerpt. `kind` decides what is important.
 
     `failed`: the sections that failed; `key_marks`: the marks of `find_key_marks`; None to look for them.
     """

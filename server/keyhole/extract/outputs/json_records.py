@@ -114,7 +114,7 @@ def _shape(value: Any, depth: int) -> str:
 
 
 def _typed(value: Any, depth: int) -> str:
-    """Return the type of a key's value. Most are strings, which need not be told."""
+    """Return `: TYPE` for a value, "" for a string, which is the usual case."""
     return "" if isinstance(value, str) else f": {_shape(value, depth)}"
 
 

@@ -128,7 +128,7 @@ def _require_offset(value: object, length: int) -> int | None:
 
 
 def _require_notice_name(value: object) -> str:
-    """Return the name of a notice. Sentences are rejected, because they would be shown as Keyhole's own words."""
+    """Return the name of a notice. Free text is rejected: it would be shown as if Keyhole had written it."""
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise TypeError("not a name")
     return value

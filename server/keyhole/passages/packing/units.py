@@ -19,7 +19,7 @@ SHORT_SECTION_CHARS: Final = 1_000
 """A section of at most this length is shown whole: in manuals it is often the answer as a whole."""
 
 UNIT_DIVISOR: Final = 3
-"""A unit is at most one part in this many of a result."""
+"""A unit takes at most a third of a result."""
 
 SMALL_CHARS: Final = 350
 """A unit is completed at once if this many characters or fewer are missing: the length of a window."""

@@ -13,7 +13,7 @@ from keyhole.text.measure import Measure
 
 
 class UnseenPacker:
-    """Two packers of the same texts: for all passages, and for the passages that the reader was not shown before."""
+    """Packs all passages, and separately only those that the reader has not seen."""
 
     def __init__(
         self, texts: Sequence[str], ranked: Ranked, shown_before: Sequence[ShownSpans], measure: Measure

@@ -57,7 +57,7 @@ def export_call(look: Look, id: str) -> str:
 
 
 def export_session(look: Look, id: str = "") -> str:
-    """Return the HTML of a session with its calls, the oldest first; of the newest session without an id.
+    """Return a session as HTML, with its oldest call first. Without an id it is the newest session.
 
     Raises KeyholeError: invalid_argument if there is no such session.
     """

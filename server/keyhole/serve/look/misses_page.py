@@ -79,7 +79,7 @@ def _row(call: CallSummary, following: Sequence[CallSummary]) -> MissRow:
 def show_misses(request: Request) -> Response:
     """Answer with the list of misses, newest first."""
     log = look_of(request).calls
-    latest = log.latest()  # first, so that a change during the reads is announced to the page
+    latest = log.latest()  # before the rows, so that the page reloads if a call arrives in between
     kind: Miss = next((each for each in ADVICE if each == request.query_params.get("miss")), "")
     filters = replace(read_filters(request.query_params), misses_only=True, miss=kind)
     after = read_place(request.query_params.get("after", ""))

@@ -26,7 +26,7 @@ FOUND_CALLS: Final = 20
 def sessions(request: Request) -> Response:
     """Show the sessions, newest first; with filters, also the calls that match."""
     look, filters = look_of(request), read_filters(request.query_params)
-    latest = look.calls.latest()  # first, so that a change during the reads is announced to the page
+    latest = look.calls.latest()  # before the rows, so that the page reloads if a call arrives in between
     after = read_place(request.query_params.get("after", ""))
     rows = look.calls.sessions(SESSIONS + 1, filters, after)
     has_filters = filters != NO_CALL_FILTERS

@@ -39,7 +39,7 @@ def read_authorization(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
 
 def authorization_error(status: int, challenge: str) -> KeyholeError:
-    """Return the error for a server's refusal, with what it says about the token and the demand itself as facts."""
+    """Return the error for a 401 or 403. Its facts are the status and the header `WWW-Authenticate`."""
     said = ", ".join(f"{name} {value}" for name, value in _ERROR.findall(challenge))
     message = f"the server answered with HTTP status {status}{f' ({said})' if said else ''}: it needs an authorization"
     return KeyholeError(Code.AUTHORIZATION_REQUIRED, message, http_status=status, www_authenticate=challenge)

@@ -71,7 +71,7 @@ class Backgrounds:
         return parent is not None and any(each is not element for each in self._list_covers(parent))
 
     def _list_covers(self, parent: HtmlElement) -> list[HtmlElement]:
-        """Return the children of an element that may lie on their neighbours."""
+        """Return the children that are positioned so that they may cover their siblings."""
         covers = self._covers.get(parent)
         if covers is None:
             covers = self._covers[parent] = [

@@ -175,7 +175,7 @@ class Visibility:
         return style.get("position", "static") in {"static", "relative"} and not is_moved_away(style)
 
     def _hide_except(self, element: HtmlElement, escape: frozenset[str], hidden: Hidden) -> None:
-        """Hide an element apart from the descendants whose position takes them out of it."""
+        """Hide an element, but not the descendants that `position: absolute` or `fixed` places outside of it."""
         outside = {
             inner
             for inner in element.iterdescendants("*")
