@@ -19,11 +19,11 @@ exec 3<&0 0</dev/null
 
 
 def keep_reading(pipe: int, folder: str, facts: Mapping[str, str]) -> None:
-    """Read a pipe to its end, so that writing to it does not end the processes that hold it, and close it here.
+    """Start a reader of a pipe, and close the pipe here. Without a reader, writing to it would end a process.
 
     The reader is in a session of its own: whoever kills the group of this process does not kill it. What it reads is in
     a file of the spool folder, and is stored when artifacts are listed after the last of the processes has ended.
-    `folder`: the spool folder, "" to keep nothing. `facts`: what is known of the command.
+    `folder`: the spool folder, "" to keep nothing. `facts`: the facts about the command.
     """
     with open(pipe, "rb", buffering=0) as reading:
         if not folder:

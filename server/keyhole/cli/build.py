@@ -92,9 +92,9 @@ def open_stores(config: Config, *, long_running: bool = False) -> Stores:
 
 
 def open_store() -> tuple[Store, bytes]:
-    """Return the store that the settings of the environment choose, and the secret of the ids in it.
+    """Return the store that the settings of the environment choose, and the secret of its ids.
 
-    It is that of the local user's server, which reads what is stored. While the disk fails, texts are kept in memory.
+    The local user's server reads the same store. While the disk fails, texts are kept in memory.
     Raises KeyholeError: invalid_argument for a faulty setting, and if the settings keep no outputs.
     """
     from keyhole.config.load import load_config

@@ -21,8 +21,8 @@ SIGNALLED: Final = 128
 PIPE_BYTES: Final = 1_048_576
 """Greatest capacity of a pipe on Linux without privileges. When the command ends, at most this is left in it."""
 TRAILING_SECONDS: Final = 0.05
-"""Seconds in which what background processes print after the end of the command still counts, as long as Codex 0.169
-waits: `POST_EXIT_CLOSE_WAIT_CAP` in codex-rs/core/src/unified_exec."""
+"""Seconds after the end of the command in which the output of its background processes still counts. Codex 0.169 waits
+as long: `POST_EXIT_CLOSE_WAIT_CAP` in codex-rs/core/src/unified_exec."""
 GRACE_SECONDS: Final = 2.0
 """Seconds between SIGTERM and SIGKILL at the time limit, in which the command can clean up."""
 BLOCK_BYTES: Final = 262_144
@@ -103,7 +103,7 @@ def end_by_signal(number: int) -> None:
 
 
 def _inheritable() -> list[int]:
-    """Return the open files beside the standard streams that this process has got for its command."""
+    """Return the open files, except the standard streams, that this process inherited for its command."""
     with suppress(OSError):
         handles = [int(path.name) for path in Path("/dev/fd").iterdir()]
         return [handle for handle in handles if handle > 2 and _is_inheritable(handle)]
@@ -125,7 +125,7 @@ def _closing(handle: int) -> Iterator[None]:
 
 
 class _Signals:
-    """Receives the signals that are passed on, and those of a child that ended, while the context is entered."""
+    """Receives the signals to pass on, and SIGCHLD when the command ends, while its `with` block runs."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._numbers = [number for number in signal.Signals if number.name in names]
@@ -157,7 +157,7 @@ class _Signals:
         with suppress(BlockingIOError):
             while os.read(self.woken, 512):
                 pass
-        # Without a call in between, after which the handler could run and its signal would be lost.
+        # One assignment: between two calls, the handler could run, and its signal would be lost.
         taken, self.received = self.received, []
         return taken
 

@@ -21,7 +21,7 @@ DONE, REFUSED = 0, 1
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
-    """Delete what is in the scope; return 1 if the person does not want it."""
+    """Delete what is in the scope; return 1 if the person declines."""
     from keyhole.cli.build import open_stores
     from keyhole.store.forget import find, forget
 

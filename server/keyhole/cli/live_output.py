@@ -11,7 +11,7 @@ MAX_BYTES: Final = 1_000
 
 
 class LiveOutput:
-    """The first MAX_BYTES of an output, which are printed from the call of `start` on."""
+    """Prints the first MAX_BYTES of an output at once, from the call of `start` on."""
 
     def __init__(self) -> None:
         self._begun = bytearray()
@@ -26,7 +26,7 @@ class LiveOutput:
             self._print()
 
     def start(self) -> None:
-        """Print what there is, and from now on each block."""
+        """Print what was added before, and from now on each block."""
         self._is_live = True
         self._print()
 
@@ -41,7 +41,7 @@ class LiveOutput:
             return
         end = len(self._begun) if len(self._begun) < MAX_BYTES else self._begun.rfind(b"\n") + 1
         if end > self.printed:
-            with suppress(BrokenPipeError):  # the result at the end meets it again
+            with suppress(BrokenPipeError):  # printing the result raises it again
                 sys.stdout.buffer.write(self._begun[self.printed : end])
                 sys.stdout.flush()
             self.printed = end

@@ -84,7 +84,7 @@ def _read_file(path: Path) -> Mapping[str, Any]:
 def find_sign_in_url(entries: Sequence[ServerEntry]) -> str:
     """Return the URL of the server that gets the credentials of the callers, "" if there is none.
 
-    It is the only server, and has no credentials of its own: those of a caller are for one server.
+    Only a single server without its own `Authorization` gets them, because a caller's credentials are for one server.
     """
     (entry, *others) = entries
     names = {name.lower() for name, _ in entry.headers}

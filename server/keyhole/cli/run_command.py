@@ -1,6 +1,6 @@
 """Run `keyhole run`: run a command, keep all that it prints, and print the important lines of it at the end.
 
-Many commands take less time than the imports of what bounds an output, so these are made for a long output only.
+Importing the code that bounds an output takes longer than many commands, so it is imported for a long output only.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _Run(NamedTuple):
     """Lines that say why the output is not what the command would have printed."""
     asked: Asked
     facts: OutputFacts
-    """What `bound` is told of the output."""
+    """The facts about the output for `bound`."""
     started_at: float
 
 
@@ -89,9 +89,9 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def run_program(config: Config, options: Options, program: Program, command: str, min_budget: int = 0) -> int:
-    """Run a command and print its bounded output. Return its exit status, or end as it did if a signal ended it.
+    """Run a command and print its bounded output. Return its exit status, or end by the signal that ended it.
 
-    `command`: its command line, as it is shown and stored. `min_budget`: characters that a notice leaves to the output.
+    `command`: its command line, as it is shown and stored. `min_budget`: characters that a notice must leave.
     """
     folder, started_at = current_folder(), time.time()
     known = {"command": mask_secrets(command), "folder": mask_secrets(folder), "time": str(started_at)}

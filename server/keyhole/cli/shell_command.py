@@ -1,7 +1,7 @@
 """Run `keyhole shell`: run a script as the shell that starts this command would, and bound its output.
 
-Codex starts a shell with the rewritten command, in which the shell replaces itself by this process. The script then
-runs in a shell that was started as that one was. Whatever is wrong with Keyhole, the script runs.
+Codex starts a shell with the rewritten command, and the shell replaces itself by this process. This process runs the
+script in a new shell, which it starts in the same way. The script runs even if Keyhole fails.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _run(program: Program, script: str) -> int:
     config, _ = read_settings(os.environ)  # what is wrong in the settings is no fault of the script
     from keyhole.cli.log_format import configure_logging
 
-    configure_logging("ERROR", config.log_format)  # a line on stderr would be one of the script's
+    configure_logging("ERROR", config.log_format)  # a log line would look like output of the script
     return run_program(config, Options(BUDGET, live_after=LIVE_AFTER), program, script)
 
 
@@ -73,7 +73,7 @@ def make_program(name: str, state: str, script: str, environment: Mapping[bytes,
     `state`: `$-`, and the line of `shopt login_shell` or the first argument of the shell. `environment`: that of this
     process, in which a variable may have the environment in which the shell was started.
 
-    A login shell runs the user's profile again, and so it needs the environment of before.
+    A login shell runs the user's profile again, so it needs the environment from before the first run.
     """
     started_in = read_environment(environment.get(ENVIRONMENT.encode(), b""))
     inherited = {variable: value for variable, value in environment.items() if variable != ENVIRONMENT.encode()}

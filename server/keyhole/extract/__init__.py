@@ -1,4 +1,4 @@
-"""Extract a Document from a response body. The functions are loaded on first use, without which outputs are read."""
+"""Extract a Document from a response body. The functions are loaded on first use; reading an output needs none."""
 
 from __future__ import annotations
 

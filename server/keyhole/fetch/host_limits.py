@@ -117,7 +117,7 @@ class HostLimits:
             async with _slot_in_time(slots, host, deadline), self._shared_slot(host, deadline):
                 yield
         finally:
-            # Calls that are cancelled together may all find the slots unused, or others in their place.
+            # If calls are cancelled together, another one may have removed or replaced these slots already.
             if slots.is_unused and self._slots.get(host) is slots:
                 del self._slots[host]
 

@@ -1,4 +1,4 @@
-"""Discover the NAT64 prefixes of the network, as RFC 7050 says: by the IPv6 addresses of a name that has none.
+"""Discover the NAT64 prefixes of the network, as RFC 7050 says: from the IPv6 answers for a name that has IPv4 only.
 
 A NAT64 gateway forwards addresses under its prefix to the IPv4 addresses that they embed. A prefix only adds refusals:
 no address is allowed because of it, so a forged answer opens nothing.

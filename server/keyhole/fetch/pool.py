@@ -23,7 +23,7 @@ MAX_CONNECTIONS: Final = 64
 """Maximum of open connections of one server. A search fetches 10 pages at once, and several clients may share a server.
 A few sites that never finish must not block the other requests."""
 SPARE_CONNECTIONS: Final = 16
-"""Those of them for owners that have none, so that a call need not wait for the slow sites of a busy owner: eight
+"""The number of these for owners that have none, so that a call need not wait for the slow sites of a busy owner: eight
 searches, which is what one tenant may run at once, fetch more pages than there are connections."""
 MAX_IDLE: Final = 32
 """Connections kept open without a request; the one that was used longest ago is closed first. Half of all, so that new

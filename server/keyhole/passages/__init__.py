@@ -1,6 +1,6 @@
 """Select the passages of a stored text that answer a query within a size limit. Pure.
 
-The names of this module are loaded on first use, without which an output is read in a fraction of the time.
+The names of this module are loaded on first use: reading an output without them takes a fraction of the time.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ SEARCH_CHARS: Final = 30_000
 SEARCH_LINES: Final = 300
 """The same for lines: it bounds the time for code and lists with thousands of short lines."""
 MAX_TERMS: Final = 3
-"""Terms above a passage that are named, the innermost ones."""
+"""Maximum number of terms named above a passage: the innermost ones."""
 MAX_TERM_CHARS: Final = 90
 """A line above an indented text is its term if it is at most this long. A longer line is a paragraph."""
 

@@ -25,11 +25,11 @@ TAIL_SHARE: Final = 1 / 8
 QUERY_SHARE: Final = 0.6
 """Share of the stretches between the ends for the words of the query; the rest is for the failure words."""
 COMMON: Final = 4_096
-"""Stretches that contain a word, from which it is no longer searched for: it distinguishes none of them."""
+"""A word in this many stretches is no longer searched for: it distinguishes none of them."""
 MAX_COUNT: Final = 3
 """Occurrences of a word of the query in one stretch that are counted."""
 SATURATION: Final = 0.5
-"""BM25's k1 for them, as in rank.py: a second word of the query counts more than a second occurrence of one."""
+"""BM25's k1, as in rank.py: a second word of the query counts more than a second occurrence of the first."""
 NEAR_SHARE: Final = 0.3
 """Share of a stretch's score that the stretches before and after it get: an answer may begin in one and end in the
 next, and its words may be in the sentences around it."""
@@ -38,11 +38,11 @@ FAILURE_WORDS: Final = (
     ("fail", 2.0), ("alarm", 2.0), ("out of memory", 2.0), ("timeout", 1.0), ("timed out", 1.0), ("denied", 1.0),
     ("refused", 1.0), ("cannot", 1.0), ("could not", 1.0), ("unable to", 1.0), ("not found", 1.0),
 )  # fmt: skip
-"""Words of the lines that every reader looks for, and their weights. Searching 100 MB for one takes 0.07 s."""
+"""Words of the lines that every reader looks for, and their weights. Searching 100 MB for a word takes 0.07 s."""
 
 TRACE_WORDS: Final = frozenset({"traceback", "panic"})
 TRACE_SHARE: Final = 0.8
-"""Share of the score of a stretch with the beginning of a stack trace that the next one gets: it ends in the error."""
+"""If a stack trace begins in a stretch, the next one gets this share of its score: the trace ends with the error."""
 
 Span = tuple[int, int]
 Needle = tuple[str, float]

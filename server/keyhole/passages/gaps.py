@@ -18,7 +18,7 @@ def gap_line(start: int, end: int, label: str = "") -> str:
 
 
 def shown_part(text: str, start: int, end: int) -> str:
-    """Return a range of a text as it is shown beside gap lines, which nothing in it imitates. A whole text has none."""
+    """Return a range of a text, escaped so that nothing in it looks like a gap line. A whole text is unchanged."""
     part = text[start:end]
     return part if len(part) == len(text) else escape_gap_lines(part)
 
@@ -37,8 +37,8 @@ def next_gap(
 ) -> tuple[int, int] | None:
     """Return the omitted range to read next, None if nothing is omitted.
 
-    It is the first one after the span with the best score, or else the last one; without spans the first one. The
-    ranges in `known` do not count as omitted.
+    This is the first omitted range after the span with the best score, or else the last one. Without spans, it is the
+    first one. The ranges in `known` do not count as omitted.
     """
     gaps = find_gaps(total, sorted((*spans, *known)))
     if not gaps or not spans:
@@ -50,7 +50,7 @@ def next_gap(
 def insert_span(spans: Sequence[Span], span: Span, least: int) -> list[Span]:
     """Return ranges in order with one more, merged with those that are at most `least` characters away from it.
 
-    The line for such an omission would be as long as the omitted characters.
+    A gap line for `least` characters or fewer would be as long as the characters that it omits.
     """
     start, end = span
     first = bisect_left(spans, span)

@@ -22,8 +22,8 @@ Span = tuple[int, int]
 
 COMMON_SHARE: Final = 0.1
 COMMON_MIN_WINDOWS: Final = 100
-"""A word in more than this share of the windows, and in more than this many, distinguishes none of them. Not searching
-for the rest of its windows saves a tenth of the time for a text of a megabyte."""
+"""A word in more than this share of the windows, and in more than this many, distinguishes none of them. Its other
+windows are not searched for, which saves a tenth of the time for a text of a megabyte."""
 
 CACHED_WORDS: Final = 200
 """Words whose windows an index caches: the feedback of about five queries."""

@@ -15,13 +15,13 @@ from keyhole.text.output import Span
 MIN_WORD: Final = 3
 """Characters of the shortest word that is looked for."""
 MAX_LINES: Final = 3_000
-"""Lines with one word that are examined: a word on more lines distinguishes none."""
+"""Maximum number of lines with a word that are examined: a word on more lines distinguishes none."""
 MAX_LINE: Final = 400
 """Characters of a line that are taken. A longer one is mostly data."""
 STRETCH: Final = 350
 """Characters of the stretches from the ends."""
 HEAD_SHARE: Final = 0.75
-"""Share of the characters that are of the beginning."""
+"""Share of the shown characters that come from the beginning."""
 
 
 def lines_with(text: str, words: str) -> Iterator[Span]:

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 QUERY_SHARE: Final = 0.7
 """Share of the shown characters for the passages of the query; the rest is for the marked lines."""
 LINE_SHARE: Final = 0.85
-"""The same share where an output has no failures to show."""
+"""`QUERY_SHARE` for an output without failures."""
 FAILURE_WEIGHT: Final = 7.0
 """Weight from which a mark is a failure."""
 LINE_WINDOWS: Final = 32
-"""Windows of which the matching lines are shown before any whole window."""
+"""The matching lines of this many best windows are shown before any whole window."""
 PROSE_KINDS: Final = frozenset({"text", "page", "markdown"})
 """Kinds whose lines are parts of sentences: a line alone answers little."""
 PROSE_WINDOWS: Final = 2
-"""The same number of windows in these kinds."""
+"""`LINE_WINDOWS` for `PROSE_KINDS`."""
 LINE_WEIGHT: Final = 0.8
-"""Share of the best line's weight that such a line has at least."""
+"""A matching line is shown alone if it has at least this share of the best line's weight."""
 CONTEXT_WEIGHT: Final = 5.5
 """Weight from which the lines around a mark are shown before the ends of the output."""
 CONTEXT_LINES: Final = 3
@@ -39,7 +39,7 @@ CONTEXT_LINES: Final = 3
 MAX_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it."""
 MAX_EQUAL_LINES: Final = 3
-"""Equal lines that are shown because they match, such as the kind of each record."""
+"""Maximum number of equal matching lines that are shown, such as the kind of each record."""
 NAME_WEIGHT: Final = 1.3
 """Factor of a word in the name of a part: a definition of source or a file."""
 OPENED_LINES: Final = 2
@@ -49,20 +49,20 @@ CHANGES: Final = ("-", "+")
 PART_FACTOR: Final = 0.95
 """Factor of a word that is only part of a longer word in a line, such as `vite` in `vitest`."""
 COMMAND_SHARE: Final = 0.3
-"""The same share for the words of the command, if there is no query."""
+"""Share of the shown characters for lines with words of the command, if there is no query."""
 SUMMARY_SHARE: Final = 0.12
 """Share of the characters for the summary of what is not shown."""
 OUTLINE_SHARES: Final = {"source": 0.3, "diff": 0.15, "grep": 0.25, "listing": 0.25}
-"""The same share for these kinds if nothing is asked: their definitions, files or folders are wanted first."""
+"""`SUMMARY_SHARE` for these kinds without a query: their definitions, files or folders are wanted first."""
 FAILING_KINDS: Final = frozenset({"log", "test", "compiler", "trace"})
 FAILURE_HEAD_SHARE: Final = 0.25
-"""Share of what is shown of both ends of an output of such a kind that is of its beginning, if it has failures."""
+"""Share of the beginning in what is shown of both ends of an output of `FAILING_KINDS` that has failures."""
 FAILED_HEAD_SHARE: Final = 0.15
-"""Share of a failed section that is shown of its beginning, if room is left: the failure is at its end."""
+"""Share of the beginning in what is shown of both ends of a failed section: the failure is at its end."""
 WHOLE_SHARE: Final = 1 / 3
-"""Share of the limit up to which a line or record is shown whole."""
+"""A line or record of at most this share of the limit is shown whole."""
 MAX_CANDIDATES: Final = 3_000
-"""Ranges that are tried, at most: a large budget shows some hundreds."""
+"""Maximum number of ranges that are tried: a large budget shows some hundreds."""
 
 _TAG = re.compile(r"<[^<>]*>")
 _DIGIT = re.compile(r"\d")
@@ -105,8 +105,8 @@ def select_output(
     )
     whole = [_complete(text, output.records, each, int(max_chars * WHOLE_SHARE)) for each in orders]
     most = max_chars - shown.summary_chars - len(shown.note)
-    # The ends of a log of which a section failed say nothing, unless hardly anything else does.
-    # Lines that repeat others, too, unless a half is full.
+    # If a section of the log failed, its ends are shown only until half of the size is used: they say little.
+    # The same limit applies to lines that repeat others.
     limits = (most, most, most, most // 2 if output.failed else most, most // 2)
     spans = _pack(shown, text, whole, limits, measure)
     return Shown(output.total, shown.stored_places(spans), shown.render(spans), matched)
@@ -168,7 +168,7 @@ def _without_tags(page: str) -> str:
 def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span]) -> Iterator[Span]:
     """Yield the short lines of windows that match most, best first.
 
-    A line that repeats another except for numbers is one of them only if it has a number of the query.
+    A line that differs from an earlier one only in numbers is yielded only if it has a number of the query.
     """
     found: list[tuple[float, Span]] = []
     for start, end in windows:
@@ -194,7 +194,7 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
 
 
 def _with_rest(output: Output, start: int, end: int) -> Span:
-    """Return the offsets of a line of JSON with the next one, or of a line of a diff with the changes around it."""
+    """Extend a line of JSON by the next one or two lines, and a changed line of a diff by the changes around it."""
     text = output.text
     if output.kind == "json":
         for _ in range(OPENED_LINES if text[start:end].rstrip()[-1:] in ("{", "[") else 1):
@@ -209,7 +209,7 @@ def _with_rest(output: Output, start: int, end: int) -> Span:
 
 
 def _beginnings(output: Output) -> Iterator[tuple[OutputPart, int]]:
-    """Yield the parts whose beginning is in the text, which may be an excerpt, with its offset there."""
+    """Yield each part whose beginning is in the text, with its offset in the text, which may be an excerpt."""
     missing, joints = 0, deque(output.joints)
     for part in output.parts:
         while joints and part.start >= joints[0][0] + missing + joints[0][1]:
@@ -263,7 +263,7 @@ def _complete(text: str, records: Sequence[Span], order: Iterable[Span], longest
 
 
 def _interleave(passages: Iterable[Span], marked: Iterable[Span], share: float) -> Iterator[Span]:
-    """Yield both in their order, a `share` of the characters from the passages."""
+    """Merge both, each in its order, so that about `share` of the characters come from the passages."""
     passages, marked = iter(passages), iter(marked)
     by_query = by_mark = 0
     while True:
@@ -281,14 +281,14 @@ def _interleave(passages: Iterable[Span], marked: Iterable[Span], share: float) 
 def _pack(
     shown: OutputText, text: str, orders: Sequence[Iterator[Span]], limits: Sequence[int], measure: Measure
 ) -> list[Span]:
-    """Return the ranges that fit, in order of priority. A range that does not fit is left out for a shorter one.
+    """Add ranges in order of priority while they fit. A range that does not fit is left out; a shorter one may follow.
 
-    `limits`: the largest size of all ranges, up to which those of each order are added.
+    `limits`: for each order, the maximum size of all ranges after one of its ranges is added.
     """
     gap = measure("\n" + gap_line(len(text), len(text)))
     packed: list[Span] = []
     most = 0
-    """A size that the packed ranges do not exceed: as long as it fits, they need not be rendered."""
+    """Upper bound of the size of the packed ranges. While it fits, they need not be rendered to measure them."""
     for order, max_size in zip(orders, limits, strict=True):
         failed = 0
         for number, span in enumerate(order):
@@ -311,7 +311,7 @@ def _pack(
 
 
 def _size_up_to(shown: OutputText, spans: Sequence[Span], max_size: int, measure: Measure) -> int:
-    """Return the size of ranges as they are shown, or any number over `max_size` if it is larger."""
+    """Return the size of ranges as they are shown; if they exceed `max_size`, return any larger number."""
     if sum(end - start for start, end in spans) > max_size:
         return max_size + 1
     passages = shown.passages(spans)

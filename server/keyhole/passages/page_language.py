@@ -53,12 +53,12 @@ PAGE_SHARE: Final = 0.1
 """Minimum share of a language's function words on a page. Prose has 0.25 to 0.5, pages of code less than 0.1."""
 
 PAGE_LEAD: Final = 1.3
-"""A page has this many times as many function words of its language as of any other; else it may be a sister of it."""
+"""A page has this many times as many function words of its language as of any other. Else a related one is possible."""
 
 QUERY_LEAD: Final = 2
 QUERY_SHARE: Final = 1 / 3
-"""A query is in another language if it has this many function words more of it than of the page's language, or at least
-one more if these are more than this share of its words: "Los Angeles population" is not Spanish."""
+"""A query is in another language if it has `QUERY_LEAD` function words more of that language than of the page's. A lead
+of one is enough if it is more than this share of the words: "Los Angeles population" is not Spanish."""
 
 _RUSSIAN_LETTER: Final = re.compile("[ыэ]")
 """Letters of Russian and Belarusian that Bulgarian, Serbian and Macedonian lack, whose function words are similar."""

@@ -13,15 +13,15 @@ from typing import Final, NamedTuple
 from keyhole.passages.blocks import CodeBlock, is_in_code
 
 MIN_HEADINGS: Final = 3
-"""Lines of one form from which they are headings: fewer are as likely a part of the text."""
+"""Lines of one form are headings if there are at least this many. Fewer are as likely a part of the text."""
 MAX_SHARES: Final = {"version": 0.34, "underlined": 0.2, "number": 0.2, "capitals": 0.2}
 """For each form the largest share of the lines that are headings. More are a list or a table."""
 NUMBER_CHARS: Final = 80
 """Characters of a heading with a number, at most: a longer line is an item of a list."""
 
 MIN_COMMENT_SHARE: Final = 0.2
-"""Share of the lines with `#` that are deeply indented or follow one of the same level. Above it all are comments: in
-Markdown there is text between two headings of one level."""
+"""All lines with `#` are comments if a larger share of them is deeply indented or follows a line of the same level:
+in Markdown there is text between two headings of one level."""
 MAX_HEADING_INDENT: Final = 3
 """Spaces before a heading of Markdown, at most (CommonMark)."""
 
@@ -30,7 +30,7 @@ _MARKDOWN = re.compile(r"\n\n#{1,6} \S")
 _PARAGRAPH = re.compile(r"\n[ \t\r\f]*\n(?=\S)([^\n]{2,120})(?=\n|\Z)")
 _UNDERLINE = re.compile(r"\n(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,})[ \t\r]*(?=\n|\Z)")
 _UNDERLINES: Final = "*=-~^"
-"""Signs of underlines in the order of their levels, of which the first two are the same."""
+"""Signs of underlines in the order of their levels. The first two signs have the same level."""
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DATE = (

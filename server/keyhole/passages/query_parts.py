@@ -12,7 +12,7 @@ from keyhole.passages.query import MAX_QUERY_CHARS, Query, Term, extract_terms
 from keyhole.text.lower_case import lower
 
 MIN_PART_TERMS: Final = 2
-"""Terms that a part has of its own, at least one of them no light word: with fewer it belongs to the part before it."""
+"""Minimum own terms of a part, at least one of them no light word. With fewer it belongs to the part before it."""
 
 MAX_PARTS: Final = 4
 """Parts that get a share of the room; what follows belongs to the last of them."""
@@ -51,7 +51,7 @@ _BREAK: Final = re.compile(
     rf"(?=(?:(?:[^\W\d_]{{1,{MAX_PREPOSITION_CHARS}}}\s+)?(?:{_ASKING})|{_VERBS})\b)"
 )
 _SUBJECT_BREAK: Final = re.compile(rf"{_BREAK.pattern}|,\s+(?:{_AND})\s+")
-"""After the subject of a question and a colon, ", and" is enough."""
+"""The break between parts if the question begins with its subject and a colon. Then ", and" is enough."""
 
 
 def divide_query(query: Query) -> tuple[Query, ...]:

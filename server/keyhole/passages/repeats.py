@@ -42,9 +42,9 @@ def skip_seen(
     *,
     always_shown: int = ALWAYS_SHOWN_CHARS,
 ) -> Iterator[int]:
-    """Yield the windows of `order`, after the best ones without those that were `seen`, which are added to `repeated`.
+    """Yield the best windows of `order`, then those that were not `seen`. Add the spans of the others to `repeated`.
 
-    `always_shown`: the characters of the best windows. They answer the query, also if an earlier call showed them for
+    `always_shown`: the characters of the best windows. These answer the query, even if an earlier call showed them for
     another query.
     """
     shown = 0

@@ -38,7 +38,7 @@ PREFERRED_CHARS = 3_000
 """Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words."""
 
 OUTLINE_DIVISOR = 10
-"""Without a query, one part in this many of a result names the headings that it skips, which the next call needs."""
+"""Without a query, one part in this many of a result names the skipped headings, which the next call needs."""
 
 UNMATCHED_CHARS = 1_000
 """Characters of the beginning and the end that are shown if no word of the query is on the page."""

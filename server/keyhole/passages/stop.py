@@ -27,17 +27,17 @@ WEAK_MIN_MEAN_SHARE: Final = 0.2
 shows a third less of pages without the answer."""
 
 MIN_FIRST_MEAN_SHARE: Final = 0.05
-"""It also ends where they have a mean score before feedback below this share of the best one. Rows of a table share so
-many words with the best row that feedback raises them all."""
+"""The evidence also ends where the next windows have a mean score before feedback below this share of the best one.
+Rows of a table share so many words with the best row that feedback raises them all."""
 
 MIN_SHOWN_CHARS: Final = 1_200
 """Characters shown before the rule applies: four windows. The best one alone often lacks a sentence."""
 
 RARE_WINDOWS: Final = 3
-"""Windows that hold a term, at most, for a term that must be shown: such a word tells where the answer is."""
+"""A term in at most this many windows must be shown: such a word tells where the answer is."""
 
 MAX_RARE: Final = 3
-"""Windows that are shown for such terms, at most."""
+"""Maximum number of windows shown for such terms."""
 
 NEAREST_PLACES: Final = 2
 """Places shown of a page that probably does not contain the answer."""
@@ -100,7 +100,7 @@ def take_chars(index: Index, order: Iterable[int], chars: int) -> Iterator[int]:
 
 
 def count_more(scored: WindowScores, spans: Sequence[Span], shown_before: Iterable[int] = ()) -> int:
-    """Return how many further passages match the query, but less than the `spans` and the windows `shown_before`.
+    """Count the passages that match the query, apart from the `spans` and the windows `shown_before`.
 
     Adjacent windows that hold a word of the query count as one passage.
     """

@@ -29,8 +29,8 @@ ABSENT_STRENGTH: Final = 0.04
 questions asked of another page of the same collection fall below it, and 0.6 % of questions that the page answers."""
 
 MAX_ABSENT_NAMES: Final = 0.2
-"""Share of a query's weight. A match is weak where names and numbers with this share or more are absent: on development
-pages, 1.5 % of the questions that the page answers, and a third of those that it does not."""
+"""A match is weak if absent names and numbers have at least this share of the query's weight. On development pages,
+these are 1.5 % of the questions that the page answers, and a third of those that it does not."""
 
 NAME_WEIGHT: Final = 1.5
 """Weight of a name or number, relative to an ordinary content word: a page that answers has it."""
@@ -49,7 +49,7 @@ SHORT_CHARS: Final = 2
 """Weight of a term of at most this length, such as the parts of "SARS-CoV-2": it occurs by chance."""
 
 MIN_FUNCTION_WORDS: Final = 2
-"""Function words that tell the language of a query."""
+"""Minimum number of function words that tell the language of a query."""
 
 TITLE_CASE_SHARE: Final = 0.6
 """Above this share of capitalised words, capital letters do not mark names: the query is a title, or in capitals."""

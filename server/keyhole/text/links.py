@@ -1,4 +1,4 @@
-"""Write links to a page's own origin as paths, and write them out again where the page's address does not stand beside.
+"""Write links to a page's own origin as paths, and as full URLs where the page's address is not shown beside them.
 
 A path is exact: resolved against the page's final address, it gives the same URL, character by character.
 """

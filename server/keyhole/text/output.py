@@ -48,16 +48,16 @@ class Envelope(NamedTuple):
     starts: tuple[int, ...]
     """Where each prefix was in the text without prefixes."""
     taken: tuple[int, ...]
-    """The characters of each prefix and those before it."""
+    """For each prefix, the number of characters of this prefix and of all prefixes before it."""
     steps: tuple[tuple[int, str], ...] = ()
-    """Where each step begins whose name was in the prefix, with its name."""
+    """Where each step begins, with its name. Only if the prefixes name steps."""
 
     def parts(self, total: int) -> tuple[OutputPart, ...]:
         """Return the steps as named ranges of the text without prefixes, which has `total` characters."""
         return tuple(OutputPart(start, end, name) for (start, name), (end, _) in pairwise([*self.steps, (total, "")]))
 
     def places(self, start: int, end: int) -> Iterator[Span]:
-        """Yield the offsets in the stored text of a range of the text without prefixes, in pieces between these."""
+        """Convert a range of the text without prefixes to ranges of the stored text, which lie between the prefixes."""
         cut = self._cut_before(start)
         while start < end:
             after = min(end, self.starts[cut + 1]) if cut + 1 < len(self.starts) else end
@@ -67,7 +67,7 @@ class Envelope(NamedTuple):
             start, cut = after, cut + 1
 
     def place(self, offset: int) -> int:
-        """Return the offset in the stored text of an offset in the text without prefixes."""
+        """Convert an offset in the text without prefixes to an offset in the stored text."""
         cut = self._cut_before(offset)
         return offset + (self.taken[cut] if cut >= 0 else 0)
 
@@ -87,9 +87,9 @@ def ends_of(text: str, chars: int) -> str:
 
 
 def take(stored: str, form: re.Pattern[str]) -> tuple[str, Envelope]:
-    """Return a text without what is before its lines, and what was taken.
+    """Return a text without the prefixes of its lines, and the prefixes.
 
-    `form`: a line break and, as its only group, what is taken after it.
+    `form`: matches a line break and the prefix after it. The prefix is its only group.
     """
     pieces = form.split(f"\n{stored}")
     kept, prefixes = pieces[::2], pieces[1::2]
@@ -98,7 +98,7 @@ def take(stored: str, form: re.Pattern[str]) -> tuple[str, Envelope]:
 
 
 def of_larger_text(envelope: Envelope, joints: Sequence[Joint]) -> tuple[Envelope, tuple[Joint, ...]]:
-    """Return what was taken from an excerpt as what was taken from the larger text, and the joints of what is left.
+    """Convert the prefixes of an excerpt to offsets of the larger text. Return also the joints without prefixes.
 
     `joints`: where characters of the larger text are missing in the excerpt with its prefixes.
     """
@@ -140,7 +140,7 @@ class Output(NamedTuple):
     failed: tuple[Span, ...] = ()
     """The sections that failed, such as steps of a CI run."""
     envelope: Envelope | None = None
-    """What was taken from the lines of the stored text; None if this is its text, or an excerpt of it."""
+    """The prefixes that were taken from the lines of the stored text; None if none were taken."""
 
     @property
     def total(self) -> int:

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 SHELLS: Final = frozenset({"Bash", "PowerShell"})
 BACKGROUND: Final = "TaskOutput"
-"""The tool that returns what a command in the background has printed, or what an agent has said."""
+"""The tool that returns the output of a command in the background, or of an agent."""
 SEARCHES: Final = frozenset({"Grep", "Glob"})
 """The tools whose result has lines in `content`, or names of files in `filenames`."""
 SAVED_AT: Final = lazy_pattern(
     r"Error: result \([^)]*\) exceeds maximum allowed tokens\. Output has been saved to (.+)\.\n"
 )
-"""What Claude Code gives instead of the result of an MCP tool over its limit."""
+"""The text that Claude Code gives in place of an MCP tool's result that exceeds its limit."""
 READ_NOTE: Final = (
     "Lines are numbered as shown here, not as in the file. Read with offset and limit returns exact lines of the file."
 )
-"""Claude Code numbers the lines of what the hook returns."""
+"""Note before a file that was read: Claude Code numbers the lines of the text that the hook returns."""
 
 
 def find(event: Json, _environment: Mapping[str, str]) -> Result | None:

@@ -1,6 +1,6 @@
 """Codex's events and answers. Pure.
 
-`PostToolUse` takes a reason to stop, which Codex gives to the model instead of the result, and goes on. A shell's
+`PostToolUse` takes a reason to stop. Codex gives it to the model instead of the result, and does not stop. A shell's
 output is cut by Codex before the hook gets it, and its exit status is missing; the transcript has the status and more
 of the output. `PreToolUse` can run a command through `keyhole shell`, which bounds the whole output; Codex ties this to
 an approval of the command.
@@ -30,14 +30,14 @@ SHELL_NOTE: Final = "Codex tells hooks no exit status, and cut this output if it
 STOP: Final = "Keyhole shows this result within its budget."
 
 ENVIRONMENT: Final = "KEYHOLE_SHELL_ENVIRONMENT"
-"""The variable in which `keyhole shell` gets the environment in which Codex started the shell. Other users can read
-arguments, but no variables."""
+"""The variable that passes the environment of Codex's shell to `keyhole shell`. Other users can read the arguments of a
+process, but not its variables."""
 MAX_ENVIRONMENT: Final = 90_000
 """Greatest environment in bytes that is passed on: in Base64, it must fit into a variable, 131,072 bytes on Linux."""
 STARTED_IN: Final = f"$({{ head -c {MAX_ENVIRONMENT} /proc/$$/environ | base64; }} 2>/dev/null)"
 """A shell's expansion of its first environment, "" without a proc file system."""
 STATE: Final = r"$- $({ shopt login_shell || tr '\0' '\n' </proc/$$/cmdline | sed -n 2p; } 2>/dev/null)"
-"""A shell's expansion of `$-` and of what tells whether it is a login shell: a line of bash, or its first argument."""
+"""A shell's expansion to `$-` and to a sign of a login shell: bash's `login_shell` line, or the first argument."""
 MAX_COMMAND: Final = 120_000
 """Greatest rewritten command in bytes. Linux allows 131,072 for an argument. A longer command is left alone."""
 
@@ -56,7 +56,7 @@ def find(event: Json, _environment: Mapping[str, str]) -> Result | None:
 
 
 def _mcp(response: Json, call: str) -> Result | None:
-    """Return a result of texts alone: the answer of a hook is a text, without images, structure or the mark of errors.
+    """Return the text of a result, None if it has more than text: a hook cannot answer with images or an error mark.
 
     Codex shows the model `structuredContent` instead of `content` if a result has both.
     """

@@ -72,7 +72,7 @@ def _arguments(event: Json) -> Json:
 
 
 def _without_ending(found: Result) -> Result:
-    """Return the result of a command with the exit status of its last line, if it ended; the line stays as it is."""
+    """Return a command's result with Copilot CLI's last line as its `ending`, and the exit status that the line has."""
     ended = ENDING.search(found.text)
     if ended is None:
         return found

@@ -32,11 +32,11 @@ class Result(NamedTuple):
     saved_in: str = ""
     """The only folder in which the client saves such files. A file elsewhere is not read."""
     beginning: str = ""
-    """The beginning of the saved text, if the tool could have written the name of the file."""
+    """The beginning that the saved text must have, if the tool itself could have written the name of the file."""
     saved_end: str = ""
-    """The end of the saved text, if the client may still be writing the file."""
+    """The end of the whole text, if the client may still be writing the file."""
     transcript: str = ""
-    """Codex's transcript, which tells of the call `call_id` what the hook is not told."""
+    """Codex's transcript, which has the exit status and more of the output of the call `call_id`."""
     call_id: str = ""
     exit_status: int | None = None
     least: int = 0
@@ -87,7 +87,7 @@ def text_at(event: Json, name: str) -> str:
 
 
 def describe_call(tool: str, arguments: Json) -> str:
-    """Return the line of a shell that would name the same words as the call of a tool."""
+    """Return a tool call in the form of a shell's command line: the tool's name and its short text arguments."""
     from shlex import join
 
     texts = [value for value in arguments.values() if isinstance(value, str) and 0 < len(value) <= MAX_ARGUMENT]

@@ -33,7 +33,7 @@ MIN_TOPIC_WORD: Final = 4
 
 
 def bound_and_keep(found: Result, output: str, budget: int, environment: Mapping[str, str], source: Source) -> str:
-    """Return the text for the client: that of `keyhole.bound` for an output, between the lines of the result.
+    """Return the text for the client: the bounded output, between the note and the ending of the result.
 
     Return "" for a result of Keyhole itself, which has a budget. Raises OSError if the output cannot be kept.
     """

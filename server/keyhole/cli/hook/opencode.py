@@ -34,7 +34,7 @@ ENDING: Final = lazy_pattern(
 )
 """What opencode adds to the output of a command that it stopped."""
 END_CHARS: Final = 200
-"""Characters of the end of a command's output, by which a file that is written to the end is known."""
+"""Characters of the end of an output. A saved file that ends with them is complete."""
 SEARCHES: Final = frozenset({"grep", "glob", "list"})
 
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 CLIENTS: Final = ("claude", "codex", "copilot", "opencode")
 DEFAULT_BUDGET: Final = 4_000
-"""Characters of a result that are not bounded, and of a bounded one, as of `keyhole bound`."""
+"""Characters of a bounded result, as in `keyhole bound`. A result of at most this length is left alone."""
 MIN_BUDGET: Final = 800
 """Characters that the note of a client and a bounded text of its least size need."""
 MAX_EVENT: Final = 64 * 1024 * 1024
 """Greatest event that is read, in bytes."""
 SAVED_WORDS: Final = (b"aved to", b"persistedOutputPath", b"outputPath", b"PreToolUse")
-"""Words of every event that may be answered although it is short: it names the file with the whole text."""
+"""Words of short events that may need an answer: they name a file with the whole text, or precede a command."""
 
 
 def is_plain(words: Sequence[str]) -> bool:
@@ -62,7 +62,7 @@ def _answer_input(client: str, budget: int, *, rewrites: bool) -> int:
 
 
 def answer(data: bytes, client: str, budget: int, environment: Mapping[str, str], *, rewrites: bool = False) -> bytes:
-    """Return the answer of a client's hook to an event, b"" to leave the result alone. It raises for a broken event."""
+    """Return the answer of a client's hook to an event, b"" to leave the result alone. Raises for a broken event."""
     is_short = len(data) <= budget and not any(word in data for word in SAVED_WORDS)
     if is_short or len(data) > MAX_EVENT:
         return b""
@@ -79,7 +79,7 @@ def answer(data: bytes, client: str, budget: int, environment: Mapping[str, str]
 def _rewrite(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the answer that runs a command of Codex through `keyhole shell`, None for any other event.
 
-    On Windows, Codex runs commands with PowerShell, whose quotation marks `rewrite` does not write.
+    On Windows, Codex runs commands with PowerShell, but `rewrite` quotes for POSIX shells only.
     """
     if os.name != "posix":
         return None

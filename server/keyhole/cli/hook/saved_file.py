@@ -17,7 +17,7 @@ MAX_BYTES: Final = 32 * 1024 * 1024
 """Greatest file that is read, in bytes: a hook has seconds. The client's own preview of a larger one stays."""
 MAX_WAITS: Final = 20
 WAIT: Final = 0.03
-"""Seconds between two readings of a file that its client is still writing, and how often they are waited."""
+"""Pause in seconds between two readings of a file that its client is still writing, and the most pauses."""
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Flags with which opening a pipe or a device does not wait, and a symbolic link is an error."""
 
@@ -56,7 +56,7 @@ def read_saved(path: str, folder: str, max_bytes: int = MAX_BYTES) -> bytes | No
 
 
 def open_regular(path: str) -> BinaryIO | None:
-    """Open a regular file of this user; return None if it is none or cannot be read.
+    """Open a regular file of this user; return None for any other file, or if it cannot be opened.
 
     A symbolic link may lead to any file, a pipe without a writer never answers, and some devices never end.
     """

@@ -1,4 +1,4 @@
-"""Load the settings that a hook needs. Without a settings file, a few variables tell them in a fraction of the time."""
+"""Load the settings that a hook needs. Without a settings file, a few variables are read, in a fraction of the time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STORE: Final = "KEYHOLE_STORE"
 class HookSettings(NamedTuple):
     """The home folder, whether outputs are stored there, and whether their calls are recorded.
 
-    Only the store in the home folder adopts outputs from there, so that with another one they are not stored.
+    Only the store in the home folder adopts outputs from there. With another store, outputs are not stored.
     """
 
     home: str
@@ -28,7 +28,7 @@ class HookSettings(NamedTuple):
 def load_settings(environment: Mapping[str, str]) -> HookSettings:
     """Load the settings from the environment and the settings file. Raise KeyholeError (invalid_argument) for a fault.
 
-    All settings are loaded if there is a settings file, or if the platform is not Linux, whose folders are known here.
+    If there is a settings file, or this is not Linux, load all settings: this module knows only Linux's folders.
     """
     keep, record = (environment.get(name, "").strip().lower() for name in (KEEP_OUTPUTS, RECORD))
     is_plain = {keep, record} <= {"", "on", "off"} and not environment.get(STORE, "").strip()

@@ -1,4 +1,4 @@
-"""Read what Codex's transcript has of a command, which its hook is not told: the exit status and more of the output."""
+"""Read the exit status and more of a command's output from Codex's transcript, because Codex's event lacks them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CommandRun(NamedTuple):
 
 
 def complete(found: Result) -> Result:
-    """Return the result of a command as the transcript has it; as it is if it is not there."""
+    """Return a command's result with the transcript's output and exit status; unchanged if the transcript lacks it."""
     if (run := read_run(found.transcript, found.call_id)) is None:
         return found
     note = CUT_NOTE if CUT in run.output else ""
@@ -35,7 +35,7 @@ def complete(found: Result) -> Result:
 
 
 def read_run(path: str, call_id: str, max_bytes: int = MAX_BYTES) -> CommandRun | None:
-    """Return what the transcript at `path` has of a call, None if it is not there."""
+    """Return the output and exit status of a call from the transcript at `path`, None if it is not there."""
     if (file := open_regular(path)) is None:
         return None
     with file:
@@ -45,7 +45,7 @@ def read_run(path: str, call_id: str, max_bytes: int = MAX_BYTES) -> CommandRun 
 
 
 def find_run(transcript: bytes, call_id: str) -> CommandRun | None:
-    """Return what the end of a transcript has of a call, None if it is not there."""
+    """Return the output and exit status of a call from the end of a transcript, None if it is not there."""
     for line in reversed(transcript.splitlines()):
         if b'"CommandExecution"' in line and call_id.encode() in line and (run := _parse(line, call_id)):
             return run

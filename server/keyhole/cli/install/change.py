@@ -28,7 +28,7 @@ class Edit:
     add: Callable[[str], str]
     """Return the text of the file with the addition."""
     remove: Callable[[str, Sequence[str]], str | None]
-    """Return the text without it, given the text and those of the backups; None if there should be no file."""
+    """Return the text without the addition, given the text and the texts of the backups; None to delete the file."""
     missing: str
     """The message if there is nothing to remove."""
     removed: Callable[[str], str] = lambda _text: "entry removed"
@@ -40,7 +40,7 @@ class Edit:
     needed: Callable[[str, Sequence[str]], Sequence[bool]] = lambda _text, backups: [False] * len(backups)
     """Return for each backup whether it is needed to undo what is in the text, however old it is."""
     is_spare: Callable[[str, str, Sequence[str]], bool] = lambda _text, _backup, _backups: False
-    """Return True for a backup that a text makes superfluous, given all backups."""
+    """Return True if a backup is superfluous, given the new text, this backup and all backups."""
     added: str = "registered"
     """The message after an addition."""
     unchanged: str = "already registered, nothing to change"
@@ -57,7 +57,7 @@ class FileChange:
     backup: str = ""
     diff: tuple[str, ...] = ()
     note: str = ""
-    """What to know about the permissions of a file with a key."""
+    """A note about the permissions of a file that contains a key."""
     next_step: str = ""
     """The step for the user after something was added."""
 

@@ -1,7 +1,7 @@
 """Put words in front of the command of an entry, and take them away: no other byte of the text changes.
 
 The text of the old program moves into the list of arguments as it is, and back again. A list that is added stands
-directly after the program in a form that people and formatters do not write, so that it is known when it is removed.
+directly after the program in a form that people and formatters do not write, so that `remove_words` finds it.
 """
 
 from __future__ import annotations

@@ -60,9 +60,9 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
 
 
 def _edits(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> list[Edit]:
-    """Return the edits of a client's files: of that with the server, and of that with the hook.
+    """Return the edits of a client's files: the file with the server, and the file with the hook.
 
-    A server at a URL has a store of its own, in which nothing of what a hook of this machine keeps can be read.
+    A server at a URL gets no hook: it has its own store and cannot read the outputs that a hook keeps here.
     """
     edits = [] if arguments.hooks_only else [_entry_edit(client, machine, server, arguments)]
     if client.name in HOOK_CLIENTS and not (arguments.no_hooks or arguments.http):

@@ -128,7 +128,7 @@ def _find_registration(client: McpClient, machine: Machine, name: str, this: Ser
 
 
 def find_proxied(machine: Machine) -> list[Proxied]:
-    """Return the servers in the files of the user that run behind the proxy. Files that cannot be read have none."""
+    """Return the servers in the user's files that run behind the proxy. Files that cannot be read are skipped."""
     found = []
     for client in CLIENTS.values():
         path = config_path(client, machine)
@@ -145,7 +145,7 @@ def find_proxied(machine: Machine) -> list[Proxied]:
 
 
 def find_hook_files(machine: Machine) -> list[HookFile]:
-    """Return the file of the user of each client that runs hooks, in the order of the table."""
+    """Return the user's file of hooks for each client that runs hooks, in the order of the table."""
     return [_find_hook_file(hooks, machine) for hooks in HOOK_CLIENTS.values()]
 
 

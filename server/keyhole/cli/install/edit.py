@@ -153,14 +153,14 @@ EditText = Callable[[ModuleType, str, Sequence[str]], str]
 
 
 def replace_entry(client: McpClient, text: str, name: str, entry: Mapping[str, Any], edit: EditText) -> str:
-    """Return the text with this entry under a name, by `edit`, or by `put` where the text has an unknown form."""
+    """Return the text with this entry under a name. Use `edit`, or `put` if `edit` refuses the form of the text."""
     with suppress(KeyholeError):
         return edit_entry(client, text, name, entry, edit)
     return put(client, text, (*client.key_path, name), entry)
 
 
 def edit_entry(client: McpClient, text: str, name: str, entry: Mapping[str, Any], edit: EditText) -> str:
-    """Return the text as `edit` changes it. Raises KeyholeError unless an entry then has these values."""
+    """Return the text that `edit` makes. Raises KeyholeError unless it differs by the values of this entry only."""
     mark, body = _split_mark(text)
     path, expected = (*client.key_path, name), parse(client, text)
     place: Any = expected

@@ -127,7 +127,7 @@ def _back_up(path: Path, before: bytes, needed: Collection[Path]) -> Path:
 
 
 def _restrict(path: Path) -> None:
-    """Remove other users' permissions. On a file system that has none, `exposure` tells that they remain."""
+    """Remove other users' permissions. If the file system ignores this, `exposure` says so."""
     with suppress(OSError):
         path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
 

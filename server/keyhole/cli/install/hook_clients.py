@@ -26,8 +26,8 @@ CODEX_REWRITES: Final = (
 )
 REWRITE_EVENT: Final = "PreToolUse"
 CODEX_OPTIONS: Final = " || exit 0"
-"""Codex replaces a tool's output by the error message of a hook that exits with 2, as a parser of arguments does. This
-text works in the shells of all platforms."""
+"""Codex replaces a tool's output by the error message of a hook that exits with 2, the usual status of a wrong command
+line. This text prevents that, in the shells of all platforms."""
 _KEY_PATH: Final = ("hooks",)
 _CLAUDE_TOOLS: Final = "^(Bash|PowerShell|Read|Grep|Glob|TaskOutput|mcp__(?!keyhole).*)$"
 _CODEX_SHELL: Final = "Bash"

@@ -19,7 +19,7 @@ _PLUGIN_COMMAND: Final = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A hook of Keyhole in a file. `path`: leads to its handler; `key`: of the command line in the handler."""
+    """A hook of Keyhole in a file. `path` leads to its handler. `key` is the key of the command line there."""
 
     line: HookLine
     path: tuple[str | int, ...] = ()

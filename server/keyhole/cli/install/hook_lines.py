@@ -29,7 +29,7 @@ _INVALID: Final = re.compile(r"[\0\ud800-\udfff]")
 class HookLine:
     """A command line that runs Keyhole as a hook.
 
-    `program`: the quoted program; `words`: the same, unquoted; `variables`: what a user wrote before it.
+    `program`: the quoted program; `words`: the same, unquoted; `variables`: assignments that a user wrote before it.
     """
 
     program: str

@@ -81,7 +81,7 @@ def locate(text: str, path: Path) -> Value | None:
 
 
 def separator(_text: str, _before: Value, key: str) -> str:
-    """Return what stands between a value and that of a key that `command_words` adds after it."""
+    """Return the text between a value and the value of the key that `command_words` adds after it."""
     return f",{_json(key)}: "
 
 

@@ -16,7 +16,7 @@ MASK: Final = "•••"
 MAX_LINE: Final = 160
 """Characters of a line that are shown if nothing or little of it changes. Some clients write their file on one line."""
 MAX_READ: Final = 10_000
-"""Characters around a change in which secrets are masked: their names stand before them."""
+"""Characters around a change that are searched for secrets, because a secret's name stands before it."""
 MARGIN: Final = 20
 """Characters that are shown around the change of a long line."""
 _SECRET_SETTINGS: Final = frozenset(setting.variable for setting in SETTINGS if setting.secret)
@@ -59,7 +59,7 @@ def diff_lines(before: str, after: str, secrets: Iterable[str] = ()) -> list[str
 
 
 def _leave_out(lines: Iterable[str], longest: int, margin: int) -> list[str]:
-    """Return a diff whose lines of more than `longest` characters lack what stays, but for `margin` characters."""
+    """Return a diff with each line of over `longest` characters cut to its change and `margin` characters around."""
     shown: list[str] = []
     for sign, group in groupby(lines, key=lambda line: line[0] if line[0] in "@ " else "-"):
         block = list(group)
@@ -74,7 +74,7 @@ def _leave_out(lines: Iterable[str], longest: int, margin: int) -> list[str]:
 
 
 def _changed_parts(old: list[str], new: list[str], longest: int, margin: int) -> tuple[list[str], list[str]]:
-    """Return the removed and the added lines of a diff without what both texts begin and end with."""
+    """Return the removed and the added lines of a diff, without their common beginning and end."""
     before, after = ("\n".join(line[1:] for line in lines) for lines in (old, new))
     start = _common_start(before, after)
     end = min(len(before) - start, len(after) - start, _common_start(before[::-1], after[::-1]))
@@ -136,7 +136,7 @@ def _mask_values(line: str, values: Iterable[str]) -> str:
 
 
 def _mask_value(name: str, value: str) -> str:
-    """Return the value of a name with secrets masked: the value, or those in it, such as the key in a setting's URL."""
+    """Return the masked value of a secret name; of another name, the value with secrets in it masked, as in a URL."""
     if _is_secret(name):
         return _mask(value)
     return _NAMED_SECRET.sub(lambda found: found[1] + _mask(found[3]) if _is_secret(found[2]) else found[0], value)

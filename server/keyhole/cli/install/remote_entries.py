@@ -65,7 +65,7 @@ def read_remote(client: McpClient, name: str, entry: Mapping[str, Any]) -> Remot
 
 
 def write_remote(client: McpClient, remote: Remote) -> dict[str, Any]:
-    """Return the entry of a server with a URL. Raises KeyholeError if the client cannot have its headers."""
+    """Return the entry of a server with a URL. Raises KeyholeError if the client's format cannot hold its headers."""
     shape = client.shape
     entry: dict[str, Any] = {**({"type": shape.http} if shape.http else {}), **remote.others, shape.url: remote.url}
     named: dict[str, str] = {}

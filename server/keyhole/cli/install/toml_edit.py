@@ -85,7 +85,7 @@ def locate(text: str, path: Sequence[str]) -> Value | None:
 
 
 def separator(text: str, before: Value, key: str) -> str:
-    """Return what stands between a value and that of a key that `command_words` adds after it."""
+    """Return the text between a value and the value of the key that `command_words` adds after it."""
     line = text[text.rfind("\n", 0, before.start) + 1 : before.start]
     indent = line[: len(line) - len(line.lstrip())]
     return f"{_newline(text)}{indent}{key}= "

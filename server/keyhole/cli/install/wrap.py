@@ -28,7 +28,7 @@ from keyhole.serve.proxy.entries import URL_PREFIX, header_variable
 
 COMMAND: Final = "proxy"
 URL_VARIABLE: Final = "SERVER_URL"
-"""Variable of a wrapped entry with a URL that contains a secret: other users can read the arguments of a program."""
+"""Variable for the URL of a wrapped entry if it contains a secret: other users can read a program's arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def find_wrapped_names(client: McpClient, text: str) -> list[str]:
 
 
 def needed_backups(client: McpClient, text: str, backups: Sequence[str]) -> list[bool]:
-    """Return for each backup, the latest first, whether it is the latest with the own form of an entry of the text."""
+    """Return for each backup, latest first, whether it is the latest that has a wrapped entry of the text unwrapped."""
     missing, needed = set(find_wrapped_names(client, text)), []
     for before in backups:
         found = {name for name in missing if _is_unwrapped(client, before, name)}
@@ -111,7 +111,7 @@ def needed_backups(client: McpClient, text: str, backups: Sequence[str]) -> list
 
 
 def differs_by_proxies(client: McpClient, text: str, before: str, backups: Sequence[str]) -> bool:
-    """Return whether nothing but proxies distinguishes a backup from a text without any."""
+    """Return whether the text has no proxies and a backup differs from it by proxies only."""
     with suppress(KeyholeError):
         if find_wrapped_names(client, text):
             return False

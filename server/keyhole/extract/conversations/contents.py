@@ -15,8 +15,8 @@ from keyhole.extract.conversations.values import Path
 TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
 """Types of text parts: Chat Completions and Anthropic, and both kinds of the Responses API."""
 SMALL_REST: Final = 300
-"""Characters of JSON beside the largest text of a content, up to which only this text is replaced. A `tool_result`
-block with its ids and a `cache_control` has fewer."""
+"""If a content has at most this many characters of JSON beside its largest text, only this text is replaced. A
+`tool_result` block with its ids and a `cache_control` has fewer."""
 
 _NO_TEXTS: Final = frozenset({
     "type", "kind", "id", "name", "role", "status", "detail", "outcome", "identifier", "file_id", "file_uri", "url",

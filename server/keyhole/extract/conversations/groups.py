@@ -183,7 +183,7 @@ def _group(turn: _Turn, *, is_last: bool) -> Group:
 
 
 def _pin_neighbours(format: Format, groups: Sequence[Group]) -> tuple[Group, ...]:
-    """Return the groups with those fixed that a fixed group needs beside it.
+    """Return the groups. Those that a fixed group needs beside it are fixed too.
 
     Anthropic takes a message of the system only between the user and the assistant, and Gemini takes a call only after
     a content of the user.

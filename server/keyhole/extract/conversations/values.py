@@ -27,11 +27,11 @@ class Result:
     path: Path
     """Where the content stands in the item."""
     names: tuple[str, ...]
-    """The ids, or else the name, by which it names its call; the best first."""
+    """The ids, or else the name, by which the result names its call; the best first."""
     content: Any
     """The content as plain values: a text, a list of parts, or an object."""
     is_replaceable: bool = True
-    """False if the provider takes the content only as it made it."""
+    """False if the provider takes the content only unchanged."""
 
     @property
     def place(self) -> tuple[int, int | None]:
@@ -49,11 +49,11 @@ class ItemFacts:
     hosted: tuple[str, ...] = ()
     """The ids of calls that the provider runs, and may answer in a later item."""
     closes: tuple[str, ...] = ()
-    """The ids of such calls that it answers."""
+    """The ids of calls that the provider runs and that this item answers."""
     results: tuple[Result, ...] = ()
     """The results in it. Those of hosted calls are in items of the model."""
     references: tuple[str, ...] = ()
-    """The ids of other calls that it belongs to, such as the program that calls a tool."""
+    """The ids of other calls that the item belongs to, such as the program that calls a tool."""
     names: tuple[str, ...] = ()
     """All ids in an item that was not understood, by which other items may name it."""
     is_reasoning: bool = False
@@ -62,7 +62,7 @@ class ItemFacts:
     has_user_text: bool = False
     """True for a message with text or files of the user, also if it has tool results."""
     is_fixed: bool = False
-    """True if the provider needs it later, such as a list of tools or a summary that it made."""
+    """True if the provider needs the item later, such as a list of tools or a summary that the provider made."""
     unknown: tuple[str, ...] = ()
     """The types in it that were not understood."""
 
@@ -79,12 +79,12 @@ class Group:
     is_open: bool = False
     """True if a call has no result and the conversation ends with this group."""
     is_broken: bool = False
-    """True if a provider would refuse it: a result without a call, or a call without a result."""
+    """True if a provider would refuse the group: it has a result without a call, or a call without a result."""
     has_user_text: bool = False
     strays: tuple[Result, ...] = ()
-    """The results of no call in a message of the user, which a provider takes only as text."""
+    """Results without a call, in a message of the user. A provider takes them only as text."""
     is_fixed: bool = False
-    """True if it is kept in any case."""
+    """True if the group is kept in any case."""
     answered_at: int = -1
     """The index of the item that answers its last call."""
 

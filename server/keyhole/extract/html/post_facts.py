@@ -71,7 +71,7 @@ def is_author(element: HtmlElement) -> bool:
 
 
 def _find_all(elements: list[HtmlElement], tests: tuple[_Test, ...]) -> Iterator[HtmlElement]:
-    """Yield the elements that pass the first test that any of them passes."""
+    """Yield the elements that pass a test: the first in `tests` that any element passes."""
     for is_fact in tests:
         found = [each for each in elements if is_fact(each)]
         if found:

@@ -87,7 +87,7 @@ def prune(root: HtmlElement) -> Pruned:
 
 
 def _find_hidden(root: HtmlElement) -> tuple[Hidden, bool]:
-    """Return what is hidden, and whether the page hides its content until scripts run. Then the content is left out."""
+    """Return what is hidden, and whether the page hides its content until scripts run; if so, without that content."""
     visibility = Visibility(root)
     hidden = visibility.find_hidden()
     forgiven = {element for element in [*hidden.boxes, *hidden.veils] if _is_shown_otherwise(element)}
@@ -258,7 +258,7 @@ def _count_chars(element: HtmlElement) -> int:
 
 
 def _is_read(element: HtmlElement) -> bool:
-    """Return whether an element is in none whose text is not read."""
+    """Return whether none of an element's ancestors is in `_UNREAD`."""
     return next(element.iterancestors(*_UNREAD), None) is None
 
 

@@ -23,7 +23,7 @@ _NEAR_SCRIPT: Final = 3
 _MAX_GLYPHS: Final = 2_000
 """Largest number of elements of a rendering that are read as glyphs."""
 _GLYPH = re.compile(r"(?:mjx-)?c([0-9A-F]{2,5})")
-"""The class of a MathJax glyph, which is written by the style sheet: its code point."""
+"""The class of a MathJax glyph. It has the code point of the character, which the style sheet writes."""
 
 
 def is_rendering(names: list[str]) -> bool:

@@ -129,7 +129,7 @@ def _find_panel(
 
 
 def _list_panels(root: HtmlElement) -> dict[HtmlElement, list[HtmlElement]]:
-    """Return the panels within each element near above them, without panels within panels."""
+    """Return, by each near ancestor of panels, the panels in it, without those inside other panels."""
     panels: dict[HtmlElement, list[HtmlElement]] = {}
     for panel in root.iter(*_PANEL_TAGS):
         if panel.get("role") == "tabpanel":

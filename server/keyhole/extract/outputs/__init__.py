@@ -24,9 +24,9 @@ from keyhole.extract.outputs.xml_records import read_xml
 from keyhole.text.output import Envelope, Mark, Output, Span
 
 OUTSIDE_SHARE: Final = 0.3
-"""Share of its weight that a marked line has outside of the sections that failed, if there are any."""
+"""Share of its weight that a marked line keeps outside of the failed sections, if there are any."""
 OUTSIDE_WEIGHT: Final = 5.0
-"""Weight from which lines are marked there: failures, and not the first and the last lines."""
+"""Outside of the failed sections, only lines of a larger weight are marked: failures, but not the output's ends."""
 TITLE_WEIGHT: Final = 6.9
 """The first line of a failed section: what was run."""
 END_WEIGHT: Final = 7.5
@@ -77,14 +77,14 @@ def read_lines(
 
 
 def _with_labels(marks: Sequence[Mark], labels: Envelope) -> Iterator[Mark]:
-    """Yield the marks of the lines without labels as those of the lines with them."""
+    """Convert the marks of a text without labels to marks of the text with its labels."""
     for start, end, weight in marks:
         begin = labels.place(max(0, start - 1)) + 1 if start else 0
         yield begin, labels.place(max(start, end - 1)) + 1, weight
 
 
 def _mark_failed(text: str, marks: Sequence[Mark], failed: Sequence[Span]) -> tuple[Mark, ...]:
-    """Return the marks of a text, where lines of the failed sections are read as what each of them is."""
+    """Mark the failed sections with the patterns of `FAILED_KIND`, and lower or drop the marks outside of them."""
     found = {mark[0]: (*mark[:2], mark[2] * OUTSIDE_SHARE) for mark in marks if mark[2] > OUTSIDE_WEIGHT}
     for start, end in failed:
         section = text[start:end]
@@ -98,7 +98,7 @@ def _mark_failed(text: str, marks: Sequence[Mark], failed: Sequence[Span]) -> tu
 
 
 def read_parts(text: str, lines: Output) -> Output:
-    """Return the lines that were read of a text, or of an excerpt of it, with the parts of the text."""
+    """Return `lines`, the result of `read_lines` for a text or its excerpt, with the records and parts of the text."""
     if lines.kind == "json":
         parts, shapes = read_json(text)
         return lines._replace(records=tuple(part[:2] for part in parts), parts=parts, about=shapes)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from keyhole.text.lazy_pattern import lazy_pattern
 
 MAX_CHANGES: Final = 2_000
-"""Changes that are found, at most: a result of the largest size shows some hundreds."""
+"""Maximum number of changes found: a result of the largest size shows some hundreds."""
 CHANGE_CHARS: Final = 800
 """Characters of a change. A longer run of changed lines, such as a new file, is several changes."""
 FIRST_CHARS: Final = 800
@@ -84,9 +84,9 @@ def _changes_of(text: str, hunk: re.Match[str], file: str) -> Iterator[Change]:
 
 
 def order_changes(changes: Sequence[Change]) -> list[Change]:
-    """Return the changes in the order in which they are shown: the first ones of each file, and then the others.
+    """Return the changes in the order in which they are shown: source, then prose and data, then generated files.
 
-    Source is before prose and data in both, and what programs write is last.
+    In each of these groups, the first changes of every file come before the further ones.
     """
     chars: dict[str, int] = {}
     ranked: list[tuple[int, bool, int]] = []

@@ -14,11 +14,11 @@ from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Envelope, ends_of, take
 
 MIN_SHARE: Final = 0.8
-"""Share of the lines that have a prefix, from which prefixes are taken. Lines of a stack trace often have none."""
+"""Prefixes are taken if at least this share of the lines has one. Lines of a stack trace often have none."""
 MIN_LINES: Final = 8
-"""Lines with a prefix, at least."""
+"""Prefixes are taken if at least this many lines have one."""
 SAMPLE_CHARS: Final = 20_000
-"""Characters of the beginning, and of the end, by which it is decided whether the prefixes are taken."""
+"""Characters examined at the beginning, and at the end, to decide whether the prefixes are taken."""
 
 _ASKS_TIME: Final = lazy_pattern(r"\d\d?:\d\d|\d{4}-\d\d|(?i:\bwhen\b|\btime\b|\bhow long\b|\bo'clock\b|\bdate\b)")
 """A query that may ask for what the prefixes say."""
@@ -42,7 +42,7 @@ Each is simple, because it is compared with each line."""
 
 
 def take_prefixes_for(text: str, query: str | None) -> tuple[str, Envelope | None]:
-    """Return what `take_prefixes` does; the text and None if the query may ask for what the prefixes say."""
+    """Call `take_prefixes`, or return the text and None if the query may ask for what the prefixes say."""
     return (text, None) if query is not None and _ASKS_TIME.search(query) else take_prefixes(text)
 
 
@@ -59,7 +59,7 @@ def take_prefixes(text: str) -> tuple[str, Envelope | None]:
 
 
 def _steps_of(envelope: Envelope) -> Iterator[tuple[int, str]]:
-    """Yield where each step begins whose name is in the prefixes, with its name."""
+    """Yield the start and the name of each step that the prefixes name."""
     before = ""
     for start, prefix in zip(envelope.starts, envelope.prefixes, strict=True):
         name = prefix.rpartition("\t")[0]

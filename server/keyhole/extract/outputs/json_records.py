@@ -50,8 +50,8 @@ class _Item(NamedTuple):
 def read_json(text: str) -> tuple[tuple[OutputPart, ...], tuple[str, ...]]:
     """Return the records of JSON, each named by its address, and the descriptions of its shape.
 
-    The records are the objects and arrays directly inside the containers that have most of them, up to
-    `MAX_CONTAINERS`, of which none is inside another; of equal ones, the outermost and then the first counts. Returns
+    The records are the items of the `MAX_CONTAINERS` arrays and objects with the most arrays and objects directly in
+    them. No such container is inside another; of equal ones, the outermost and then the first is chosen. Returns
     nothing for invalid or very long JSON.
     """
     start = json_start(text)
@@ -67,7 +67,7 @@ def read_json(text: str) -> tuple[tuple[OutputPart, ...], tuple[str, ...]]:
 
 
 def json_start(text: str) -> int | None:
-    """Return where the JSON of a text starts, which may follow a few lines such as warnings; None if it is none."""
+    """Return where the JSON of a text starts, perhaps after a few lines such as warnings; None if it has no JSON."""
     if _START.match(text):
         return 0
     after = _START_OF_LINE.search(text, 0, MAX_BEFORE)
@@ -123,7 +123,7 @@ def _key(key: str) -> str:
 
 
 def _paths_of_records(data: Any) -> list[Path]:
-    """Return the paths of the arrays and objects with most arrays and objects directly inside them, if with several."""
+    """Return the paths of the arrays and objects with the most arrays and objects directly in them, at least two."""
     found: list[tuple[int, Path]] = []
     waiting: deque[tuple[Path, Any]] = deque([((), data)])
     while waiting:
@@ -146,7 +146,7 @@ def _contains(path: Path, other: Path) -> bool:
 
 
 def _find_records(text: str, opening: int, data: Any, path: Path, paths: Sequence[Path]) -> Iterator[OutputPart]:
-    """Yield the items of the arrays and objects at `paths` in `data`, the one at `path`, which opens at an offset."""
+    """Yield the items of the arrays and objects at `paths` in `data`, the value at `path` that begins at `opening`."""
     items = list(_items(text, opening))
     if path in paths:
         yield from (
@@ -161,7 +161,7 @@ def _find_records(text: str, opening: int, data: Any, path: Path, paths: Sequenc
 
 
 def _name_of(record: Any) -> str:
-    """Return the field that names a record, as ` name=web-017`, also of its `metadata`; "" if it has none."""
+    """Return the field of a record or of its `metadata` that names it, as ` name=web-017`; "" if it has none."""
     if not isinstance(record, dict):
         return ""
     inner = record.get("metadata")

@@ -28,7 +28,7 @@ OPAQUE_LINE_CHARS: Final = 2_000
 GREP_SHARE: Final = 0.9
 """Share of the sample's lines that must have the form `path:line:`."""
 CODE_SHARE: Final = 0.03
-"""The same for lines that define or import something, of which source has at least `MIN_CODE_LINES`."""
+"""Source has at least this share of lines that define or import something, and at least `MIN_CODE_LINES` of them."""
 MIN_CODE_LINES: Final = 4
 MIN_HEADINGS: Final = 3
 """Headings that Markdown has at least."""
@@ -90,7 +90,7 @@ _BY_SUFFIX: Final[dict[str, Kind]] = {
 }  # fmt: skip
 
 _MISTAKEN: Final = frozenset({("opaque", "grep"), ("csv", "listing")})
-"""Kinds that the content seems to be, where the command tells another: its results have long lines, or columns."""
+"""Kind by content and kind by command, where the command is right: its results have long lines, or columns."""
 
 _TEST = lazy_pattern(
     r"^(?:=+ test session starts =+|Ran \d+ tests? in|test result: |Tests: +\d|[#ℹ] tests \d|TAP version \d"
@@ -163,9 +163,9 @@ def command_words(command: str) -> str:
 
 
 def _main_command(command: str) -> list[str]:
-    """Return the words of the command of a line that prints the output: the last one of a known kind, or of all.
+    """Return the words of the command that prints the output: the last one of a known kind, else the last one.
 
-    A command before a pipe counts: those after it choose some of its lines.
+    Of a pipe, only the first command counts: those after it choose some of its lines.
     """
     for sign in ("&&", "||", ";"):
         command = command.replace(sign, "\n")
@@ -236,7 +236,7 @@ def _kind_of_content(text: str) -> Kind | None:
 
 
 def _likely_kind(text: str) -> Kind | None:
-    """Return the kind that the content suggests, if neither the content proves one nor the command tells it."""
+    """Return the kind that the content suggests. Used if neither the content proves a kind nor the command tells it."""
     sample = ends_of(text, SAMPLE_CHARS)
     if _has_any(sample, _TRACE_WORDS) and _TRACE.search(sample):
         return "trace"

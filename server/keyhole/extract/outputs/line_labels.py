@@ -12,13 +12,13 @@ from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Envelope, ends_of, take
 
 MIN_SHARE: Final = 0.7
-"""Share of the lines that have a label, at least."""
+"""Minimum share of the lines that have a label."""
 MIN_LINES: Final = 20
-"""Lines with a label, at least."""
+"""Minimum number of lines with a label."""
 SAMPLE_CHARS: Final = 20_000
-"""Characters of the beginning, and of the end, by which it is decided whether lines have labels."""
+"""Characters examined at the beginning, and at the end, to decide whether lines have labels."""
 MIN_LINES_PER_LABEL: Final = 6
-"""Lines for each label in the mean, at least: the words before the colons of a text all differ."""
+"""Minimum mean number of lines per label. In prose, the words before colons all differ."""
 
 _LABEL = lazy_pattern(
     r"\n((?![\w./-]*\.[a-z]{1,5}:)(?!(?:\[?(?i:info|warn|warning|error|err|debug|trace|fatal|notice|critical|note|npm)\b))"
@@ -36,7 +36,7 @@ def take_labels(text: str) -> tuple[str, Envelope | None]:
 
 
 def _are_labels(text: str, found: list[str]) -> bool:
-    """Return whether what was found before the lines of a text is a few labels of nearly all lines."""
+    """Return whether `found` are labels: nearly all lines have one, and only a few of them differ."""
     different = len(set(found))
     filled = sum(1 for line in text.split("\n") if line.strip())
     is_enough = len(found) >= max(MIN_LINES, MIN_SHARE * filled)

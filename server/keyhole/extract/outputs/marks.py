@@ -18,7 +18,7 @@ from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Mark, Span
 
 FAILED_KIND: Final = "step"
-"""The name of the patterns for a section that failed, or for the lines of several programs: they may be of any kind."""
+"""The name of the patterns for a failed section, or for the lines of several programs, which may be of any kind."""
 MAX_MATCHES: Final = 5_000
 """Matches of one pattern that are examined from the beginning. The rest repeats them."""
 TAIL_CHARS: Final = 20_000
@@ -33,15 +33,15 @@ that differ only in numbers count as one."""
 COMMON_LINES: Final = 8
 COMMON_DECAY: Final = 0.15
 LEAST_COMMON_FACTOR: Final = 0.7
-"""From so many lines of one form, how much less each weighs each time that they are twice as many, down to this factor:
-what happens all the time is seldom the failure."""
+"""If more than `COMMON_LINES` lines have one form, each weighs less: by `COMMON_DECAY` for each doubling of their
+number, down to this factor. What happens all the time is seldom the failure."""
 FIRST_LINES: Final = 3
 LAST_LINES: Final = 4
 SUMMARY_LINES: Final = 8
-"""The same number where `SUMMARY_KINDS` end with a summary, which often has several lines."""
+"""Last lines that are marked in `SUMMARY_KINDS`: their summary often has several lines."""
 SUMMARY_KINDS: Final = frozenset({"log", "test", "compiler", "trace", "step"})
 EDGE_WEIGHT: Final = 4.0
-"""The first and the last lines of any output, and the weight of the very first and last."""
+"""Weight of the first line of any output. The very last line weighs 1 more, and lines farther from the ends less."""
 RARE_WEIGHT: Final = 4.5
 """A line of a rare form: less than a failure, more than the edges."""
 HEADER_WEIGHT: Final = 6.9
@@ -58,14 +58,14 @@ SUBJECT_WEIGHT: Final = 5.9
 UNCHANGED: Final = (" ", "diff ", "index ", "--- ", "+++ ", "@@ ")
 """Beginnings of the lines of a diff that are no change. Those of a commit are before them."""
 MAX_ALIKE: Final = 3
-"""Lines that differ only in numbers and are marked."""
+"""Maximum number of marked lines that differ only in numbers."""
 UNLIKE_KINDS: Final = frozenset({"diff", "source", "markdown", "page"})
-"""Kinds in which lines that differ only in numbers are marked as other lines: the hunks of a diff begin with them."""
+"""Kinds to which `MAX_ALIKE` does not apply: in a diff, the first lines of hunks often differ only in numbers."""
 MAX_MARKS: Final = 400
 """Marks that are kept, by weight. At 4,000 characters, some sixty are shown."""
 
 SUMMARY_WEIGHT: Final = 9.0
-"""Weight from which a line that says that something passed is marked: a summary counts what passed."""
+"""A line that says that something passed is marked only from this weight: a summary counts what passed."""
 
 PASSED_SHARE: Final = 0.3
 """Share of the weight of a summary that tells success, in a section that failed."""
@@ -155,7 +155,7 @@ def _matches(text: str, patterns: Patterns, forms: Forms, *, in_failed: bool) ->
 
 
 def _commonness_factor(count: int) -> float:
-    """Return the factor of the weight of a line of which `count` lines have the form."""
+    """Return the factor for the weight of a line whose form `count` lines have."""
     decay = COMMON_DECAY * log2(count / COMMON_LINES) if count > COMMON_LINES else 0.0
     return max(LEAST_COMMON_FACTOR, 1 / (1 + decay))
 
@@ -189,7 +189,7 @@ def _words(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int
 
 
 def _is_joined(text: str, offset: int) -> bool:
-    """Return whether the characters before and after an offset are of one word, one name or one path."""
+    """Return whether the characters before and after an offset belong to one word, name or path."""
     before, after = text[offset - 1 : offset], text[offset : offset + 1]
     return (_is_of_name(before) or (before in _JOINTS and text[offset - 2 : offset - 1].isalnum())) and (
         _is_of_name(after) or (after in _JOINTS and text[offset + 1 : offset + 2].isalnum())
@@ -201,7 +201,7 @@ def _is_of_name(character: str) -> bool:
 
 
 def _without_alike(forms: Forms, marks: list[Mark], most: int) -> Iterator[Mark]:
-    """Yield the marks by weight, of lines that differ only in numbers the first `most`, each weighing less."""
+    """Yield the marks by weight. Of lines that differ only in numbers, yield at most `most`, each with less weight."""
     counts: Counter[str] = Counter()
     seen: set[int] = set()
     for start, end, weight in sorted(marks, key=lambda mark: (-mark[2], mark[0])):

@@ -14,20 +14,20 @@ Forms = dict[int, str]
 REPEATING_KINDS: Final = frozenset({"log", "text", "test", "compiler", "trace", "listing", "jsonl", "step"})
 """Kinds in which a line that differs from another only in numbers tells nothing new."""
 MAX_PERIOD: Final = 3
-"""Lines before a line that it may repeat: a step of a build often prints two or three."""
+"""A line may repeat one of this many lines before it: a step of a build often prints two or three."""
 MIN_LINES: Final = 3
 MIN_CHARS: Final = 80
-"""Lines and characters from which repeating lines are left out. The omission of fewer saves nothing."""
+"""Minimum lines and characters of a repetition that is left out. The omission of fewer saves nothing."""
 RARE_SHARE: Final = 0.01
-"""Share of the lines up to which a form is rare."""
+"""A form is rare if at most this share of the lines has it."""
 MAX_RARE_LINES_SHARE: Final = 0.1
-"""Share of the lines that are of rare forms, up to which these lines are exceptions. In a text, most lines are rare."""
+"""Lines of rare forms are exceptions if they are at most this share of all lines. In prose, most lines are rare."""
 
 _VARIABLE = re.compile(r"[0-9][0-9a-fx]*(?:[.,:-][0-9][0-9a-fx]*)*")
 """What differs between lines that repeat each other: numbers, times, versions, addresses, hashes, UUIDs. It begins with
 a digit, because a search for other beginnings takes several times as long."""
 _FIRST_LETTERS: Final = 3
-"""Letters before the first digit of a hash that are left out, too. One hash in twenty has more."""
+"""Maximum letters before the first digit of a hash that are replaced too. One hash in twenty has more."""
 
 
 def template(text: str) -> str:

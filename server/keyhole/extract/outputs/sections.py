@@ -18,7 +18,7 @@ from keyhole.text.output import Span
 SECTIONED_KINDS: Final = frozenset({"log", "test", "compiler", "trace", "text"})
 """Kinds of outputs that may have sections."""
 MAX_FAILED: Final = 8
-"""Failed sections, at most: the first and the last ones."""
+"""Maximum number of failed sections. If there are more, the first and the last ones are kept."""
 MAX_EXAMINED: Final = 5_000
 """Lines of one form that are examined."""
 
@@ -82,7 +82,7 @@ FAMILIES: Final = (
 def find_failed(text: str) -> tuple[Span, ...]:
     """Return the failed sections of a log in order, each from its first line to the line that says that it failed.
 
-    Sections of one family only: of the first one, from the outermost kind of programs, of which a section failed.
+    All are of one family: the first in `FAMILIES`, where outer programs come first, that has a failed section.
     """
     for family in FAMILIES:
         if family.needle in text:

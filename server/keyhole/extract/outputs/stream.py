@@ -37,7 +37,7 @@ def _decoder(begun: bytes) -> codecs.IncrementalDecoder:
 
 
 def terminal_pieces(blocks: Iterable[str]) -> Iterator[str]:
-    """Yield the pieces of what a terminal shows of an output at the end. Each ends with a line, unless it is long.
+    """Yield in pieces what a terminal shows at the end of an output. A piece ends with a line, unless the line is long.
 
     Joined, they are the `terminal_text` of the joined blocks, if no line is longer than `MAX_LINE`.
     """
@@ -55,7 +55,7 @@ def terminal_pieces(blocks: Iterable[str]) -> Iterator[str]:
 
 
 def _without_overwritten(line: str) -> str:
-    """Return the beginning of a line in its last state before its last carriage return."""
+    """Return the beginning of a line with the part before its last carriage return replaced by its last state."""
     end = line.rfind("\r", 0, len(line) - 1)  # the last character may be the first of a line break
     return last_state(line[:end]) + line[end:] if end > 0 else line
 

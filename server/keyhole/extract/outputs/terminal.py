@@ -17,7 +17,7 @@ _ESCAPE = lazy_pattern(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _CARET_COLOUR = lazy_pattern(r"\^\[\[[0-9;]*m")
 """A colour as `cat -v` and some CI systems write it, with `^[` for the escape character."""
 MIN_CARET_COLOURS: Final = 4
-"""Such colours from which they are removed like others. Fewer may be what a text is about."""
+"""Such colours are removed if there are at least this many. Fewer may be what a text is about."""
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 ERRORS: Final = "backslashreplace"
 """Name of the error handler of Python's decoders for bytes that are not valid."""

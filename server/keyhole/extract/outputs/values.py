@@ -20,19 +20,19 @@ from keyhole.text.output import Span
 VALUED_KINDS: Final = frozenset({"csv", "json", "jsonl", "yaml", "log", "text", "listing"})
 """Kinds that may be data with fields. Logs, text and listings are only if they begin with the header of a table."""
 MAX_LINES: Final = 3_000
-"""Lines that are examined, which takes up to ten milliseconds, and keys of JSON and YAML."""
+"""Maximum lines, or keys of JSON and YAML, that are examined. This takes up to ten milliseconds."""
 MIN_VALUES: Final = 12
-"""Values that a field has at least."""
+"""Fields with fewer values are not examined."""
 MAX_DISTINCT_SHARE: Final = 0.25
-"""Share of the values of a field that are different, up to which a rare one tells something: names all differ."""
+"""A rare value tells something if at most this share of the field's values is different: names all differ."""
 RARE_SHARE: Final = 0.03
-"""Share of the values up to which a value is rare."""
+"""A value is rare if at most this share of the field's values equals it."""
 MAX_VALUE_CHARS: Final = 60
 """Characters of a value that may be rare. A longer one is a sentence."""
 OUTLIER_FACTOR: Final = 12.0
 """A number is far from the others if its distance from their median is this many times the median of the distances."""
 MAX_FOUND: Final = 3
-"""Lines of one field that are found for rare values, and as many for numbers."""
+"""Maximum lines per field with rare values, and the same number with numbers far from the others."""
 MAX_FIELDS: Final = 60
 """Fields that are examined."""
 
@@ -66,7 +66,7 @@ def find_telling_values(text: str, kind: str) -> tuple[Span, ...]:
 def _exceptional(fields: Mapping[str, Field]) -> set[Span]:
     """Return the first lines of fields that few records have, such as the reason why one of them failed.
 
-    Fields of JSON and YAML that are indented less than those of the records are not theirs.
+    In JSON and YAML, a field that is indented less than the records' fields does not belong to them.
     """
     most = max((len(field.values) for field in fields.values()), default=0)
     indent = next((_indent(name) for name, field in fields.items() if len(field.values) == most), 0)
@@ -173,7 +173,7 @@ def _fields_of_rows(lines: Sequence[str], rows: Sequence[Sequence[str]]) -> dict
 
 
 def _rare(values: Sequence[str]) -> Iterator[int]:
-    """Yield the numbers of the first values that are rare, if most values are a few."""
+    """Yield the position at which each of the rarest values first occurs, if most values are among a few."""
     counts = Counter(values)
     most = max(1.0, RARE_SHARE * len(values))
     if len(counts) > MAX_DISTINCT_SHARE * len(values) or max(counts.values()) < MIN_VALUES // 2:
@@ -189,7 +189,7 @@ def _median(numbers: Sequence[float]) -> float:
 
 
 def _far(values: Sequence[str]) -> Iterator[int]:
-    """Yield the numbers of the values that are far from the others, the farthest first, if all values are numbers."""
+    """Yield the positions of the values that are far from the others, the farthest first, if all values are numbers."""
     try:
         numbers = list(map(float, values))
     except ValueError:

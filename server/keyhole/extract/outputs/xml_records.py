@@ -17,10 +17,10 @@ from keyhole.text.output import OutputPart, Span
 MAX_TAGS: Final = 60_000
 """Tags that are read, in about 60 ms. A larger text has no names for its last elements."""
 MAX_DEPTH: Final = 50
-"""Elements in each other. Deeper ones are not read."""
+"""Maximum depth of nested elements. Deeper ones are not read."""
 MAX_PARTS: Final = 5_000
 MIN_ALIKE: Final = 3
-"""Elements of one name at one depth, from which they are records."""
+"""Elements of one name at one depth are records if there are at least this many."""
 MAX_NAME: Final = 80
 """Characters of a name. A longer one is cut: it is repeated in the result."""
 NAME_CHARS: Final = 400
@@ -102,7 +102,7 @@ def _elements(text: str) -> Iterator[Element]:
 
 
 def _innermost(elements: Sequence[Element]) -> Iterator[Element]:
-    """Yield the elements that contain no other, of elements in the order of their starts."""
+    """Yield the elements that contain no other. `elements` are in the order of their starts."""
     for number, each in enumerate(elements):
         if number + 1 == len(elements) or elements[number + 1].start >= each.end:
             yield each
@@ -116,7 +116,7 @@ def _name_of(text: str, element: Element) -> str:
 
 
 def _about(elements: Sequence[Element], counts: Counter[tuple[int, str]]) -> Iterator[str]:
-    """Yield the line that says what the text is: its root and the elements that repeat, and one of the root alone."""
+    """Yield a line with the root and the elements that repeat, then a shorter line with the root alone."""
     root = next((each.tag for each in reversed(elements) if not each.depth), "")
     if root:
         kinds = Counter[str]()

@@ -5,8 +5,8 @@ it ends by itself. The limits are of processor time, so that a page is read as w
 the wait for a worker does not count. A pool belongs to one event loop.
 
 A server for several owners reads fewer heavy pages of one owner at once than it has processors, and fewer light ones.
-It has a spare worker for an owner that has no page being read. While an owner has several pages to be read, they are
-read with lower priority, so that the processors first read the pages of owners with one.
+It has a spare worker for an owner that has no page being read. The pages of an owner with several pages to be read get
+a lower priority, so that the pages of owners with one page are read first.
 """
 
 from __future__ import annotations

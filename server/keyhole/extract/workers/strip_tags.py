@@ -66,7 +66,7 @@ _FORMATTING_TAGS: Final = frozenset(
 )
 """Elements that browsers open again after the end of their parent (HTML standard, 13.2.4.3)."""
 _UNCERTAIN_TAGS: Final = _FORMATTING_TAGS | {"math", "svg"}
-"""Elements whose end may not be the end of a hidden element inside, and that may last longer than their parent."""
+"""Elements that may end before a hidden element inside them does, or after their parent does."""
 _END_TAGS = {name: re.compile(rf"</{name}(?=[\s/>]|\Z)", re.IGNORECASE) for name in _RAW_TAGS}
 _SCRIPT = re.compile("<script", re.IGNORECASE)
 _CDATA: Final = "<![CDATA["

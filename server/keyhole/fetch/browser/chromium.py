@@ -35,8 +35,8 @@ END_SECONDS: Final = 2.0
 SUPERVISOR: Final = Path(__file__).with_name("supervisor.py")
 """The script that runs the browser."""
 DESKTOP_PROGRAMS: Final = ("gio", "xdg-email", "xdg-mime", "xdg-open", "xdg-settings")
-"""Programs that Chromium starts by name, without asking: a page with a frame of `mailto:` starts the mail program. The
-browser finds a program that fails instead of each. The headless shell starts none of them."""
+"""Programs that Chromium starts by name, without asking: a page with a frame of `mailto:` starts the mail program. For
+each of them, the browser finds a program that fails instead. The headless shell starts none of them."""
 WIDTH: Final = 1280
 HEIGHT: Final = 1024
 """Size of the window in CSS pixels: that of a small desktop screen, for which sites show their complete layout."""

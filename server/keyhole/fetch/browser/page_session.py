@@ -178,7 +178,7 @@ class PageSession:
         self._devtools.post("Runtime.runIfWaitingForDebugger", {}, worker)
 
     def _decide(self, event: Mapping[str, Any], session: str) -> None:
-        """Answer a request that the browser has paused: documents as the operator permits, others not at all."""
+        """Decide about a request that the browser has paused: documents need permission, `REFUSED` kinds fail."""
         task = asyncio.create_task(self._answer(event, session))
         self._decisions.add(task)
         task.add_done_callback(self._decisions.discard)

@@ -29,7 +29,7 @@ def add_fences(code: Sequence[CodeBlock], spans: Sequence[Span]) -> list[Span]:
 
 
 def fence_label_at(code: Sequence[CodeBlock], spans: Sequence[Span], number: int) -> int | None:
-    """Return the number of the span whose label the gap line before a span has; None for a gap line without a label.
+    """Return the number of the span that labels the gap line before span `number`; None for a gap line without label.
 
     The line that opens a code block has the label of the code below it, and the line that closes it has none.
     """
@@ -54,7 +54,7 @@ class FenceSizes:
         self.total = 0
 
     def add(self, window: int, shown: set[int]) -> None:
-        """Count the fences that a window needs, which is one of the `shown` windows."""
+        """Count the fences that `window` needs. It is one of the `shown` windows."""
         for block in self._blocks(window):
             size = self._size(block, shown)
             self.total += size - self._by_block.get(block, 0)

@@ -1,4 +1,4 @@
-"""Sum the entries of a summary by folder, where not all of them fit. Pure."""
+"""Sum the entries of a summary by folder, for a summary in which not all entries fit. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 MAX_DEPTH: Final = 6
-"""Folders above each other that are told apart."""
+"""Maximum depth of the folders that are summed."""
 
 _ENTRY: Final = re.compile(r"(.*/[^/\s]*)((?: [+-]?\d+)+)")
 _NUMBER: Final = re.compile(r"([+-]?)(\d+)")
@@ -17,8 +17,8 @@ _NUMBER: Final = re.compile(r"([+-]?)(\d+)")
 def by_folder(entries: Sequence[str]) -> Iterator[list[str]]:
     """Yield the sums of entries such as `src/a.py +12 -3` or `src/a.py 4` by folder, the deepest folders first.
 
-    Sums of one folder say less than the largest entries, and are left out. An entry without a folder or without numbers
-    is not summed, and then nothing is yielded.
+    The sum of a single folder is left out, because it says less than the largest entries. Yields nothing if an entry
+    has no folder or no numbers.
     """
     found = [match for entry in entries if (match := _ENTRY.fullmatch(entry))]
     if len(found) < len(entries) or len(entries) < 2:

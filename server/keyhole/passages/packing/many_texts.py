@@ -111,7 +111,7 @@ class Packer:
         return PackedPassages(passages, repeats, max_size - packing.left)
 
     def candidates(self, number: int, max_size: int) -> Sequence[Passage]:
-        """Return the best passages of a text, as many as are examined for a size limit."""
+        """Return the best passages of a text that are examined for a size limit."""
         return self.ranked[number][: max(0, max_size) // BYTES_PER_CANDIDATE]
 
     def _best_first(self, max_size: int) -> list[PassagePlace]:

@@ -18,11 +18,11 @@ from keyhole.text.measure import Measure, fit_forward, fits
 LEDE_CHARS = 1_500
 """Length of the page's opening that is shown: it says what the page is and often gives its date, names and places."""
 LEDE_SHARE = 16
-"""An opening window is shown as soon as the opening is at most one part in this many of what is shown."""
+"""An opening window is shown once the opening up to it is at most one part in this many of the shown text."""
 MAX_BARE_CHARS = 60
 """Characters of a passage that are shown without its label and its fences if there is no space for more than these."""
 HEAD_PARTS = 3
-"""Without a query, the parts shown of the head for each part of the tail."""
+"""Without a query, characters shown of the head for each character of the tail."""
 
 
 def pack_windows(

@@ -13,7 +13,7 @@ from keyhole.text.escape import escape_gap_lines
 from keyhole.text.output import Output, OutputPart, Span
 
 MIN_SUMMARY: Final = 80
-"""Characters below which there is no summary: its first words would be all of it."""
+"""With fewer characters there is no summary: only its first words would fit."""
 MAX_LABEL: Final = 80
 """Characters of a label with two numbers of lines, of up to twelve digits and separators each."""
 MAX_NAMED: Final = 1_000
@@ -21,7 +21,7 @@ MAX_NAMED: Final = 1_000
 MAX_TIME: Final = len(" 00:00:00 to 00:00:00")
 """Characters of the times of a shown range in a mark."""
 NOTE_DIVISOR: Final = 8
-"""The part of a result that may say what is left out of each line."""
+"""The note about what is left out of each line takes at most one part in this many of a result."""
 MAX_NESTED: Final = 300
 """Parts before an offset that are examined for the one that contains it."""
 
@@ -95,14 +95,14 @@ class OutputText:
         return self._envelope.time_at(first), self._envelope.time_at(max(first, last - 1))
 
     def _stored(self, start: int, end: int) -> Span:
-        """Return the offsets in the stored text of an omission: from the end of what is shown to the next begin."""
+        """Return the offsets of an omission in the stored text, with the prefix of the line that follows it."""
         if self._envelope is None:
             return start, end
         before = self._envelope.place(start - 1) + 1 if start else 0
         return before, self._envelope.place(end) if end < self._total else self._output.total
 
     def most_chars(self, spans: Sequence[Span]) -> int:
-        """Return a number of characters that `passages` does not grow by if these spans are shown, too."""
+        """Return an upper bound of the characters by which `passages` grows if these spans are shown too."""
         marks = sum(2 + bisect_left(self._joints, end) - bisect_right(self._joints, start) for start, end in spans)
         return sum(end - start for start, end in spans) + self._max_mark * marks
 
@@ -150,7 +150,7 @@ class OutputText:
         return form.format(", ".join(largest)) if chosen else ""
 
     def _name_of(self, start: int, end: int, places: Sequence[Span], number: int) -> str:
-        """Return the name of the part that contains the shown range `text[start:end]`, "" if its first line says it.
+        """Return the name of the part with the shown range `text[start:end]`, "" if its first line has the name.
 
         The field that names a record, such as `name=web-017`, is left out if the range shows it.
         """
@@ -165,7 +165,7 @@ class OutputText:
         return name if name not in first_line else ""
 
     def _repeats_label(self, start: int, end: int) -> str:
-        """Return what the mark of an omission says of its lines that repeat the one before it, "" if there are none."""
+        """Return the label that counts the omitted lines which repeat earlier ones, "" if there are none."""
         text, place = self._output.text, bisect_right(self._repeats, start) - 1
         is_complete = bisect_left(self._joints, start) == bisect_right(self._joints, end)
         if not is_complete or place < 0 or start >= (repeat_end := min(end, self._output.repeats[place][1])):
@@ -183,7 +183,7 @@ class OutputText:
 
 
 def _further(name: str, before: str) -> str:
-    """Return what a mark says of a part: its name, of a further place in the same file only the number of the line."""
+    """Return the label for a part: its name, or only the line number if the label before it names the same file."""
     file, _, line = name.rpartition(":")
     if not name or name == before:
         return ""
@@ -191,7 +191,7 @@ def _further(name: str, before: str) -> str:
 
 
 def _times_label(times: tuple[str, str], before: tuple[str, str]) -> str:
-    """Return what a mark says of the times of a shown range: nothing if all are of the minute of the one before."""
+    """Return the label for the times of a shown range, "" if all are in the last minute of the range before it."""
     (first, last), minute = times, before[1][:-3]
     if not first or first[:-3] == last[:-3] == minute:
         return ""

@@ -31,7 +31,7 @@ SHORT_BLOCK_CHARS: Final = 1_400
 """A code block or table of at most this length is completed for every window: a part of it seldom has a use."""
 
 MAX_WAITING: Final = 20
-"""Units that wait to be completed, at most. It bounds the time per window."""
+"""Maximum number of units that wait to be completed, to bound the time per window."""
 
 MIN_ANSWER_SHARE: Final = 0.6
 """A heading with this share of the query's weight is what was asked for, and its section is completed."""
@@ -132,16 +132,16 @@ def _lists(index: Index, start: int, end: int) -> Iterator[Unit]:
 
 
 def _has_lead_in(index: Index, number: int, first: int) -> bool:
-    """Return whether the window before a block, whose first window is `first`, has the sentence that introduces it."""
+    """Return whether the sentence that introduces a block is in the window before `first`, the block's first window."""
     begins_window = index.blocks[number][0] == index.starts[first]
     follows_block = number > 0 and index.blocks[number - 1][1] > index.starts[first - 1]
     return first > 0 and begins_window and not follows_block
 
 
 def _section(scored: WindowScores, window: int) -> Unit | None:
-    """Return the section that contains a window, without its subsections, if it is to be completed.
+    """Return the section that contains a window, without its subsections; None if it need not be completed.
 
-    That is a short section, other than an entry of a changelog, or one with a heading that has the words of the query.
+    A section is completed if its heading has the words of the query, or if it is short and no entry of a changelog.
     """
     index = scored.index
     number = bisect_right(index.headings_at, index.starts[window]) - 1

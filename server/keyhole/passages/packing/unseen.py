@@ -26,7 +26,7 @@ class UnseenPacker:
             seen.append(tuple(each for each in passages if shown.covers(each.start, each.end)))
             unseen.append(tuple(each for each in passages if not shown.covers(each.start, each.end)))
         self._seen = tuple(seen)
-        # A text whose best passages were shown before stays as good as it is, so its other passages are shown.
+        # A text keeps the score of its best passage even if that was shown before, so its other passages are shown.
         scores = [passages[0].score if passages else 0.0 for passages in ranked]
         self.unseen_passages = Packer(texts, tuple(unseen), measure, scores) if any(seen) else self.all_passages
 

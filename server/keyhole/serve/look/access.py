@@ -1,9 +1,9 @@
 """Admit the person at this machine: check Host, Origin and the fetch metadata, and exchange a token for a cookie.
 
 A page of any site in the person's browser can send requests to loopback, and so can other users of the machine. The
-former are stopped by the headers that browsers set, the latter by the token, which only the person's terminal and a
-private file show. The token of the file is valid once. If it comes a second time from elsewhere, one of the two is
-somebody else: then every session ends, and new tokens begin.
+headers that browsers set stop such pages. The token stops other users: only the person's terminal and a private file
+show it. The token of the file is valid once. If it comes a second time without the cookie, one of the two senders is
+somebody else: then every session ends, and new tokens are made.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _CONTINUE: Final = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={0}">'
     '<link rel="icon" href="data:,"><title>Keyhole</title><p><a href="{0}">Continue</a></p></html>'
 )
-"""The response to a token. A redirect would keep the `cross-site` of a link in another program's page, and the browser
-would not send the cookie."""
+"""The response to a token. After a redirect, a link on another program's page would still count as `cross-site`, and
+the browser would not send the cookie."""
 
 
 class Keys:
@@ -78,7 +78,7 @@ class Terminal(Protocol):
         ...
 
     def restart(self, link: str) -> None:
-        """Say that somebody else may have used the link of the file, and show the new link to print."""
+        """Say that somebody else may have used the link of the file, and print the new link."""
         ...
 
 
@@ -144,7 +144,7 @@ class AccessMiddleware:
     def _end_sessions(self) -> Response:
         """End all sessions and return the response to a link that was used before.
 
-        This happens once for each link, so that who has the used link cannot end the new sessions too.
+        This happens once for each link, so that the used link cannot end the new sessions too.
         """
         self._keys.spent = ""
         self._keys.renew()

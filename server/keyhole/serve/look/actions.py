@@ -1,6 +1,6 @@
 """Change the store and the log by forms: delete a text, a call or a session, and pin texts against expiry.
 
-Only POST changes something. The layer around the pages has checked that the form is one of these pages.
+Only POST changes something. The layer around the pages has checked that the form comes from these pages.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ from keyhole.text.diff import Ranges, find_new_ranges
 from keyhole.text.word_diff import find_edits
 
 UNCHANGED_CHARS: Final = 50_000
-"""Characters of longer unchanged passages that the page contains of each text."""
+"""Most characters of long unchanged passages on the page, for each text."""
 _WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two texts, in each of which the passages are marked that the other does not contain."""
+    """Two texts, each with the passages marked that the other lacks."""
 
     old: TextView
     new: TextView

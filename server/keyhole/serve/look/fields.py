@@ -15,7 +15,7 @@ MAX_FILTER: Final = 200
 
 
 def read_number(text: str) -> int | None:
-    """Return the number that ASCII digits write, None for any other text and for a number of too many digits."""
+    """Return the number in a text of ASCII digits, None for any other text or more than `MAX_DIGITS` digits."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS else None
 
 

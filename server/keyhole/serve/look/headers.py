@@ -29,7 +29,7 @@ HEADERS: Final = MappingProxyType(
 
 
 def add_headers(app: App) -> App:
-    """Return `app` with `HEADERS` in every response, except those that the response sets itself."""
+    """Return `app` with `HEADERS` added to every response. Headers that the response sets itself are kept."""
 
     async def middleware(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:

@@ -47,7 +47,7 @@ class MissesView:
 
     rows: tuple[MissRow, ...]
     kinds: tuple[tuple[Miss, int], ...]
-    """How many calls of this page missed in which way, most first."""
+    """The number of calls on this page for each kind of miss, most first."""
     filters: CallFilters
     fields: Mapping[str, str]
     """The filters as fields of an address."""

@@ -20,12 +20,12 @@ LOOK: Final = "keyhole.look"
 """The key in a request's scope of the `Look` of its tenant."""
 
 DONE: Final = "done"
-"""The field of an address that names the action after which the page is shown."""
+"""The field of an address that names the action that was just done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The calls and stored texts of one tenant, at which one person may look."""
+    """The calls and stored texts of one tenant, which one person may see."""
 
     calls: CallLog
     store: Store

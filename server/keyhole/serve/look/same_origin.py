@@ -1,6 +1,6 @@
 """Check that a request for the pages comes from the pages themselves, or from an address that a person opened.
 
-A page of another site can make a browser send requests with the cookie of this one: pages of a sibling domain always,
+A page of another site can make a browser send requests with the cookie of this one. A sibling domain always can,
 because SameSite counts it as the same site. Browsers state where a request comes from in Origin and Sec-Fetch-Site,
 which pages cannot set. The caller has checked Host.
 """
@@ -62,7 +62,7 @@ def _check_get(headers: Mapping[str, str]) -> Refusal | None:
 
 
 def _is_own(origin: str | None, headers: Mapping[str, str]) -> bool:
-    """Return whether an Origin is that of the Host. The scheme must be https, because TLS ends at the proxy before."""
+    """Return whether an Origin is that of the Host. It must be https, except on loopback."""
     page, host = parse_origin(origin or ""), parse_authority(headers.get("host", ""))
     if page is None or host is None or (page.scheme != "https" and page.host not in LOOPBACK_HOSTS):
         return False

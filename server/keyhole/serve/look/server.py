@@ -24,7 +24,7 @@ MAX_CONNECTIONS: Final = 100
 
 
 class _Server(uvicorn.Server):
-    """A server that calls `prepare` when it stops. After SIGTERM, nothing else of the process runs any more."""
+    """A server that calls `prepare` when it stops. After SIGTERM, no later code of the process runs."""
 
     def __init__(self, settings: uvicorn.Config, prepare: Callable[[], None]) -> None:
         super().__init__(settings)

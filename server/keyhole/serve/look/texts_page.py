@@ -31,7 +31,7 @@ KINDS: Final[tuple[ArtifactKind, ...]] = ("pages", "outputs")
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """One stored text. The last three are None in the result of a search, which does not tell them."""
+    """One stored text. The last three are None for a result of a search."""
 
     id: str
     title: str
@@ -57,7 +57,7 @@ class TextsView:
 
 
 def row_of(summary: ArtifactSummary, ttl: float) -> TextRow:
-    """Return the row of an entry of the store's listing. `ttl`: that of the `Look`."""
+    """Return the row of an entry of the store's listing. `ttl`: `Look.ttl`, in seconds."""
     return TextRow(
         summary.id,
         summary.title,

@@ -29,7 +29,7 @@ class SeenText:
 def call_data(record: CallRecord, texts: Sequence[SeenText], space: int) -> dict[str, Any]:
     """Return the data of a call in at most `space` bytes as JSON within JSON.
 
-    `texts`: those of the record. Texts that have no space are counted. If the space ends within the passages, the first
+    `texts`: the texts of the record. Texts that do not fit are only counted. If not all passages fit, only the first
     ones have their words.
     """
     call = record.summary

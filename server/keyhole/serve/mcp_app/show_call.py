@@ -1,6 +1,6 @@
 """Answer the questions of the view: find the record of a call by its result, and read stored texts.
 
-Nothing of this is recorded itself: a person looks, and no agent reads.
+These requests are not recorded, because a person looks and no agent reads.
 """
 
 from __future__ import annotations

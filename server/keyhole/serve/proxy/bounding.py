@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from keyhole.retrieval.kept_text import Keep
 
 WHOLE_FILE_BYTES: Final = WHOLE_FILE_CHARS + 5_000
-"""Bytes of a response with a file that hooks leave alone: its escapes and the message around it."""
+"""Most bytes of a response with a whole file that is not shortened: the limit of hooks, plus escapes and envelope."""
 DATA_KIND: Final = "opaque"
 """The kind of output as which base64 data is stored."""
 
@@ -106,9 +106,9 @@ class Bounder:
         return ResultLimits(client_budget(self._config, limits, chosen), media)
 
     def _shorten(self, intent: Intent, outputs: dict[int, Bounded], text: str, chars: int) -> Callable[[int], Bounded]:
-        """Return the function that shortens a text, to at most `chars`, and puts what it last returned into `outputs`.
+        """Return a function that shortens a text to at most `chars` characters and puts its last result into `outputs`.
 
-        The text is stored unless the settings keep none or the store fails; then no call reads on.
+        The text is stored unless the settings keep no outputs or the store fails; then no call can read on.
         """
         shorten, place = self._store_and_shorten(intent, text, chars), len(outputs)
 
@@ -157,7 +157,7 @@ def _call(
     started_at: float,
     seconds: float,
 ) -> BoundCall:
-    """Return the call of a bounded result, with what is stored of it. Who records it gives it its ids."""
+    """Return the log record of a bounded result and its stored outputs. The recorder sets `id` and `session`."""
     arguments = pending.request.params.get("arguments")
     return BoundCall(
         id="",

@@ -147,7 +147,7 @@ class Conversation:
         return await upstream.stop()
 
     async def _take(self, steps: Iterable[Step], server: str | None = None) -> None:
-        """Carry out steps. `server`: the one whose messages they are, None for those of the client."""
+        """Carry out steps. `server`: the server that sent their messages, None for the client."""
         delivery = self._deliveries[server] if server is not None else Delivery(self._to_client)
         for step in steps:
             match step:
@@ -177,7 +177,7 @@ class Conversation:
                 raise
 
     async def _bound(self, raw: bytes, pending: Pending, delivery: Delivery, parcel: Parcel) -> None:
-        """Bound a response beside the relay. Its value is made again there, because it takes more memory than `raw`."""
+        """Bound a response in a thread, which parses `raw` again because the parsed value takes more memory."""
         reader = self._relay.reader
         work = asyncio.get_running_loop().run_in_executor(
             BOUNDING, lambda: self._bounder.bound(load(raw), pending, reader)
@@ -204,7 +204,7 @@ class Conversation:
 
 
 def _read(line: Line, relay: Callable[[bytes], list[Step]], lost: Callable[[bytes, str], list[Step]]) -> list[Step]:
-    """Return the steps for a line. `lost`: returns those for an outline that cannot be relayed, with the reason."""
+    """Return the steps for a line. `lost` returns the steps for a line that cannot be relayed: outline and reason."""
     if line.length:
         return lost(line.outline, too_long(line.length))
     try:
@@ -225,4 +225,4 @@ def _start(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> N
     task = asyncio.create_task(work)
     tasks.add(task)
     task.add_done_callback(tasks.discard)
-    task.add_done_callback(lambda task: task.cancelled() or task.exception())  # it could not be sent: the client went
+    task.add_done_callback(lambda task: task.cancelled() or task.exception())  # not logged: the client has gone

@@ -11,9 +11,9 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.serve.proxy.messages import parse
 
 REFUSALS: Final = frozenset({401, 403})
-"""The statuses with which a server asks for credentials, or for others."""
+"""The statuses with which a server asks for credentials, or for different ones."""
 _ERROR: Final = re.compile(r'\b(error|scope)\s*=\s*"([\w.:/ -]{1,200})"')
-"""What a `WWW-Authenticate` says about a token, in words that can be shown (RFC 6750, section 3)."""
+"""The `error` and `scope` in a `WWW-Authenticate` header, if they are safe to show (RFC 6750, section 3)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final
 from keyhole.serve.proxy.messages import MAX_MESSAGE, Key
 
 MAX_WAITING_BYTES: Final = 2 * MAX_MESSAGE
-"""Bytes of a server's messages that wait. Beyond them nothing is read from the server, so that they take no memory."""
+"""Bytes of a server's waiting messages. Beyond it, nothing more is read from the server, which bounds the memory."""
 MAX_WAITING: Final = 1_000
 """Messages of a server that wait."""
 
@@ -62,7 +62,7 @@ class Delivery:
         return parcel
 
     async def fill(self, parcel: Parcel, raw: bytes) -> None:
-        """Send a bounded answer, and those that had to wait for it."""
+        """Send a bounded answer, and the messages that had to wait for it."""
         parcel.raw = raw
         await self._send_those_that_may()
 

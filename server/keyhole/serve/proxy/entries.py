@@ -12,7 +12,7 @@ from keyhole.errors import Code, KeyholeError
 SECTIONS: Final = ("mcpServers", "servers", "mcp", "context_servers")
 """The keys under which clients have their servers."""
 URL_PREFIX: Final = "env:"
-"""Start of a `--url` that names the variable with the URL."""
+"""Prefix of a `--url` that names an environment variable with the URL."""
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 
 
@@ -80,7 +80,7 @@ def expand(text: str, env: Mapping[str, str]) -> str:
 
 
 def read_header(text: str, env: Mapping[str, str]) -> tuple[str, str]:
-    """Return the name and the value of `Name: value`, or of `Name`, whose value is in a variable.
+    """Return the name and value of a header. `Name: value` has both; for `Name` alone, a variable has the value.
 
     Raises KeyholeError, which does not repeat the value.
     """
@@ -96,12 +96,12 @@ def read_header(text: str, env: Mapping[str, str]) -> tuple[str, str]:
 
 
 def header_variable(name: str) -> str:
-    """Return the variable with the value of a header that `--header` only names."""
+    """Return the name of the variable with the value of a header that is given as a name alone."""
     return f"HEADER_{re.sub('[^0-9A-Za-z]', '_', name).upper()}"
 
 
 def read_url(text: str, env: Mapping[str, str]) -> str:
-    """Return a URL, or that of the variable after `env:`. Raises KeyholeError, which does not repeat it."""
+    """Return a URL, or the URL in the variable after `env:`. Raises KeyholeError, which does not repeat the URL."""
     url = env.get(text.removeprefix(URL_PREFIX), "") if text.startswith(URL_PREFIX) else text
     if not url.startswith(("http://", "https://")):
         raise _invalid("--url takes an http or https address, or env:NAME for that of a variable")

@@ -1,4 +1,4 @@
-"""Translate between the two eras of the protocol: servers that are initialized, and those whose requests say it all.
+"""Translate between the two eras of the protocol: the older one with a handshake, and the modern one without.
 
 Until 2025-11-25 a connection begins with `initialize`. From 2026-07-28 on each request has the version and the client
 in its `_meta`, and each result says that it is complete and how long it may be cached.
@@ -39,9 +39,9 @@ CACHEABLE: Final = frozenset(
 )
 """Methods whose results say in the modern era how long they may be cached."""
 NOT_CACHED: Final[Mapping[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
-"""The fields of a result that the client asks for again."""
+"""The caching fields of a result that must not be cached."""
 SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
-"""The key in `_meta` of a notification with the id of the request that subscribed to it."""
+"""The key in a notification's `_meta` for the id of the request that subscribed to it."""
 _COMPLETE: Final = "complete"
 PROXY_INFO: Final[Mapping[str, Any]] = {"name": "keyhole-proxy", "version": __version__}
 PROXY_META: Final[Mapping[str, Any]] = {SERVER_INFO_META_KEY: PROXY_INFO}
@@ -70,7 +70,7 @@ class Introduction:
 
     @property
     def modern_version(self) -> str:
-        """Return the version in which it talks, or is translated, to servers of the modern era."""
+        """Return the protocol version for requests to servers of the modern era."""
         return self.version if self.era == "modern" else LATEST_MODERN_VERSION
 
     def envelope(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def version_of(message: Message, agreed: str = "") -> str:
 
 
 def is_modern(version: str) -> bool:
-    """Return whether a version has no sessions: those of the modern era, also ones that nobody knows yet."""
+    """Return whether a version is of the modern era, which has no sessions. An unknown version counts as modern."""
     return version not in ("", *HANDSHAKE_PROTOCOL_VERSIONS)
 
 
@@ -113,7 +113,7 @@ def era_of(request: Message) -> Era:
 
 
 def introduction_of(request: Message, known: Introduction) -> Introduction:
-    """Return how the client has introduced itself, after a request of it. `known`: before it."""
+    """Return the client's introduction, updated by a request. `known`: the introduction before the request."""
     params, meta = request.params, _meta(request)
     if request.method == "initialize":
         version = str(params.get("protocolVersion") or "")
@@ -127,7 +127,7 @@ def introduction_of(request: Message, known: Introduction) -> Introduction:
 
 
 def request_for(era: Era, request: Message, client: Introduction) -> Message:
-    """Return a request of the client as a server of an era takes it."""
+    """Return a request of the client, translated for a server of this era."""
     if era_of(request) == era:
         return request
     rest = {key: value for key, value in _meta(request).items() if key not in ENVELOPE}

@@ -9,8 +9,9 @@ from typing import Final
 
 MAX_EVENTS: Final = 1_000
 MAX_BYTES: Final = 8 * 1024**2
-"""Events and their bytes that are kept for one session; the oldest are dropped first. The newest one is always kept: it
-may be the only answer of a call, and a message has its own limit. Bounded results have some thousand bytes each."""
+"""Most events, and bytes of events, that are kept for one session; the oldest are dropped first. The newest event is
+always kept: it may be the only answer of a call, and a message has its own limit. Bounded results have some thousand
+bytes each."""
 _ID: Final = re.compile("([0-9]{1,15})-([0-9]{1,15})", re.ASCII)
 
 
@@ -44,7 +45,7 @@ class EventStore:
             self._bytes -= len(self._events.popleft().raw)
 
     def after(self, stream: int, number: int) -> list[Event]:
-        """Return the events of a stream that follow the one of this number."""
+        """Return the events of a stream that follow event `number`."""
         return [event for event in self._events if event.stream == stream and event.number > number]
 
 

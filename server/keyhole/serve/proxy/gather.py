@@ -41,7 +41,7 @@ def note_answer(pending: Pending, server: str, answer: Message) -> None:
 
 
 def give_up(pending: Pending, seconds: float) -> None:
-    """Stop to wait for the servers whose answers are missing after some seconds; keep the pages that have come."""
+    """Stop waiting for the servers that have not answered within `seconds`; keep the pages that have arrived."""
     for server in pending.servers:
         if server in pending.pages:
             pending.pages[server].cut, pending.answers[server] = "its further pages took too long", {}

@@ -100,11 +100,11 @@ class Group:
         return [ToServer(server, message.with_data(id=id).raw)]
 
     def take(self, shown: object) -> tuple[str, Id] | None:
-        """Return the server that waits for the client's answer with this id, and its own id; None if there is none."""
+        """Return the server that waits for the client's answer with this id, and its own id; None if none waits."""
         return self._server_requests.take(shown)
 
     def _to_all(self, pending: Pending, members: Sequence[Member]) -> list[Out]:
-        """Hand on a request that several servers answer; it is answered once all of them have."""
+        """Send a request to several servers. The client gets one answer, once all of them have answered."""
         pending.incomplete = {each.name: each.down for each in self._members.values() if each.down}
         pending.servers = [each.name for each in members if not each.down]
         params = {key: value for key, value in pending.request.params.items() if key != "cursor"}
@@ -132,7 +132,7 @@ class Group:
         return [ToServer(member.name, request_for(member.era, request, self._introduction).raw)]
 
     def _listen(self, pending: Pending) -> list[Out]:
-        """Subscribe the client. Nothing but the client ends it: a server that ends is subscribed to again."""
+        """Open a subscription, which only the client ends. A server that restarts is subscribed to again."""
         outs: list[Out] = [self._subscriptions.open(pending)]
         for member in self._members.values():
             outs += [] if member.down else self._send(member, pending, pending.request)
@@ -167,7 +167,7 @@ class Group:
         return [ToServer(member.name, greeting.raw), *wait]
 
     def _greeted(self, member: Member) -> list[Out]:
-        """Send what has waited for a server, and tell the client of a server that it has not waited for."""
+        """Send the requests that waited for a server. If none did, or it restarted, announce that its lists changed."""
         outs: list[Out] = list(self._repeat(member)) if self._is_ready and member.era == "handshake" else []
         waiting = [(pending, request) for pending, request in member.release() if _waits(pending, member)]
         is_news = member.was_greeted or not waiting
@@ -250,7 +250,7 @@ class Group:
         return gathered(pending, list(self._members), self._routes, self._introduction)
 
     def _ask_client(self, server: str, message: Message) -> Out:
-        """Hand on a request of a server. A client of the modern era takes none, which the server has been told."""
+        """Hand on a request of a server. For a client of the modern era, which takes no requests, answer it here."""
         id = message.data["id"]
         if self._introduction.era == "handshake":
             return self._server_requests.shown(server, message)
@@ -260,7 +260,7 @@ class Group:
         return ToServer(server, build({"jsonrpc": "2.0", "id": id, "error": error}).raw)
 
     def _notify(self, message: Message, member: Member | None = None) -> Iterable[Message]:
-        """Return a notification as the client expects it, which may be none. `member`: the server that sent it."""
+        """Return a notification as the client expects it, or nothing. `member`: the server that sent it."""
         if self._introduction.era == "modern":
             return self._subscriptions.notifications(message, member, self._introduction)
         return [message if member is None else self._server_requests.shown(member.name, message)]

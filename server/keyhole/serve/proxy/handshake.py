@@ -1,4 +1,4 @@
-"""Remember what the client has told its servers once, such as its handshake, for a server that is started again."""
+"""Remember the client's handshake, log level and subscriptions, and repeat them to a server that was restarted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ID: Final = "keyhole-restart-"
 
 
 class Handshake:
-    """The requests of the client that a server must have answered before others make sense."""
+    """The requests of the client that a restarted server must get again before others."""
 
     def __init__(self) -> None:
         self._initialize: Message | None = None
@@ -24,7 +24,7 @@ class Handshake:
         self._count = 0
 
     def note(self, request: Message, servers: Sequence[str]) -> None:
-        """Remember a request that was handed to these servers, if it is one of those."""
+        """Remember a request that was sent to these servers, if they must get it again after a restart."""
         uri = str(request.params.get("uri"))
         match request.method:
             case "initialize":
@@ -49,7 +49,7 @@ class Handshake:
         return answer.data.get("id") == f"{_ID}{server}"
 
     def repeated(self, server: str) -> list[bytes]:
-        """Return what follows the greeting: that the client is ready, its log level, its subscriptions."""
+        """Return the messages that follow the greeting: the client is ready, its log level, its subscriptions."""
         subscriptions = [request for (target, _), request in self._subscriptions.items() if target == server]
         return [INITIALIZED, *map(self.numbered, [*([self._level] if self._level else []), *subscriptions])]
 
@@ -59,6 +59,6 @@ class Handshake:
         return build({**request.data, "id": f"{_ID}{self._count}"}).raw
 
     def is_repeated(self, answer: Message) -> bool:
-        """Return whether a message of a server answers one of `repeated`, so that nobody waits for it."""
+        """Return whether a message of a server answers a repeated request. No client waits for such an answer."""
         id = answer.data.get("id")
         return isinstance(id, str) and id.removeprefix(_ID).isdecimal() and id.startswith(_ID)

@@ -26,8 +26,9 @@ PATH: Final = "/mcp"
 MAX_SESSIONS: Final = 100
 """Open sessions. Each runs its own processes of the servers."""
 REFUSAL_SECONDS: Final = 5.0
-"""Seconds in which a refusal of credentials gets its HTTP status, once a session has been accepted. Later, it is an
-event: a client cannot go on with a response that has not begun. Servers check credentials before they work."""
+"""Seconds that a response of an accepted session waits to begin, so that a refusal of credentials can set its HTTP
+status; servers check credentials first. A later refusal is an event. The wait is short, because a client cannot resume
+a response that has not begun."""
 RESUMABLE: Final = "2025-11-25"
 """The first protocol version whose clients expect an event with an id and no message at the beginning of a response."""
 _EVENT_STREAM: Final = (b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")
@@ -40,7 +41,7 @@ _NEEDS_SESSION: Final = Refusal(400, "session_required", "the header Mcp-Session
 RunSession = Callable[[HttpSession, Sender], Awaitable[None]]
 """Runs the conversation of a session for a caller, until the session ends."""
 Challenge = Callable[[Scope, str], str]
-"""Returns the `WWW-Authenticate` for the client that sent a request, from that of the server."""
+"""Returns the `WWW-Authenticate` for the client of a request, made from the server's `WWW-Authenticate`."""
 
 _Status = tuple[int, tuple[tuple[str, str], ...]]
 """An HTTP status, and the headers that belong to it."""
@@ -62,11 +63,11 @@ class ProxyApp:
     """The ASGI application of the proxy."""
 
     def __init__(self, run_session: RunSession, challenge: Challenge | None = None) -> None:
-        """`challenge`: to hand the credentials of the callers on to the server; None to keep them from it."""
+        """`challenge`: given if the callers' credentials are handed on to the server; None if they are not."""
         self._run_session = run_session
         self._challenge = challenge
         self._sessions: dict[tuple[Sender, str], _Open] = {}
-        """Sessions by caller and id. That of the newer protocol, which has no sessions, has the id ""."""
+        """Sessions by caller and id. In the newer protocol, which has no sessions, a caller has one with the id ""."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -118,7 +119,7 @@ class ProxyApp:
             is_primed = not shared and _version(scope, messages) >= RESUMABLE
             await _stream(opened, response, receive, send, headers, find_status, is_primed=is_primed)
             if self._challenge and not opened.is_accepted and opened.session.is_idle:
-                await self._end([(caller, id)])  # it has not been allowed to anybody
+                await self._end([(caller, id)])  # the server has not accepted its credentials
 
     def _find_status(self, scope: Scope, opened: _Open, shared: bool, raw: bytes) -> _Status | None:
         """Return the status of an error that is the first message of a response, None for other messages."""
@@ -151,7 +152,7 @@ class ProxyApp:
     async def _find(self, key: tuple[Sender, str]) -> _Open | None:
         """Return the session of a caller, None if it has none of this id.
 
-        Clients renew their tokens: the session is also the caller's if the server accepts the new one in it.
+        Clients renew their tokens: with another token, the session is found if the server accepts the token in it.
         """
         caller, id = key
         known = next((each for each in self._sessions if each[1] == id and each[0].tenant == caller.tenant), key)
@@ -211,7 +212,7 @@ async def _stream(
 ) -> None:
     """Send the events of a response, until it ends or the client closes the connection.
 
-    `find_status` returns the HTTP status of a first message that is sent as JSON, and no event. `is_primed`: True to
+    `find_status` returns the HTTP status of a first message that is sent as JSON, not as an event. `is_primed`: True to
     begin with an event that has an id only.
     """
     gone = asyncio.ensure_future(_wait_for_disconnect(receive))

@@ -33,7 +33,7 @@ RECONNECT_SECONDS: Final = 1.0
 """Seconds until a stream that broke off is opened again, unless the server asks for another time."""
 MAX_RECONNECT_SECONDS: Final = 60.0
 MAX_FAILURES: Final = 3
-"""Attempts to open a stream that fail one after the other before it is given up."""
+"""Consecutive failures to open a stream after which it is given up."""
 CLOSE_SECONDS: Final = 2.0
 """Seconds that a server has to end a session that the proxy closes."""
 PING: Final = build({"jsonrpc": "2.0", "id": "keyhole-ping", "method": "ping"})
@@ -107,7 +107,7 @@ class HttpExchange:
     async def authorize(self, authorization: str) -> bool:
         """Use other credentials from now on, if the server accepts them in this session; return whether it does."""
         if not self.session and "authorization" in self._client.headers:
-            return False  # nothing says that they are the same user's
+            return False  # nothing shows that the new credentials belong to the same user
         try:
             headers = {**self._post_headers(PING), "authorization": authorization}
             async with self._stream("POST", headers, content=PING.raw) as response:

@@ -28,7 +28,7 @@ GENERAL: Final = 0
 
 @dataclass(slots=True, eq=False)
 class Response:
-    """The events that one HTTP response carries. None ends it."""
+    """The events of one HTTP response. None in the queue ends the response."""
 
     stream: int
     missed: deque[Event] = field(default_factory=deque)
@@ -40,7 +40,7 @@ class Response:
         return self.missed.popleft() if self.missed else await self.queue.get()
 
     def drop(self) -> None:
-        """Remove what waits in the queue: a conversation may wait for room in it."""
+        """Empty the queue, because a conversation may be waiting for room in it."""
         while not self.queue.empty():
             self.queue.get_nowait()
 
@@ -58,13 +58,13 @@ class Stream:
     requests: dict[Key, Message] = field(default_factory=dict)
     """The requests that it answers, by the id under which they were handed on."""
     cancelled: set[Key] = field(default_factory=set)
-    """Those that the client has cancelled, which servers do not answer."""
+    """The requests that the client has cancelled. Servers do not answer them."""
     response: Response | None = None
     """The open HTTP response; None if the connection was cut."""
     count: int = 0
-    """Its events so far."""
+    """The number of events so far."""
     taken: int = 0
-    """Those that an HTTP response has taken."""
+    """The number of events that an HTTP response has taken."""
 
     @property
     def has_ended(self) -> bool:
@@ -89,9 +89,9 @@ class HttpSession:
         """The streams of requests that wait for an answer."""
         self._events = EventStore()
         self._count = 0
-        """The streams and the ids that have been given a number."""
+        """The last number that was given to a stream or to the id of a request."""
         self.authorize: Callable[[str], Awaitable[bool]] | None = None
-        """Hands other credentials on to the server, and returns whether it accepts them; None if nothing can."""
+        """Hands other credentials on to the server, and returns whether it accepts them; None if no server can."""
 
     @property
     def is_idle(self) -> bool:
@@ -137,7 +137,7 @@ class HttpSession:
     def resume(self, last_id: str) -> Response | None:
         """Return a response that goes on after an event, None for an id that no event has.
 
-        It replaces the earlier response to the same requests, whose connection may not be known to be cut.
+        It replaces the earlier response to the same requests, because a cut connection may not be noticed at once.
         """
         place = parse_id(last_id)
         if place is None or self._shared or place[0] > self._count:
@@ -217,7 +217,7 @@ class HttpSession:
                 await stream.response.queue.put(None)
 
     async def _put(self, stream: Stream, raw: bytes) -> None:
-        """Add a message to a stream. In a shared session a client that does not read loses its response instead."""
+        """Add a message to a stream. In a shared session, end the response instead if its queue is full."""
         stream.count += 1
         event = Event(stream.number, stream.count, raw)
         response = stream.response
@@ -233,7 +233,7 @@ class HttpSession:
             await response.queue.put(event)
 
     def _stream_of(self, message: Message) -> Stream:
-        """Return the stream for a request or notification of a server: that of its progress, else the general one."""
+        """Return the stream that a server's message belongs to by token or subscription, else the general one."""
         token = message.params.get("progressToken") if message.kind == "notification" else None
         related = [each for each in self._streams if token is not None and each.has_token(token)]
         subscribed = [each for each in self._streams if self._subscription(message) in each.requests]
@@ -246,7 +246,7 @@ class HttpSession:
         return key_of(meta.get(SUBSCRIPTION_ID)) if isinstance(meta, dict) else None
 
     def _original(self, message: Message, stream: Stream) -> bytes:
-        """Return a notification with the id of the subscription that its client knows."""
+        """Return a notification with the id that the client gave to the subscription."""
         request = stream.requests.get(self._subscription(message)) if self._shared else None  # type: ignore[arg-type]
         if request is None:
             return message.raw
@@ -255,7 +255,7 @@ class HttpSession:
 
 
 def _answer(message: Message, id: Any) -> bytes:
-    """Return a response with the id that its client knows, also where it ends a subscription."""
+    """Return a response with the id that the client gave to the request, also in `_meta` if it ends a subscription."""
     result = message.result or {}
     meta = result.get("_meta")
     if not isinstance(meta, dict) or meta.get(SUBSCRIPTION_ID) != message.data["id"]:

@@ -25,7 +25,7 @@ MAX_WAITING: Final = 200
 """Messages that wait in each direction, and requests without an answer. Beyond them, requests are refused, and the
 server's streams are not read."""
 TIMEOUT: Final = httpx2.Timeout(30.0, read=300.0)
-"""Seconds to connect and to send, and seconds in which a response that is open must send a byte: those of the SDK."""
+"""Seconds to connect and to send, and the longest pause within an open response. The SDK has the same values."""
 
 
 class HttpUpstream:
@@ -114,11 +114,11 @@ class HttpUpstream:
         has_sessions = True
         while True:
             message = await self._outgoing.get()
-            is_handshake = message.method == "initialize"  # which may follow a `server/discover` that was refused
+            is_handshake = message.method == "initialize"  # may follow a refused `server/discover`
             has_sessions = is_handshake or (has_sessions and not is_modern(version_of(message, exchange.version)))
             if message.kind == "request" and message.key:
                 self._calls[message.key] = tasks.create_task(self._call(exchange, message, message.key))
-            elif message.method == CANCELLED and not has_sessions:  # whose signal is the end of the connection
+            elif message.method == CANCELLED and not has_sessions:  # closing the connection cancels
                 call = self._calls.get(key_of(message.params.get("requestId")))  # type: ignore[arg-type]
                 if call is not None:
                     call.cancel()
@@ -163,7 +163,7 @@ class HttpUpstream:
     async def _deliver(self, exchange: HttpExchange, waiting: Key | None, faults: list[str], raw: bytes) -> bool:
         """Hand on a message of the server; return whether the request `waiting` has been answered.
 
-        `faults` gets what is wrong with a message that cannot be parsed and may be that answer.
+        `faults` collects what is wrong with messages that cannot be parsed and may be the answer.
         """
         for message in read_messages(raw):
             if isinstance(message, Unreadable):

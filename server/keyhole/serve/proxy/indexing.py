@@ -9,7 +9,7 @@ from typing import Final
 IDLE_SECONDS: Final = 1.0
 """Seconds without a bounded result after which the stored ones are indexed."""
 MAX_WAITING: Final = 200
-"""Bounded results from which they are indexed although further ones arrive: each write looks at the files of all."""
+"""If more results than this wait, a new one no longer delays indexing: each write looks at all of their files."""
 
 
 class Indexing:
@@ -27,7 +27,7 @@ class Indexing:
         self._task: asyncio.Task[None] | None = None
 
     def start_later(self) -> None:
-        """Start to index after `IDLE_SECONDS`, unless this is called again until then."""
+        """Start indexing after `IDLE_SECONDS`. A further call before then restarts the wait."""
         self._waiting += 1
         if self._waiting > MAX_WAITING and self._task and not self._task.done():
             return
@@ -35,7 +35,7 @@ class Indexing:
         self._task = asyncio.create_task(self._run())
 
     def stop(self) -> None:
-        """Index nothing more. What is not indexed yet can be read, and a later process indexes it."""
+        """Stop indexing. Results that are not indexed yet can be read, and a later process indexes them."""
         if self._task:
             self._task.cancel()
 

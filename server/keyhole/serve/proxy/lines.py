@@ -42,7 +42,7 @@ class LineSplitter:
         return lines
 
     def take(self) -> Line:
-        """Return what has been collected as a line, which the end of the stream completes."""
+        """Return the bytes collected so far as a line. Called at each line break and at the end of the stream."""
         chunks, length, outline = self._chunks, self._length, self._outline
         self._chunks, self._length, self._outline = [], 0, Outline()
         if length <= self._most:

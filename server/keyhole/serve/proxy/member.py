@@ -18,7 +18,7 @@ Outcome = Literal["greeted", "refused", "known"]
 
 
 class Member:
-    """One of several servers: its era, what it said of itself, and the requests that wait for that."""
+    """One of several servers: its era, its answer to the greeting, and the requests that wait for this answer."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -29,14 +29,14 @@ class Member:
         self.greeting: Mapping[str, Any] = {}
         """The result of `initialize` or `server/discover`."""
         self.was_greeted = False
-        """True once it has been greeted, also before it ended."""
+        """True once it has been greeted. Stays True when it ends."""
         self.waiting: list[tuple[Pending, Message]] = []
         """The requests for it that wait until it has been greeted."""
         self._asked: set[str] = set()
         """The methods with which it is being greeted."""
         self._unanswered: set[str] = set()
         self._ends_at_discover = False
-        """True if it ended when it was asked `server/discover`, as some servers do at all but `initialize`."""
+        """True if it ended when it got `server/discover`. Some servers end at any first request but `initialize`."""
 
     @property
     def is_being_greeted(self) -> bool:
@@ -48,7 +48,7 @@ class Member:
         return capability in (self.greeting.get("capabilities") or {})
 
     def next_greeting(self, client: Introduction) -> Message | None:
-        """Return the request that greets it in the client's era or, after that, in the other one; else None."""
+        """Return the next greeting: first in the client's era, then in the other; None if none is left."""
         methods = [DISCOVER, INITIALIZE] if client.era == "modern" else [INITIALIZE, DISCOVER]
         for method in methods:
             if method not in self._asked and not (method == DISCOVER and self._ends_at_discover):
@@ -59,7 +59,7 @@ class Member:
         return None
 
     def take(self, answer: Message, client: Introduction) -> Outcome | None:
-        """Take an answer of the server. Return None if it answers no greeting, "known" if the server is greeted."""
+        """Take an answer of the server. Return None if it answers no greeting, "known" if already greeted."""
         method = str(answer.data.get("id")).removeprefix(_ID)
         if answer.data.get("id") != _ID + method or method not in (INITIALIZE, DISCOVER):
             return None
@@ -75,7 +75,7 @@ class Member:
         return "greeted"
 
     def release(self) -> list[tuple[Pending, Message]]:
-        """Return the requests that wait for a greeting, and end it. After a failure, the next request greets anew."""
+        """Return the requests that wait for the greeting, and reset it. After a failure, the next one greets again."""
         waiting, self.waiting, self._asked = self.waiting, [], set()
         return waiting
 

@@ -32,7 +32,7 @@ LISTS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The field of the result of each method that lists something."""
 INCOMPLETE: Final = "keyhole/incomplete"
-"""The key in `_meta` of a list with the servers whose entries are not all in it, and why."""
+"""The key in a list's `_meta` for the servers whose entries are missing in part or whole, with the reasons."""
 
 _LATE: Final = {
     "capabilities": {
@@ -41,7 +41,7 @@ _LATE: Final = {
         "completions": {},
     }
 }
-"""The capabilities that a server may have which has not answered yet."""
+"""The capabilities that are assumed for a server that has not answered yet."""
 
 Answers = Mapping[str, Mapping[str, Any]]
 """The results of the servers, by the name of the server."""
@@ -116,7 +116,7 @@ def merge_greetings(
     if method == "initialize":
         chosen = [str(each["protocolVersion"]) for each in answers.values() if "protocolVersion" in each]
         return {"protocolVersion": handshake_version(chosen, client), "serverInfo": PROXY_INFO, **common}
-    capabilities.pop("tasks", None)  # which later versions have as an extension
+    capabilities.pop("tasks", None)  # an extension in later versions
     supported = [each["supportedVersions"] for each in answers.values() if "supportedVersions" in each]
     caching = _caching(answers, incomplete)
     return {"supportedVersions": modern_versions(supported), **common, "_meta": PROXY_META, **caching}
@@ -152,7 +152,7 @@ def merge_lists(name: str, answers: Answers, incomplete: Mapping[str, str], *, i
 
 
 def _caching(answers: Answers, incomplete: Mapping[str, str]) -> dict[str, Any]:
-    """Return how long a merged result may be cached: as long as the result of each server, not if one is missing."""
+    """Return how long a merged result may be cached: the shortest time of all servers, 0 if one is missing."""
     times = [each.get("ttlMs") for each in answers.values()]
     known = [time for time in times if type(time) is int and time >= 0]
     if incomplete or not times or len(known) < len(times):

@@ -27,8 +27,8 @@ MAX_MESSAGE: Final = 32 * 1024**2
 """Bytes of the longest message that is relayed: several times the largest image or file that a client accepts in a
 result. A longer one is skipped while it is read, so that it takes no memory."""
 MAX_DEPTH: Final = 200
-"""Levels of arrays and objects in a message. pydantic's parser reads no deeper message, and with it clients and servers
-in Python, whose callers would wait in vain. Real messages have a dozen levels."""
+"""Levels of arrays and objects in a message. Clients and servers in Python use pydantic's parser, which reads no deeper
+message, so that callers would wait in vain. Real messages have a dozen levels."""
 MAX_VALUES: Final = 1_000_000
 """Values in a message: 100,000 rows of ten columns. Each takes some 60 bytes of memory, whatever its length in JSON."""
 CANCELLED: Final = "notifications/cancelled"
@@ -85,12 +85,12 @@ class Message:
         return key_of(meta.get("progressToken")) if isinstance(meta, dict) else None
 
     def with_data(self, **changes: Any) -> Message:
-        """Return the message with other values of top-level fields, in the order of the original."""
+        """Return a copy of the message with changed top-level fields, in the original order."""
         return build({**self.data, **changes})
 
 
 def key_of(id: object) -> Key | None:
-    """Return an id with its type, None for a value that is no id. NaN is none, because it equals nothing."""
+    """Return an id with its type, None for a value that is no id. NaN is no id, because it does not equal itself."""
     return (type(id), id) if isinstance(id, str | int | float) and not isinstance(id, bool) and id == id else None
 
 
@@ -149,7 +149,7 @@ def _read_again(line: bytes) -> Any:
 
 
 def count_values(line: bytes) -> int:
-    """Return the number of values in JSON, or more. Characters inside its strings count only if they decide."""
+    """Return the number of values in JSON, or more: strings are excluded only if the count exceeds `MAX_VALUES`."""
     count = _count_signs(line)
     return count if count <= MAX_VALUES else _count_signs(_STRING.sub(b"", line))
 
@@ -164,7 +164,7 @@ def too_long(length: int) -> str:
 
 
 def one_line(text: bytes) -> bytes:
-    """Return JSON on one line. Its strings contain no line breaks, so those that it has are space between values."""
+    """Return JSON on one line. JSON strings contain no line breaks, so every line break is space between values."""
     return text.translate(_LINE_BREAKS)
 
 
@@ -176,7 +176,7 @@ def build(data: Mapping[str, Any]) -> Message:
 def encode(data: object) -> bytes:
     """Return a value as JSON on one line. Lone surrogates, which UTF-8 cannot express, make all of it ASCII.
 
-    A number that is too large for a float, such as 1e400, stays one: `Infinity` is no JSON.
+    A number that is too large for a float, such as 1e400, becomes 1e999, because `Infinity` is not JSON.
     """
     try:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))

@@ -27,7 +27,7 @@ HeaderNames = Mapping[str, Mapping[tuple[str, ...], str]]
 
 
 def is_modern(headers: RawHeaders, messages: Sequence[Message]) -> bool:
-    """Return whether a request without a session names a version that has none, or that nobody knows yet."""
+    """Return whether a request without a session names a version that has no sessions, or an unknown version."""
     named = {value.decode("latin-1") for name, value in headers if name == b"mcp-protocol-version"}
     return not {*named, *map(_version, messages)} <= {"", *HANDSHAKE_PROTOCOL_VERSIONS}
 
@@ -40,8 +40,8 @@ def _version(message: Message) -> str:
 def find_header_error(headers: RawHeaders, messages: Sequence[Message]) -> Message | None:
     """Return the error for a request whose headers contradict its body, None if they agree.
 
-    The server cannot find such a contradiction, because its headers are made from the body. Whether it supports the
-    version is its own decision.
+    The server cannot find such a contradiction, because the proxy makes the server's headers from the body. Any version
+    is accepted here; the server decides whether it supports the version.
     """
     lines = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
     for message in messages:

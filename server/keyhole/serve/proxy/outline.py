@@ -30,7 +30,7 @@ _TOKENS: Final = re.compile(_STRING + rb"|[\[\]{}]", re.DOTALL)
 _STEPS: Final = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 _LONG: Final = b'"' + b" " * MAX_STRING
-"""Stands for the start of a string that is longer than those that are kept."""
+"""Stands for the start of a string that is longer than `MAX_STRING`."""
 _ID: Final = re.compile(rb'[{,]\s*"id"\s*:\s*(-?\d{1,18}|' + _STRING + rb")\s*(?=[,}]|$)", re.DOTALL)
 _HAS_ID: Final = re.compile(rb'[{,]\s*"id"\s*:')
 _METHOD: Final = re.compile(rb'[{,]\s*"method"\s*:')
@@ -60,7 +60,7 @@ class Outline:
         return bytes(self._kept)
 
     def _skip_nested(self, chunk: bytes) -> bool:
-        """Return whether a chunk is inside a value of the top level as a whole; then only its brackets count."""
+        """Skip a chunk that is wholly inside a top-level value: count only its brackets. Return False for others."""
         brackets = _STRINGS.sub(b"", chunk).translate(None, _NO_BRACKETS)
         for _ in range(MAX_PASSES):
             fewer = brackets.replace(b"[]", b"").replace(b"{}", b"")
@@ -97,7 +97,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A message that cannot be parsed, or a whole line."""
+    """A message, or a whole line, that cannot be parsed."""
 
     outline: bytes
     reason: str
@@ -105,7 +105,7 @@ class Unreadable:
 
 
 def read_messages(line: bytes) -> list[Message | Unreadable]:
-    """Return the messages of a line. Of a batch, each that can be parsed is read without the others."""
+    """Return the messages of a line. If a batch cannot be parsed, each of its messages is parsed alone."""
     try:
         return list(parse(line))
     except ValueError as error:
@@ -146,14 +146,14 @@ def find_id(outline: bytes, *, of_request: bool) -> Id | None:
     if not matches or is_response(outline) == of_request:
         return None
     try:
-        id: Id = json.loads(matches[-1][1])  # of keys that are given twice, parsers take the last
+        id: Id = json.loads(matches[-1][1])  # parsers take the last of duplicate keys
     except ValueError:
         return None
     return id
 
 
 def is_notification(outline: bytes) -> bool:
-    """Return whether the outline is that of a notification: it names a method and has no id, also no invalid one."""
+    """Return whether the outline is that of a notification: it names a method and has no id, valid or invalid."""
     return not is_response(outline) and not _HAS_ID.search(outline)
 
 
@@ -163,7 +163,7 @@ def is_response(outline: bytes) -> bool:
 
 
 def _shortened(text: bytes) -> bytes:
-    """Return the start of a string, or what stands for it; a backslash at its end also concerns the next byte."""
+    """Return the start of a string, or `_LONG` if it is long. A last backslash stays: it escapes the next byte."""
     if len(text) <= MAX_STRING:
         return text
     return _LONG + b"\\" * ((len(text) - len(text.rstrip(b"\\"))) % 2)

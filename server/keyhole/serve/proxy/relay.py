@@ -36,9 +36,9 @@ from keyhole.serve.proxy.steps import (
 log = logging.getLogger(__name__)
 
 MAX_PENDING: Final = 10_000
-"""Requests without an answer. A client has some dozens; each takes as much as its text."""
+"""Requests without an answer. A client has some dozens. Each takes about as much memory as its text."""
 CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
-"""The key in `_meta` of each request under which the newer protocol has the client's name."""
+"""The key in a request's `_meta` for the client's name and version, in the newer protocol."""
 BOUNDED: Final = frozenset({"tools/call", "tasks/result", "resources/read"})
 """Methods whose results are bounded."""
 LIST_CHANGED: Final = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
@@ -62,7 +62,7 @@ class Relay:
         self._handshake = Handshake()
         self._has_tools = True
         self._own_query: frozenset[str] = frozenset()
-        """The tools that have an argument of the name of Keyhole's for the question."""
+        """The tools that have an argument `keyhole_query` of their own."""
         self.reader = rewrite.READER
         """The name of Keyhole's own tool."""
 
@@ -155,7 +155,7 @@ class Relay:
         return self._group.own_name(str(message.params.get("name", ""))) if self._group and is_call else ""
 
     def _resolve(self, outs: Iterable[Out]) -> list[Step]:
-        """Return the steps for what a group of servers says; its responses answer the requests that wait."""
+        """Return the steps for the output of a group of servers. Its responses answer the requests that wait."""
         steps: list[Step] = []
         for out in outs:
             if not isinstance(out, Message):
@@ -316,7 +316,7 @@ class Relay:
 
     def _greeted(self, server: str, message: Message) -> list[Step]:
         self._down = ""
-        if message.result is None:  # its answers to further requests say what it wants, for instance a new token
+        if message.result is None:  # later answers tell the client why, for instance an expired token
             log.warning("the server %s refused the handshake after its restart", server)
             return []
         return [

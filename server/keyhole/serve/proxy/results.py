@@ -22,7 +22,7 @@ from keyhole.text.measure import Measure
 LEAST_BYTES: Final = 2_000
 """Bytes that a bounded result may take in any case: the lines around a text and 400 characters of any script."""
 LEAST_SHARE: Final = 1_500
-"""Bytes of a text's share of a budget. Of more texts than shares, the last ones become one text."""
+"""Least bytes of a text's share of the budget. If there are too many texts for that, the last ones become one text."""
 MERGED: Final = "[This text is a part of the shortened text above.]"
 """Stands at the place of a text that became part of an earlier one."""
 MEDIA_BYTES: Final = 5_000_000
@@ -31,14 +31,14 @@ KNOWN_TYPES: Final = frozenset(
     {kind for table in MimeTypes().types_map for kind in table.values()}
     | {"audio/wav", "audio/ogg", "audio/flac", "audio/webm", "audio/mp4", "image/avif"}
 )
-"""The media types that are shown. Others might contain any words of the server."""
+"""The media types that are shown. Any other type could be arbitrary text of the server."""
 UNKNOWN_TYPE: Final = "application/octet-stream"
 ATTEMPTS: Final = 4
-"""Most times that a text is shortened again because its escaped form was larger than estimated."""
+"""Attempts to shorten a text. Its escaped form may be larger than estimated."""
 
 Shorten = Callable[[str, int], Callable[[int], Bounded]]
-"""Returns a function that returns a text within a number of characters, at most the given one, with the call that reads
-on if it was stored."""
+"""Takes a text and the most characters. Returns a function that shortens the text to a number of characters; if the
+text was stored, its result ends with the call that reads on."""
 Keep = Callable[[str, str], str]
 """Stores base64 data of a media type and returns its id, "" if it is not stored."""
 
@@ -65,7 +65,7 @@ class ResultLimits:
 
 @dataclass(slots=True)
 class _Text:
-    """A text of a result, and the places where its block is."""
+    """A text of a result, and the function that puts it back."""
 
     text: str
     put: Callable[[str], None]
@@ -85,7 +85,7 @@ class _Frame:
 
 
 def bound_call_result(result: Mapping[str, Any], limits: ResultLimits, how: Shortening) -> dict[str, Any] | None:
-    """Return the result of a tool call within its limits, None if it is within them. Unknown fields are kept."""
+    """Return the result of a tool call cut to its limits, None if it needs no cut. Unknown fields are kept."""
     content = result.get("content")
     blocks = list(content) if isinstance(content, list) else []
     rest = {name: value for name, value in result.items() if name != "structuredContent"}
@@ -100,7 +100,7 @@ def bound_call_result(result: Mapping[str, Any], limits: ResultLimits, how: Shor
 
 
 def bound_resource_result(result: Mapping[str, Any], limits: ResultLimits, how: Shortening) -> dict[str, Any] | None:
-    """Return the result of reading a resource within its limits, None if it is within them."""
+    """Return the result of reading a resource cut to its limits, None if it needs no cut."""
     contents = result.get("contents")
     frame = _Frame({**result, "contents": []})
     for each in contents if isinstance(contents, list) else []:
@@ -137,7 +137,7 @@ def _add_texts(frame: _Frame, out: list[Any], blocks: Sequence[Any], limits: Res
 
 
 def _other_block(frame: _Frame, block: Any, limits: ResultLimits, how: Shortening) -> Any:
-    """Return a block that is no text, as the frame has it."""
+    """Return a block that is no text for the frame: without an embedded text, or with large data replaced."""
     if not isinstance(block, dict):
         return block
     if isinstance(block.get("data"), str):
@@ -254,9 +254,9 @@ def _fill(frame: _Frame, limits: ResultLimits, how: Shortening) -> dict[str, Any
 
 
 def _merge(texts: list[_Text], size: int) -> tuple[list[_Text], int]:
-    """Make one text of the last ones, at the place of the first of them. Return the texts and the bytes left to them.
+    """Join the last texts into one, at the place of the first of them. Return all texts and the bytes left for them.
 
-    At the places of the others, `MERGED` says so if a quarter of the bytes is enough for that.
+    The places of the others get the note `MERGED`, if all notes take at most a quarter of the bytes.
     """
     most = max(1, size // LEAST_SHARE)
     first, *others = texts[most - 1 :]

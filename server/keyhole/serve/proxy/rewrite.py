@@ -13,7 +13,7 @@ from keyhole.budget.clients import DECLARED_CHARS
 READER: Final = "read_artifact"
 """The tool that reads on in a stored result. Keyhole answers it, not the server."""
 PREFIXED_READER: Final = "keyhole_read_artifact"
-"""Its name where the server has a tool of that name."""
+"""The name of this tool if the server has a tool with the name `READER`."""
 QUERY_ARGUMENT: Final = "keyhole_query"
 """The optional argument with the question that a bounded result should answer."""
 INSTRUCTION: Final = (
@@ -23,7 +23,7 @@ INSTRUCTION: Final = (
 MAX_QUERY: Final = 500
 """Characters of a call's arguments that rank the parts of its result: a question, not a file's content."""
 MAX_VALUE: Final = 200
-"""Characters of one of these arguments. Longer values are content that is written, which is no question."""
+"""Characters of an argument that is used for ranking. Longer values are content to be written, not a question."""
 
 QUERY_SCHEMA: Final = {
     "type": "string",
@@ -120,7 +120,7 @@ def with_own_query(tools: Iterable[Any]) -> frozenset[str]:
 
 
 def reader_name(tools: Sequence[Any], known: str = READER) -> str:
-    """Return the name of Keyhole's own tool beside these tools. `known`: its name by the pages of the list before."""
+    """Return the name of Keyhole's own tool beside these tools. `known`: its name after earlier pages of the list."""
     names = [tool.get("name") for tool in tools if isinstance(tool, dict)]
     return PREFIXED_READER if known in names else known
 
@@ -156,7 +156,7 @@ def capabilities_of(result: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def split_query(params: Mapping[str, Any], *, is_own: bool = False) -> tuple[Mapping[str, Any], str]:
-    """Return the parameters of a call without `QUERY_ARGUMENT`, unless the tool has it of its own, and its value."""
+    """Return the parameters and the `QUERY_ARGUMENT` of a call. It is removed, unless it is the tool's own."""
     arguments = params.get("arguments")
     if not isinstance(arguments, dict) or QUERY_ARGUMENT not in arguments:
         return params, ""

@@ -52,7 +52,7 @@ class Routes:
         return list(shown.values())
 
     def show_answer(self, server: str, method: str, answer: Message) -> Message:
-        """Return a server's answer with the URIs that the client sees; its bytes if it contains none."""
+        """Return a server's answer with the URIs that the client sees; unchanged if it contains none."""
         result = answer.result
         if result is None or method in LISTS:
             return answer
@@ -74,7 +74,7 @@ class Routes:
         return message.with_data(params={**message.params, "uri": self._names.shown_uri(server, uri)})
 
     def _show_app(self, server: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a tool with the URI of its MCP App, which is in its `_meta`."""
+        """Return a tool whose MCP App, named in `_meta`, has the URI that the client sees."""
         meta = item.get("_meta")
         ui = meta.get("ui") if isinstance(meta, dict) else None
         uri = ui.get("resourceUri") if isinstance(ui, dict) else None
@@ -92,7 +92,7 @@ def _show_uri(value: Any, show: ShowUri) -> Any:
 
 
 def _show_block(block: Any, show: ShowUri) -> Any:
-    """Return a block of content with the URI of its link or resource."""
+    """Return a block of content whose link or resource has the URI that the client sees."""
     if not isinstance(block, dict):
         return block
     if block.get("type") == "resource_link":
@@ -105,7 +105,7 @@ def _show_block(block: Any, show: ShowUri) -> Any:
 
 
 def _show_message(message: Any, show: ShowUri) -> Any:
-    """Return a message of a prompt with the URI of its content."""
+    """Return a message of a prompt whose content has the URI that the client sees."""
     return (
         {**message, "content": _show_block(message["content"], show)}
         if isinstance(message, dict) and "content" in message

@@ -143,8 +143,8 @@ async def open_stdin() -> Callable[[], Awaitable[Line | None]]:
 def open_stdout() -> Send:
     """Return a function that writes a line to stdout, and returns once its reader has room for it.
 
-    Its writes may block, because other processes have the same stdout, so they need a thread. A pipe that says that it
-    has room takes `PIPE_BUF` bytes at once: those are written without one, in a tenth of the time.
+    Writes may block, because other processes may share the stdout, so they run in a thread. A pipe that has room takes
+    `PIPE_BUF` bytes at once: messages up to this size are written without a thread, in a tenth of the time.
     """
     poll = select.poll()
     poll.register(1, select.POLLOUT)

@@ -41,7 +41,7 @@ class ServerRequests:
         return message.with_data(params={**message.params, "requestId": shown_id}) if shown_id else message
 
     def take(self, shown: object) -> tuple[str, Id] | None:
-        """Return the server that waits for the answer with this id, and its own id; None if there is none."""
+        """Forget the request with this id. Return its server and the id that the server chose, or None."""
         return self._requests.pop(key_of(shown), None)  # type: ignore[arg-type]
 
     def find(self, server: str, id: object) -> Id | None:

@@ -14,7 +14,7 @@ SILENT_SECONDS: Final = 30.0
 """Seconds after which a list of several servers is answered without those that are silent. Clients wait for 60."""
 SILENT_AT_DISCOVER_SECONDS: Final = 6.0
 """The same for `server/discover`. The Python SDK waits 10 seconds, which begin before the proxy has started, and then
-takes it for an older server."""
+takes the proxy for an older server."""
 DISCOVER_SECONDS: Final = 5.0
 """Seconds after which a server that is silent to `server/discover` gets `initialize`, as the specification advises."""
 
@@ -38,7 +38,7 @@ class Pending:
     intent: Intent | None = None
     """The intent of a call whose result may be bounded, None for other requests."""
     answers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    """The results of those of several servers that have answered."""
+    """The results so far, by server, of a request to several servers."""
     pages: dict[str, Pages] = field(default_factory=dict)
     """The lists of several servers, as far as they have come."""
     incomplete: dict[str, str] = field(default_factory=dict)

@@ -117,7 +117,7 @@ def list_changed(member: Member, method: str) -> list[Message]:
 
 
 def _subscribe(member: Member, uri: str, handshake: Handshake, verb: str) -> bytes:
-    """Return a request of the handshake era, which is repeated once the server has been started again."""
+    """Return a request of the handshake era, and remember it for a restart of the server."""
     request = build({"jsonrpc": "2.0", "id": 0, "method": f"resources/{verb}", "params": {"uri": uri}})
     handshake.note(request, [member.name])
     return handshake.numbered(request)
@@ -129,7 +129,7 @@ def _filter(pending: Pending) -> Mapping[str, Any]:
 
 
 def _wants(pending: Pending, message: Message) -> bool:
-    """Return whether a subscription contains a notification. That of a resource may be for a part of it."""
+    """Return whether a subscription contains a notification. An update's URI must begin with a subscribed URI."""
     wanted = _filter(pending)
     if message.method in _WANTED:
         return wanted.get(_WANTED[message.method]) is True

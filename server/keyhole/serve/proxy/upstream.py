@@ -26,8 +26,8 @@ READ_AHEAD: Final = 1024 * 1024
 
 
 PIPE_BYTES: Final = 1024 * 1024
-"""Size of the pipes of a server where the system can set it: a long result takes a quarter of the reads, each of which
-may have to wait until a result that is bounded lets the relay run."""
+"""Size of a server's pipes, where the system can set it. A long result then takes a quarter of the reads. Each read may
+have to wait until a thread that bounds a result lets the relay run."""
 
 
 class Upstream(Protocol):

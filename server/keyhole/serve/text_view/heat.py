@@ -1,4 +1,4 @@
-"""Compute the strip along a page that shows where its text matches a query, and which of it is shown."""
+"""Compute the strip along a page that shows where its text matches a query, and which parts are shown."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Segment:
 
     @property
     def is_blank(self) -> bool:
-        """Return whether the range has text, and nothing of it is visible."""
+        """Return whether the range has text, and all of it is white space."""
         return bool(self.pieces) and not self.text.strip()
 
     def with_full_links(self, origin: str) -> Self:
@@ -86,7 +86,7 @@ def divide(start: int, end: int, spans: Iterable[Span], main_end: int | None = N
 def choose_readable(segments: Sequence[Segment], room: int) -> tuple[bool, ...]:
     """Return for each segment whether its text is part of the page: passages and short gaps always are.
 
-    Longer gaps are if `room` characters hold them together with the others, the shortest first.
+    Longer gaps are added, the shortest first, while all of them together fit `room` characters.
     """
     readable = [segment.shown or segment.chars <= SHORT_GAP for segment in segments]
     for number in sorted(range(len(segments)), key=lambda number: segments[number].chars):

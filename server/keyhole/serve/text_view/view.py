@@ -97,7 +97,7 @@ class TextView:
     scores: Scores
     sections: tuple[Section, ...]
     is_ranked: bool
-    """False if the text is too long for that."""
+    """False if the text is too long to be ranked."""
 
     @property
     def shown(self) -> int:
@@ -214,7 +214,7 @@ def _find_quotes(text: str, quote: str) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _score(artifact: Artifact, query: str) -> Scores:
-    """Return the scores of a text for a query, without passages. The last few are cached, for turning its windows."""
+    """Return the scores of a text for a query, without passages. The last few are cached: each window needs them."""
     total = len(artifact.text)
     ranked, scored = rank_text(artifact, query)
     if scored is None:

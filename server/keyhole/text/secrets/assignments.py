@@ -13,7 +13,7 @@ from keyhole.text.secrets.shapes import NAME_SIGNS
 Span = tuple[int, int]
 
 MAX_WORDS: Final = 200
-"""Characters of the words after the first one of a value that is in quotation marks together with its name."""
+"""Maximum characters after the first word of a value, if its name and the value are in the same quotation marks."""
 _NAME: Final = lazy_pattern(
     r"(?<![\w.-])(?P<option>--?)?(?P<name>[\w.-]++)(?<!\.)(?P<close>\\{0,3}[\"']?\]?)"
     r"(?P<sign>[ \t]{0,20}(?:=>|:=|[:=](?!=))[ \t]{0,20}|(?(option)(?:[ \t]+|,[ \t]*)|(?!)))"
@@ -81,7 +81,7 @@ def _is_in_sentence(text: str, name: re.Match[str]) -> bool:
 
 
 def _end(text: str, name: re.Match[str], value: re.Match[str]) -> int:
-    """Return the end of a value: also of one with spaces, as in `"PASSWORD=two words"`."""
+    """Return the end of a value. It may have spaces, as in `"PASSWORD=two words"`."""
     end, mark = value.end(value.lastgroup or 0), text[max(0, name.start() - 1) : name.start()]
     if value.lastgroup == "plain" and mark in ("'", '"') and text[end : end + 1] == " ":
         more = text[end : end + MAX_WORDS].partition(mark)
@@ -90,7 +90,7 @@ def _end(text: str, name: re.Match[str], value: re.Match[str]) -> int:
 
 
 def _is_line(text: str, name: re.Match[str], value: re.Match[str]) -> bool:
-    """Return whether a name and its value are a line, as in YAML and INI files."""
+    """Return whether a name and its value fill a line, as in YAML and INI files."""
     start = text.rfind("\n", 0, name.start()) + 1
     is_first = name["sign"] != ":" and not text[start : name.start()].strip(_LINE_START)
     return is_first and _LINE_END.match(text, value.end()) is not None

@@ -16,7 +16,7 @@ from keyhole.text.secrets.words import Command, Word, parse
 Span = tuple[int, int]
 
 MAX_DEPTH: Final = 4
-"""Commands within quotation marks of commands, as in `ssh host "sh -c '…'"`, that are read."""
+"""Maximum depth of quoted commands that are read, as in `ssh host "sh -c '…'"`."""
 MAX_WRAPPERS: Final = 8
 """Programs such as `sudo` and `env` in one command that are read."""
 MAX_SOURCES: Final = 8
@@ -200,7 +200,7 @@ def _input_words(command: Command) -> Iterator[Word]:
 
 
 def _option_values(option: Argument, words: list[Word]) -> Iterator[tuple[Word, int]]:
-    """Yield the words that contain the value of an option, with its place in the word."""
+    """Yield each word that contains the value of an option, with the place of the value in the word."""
     name = option.name
     is_short = len(name) == 2 and name[0] == "-"
     for place, word in enumerate(words):

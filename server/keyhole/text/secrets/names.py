@@ -22,7 +22,7 @@ _KEYS: Final = frozenset({"api", "auth", "private", "signing", "encryption", "ac
 """Words before `key` in the name of a secret. Other keys are secrets if their value is random."""
 _OPEN_KEYS: Final = frozenset({"public", "cache", "primary", "foreign", "sort", "partition", "idempotency", "host"})
 _RANDOM_NAMES: Final = frozenset({"auth", "pat", "salt", "sig", "signature"})
-"""The last words of names that are those of secrets if the value is random."""
+"""A name that ends with one of these words is the name of a secret only if the value is random."""
 _QUALIFIERS: Final = frozenset({"base", "base64", "hash", "string", "value", "v", "plain", "raw"})
 """Words that can follow the word for a secret, as in `SECRET_KEY_BASE`."""
 _VERBS: Final = frozenset({
@@ -47,7 +47,7 @@ _NO_VALUE: Final = lazy_pattern(
 )
 """A variable, unless it is the hash of a password, a placeholder, a small number, a version, a path, or a source."""
 _NO_WORD: Final = lazy_pattern(r"[-=@#%&|;,`()\[\]}]")
-"""What a value does not begin with unless it is in quotation marks: an option, a comment, a file."""
+"""A sign with which only a value in quotation marks begins. Otherwise it begins an option, a comment or a file."""
 _REFERENCE: Final = lazy_pattern(r"[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+$")
 _TYPE: Final = lazy_pattern(r"[A-Z][A-Za-z.]*$")
 _IDENTIFIER: Final = lazy_pattern(r"[A-Za-z_.]+$")
@@ -55,11 +55,11 @@ _RANDOM: Final = lazy_pattern(r"(?=[A-Za-z+_-]{0,60}[0-9])(?=[0-9+_-]{0,60}[A-Za
 MIN_RANDOM: Final = 20
 """Characters of the shortest value that looks random."""
 MIN_AUTH: Final = 12
-"""The same for a name and a password in base64, as Docker stores them."""
+"""`MIN_RANDOM` for a name and a password in base64, as Docker stores them."""
 
 
 def is_secret_name(name: str, value: str = "") -> bool:
-    """Return whether a name is that of a secret. Some names are that only if the `value` looks random."""
+    """Return whether a secret has this name. For some names, only if the `value` looks random."""
     parts = [part.lower() for part in _PARTS.findall(name)]
     while parts and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
         parts.pop()
@@ -82,7 +82,7 @@ def is_secret_option(name: str, value: str) -> bool:
 def is_secret_value(value: str, name: str = "", sign: str = "", *, quoted: bool = False) -> bool:
     """Return whether the value of a name can be a secret.
 
-    `sign`: what is between them, with spaces, as in source code, where a value is a type or another name.
+    `sign`: the text between them, with its spaces. It tells source code, where a value is a type or another name.
     """
     if not is_given(value, quoted=quoted) or value.lower() in _ORDINARY:
         return False
@@ -98,5 +98,5 @@ def is_given(value: str, *, quoted: bool = False) -> bool:
 
 
 def is_random(value: str, shortest: int = MIN_RANDOM) -> bool:
-    """Return whether a value consists of letters and digits without any order, at least this many."""
+    """Return whether a value looks random: at least `shortest` characters, with letters and digits mixed."""
     return len(value) >= shortest and bool(_RANDOM.match(value))

@@ -17,7 +17,7 @@ from keyhole.text.secrets.vendor_rules import VENDOR_RULES
 Span = tuple[int, int]
 
 NAME_SIGNS: Final = ("pass", "pw", "secret", "token", "credential", "auth", "key", "otp", "psk")
-"""Texts in lower case of which the name of each secret contains one."""
+"""Texts in lower case. The name of each secret contains one of them."""
 
 
 class Shape(NamedTuple):
@@ -99,7 +99,7 @@ SHAPES: Final = (
 _RANDOM: Final = lazy_pattern(
     r"[A-Z2-7]{16}|(?=[A-Za-z]{0,40}[0-9])[A-Za-z0-9]{8}|(?=[A-Z]{0,40}[a-z])(?=[a-z]{0,40}[A-Z])[A-Za-z]{20}"
 )
-"""What is in each key of a vendor after its beginning, but in few names of programs and files."""
+"""Random characters. Each key of a vendor has them after its beginning, but few names of programs and files do."""
 
 
 def find_shapes(text: str, lowered: str) -> Iterator[Span]:

@@ -36,8 +36,7 @@ def find_aligned_tables(rows: Sequence[Row]) -> list[Row | Table]:
 
 
 def _find_end(rows: Sequence[Row], start: int) -> int:
-    """Return the end of the run of rows with several pieces that begins at `start`, and of the lines that go on in a
-    cell."""
+    """Return the end of the run of rows from `start` that have several pieces, or one piece that continues a cell."""
     if not _is_cells(rows[start]):
         return start
     end = start + 1

@@ -21,9 +21,9 @@ MIN_PAGES: Final = 3
 """Smallest number of pages on which a line returns; two in a document of up to four pages."""
 SHORT_DOCUMENT: Final = 4
 NEAR_PAGES: Final = 8
-"""Number of pages within which the running head of a chapter returns often enough. Left pages may have another one."""
+"""A line that returns within this many pages may be the running head of a chapter. Left pages may have another one."""
 PLACE_SHARE: Final = 0.25
-"""The share of the pages on which a line returns that is no chapter's, and on which a place has running heads."""
+"""Minimum share of the pages that have a running head other than a chapter's, or any running head at one place."""
 SIDE: Final = 0.1
 """The share of the page's width at its left and at its right in which turned text is no part of the page's text."""
 MIN_TURNED: Final = 3

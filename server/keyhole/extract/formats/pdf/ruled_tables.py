@@ -128,7 +128,7 @@ def _group(rules: list[Rule]) -> list[list[Rule]]:
 
 
 def _cluster(values: Sequence[float]) -> list[float]:
-    """Return positions without those that are near the one before."""
+    """Return the positions in order. Of several that are near each other, only the first is kept."""
     result: list[float] = []
     for value in sorted(values):
         if not result or value - result[-1] > NEAR:

@@ -10,12 +10,12 @@ from keyhole.extract.html.boilerplate.word_kinds import BOX_KINDS, LANDMARKS, ma
 
 _LANDMARK_BITS: Final = {name: 1 << number for number, name in enumerate(LANDMARKS)}
 _FLAGS: Final = [tuple(bits >> number & 1 for number in range(len(LANDMARKS))) for bits in range(1 << len(LANDMARKS))]
-"""A number for each landmark, 1 if its bit is set, by the bits of all landmarks."""
+"""For each combination of landmark bits, a number per landmark: 1 if its bit is set, else 0."""
 _LEVELS: Final = 6
 """Number of boxes described for each block: the block's box and those above it."""
 _LEVEL_NAMES: Final = ("size", "links", "prose", "share of page", "mean")
 _ALIKE_LEVELS: Final = 3
-"""Number of levels described with the number of boxes that are alike."""
+"""Number of levels whose features include the number of alike boxes."""
 _NON_ITEM_TAGS: Final = frozenset({"p", "li", "td", "tr", "h2", "h3", "span", "br"})
 """Tags that repeat on any page, so they are not the items of a list even if many are alike."""
 

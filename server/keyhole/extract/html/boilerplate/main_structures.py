@@ -17,9 +17,9 @@ MAX_LINKS: Final = 0.8
 MAX_TEXT_LINKS: Final = 0.5
 """Text around a structure with a larger share of links is a menu or a list of related pages."""
 SECTION_SHARE: Final = 0.5
-"""The share of a box's other text that is main part if the code and tables in the box are."""
+"""Code and tables in a box are main part if at least this share of the box's other text is."""
 HOME_SHARE: Final = 0.6
-"""The share of the page's main part in the box that it is said to stand in."""
+"""The home of the main part is the smallest box with at least this share of it."""
 _STRUCTURES: Final = CODE | {"table", "math"}
 _APART_TAGS: Final = frozenset({"nav", "header", "footer", "aside", "dialog", "form"})
 _APART_ROLES: Final = frozenset({"navigation", "banner", "contentinfo", "complementary", "search", "dialog"})
@@ -34,9 +34,9 @@ _APART_KINDS: Final = sum(
 def include_structures(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
     """Return `is_main` with the code blocks and data tables of the main part added, and the text around them.
 
-    A structure stands in the main part if most of the nearest box with as much other text is main part, or if it is in
-    the smallest box that contains most of the main part. It does not if a menu, comment or the like in that box
-    contains it.
+    A structure belongs to the main part if it is in the smallest box that contains most of the main part. It also
+    belongs to it if half of the other text in the nearest box with as much other text is main part. It does not if a
+    menu, comment or the like in that box contains it.
     """
     missing = [
         number
@@ -94,7 +94,7 @@ def _stands_in(box: Box | None, home: Box) -> bool:
 
 
 def _read_purpose(box: Box) -> str:
-    """Return the class of a box and its id, unless that is made from the words of a heading."""
+    """Return the class and the id of a box, without an id that is made from the words of a heading."""
     classes, name = box.element.get("class") or "", box.element.get("id") or ""
     is_heading = name.count("-") + name.count("_") > 1
     return (classes if is_heading else f"{classes} {name}").lower()

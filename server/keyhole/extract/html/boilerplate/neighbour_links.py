@@ -10,11 +10,11 @@ from lxml.html import HtmlElement
 from keyhole.extract.html.boilerplate.segments import Place, Segments, TextBlock
 
 MAX_BYTES: Final = 400
-"""Longest such line, in bytes of UTF-8. Titles of both neighbours and of the chapter have some 200."""
+"""Longest line of such links, in bytes of UTF-8. Titles of both neighbours and of the chapter have some 200."""
 MIN_LINK_SHARE: Final = 0.5
 """Smallest share of the text that is in links or names a direction, such as "Next:" before a link."""
 MAX_ROWS: Final = 3
-"""Most rows of a table with such links. DocBook has the title of the page in one, and the links in another."""
+"""Maximum rows of a table with such links. DocBook writes the page's title in one row and the links in another."""
 Relations = Mapping[str, frozenset[str]]
 """The relations, such as `next`, of addresses as they are written in the page."""
 _NEIGHBOURS: Final = frozenset({"next", "prev", "previous"})
@@ -66,7 +66,7 @@ def _iter_links(block: TextBlock) -> Iterator[HtmlElement]:
 
 
 def _relations(link: HtmlElement) -> frozenset[str]:
-    """Return the relations that a link states, also by its access key."""
+    """Return the relations that a link states by its `rel` or its access key."""
     stated = frozenset((link.get("rel") or "").lower().split())
     by_key = _KEYS.get((link.get("accesskey") or "").lower())
     return stated | {by_key} if by_key else stated

@@ -26,15 +26,15 @@ _INTRODUCTION_ENDS: Final = (":", "：")
 def fill_holes(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
     """Return whether each block is main part: its own score is at least 0, or its region is main part.
 
-    A score is the log odds that a block is main part, minus that at which both choices are equally good. The regions
-    are the choice with the greatest sum of scores minus costs of changes.
+    A score is the log odds that a block is main part, minus the log odds at which both choices are equally good. The
+    regions are the choice with the greatest sum of scores minus costs of changes.
     """
     scores = share_scores(blocks, scores)
     return [score >= 0 or main for score, main in zip(scores, _choose_regions(blocks, scores), strict=True)]
 
 
 def share_scores(blocks: list[TextBlock], scores: list[float]) -> list[float]:
-    """Return the scores, with the mean by size for each structure with its caption and introduction."""
+    """Give a structure, its caption and its introduction the same score: their mean, weighted by size."""
     shared = list(scores)
     start = 0
     for end in range(1, len(blocks) + 1):

@@ -15,16 +15,16 @@ _SECTION: Final = re.compile(r"(?:ref|(?:sub)*)sect(?:ion)?[0-9]*(?:-level-exten
 """The class of a section: sect1 and refsect1 (DocBook, AsciiDoc), section (Sphinx), subsection and
 subsection-level-extent (Texinfo)."""
 SECTION_SHARE: Final = 0.5
-"""The share of the text of sections of the same parent and class that is main part if all of them are."""
+"""All sections of the same parent and class are main part if at least this share of their text is."""
 MAX_LINKS: Final = 0.3
 """A section with a larger share of links is a list of related pages."""
 
 MENU_LINKS: Final = 0.5
-"""The share of links in each cell of a menu."""
+"""Minimum share of links in each cell of a menu."""
 
 
 def include_sections(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
-    """Return `is_main` with the blocks of all sections beside sections that are mainly main part added."""
+    """Return `is_main` with all blocks of sections added, for each group of sections that is mostly main part."""
     sections = _find_sections(blocks)
     if not sections:
         return is_main

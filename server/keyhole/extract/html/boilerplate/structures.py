@@ -70,7 +70,7 @@ def has_heading_rows(table: HtmlElement) -> bool:
     """Return whether each heading in a table is the only text of a row above others.
 
     Such a heading names the rows below it, as in Doxygen's lists of members. Other headings begin parts of a page. At
-    least two rows have several cells; in a short table, one.
+    least two rows of the table must have several cells; in a short table, one is enough.
     """
     for heading in table.iter(*_HEADINGS):
         row = next(heading.iterancestors("tr", "table"), table)

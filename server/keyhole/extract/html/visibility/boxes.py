@@ -22,7 +22,7 @@ FAR_RIGHT: Final = WIDTH + FAR
 """Distance in pixels to the right or down that moves a box off the page. Nobody scrolls there."""
 FAR_DOWN: Final = 4_000
 _MIN_LETTER: Final = 0.4
-"""Width of narrow letters, in font sizes. `text-indent` moves only as much text off the page as is as wide."""
+"""Width of narrow letters, in font sizes. A negative `text-indent` hides a text only if it is as wide as the text."""
 _MIN_INDENT: Final = 100
 """Smallest indentation in pixels that hides text."""
 _INLINE: Final = frozenset({"inline", "contents", "ruby", "flow"})

@@ -44,13 +44,13 @@ class Cascade:
         """Elements that a control or a script shows, and that count as visible."""
 
     def find_candidates(self) -> dict[HtmlElement, None]:
-        """Return the elements that rules match which may hide."""
+        """Return the elements that match a rule which may hide them."""
         return self._matcher.find_elements(self._index_hiding())
 
     def list_possibly_hidden(self, *, only_simple: bool = False) -> list[HtmlElement]:
-        """Return the elements that a rule may hide, judged by its last name alone. It needs no comparisons.
+        """Return the elements that a rule may hide, judged by the rule's last name alone, without comparisons.
 
-        With `only_simple`, only rules count whose selector is a single name.
+        With `only_simple`, only rules whose selector is a single name count.
         """
         index = self._index_hiding()
         keys = {
@@ -79,7 +79,7 @@ class Cascade:
         return not suspicion.variables.isdisjoint(self._hiding_variables) or self._has_registered
 
     def _index_hiding(self) -> Index:
-        """Return the selectors of rules that may hide by key."""
+        """Return, by key, the selectors of the rules that may hide."""
         index = self._matcher.index(rule for rule in self.rules.rules if self._may_hide_roughly(rule.body))
         kept = {key: [each for each in entries if self.may_hide(each.rule.body)] for key, entries in index.items()}
         return {key: entries for key, entries in kept.items() if entries}

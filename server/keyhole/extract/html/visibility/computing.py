@@ -44,7 +44,7 @@ _BLOCKIFYING: Final = frozenset({"flex", "inline-flex", "grid", "inline-grid", "
 _WIDE: Final = frozenset({"block", "list-item", "flow-root", "flex", "grid"})
 """Values of `display` that make a box as wide as the block around it."""
 HAS_ROOM: Final = "has room"
-"""Key of a value beside the properties: whether a box is wider than its content needs, so that its items grow."""
+"""Key of a value that is no property: True if a box is wider than its content needs, so that its items can grow."""
 
 
 class ElementFacts(NamedTuple):

@@ -44,7 +44,7 @@ class Hidden:
     letters: dict[HtmlElement, None] = field(default_factory=dict)
     """Elements whose own text is hidden. Elements inside may be visible."""
     veils: dict[HtmlElement, None] = field(default_factory=dict)
-    """Elements that begin to hide the text in them, which elements inside may show again."""
+    """Elements at which `visibility: hidden` or the like begins. Elements inside may show their text again."""
     faded: dict[HtmlElement, None] = field(default_factory=dict)
     """The boxes that only their opacity or their height hides. Scripts often fade or unfold such boxes."""
     is_estimate: bool = False

@@ -88,7 +88,7 @@ def may_hide_roughly(block: str) -> bool:
 
 
 _CERTAIN: Final = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0)\s*(?:[;!]|$)")
-"""Lower-case text of a block that hides as it says, which need not be parsed to know that."""
+"""Lower-case text of a block that certainly hides, so the block need not be parsed."""
 
 
 class Suspicion(NamedTuple):

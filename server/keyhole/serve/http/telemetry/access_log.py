@@ -77,7 +77,7 @@ class CallLogger:
 
 
 def loggable_path(path: str) -> str:
-    """Return a path for the log: unchanged if it is in LOGGED_PATHS, else without the part that is not."""
+    """Return a path for the log: unchanged if it is in LOGGED_PATHS, else cut after a known prefix, or "(other)"."""
     if path in LOGGED_PATHS:
         return path
     return next((known + "…" for known in LOGGED_PATHS if path.startswith(known)), "(other)")

@@ -77,7 +77,7 @@ class Operator(Protocol):
 
 
 class Gate:
-    """An application that signs people in and out, and hands the requests of each on with the `Look` of its tenant."""
+    """Signs people in and out, and hands each person's requests to the pages with the `Look` of the person's tenant."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Gate:
         """Answer a request for a path of the pages."""
         try:
             response = await self._answer({**scope, "root_path": PAGES_PATH}, receive, send)
-        except KeyholeError as error:  # of the verifier or the stores; the pages answer for their own
+        except KeyholeError as error:  # from the verifier or the stores; the pages answer their own errors
             response = unavailable(error)
         if response is not None:
             await response(scope, receive, send)
@@ -143,7 +143,7 @@ class Gate:
         return redirect(form.path, keep_cookie(form.token)) if person else sign_in_page(form.path, WRONG_TOKEN)
 
     async def _find_person(self, scope: Scope, token: str) -> Person | LimitRefusal | None:
-        """Return whose token it is, None if it is invalid, or the refusal of an address that tries too many.
+        """Return the owner of a token, None if it is invalid, or a refusal if the address has tried too many tokens.
 
         Raises KeyholeError if the token cannot be checked now.
         """

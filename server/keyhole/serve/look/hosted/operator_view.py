@@ -23,7 +23,7 @@ STAGES: Final = frozenset(get_args(Stage))
 
 @dataclass(frozen=True, slots=True)
 class TenantRow:
-    """The figures of one tenant. Everything is counted but the tokens, which are estimated."""
+    """The figures of one tenant. All figures are counted, except the tokens, which are estimated."""
 
     name: str
     """The name in the token file, or the beginning of the hash that names the tenant's folder or rows."""

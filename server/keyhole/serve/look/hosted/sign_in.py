@@ -22,7 +22,7 @@ MAX_PATH_CHARS: Final = 2_000
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 """A bearer token, RFC 6750 section 2.1. All its characters may be in a cookie."""
 _PATH: Final = re.compile(r"/look/(?:[A-Za-z0-9_~/-]|%(?!2[Ee])[0-9A-Fa-f]{2})*(?:\?[A-Za-z0-9_~.%&=+:@-]*)?")
-"""A path of the pages with its query. It has no dot, also no encoded one, because two dots would lead elsewhere."""
+"""A path of the pages with its query. It has no dot, not even an encoded one, because two dots would lead elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
