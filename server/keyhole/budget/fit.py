@@ -27,13 +27,14 @@ ATTEMPTS: Final = 4
 """Most renderings with text. In the tests 97 % of the results fit at the first attempt and 99.9 % at the third. The
 last attempt gets half of the space."""
 MARGIN: Final = 16
-"""Bytes reserved for counts and offsets, which have more digits around a text than around no text."""
+"""Bytes reserved for counts and offsets: they have more digits with a text than in the empty answer that is
+measured."""
 GOOD_TEXT: Final = 240
 """Bytes left to text in the least budget that an error names: enough for a sentence or a source in any script."""
 GOOD_TOKENS: Final = 120
 """Tokens left to text in that budget."""
 LABEL_FACTOR: Final = 5
-"""Times as much, where the label of an omission, of up to 220 characters, took the space of the text."""
+"""Factor of both if the label of an omission, of up to 220 characters, took the space of the text."""
 STEP: Final = 20
 """Bytes and tokens by which the least budget is rounded up."""
 

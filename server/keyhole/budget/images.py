@@ -110,7 +110,7 @@ def _gemini(size: Size) -> int:
 
 
 def _scale(size: Size, factor: float) -> Size:
-    """Return a size that is not enlarged."""
+    """Scale a size by `factor`, unless that enlarges it."""
     return size if factor >= 1 else (max(1, round(size[0] * factor)), max(1, round(size[1] * factor)))
 
 

@@ -25,7 +25,7 @@ SAMPLES: Final = 16
 SAMPLE_CHARS: Final = 128
 """Characters of a sample: 16 samples have half of the shortest text that is sampled."""
 SAMPLE_SHARE: Final = 512
-"""A sample also has at least this share of a text, so that 16 samples of a large one have 3 %."""
+"""A sample has at least 1/512 of a text, so that 16 samples of a large text have 3 % of it."""
 MAX_CACHED: Final = 1 << 16
 """Estimates that are kept. A conversation is estimated again before each request of its agent."""
 
@@ -72,7 +72,7 @@ def capacity(tokens: int) -> int:
 
 
 def weigh(text: str) -> int:
-    """Return the weight of a text. Both halves of a cut text weigh at least as much."""
+    """Return the weight of a text. If it is cut in two, the halves together weigh at least as much."""
     return START_WEIGHT + _weigh(text) if text else 0
 
 
@@ -108,7 +108,7 @@ def _weigh(text: str) -> int:
 
 
 def classify(text: str) -> bytes:
-    """Return the class of each byte of a text, after that of a line feed."""
+    """Return the classes of a line feed and of each byte of a text."""
     data = b"\n" + text.encode("utf-8", "surrogatepass")
     if b"\xe1" in data:
         for letter, simpler in _VIETNAMESE:

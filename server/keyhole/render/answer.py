@@ -253,7 +253,7 @@ def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool
 
 
 def _match_sentences(selection: Selection, weak: str, *, brief: bool) -> str:
-    """Return what tells whether the passages answer the query: its words that the text lacks, and a weak match.
+    """Return the sentences on how well the passages match the query: a weak match, and its words that the text lacks.
 
     The words that the text has are counted only for a weak match: elsewhere the passages show them. `weak`: the
     sentence for a weak match.

@@ -30,7 +30,7 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 def title_and_url(artifact: Artifact, form: str = "full") -> str:
-    """Return the address and the title of a page, shorter in the form "plain"; what an output is, for an output."""
+    """Return the address and the title of a page, shorter in the form "plain"; for an output, its `output_line`."""
     if is_output(artifact.url):
         return output_line(artifact)
     max_url, max_title = (MAX_URL, MAX_TITLE) if form == "full" else (MAX_PLAIN_URL, MAX_PLAIN_TITLE)

@@ -25,7 +25,7 @@ MAX_WORD: Final = 40
 
 
 def locate_quote(artifact: Artifact, text: str) -> tuple[tuple[int, int], dict[str, object], Callable[..., str]]:
-    """Return the span of a quote or of the passage nearest to it, its facts, and what renders its status line.
+    """Return the span of a quote or of the passage nearest to it, its facts, and the function for its status line.
 
     Raises KeyholeError: quote_not_found.
     """

@@ -17,7 +17,7 @@ MAX_RANGES: Final = 6
 def repeats_line(repeats: Sequence[Repeat], *, others: bool) -> str:
     """Return the line for a page: how many passages are left out, the calls that showed them, and how to see them.
 
-    The gap lines have their offsets. `others`: True if other passages are shown instead.
+    The gap lines in the text give the passages' offsets. `others`: True if other passages are shown instead.
     """
     if not repeats:
         return ""

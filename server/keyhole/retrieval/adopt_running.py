@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 def adopt_all(folder: str, store: Store, secret: bytes, id: str = "") -> int:
     """Move the outputs of a spool folder into a store, or only the output `id`, and return their number.
 
-    `secret`: makes the ids of outputs that were not complete.
+    `secret`: signs the ids of the outputs of killed commands.
     """
     count = adopt_outputs(folder, store, id)
     if not id:
@@ -30,7 +30,7 @@ def adopt_all(folder: str, store: Store, secret: bytes, id: str = "") -> int:
 
 
 def _adopt(path: Path, store: Store, secret: bytes) -> bool:
-    """Store what a command printed until its `keyhole run` was killed. Return False if it is not to be stored now."""
+    """Store what a command printed until its `keyhole run` was killed. Return False if nothing was stored."""
     from tempfile import TemporaryFile
 
     from keyhole.retrieval.large_output import read_blocks, store_text

@@ -41,7 +41,8 @@ def make_artifact(page: Page, document: Document, id: str) -> Artifact:
 
 
 def is_fresh(artifact: Artifact, since: float) -> bool:
-    """Return whether an artifact can be shown without a request: it was fetched since this time and not salvaged."""
+    """Return whether an artifact can be shown without a request: it was fetched since this time, and could be
+    extracted."""
     return artifact.notice != UNDIGESTED and artifact.fetched_at >= since
 
 
@@ -66,11 +67,11 @@ def _document_notes(document: Document) -> list[tuple[str, str]]:
 
 
 def link_to_previous(artifact: Artifact, previous: Artifact | None) -> Artifact:
-    """Return the artifact with the id of the previous one and a note that lists the new passages.
+    """Return the artifact with the previous one's id in `replaces`, and a note that lists the new passages.
 
-    An artifact with the same id as the previous one gets the link and the note of the previous one. Two texts are not
-    compared if the previous one was truncated, or if their formats or the extracting versions differ. Only the main
-    parts are compared, because menus and links to other pages differ at every visit.
+    If both have the same id, `replaces` and the note are copied from the previous one. Two texts are not compared if
+    the previous one was truncated, or if their formats or the extracting versions differ. Only the main parts are
+    compared, because menus and links to other pages differ at every visit.
     """
     if previous is None or not _is_comparable(previous, artifact):
         return artifact

@@ -35,11 +35,11 @@ MIN_BUDGET: Final = 400
 CHARS_PER_TOKEN: Final = 3.5
 """Characters of an output per token, for the estimate in its first line. Logs and code have fewer than prose."""
 MARGIN: Final = 24
-"""Characters reserved for numbers, which have more digits around a text than around no text."""
+"""Characters reserved for numbers: they have more digits in the result than in the empty result that is measured."""
 WHOLE_CHARS: Final = 64_000
-"""Characters up to which all of an output is ranked, which takes 15 ms. Of a larger one, an excerpt is."""
+"""Maximum characters of an output that is ranked whole, in 15 ms. Of a larger output, an excerpt is ranked."""
 EXCERPT_BUDGETS: Final = 3
-"""Budgets that an excerpt is large at least, so that there is a choice."""
+"""Minimum size of an excerpt, in budgets, so that there are lines to choose from."""
 LARGE_CHARS: Final = 4_000_000
 """Characters up to which an output is in memory as a whole."""
 WINDOW_CHARS: Final = 8_000
@@ -149,10 +149,10 @@ def check_options(kind: str | None, budget: int) -> None:
 
 
 def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -> Output:
-    """Return a stored text as the output that is ranked for `budget` characters: an excerpt of it if it is large.
+    """Read a stored text as the output to rank for `budget` characters, or an excerpt of the text if it is large.
 
-    The excerpt has places with the words of the query, or with those of the command if there is no query. It is a text
-    without the prefixes of its lines, unless the query asks for a time.
+    The excerpt has places with the words of the query, or with those of the command if there is no query. The prefixes
+    of lines are removed, unless the query asks for a time.
     """
     bare, envelope = take_prefixes_for(text, query)
     kind = facts.kind or recognise(bare, facts.command, facts.name)

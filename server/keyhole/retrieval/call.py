@@ -20,7 +20,8 @@ from keyhole.retrieval.session import NO_HISTORY, History, Session, Shown
 from keyhole.store.base import Store
 
 MARK_SECONDS: Final = 1.0
-"""Seconds to wait for what the store forgot: a read of a small file or of one row. A store that takes longer fails."""
+"""Seconds to wait for the store's mark of what is forgotten: a read of a small file or of one row. A store that takes
+longer fails."""
 
 
 def _is_waiting() -> bool:
@@ -63,7 +64,8 @@ class Call:
     """The time at which `seconds` end, by the clock of the event loop."""
     history: History = NO_HISTORY
     requested_limits: Mapping[str, int] = field(default_factory=dict[str, int])
-    """`max_chars` and `max_tokens` as the caller gave them, other than the default. The next call has them too."""
+    """`max_chars` and `max_tokens` as the caller gave them, if they differ from the default. The next call repeats
+    them."""
     shows_repeats: bool = False
     """True if passages that an earlier call of the session showed are shown again."""
 
@@ -83,10 +85,10 @@ class Call:
 
 
 async def forget_earlier(caller: Caller, store: Store) -> None:
-    """Let the session of a caller forget its calls, if the store was told to forget something since its last one."""
+    """Drop the session's records of earlier calls if the store forgot something since the session's last call."""
     if caller.session is None:
         return
-    with suppress(KeyholeError, TimeoutError):  # a store that fails is reported by what the call needs of it
+    with suppress(KeyholeError, TimeoutError):  # the call's later uses of the store report its failure
         async with asyncio.timeout(MARK_SECONDS):
             caller.session.forget(await asyncio.to_thread(lambda: store.last_mark().at))
 

@@ -17,18 +17,18 @@ from keyhole.store.calls.record import OK, CallRecord, CallSummary, Origin, Read
 from keyhole.text.secrets.mask import mask_secrets
 
 LISTED: Final = "listed without passages"
-"""The state of a source of which the budget left no space for a passage, or whose passages were shown before."""
+"""The state of a source that shows no passage: the budget had no space, or its passages were shown before."""
 LEFT_OUT: Final = "not among the best sources"
 """The state of a source that was read and is not in the result, because better sources are in its place."""
 SAME_TEXT: Final = "the same text as"
-"""The state of a source whose text is nearly that of a source in the result, the address of which follows."""
+"""The state of a source with nearly the same text as a source in the result, whose address follows."""
 NO_MATCH: Final = "no passage matched"
 """The state of a source in which no passage answers the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The log of a tenant's calls, the queue of what is written to it, and the sessions of callers that have none."""
+    """The log of a tenant's calls, the queue of records to write, and visits, for callers without sessions."""
 
     log: CallLog
     queue: CallQueue

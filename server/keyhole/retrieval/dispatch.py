@@ -257,6 +257,6 @@ async def _call(
 
 
 def _requested(arguments: Mapping[str, Any], name: str, least: int) -> int | None:
-    """Return a limit that arguments which are not valid request; None if there is none or it is not valid itself."""
+    """Return a limit from arguments that are invalid; None if the limit is missing or invalid itself."""
     value = str(arguments.get(name, ""))
     return int(value) if re.fullmatch("[0-9]{3,6}", value) and least <= int(value) <= MAX_BUDGET else None

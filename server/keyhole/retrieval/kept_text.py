@@ -1,6 +1,6 @@
-"""Name the texts that are kept beside pages, which are outputs, data and what a compaction leaves out, and keep them.
+"""Name and keep the texts that are not pages: outputs, data, and what a compaction leaves out.
 
-A hook, which has a few milliseconds, writes into the spool folder, from which the store adopts them.
+A hook has only a few milliseconds, so it writes texts into the spool folder. The store adopts them from there.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ class KeptText(NamedTuple):
 
 
 def name_text(secret: bytes, kind: str, text: str | Iterable[str], facts: OutputFacts, now: float) -> KeptText:
-    """Return a text of a kind of output as it is kept. The text of pieces, which may be too large, is left out."""
+    """Return a text of a kind of output as it is kept. If it is given in pieces, it may be too large and is left
+    out."""
     url, content = output_url(kind), text if isinstance(text, str) else ""
     return KeptText(artifact_id(secret, url, text), url, facts.title, content, now, facts.notes)
 

@@ -73,7 +73,7 @@ def _log_failure(error: KeyholeError) -> None:
 
 
 def _divide(data: bytes) -> Iterator[bytes]:
-    """Yield the blocks of what was read at once: decoding and cleaning it takes many times its size."""
+    """Yield data in blocks: decoding and cleaning all of it at once takes many times its size."""
     return (data[start : start + BLOCK_BYTES] for start in range(0, len(data), BLOCK_BYTES))
 
 

@@ -31,7 +31,7 @@ EXCERPT_CHARS: Final = 48_000
 FAILED_SHARE: Final = 0.75
 """Share of an excerpt that is chosen from the sections that failed, if there are any."""
 SHARE: Final = 20
-"""The twentieth part of a text in memory is its excerpt, if that is more."""
+"""An excerpt of a text in memory is a twentieth of it, if that is more than EXCERPT_CHARS."""
 
 
 def needles_of(query: str | None, command: str) -> list[Needle]:
@@ -77,7 +77,7 @@ def _choose(text: str, cuts: Sequence[int], needles: Sequence[Needle], most: int
 
 
 def _overlap(section: Span, spans: Sequence[Span]) -> Span | None:
-    """Return the offsets in an excerpt of these spans of a section of the text; None if nothing of it is there."""
+    """Return the offsets of a section in the excerpt that consists of `spans`; None if the excerpt has none of it."""
     before = [0, *accumulate(end - start for start, end in spans)]
     inside = [
         (before[number] + max(0, section[0] - start), before[number] + min(end, section[1]) - start)

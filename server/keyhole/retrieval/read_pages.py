@@ -18,7 +18,7 @@ Beginning a reserve only after such a failure would double the time. More spares
 GRACE: Final = 0.5
 """Time for which spares are awaited once the wanted number has been read, as a share of the time that these took."""
 MIN_GRACE: Final = 0.1
-"""Seconds for which they are awaited at least: pages from the store and of near servers differ by less."""
+"""Minimum seconds for which spares are awaited: pages from the store and of near servers differ by less."""
 BETTER_GRACE: Final = 1.0
 MIN_BETTER_GRACE: Final = 0.5
 """The same for pages that are ranked above a wanted page that was read, and may contain the answer. A longer wait

@@ -93,7 +93,8 @@ class Session:
         self._forgot_at: float | None = None
 
     def forget(self, at: float) -> None:
-        """Drop the records of all calls if `at` is later than at the last call. `at`: when the store last forgot."""
+        """Drop the records of all calls if the store forgot something since the last call. `at`: when it last did
+        so."""
         if self._forgot_at is not None and at > self._forgot_at:
             self._entries = ()
             self._histories.clear()
@@ -146,8 +147,8 @@ def _covers(sizes: tuple[int, ...], others: tuple[int, ...]) -> bool:
 
 
 MAX_SESSIONS: Final = 256
-"""Sessions that a server over HTTP remembers, about 10 KB each. The least recently used one is forgotten first. It is
-then shown passages again, which costs space but hides nothing."""
+"""Sessions that a server over HTTP remembers, about 10 KB each. The least recently used one is forgotten first. A
+forgotten session is shown passages again, which costs space but hides nothing."""
 
 
 class Sessions:

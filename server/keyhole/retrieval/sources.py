@@ -194,7 +194,7 @@ class SourceFinder:
 
 
 def _permitted_sites(request: SearchRequest) -> Callable[[str], bool]:
-    """Return what tells whether a request accepts a URL; without sites, the same function for every request."""
+    """Return the function that tells if a request accepts a URL; without sites, the same function for every request."""
     if not (request.sites or request.exclude_sites):
         return DEFAULT_OPTIONS.permits
     return lambda url: is_allowed_by_sites(url, request)

@@ -125,7 +125,7 @@ def add_important_lines(
 ) -> Selection:
     """Return the passages of an output for a query, with its important lines if the words of the query hardly match.
 
-    So the question which test failed is answered, although no line has the word "test". `read`: reads the output.
+    For example, "which test failed" is answered although no line has the word "test". `read`: reads the output.
     """
     if selection.strategy == "whole" or (selection.matched and not selection.weak):
         return selection

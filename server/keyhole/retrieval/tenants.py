@@ -37,7 +37,7 @@ class Network(Fetcher, Api, Protocol):
 
 
 RECORD_SECONDS: Final = 2.0
-"""Seconds at the end for which the last calls' records are awaited. Writing one takes a millisecond."""
+"""Seconds to wait for the records of the last calls when the server ends. Writing one takes a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Tenants:
     pending: PendingReads = field(default_factory=PendingReads)
     _recent: OrderedDict[str, Retrieval] = field(default_factory=OrderedDict)
     _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
-    """The tools of recent tenants, and of those in use, which are never closed, and never created a second time."""
+    """The tools of recent tenants and of tenants in use. Tools in use are never closed, and never created twice."""
     _lock: Lock = field(default_factory=Lock)
     _queue: CallQueue = field(default_factory=CallQueue)
 

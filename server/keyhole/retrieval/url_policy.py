@@ -46,8 +46,8 @@ async def check_url_policy(url: str, config: Config, store: Store, session: Sess
 def _path_error(path: str, store: Store, session: Session | None) -> KeyholeError:
     """Return the error for a URL that is only a path, as links to a page's own origin are written.
 
-    Every link of a page is remembered, so a path of the session leads to a URL that is known on the origin of a page
-    of the session. The error names addresses of pages and the caller's own path, but no text that a page wrote.
+    Every link of a page is remembered, so for a path from a page of the session, the URL with the origin of that page
+    is known. The error names addresses of pages and the caller's own path, but no text that a page wrote.
     """
     message = "the URL is a path without its site"
     origins = dict.fromkeys(find_origin(_page_address(id, store)) for id in (session.ids() if session else ()))

@@ -95,7 +95,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """The numbers of records that a store had beside its artifacts."""
+    """Numbers of deleted records other than artifacts, as `Store.remove_traces` counts them."""
 
     dropped: int = 0
     """Tombstones: ids and URLs of artifacts that expired or were evicted."""
@@ -123,17 +123,17 @@ class Store(Protocol):
         indexed: Sequence[Span] | None = None,
         is_import: bool = False,
     ) -> None:
-        """Store an artifact, or renew the artifact with the same id. What it replaces is dropped: an undigested text of
-        the same requested URL with another id.
+        """Store an artifact, or renew the artifact with the same id. Unpinned undigested texts of the same requested
+        URL with another id are dropped.
 
         Raises KeyholeError with the message FORGOTTEN if it was fetched before the time up to which everything is
-        forgotten. `is_import`: True for one that a person adds nevertheless.
+        forgotten. `is_import`: True to store it even then, because a person imports it.
 
         `words`: its search terms in order, separated by spaces, those of its title with the prefix `TOPIC`; "" for an
-        artifact that no search finds, or whose terms the store makes later. `indexed`: the ranges of its text, joined
-        by line breaks, that they were made from; None for its main part, or for none if it has no words.
-        `keys`: URL keys to `remember` in the same write. `packed`: the text, if it is too large for memory; the text of
-        the artifact is then ignored.
+        artifact that no search finds, or whose terms the store makes later. `indexed`: the ranges of the text that the
+        terms were made from, joined by line breaks; None means the main part, or no range if `words` is "". `keys`: URL
+        keys to `remember` in the same write. `packed`: the text, if it is too large for memory; the text of the
+        artifact is then ignored.
         """
         ...
 
@@ -188,7 +188,7 @@ class Store(Protocol):
         ...
 
     def match(self, scope: Scope) -> frozenset[str]:
-        """Return the ids of the artifacts in a scope, also of expired and damaged ones, whatever its clients."""
+        """Return the ids of the artifacts in a scope, including expired and damaged ones. Its clients are ignored."""
         ...
 
     def add_mark(self, mark: Mark) -> None:
@@ -202,12 +202,12 @@ class Store(Protocol):
     def remove_traces(self, scope: Scope) -> Traces:
         """Delete the tombstones in a scope, and all URL keys and vectors. Return their numbers.
 
-        With a date or clients but no address, the scope has all tombstones, because those have only an address.
+        The date and the clients of the scope are ignored, because a tombstone has only an address.
         """
         ...
 
     def erase(self) -> None:
-        """Rewrite the medium, so that it has no remains of what was deleted, as far as the store has it in its hands.
+        """Rewrite the medium, so that deleted data does not remain in it, as far as the store controls that.
 
         Raises KeyholeError (store_unavailable) if other processes use it for too long.
         """
@@ -251,7 +251,7 @@ class Store(Protocol):
 
 
 def main_span(artifact: Artifact, words: str) -> Sequence[Span] | None:
-    """Return the range of the main part of a text, None if it has no words for the index."""
+    """Return the range of an artifact's main part, or None if `words` is empty."""
     return [(0, len(artifact.main))] if words else None
 
 

@@ -294,7 +294,7 @@ class FallbackStore:
             return self._call_disk(lambda: read(self._disk))
         except KeyholeError as error:
             disk_error = error
-        # The disk may have adopted an output, and have failed to store it.
+        # The disk may have adopted an output. If it could not store the output, that is in memory now.
         from_memory = self._read_memory(read)
         if not isinstance(from_memory, KeyholeError):
             return from_memory

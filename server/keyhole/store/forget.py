@@ -1,8 +1,8 @@
 """Forget texts, calls and their traces, in every kind of store.
 
-Running processes go on meanwhile. The mark comes first: what a process began before it is not written any more, as far
-as the scope has no condition that only finished texts and calls can meet. Then everything that is stored is compared
-with the scope and removed, and at last the files are rewritten, so that they have no remains.
+Other processes keep running meanwhile. First a mark is written: if the scope is everything or only a date, processes no
+longer write texts and calls that they began before. Then all that is stored is compared with the scope and removed. At
+last the files are rewritten, so that deleted data does not remain in them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Forgotten:
 
 
 def find(store: Store, calls: CallLog, scope: Scope) -> Found:
-    """Return what a scope includes now. With clients, only texts that no call of another client read."""
+    """Return the texts and calls in a scope. If it names clients, a text that a call outside the scope read is left
+    out."""
     match = calls.match(scope)
     texts = store.match(scope)
     return Found(texts & match.texts if scope.clients else texts, match)
@@ -73,7 +74,7 @@ def remove_texts(store: Store, ids: Iterable[str]) -> frozenset[str]:
 
 
 def _end(scope: Scope, now: float) -> float:
-    """Return the time such that nothing that began earlier may be written any more."""
+    """Return a time: texts fetched and calls started before it may not be written any more."""
     if scope.is_all:
         return now
     is_date_alone = scope == Scope(before=scope.before)
@@ -81,7 +82,7 @@ def _end(scope: Scope, now: float) -> float:
 
 
 def _adopt_all(store: Store, calls: CallLog) -> None:
-    """Store what hooks and ended commands left in files, as far as the store takes it."""
+    """Store the outputs and calls that hooks and ended commands left in files, as far as the store accepts them."""
     before = None
     while (counts := (store.stats().artifacts, calls.latest())) != before:
         before = counts

@@ -12,7 +12,7 @@ from keyhole.store.private_files import write_private_file
 
 FILE_NAME: Final = "forgotten"
 FORGOTTEN: Final = "the text was fetched before the time up to which everything is forgotten"
-"""The message of the error of a store that does not store such a text. No later attempt can store it."""
+"""The message of the error when a store rejects such a text. Later attempts fail too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class Mark:
     """The times up to which the last commands forgot something. A mark names no page and no client."""
 
     before: float = 0.0
-    """The time such that nothing that began earlier is written any more."""
+    """Texts fetched and calls started before this time are not written any more."""
     at: float = 0.0
-    """The time of the last command that forgot something: what a process remembers of earlier calls is dropped."""
+    """The time of the last command that forgot something. Sessions then drop their records of earlier calls."""
 
     def merged_with(self, other: Mark) -> Mark:
         """Return the mark for both."""

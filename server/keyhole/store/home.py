@@ -22,7 +22,7 @@ WRITE_CHECKS, WRITE_PAUSE = 100, 0.02
 """Checks, and seconds between them, for a secret that another server writes in place. Writing 32 bytes takes
 milliseconds, on a slow disk tenths of a second."""
 WRITE_AGE = 10.0
-"""Seconds since a file was changed, after which an empty secret is damaged: its server ended before it wrote."""
+"""Seconds after its last change from which an empty secret counts as damaged: its server ended before writing it."""
 _OWN_PREFIXES = (*SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool", "forgotten")
 """Prefixes of the names that Keyhole creates in its home folder."""
 
@@ -39,7 +39,7 @@ def home_folder(configured: Path | None) -> Path:
 def boundary_secret(folder: Path) -> bytes:
     """Return the secret of an installation for the boundary lines of a text that is not stored. It writes nothing.
 
-    An installation that has no secret yet gets random bytes, so that no text can contain its own boundary.
+    If there is no secret yet, random bytes are returned, so that no text can contain its own boundary.
     """
     with suppress(OSError):
         secret = (folder / SECRET_NAMES[0]).read_bytes()

@@ -1,4 +1,4 @@
-"""Compute the ids of artifacts, and make those of calls. Used alone where a database has no time to open."""
+"""Compute the ids of artifacts, and make those of calls. Needs no database, which a hook has no time to open."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from keyhole.store.postgres.database import Database
 
 Adopt = Callable[[str, Store, bytes, str], int]
-"""Moves the outputs of a folder into a store with a secret, or only the output with an id if it is not "", and returns
-their number."""
+"""`(folder, store, secret, id)`: moves the outputs of a spool folder into a store, or only the output `id` unless it is
+"". Returns the number of moved outputs."""
 AdoptCalls = Callable[[str, CallLog], int]
 """Moves the records of calls of a folder into a log, and returns their number."""
 
@@ -42,7 +42,7 @@ TENANT_MEMORY_BYTES: Final = 8 * 1024**2
 """Memory of each authenticated tenant while the disk fails, or without a disk. With 64 open tenants
 (retrieval/tenants.py) the total is at most half a gigabyte."""
 NAME_CHARS: Final = 12
-"""Characters of the hash that stands for the unknown name of a tenant, as many as the log has."""
+"""Characters of a tenant's hash that are shown if its name is unknown, as many as in the log."""
 TENANTS_FOLDER: Final = "tenants"
 """The folder in the home folder that contains one folder for each tenant."""
 

@@ -1,6 +1,6 @@
 """Create folders and files that only their owner can read, from the first moment and whatever the umask is.
 
-Importing this module takes no time, because the hooks of clients do so.
+Importing this module takes no time, because the hooks of clients import it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ from keyhole.store.spool import PARTIAL
 log = logging.getLogger(__name__)
 
 RUNNING: Final = ".running"
-"""The suffix of the output of a command that runs, or whose `keyhole run` was killed. Its process holds a lock."""
+"""The suffix of the output of a command that runs, or whose `keyhole run` was killed. A running process holds a
+lock."""
 BLOCK_BYTES: Final = 262_144
 """Bytes that are read at a time."""
 MAX_HEAD_BYTES: Final = 65_536
@@ -67,7 +68,7 @@ class RunningOutput:
             written = self._file.write(block[: self._left]) if self._left else 0
         self._left -= written
         if written < len(block):
-            self._left = 0  # text after a gap would look as if nothing was missing
+            self._left = 0  # stop writing: a gap in the middle of the output would be invisible
             self.dropped += len(block) - written
 
     def blocks(self) -> Iterator[bytes]:
@@ -83,7 +84,7 @@ class RunningOutput:
         return None if isinstance(self._file, BytesIO) else self._file.fileno()
 
     def remove(self) -> None:
-        """Remove the file: the output is shown or stored."""
+        """Remove the file after the output was shown or stored."""
         if self._path:
             self._path.unlink(missing_ok=True)
 

@@ -30,16 +30,16 @@ class Scope:
         return self == ALL
 
     def includes_text(self, addresses: Iterable[str], fetched_at: float) -> bool:
-        """Return whether a text is in the scope, as far as the clients are not concerned."""
+        """Return whether a text is in the scope. The scope's clients are ignored."""
         return (self.before is None or fetched_at < self.before) and self._includes_address(addresses)
 
     def includes_call(self, client: str, addresses: Iterable[str], started_at: float) -> bool:
-        """Return whether a call is in the scope. `client`: its name and version."""
+        """Return whether a call is in the scope. `client`: the client's name and version."""
         is_client = not self.clients or client in self.clients or client.rpartition(" ")[0] in self.clients
         return is_client and self.includes_text(addresses, started_at)
 
     def includes_trace(self, address: str) -> bool:
-        """Return whether a record that has an address alone is in the scope."""
+        """Return whether a record that has only an address is in the scope. The date and the clients are ignored."""
         return self._includes_address((address,))
 
     def _includes_address(self, addresses: Iterable[str]) -> bool:

@@ -33,7 +33,7 @@ DAMAGED: Final = ".damaged"
 PARTIAL: Final = ".partial"
 """The suffix of an output that is being written."""
 PARTIAL_SECONDS: Final = 3_600.0
-"""Age of a partial file from which its process has ended: an output is written in less than a second."""
+"""Age at which a partial file is removed. Writing an output takes less than a second, so its process has ended."""
 MAX_BYTES: Final = 2 * 1024**3
 """Greatest size of all files together, the default of KEYHOLE_STORE_MAX_BYTES."""
 MAX_ADOPTED: Final = 500
@@ -87,7 +87,7 @@ def _write_file(path: str, suffix: str, data: bytes) -> None:
 def make_room(folder: str, max_bytes: int) -> None:
     """Remove the oldest outputs and calls until all of them together have at most `max_bytes`.
 
-    What is being written is not counted: the output of one long command must not displace all others.
+    Outputs that are being written are not counted: the output of one long command must not displace all others.
     """
     files = []
     for entry in os.scandir(folder):

@@ -23,7 +23,7 @@ class Stores(Protocol):
     def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
         """Yield the name, the store and the log of each tenant that has stored something, open until the next one.
 
-        Stores have no names of tenants: a tenant that is not among `names` has the beginning of the hash of its name.
+        Stores do not contain tenants' names: a tenant that is not among `names` is called by the beginning of its hash.
         Raises KeyholeError(store_unavailable) if the tenants cannot be listed.
         """
         ...
@@ -31,7 +31,7 @@ class Stores(Protocol):
     def remove_files(self, tenant: str, *, everything: bool) -> int:
         """Delete the copies of a tenant's damaged store and log beside them, and return the number of deleted files.
 
-        `everything`: True to delete outputs too that other processes have left for the store or are still writing.
+        `everything`: True to delete also the outputs that other processes have left for the store or are still writing.
         """
         ...
 

@@ -9,7 +9,7 @@ from keyhole.records import TOPIC
 from keyhole.store.base import Word
 
 TITLE_WEIGHT: Final = 3.0
-"""The weight of a word in a title beside one in a text, for BM25."""
+"""The weight of a word in a title, relative to a word in a text, for BM25."""
 MAX_ROWS: Final = 25_000
 """Rows read from posting lists, in about 10 ms. Only the commonest words of a long query exceed it. With 60,000 rows,
 the first twenty results contain no more known artifacts; with 10,000, fewer (`python -m benchmarks.search.stored`)."""

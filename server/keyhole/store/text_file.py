@@ -60,7 +60,7 @@ class TextFile:
 
 
 class _FileChunks(Sequence[Chunk]):
-    """Chunks in a file, of which only the places are in memory."""
+    """Chunks in a file. Only their positions are in memory."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -52,7 +52,7 @@ class Applied:
     """The results of which a part is shown."""
     left_out: Amount = NOTHING
     replaced: tuple[int, ...] = ()
-    """The messages of the user that were changed because they have results of no call."""
+    """The user's messages that were changed because they contain results without a call."""
 
 
 def apply(history: History, sizes: Sizes, decisions: Decisions, keeper: Keeper) -> Applied:
@@ -102,7 +102,7 @@ def _position(place: Place) -> tuple[int, int]:
 def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> str:
     """Return about `tokens` tokens of a result: what answers the user's last message, and what every reader needs.
 
-    It is "" for a result that is short enough, because the lines around a part have tokens too.
+    Return "" if the result is short enough already: the lines around a shortened text take tokens too.
     """
     text = result_text(result.content)
     chars = int(SHARE * tokens * len(text) / max(1.0, estimate_roughly(text)))
@@ -124,7 +124,7 @@ def _last_prompt(history: History, end: int) -> str | None:
 
 
 def _show_as_text(item: Item, history: History, strays: Sequence[Result]) -> Item:
-    """Return a message of the user in which results of no call are parts with their text."""
+    """Return a message of the user in which results without a call are replaced by parts with their text."""
     form = dialect(history.conversation.format)
     path = strays[0].path[:1]
     replaced = {result.path[1]: result for result in strays}

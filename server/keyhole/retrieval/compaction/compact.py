@@ -34,11 +34,12 @@ Counter = Callable[[Sequence[Item]], int]
 KEEP_LAST: Final = 3
 """Turns of the model that are kept, as in Anthropic's `clear_tool_uses`."""
 TARGET: Final = 0.45
-"""Share of the budget that remains used. A provider's cache loses what follows the first change, so history is left out
-seldom, and much at once; on average two thirds of the budget are in use (`benchmarks.compaction.sessions`)."""
+"""Share of the budget that is used after a compaction. A provider's cache loses everything after the first change, so
+history is left out seldom, and much at once; on average two thirds of the budget are in use
+(`benchmarks.compaction.sessions`)."""
 STEP: Final = 0.95
-"""If the result, counted as a whole, exceeds the budget, the next plan is for this share of the limit before. A fixed
-share leads to the same limit in the next call, with a message more, and so to the same decisions."""
+"""If the compacted conversation exceeds the budget, the next plan uses this share of the previous limit. The share is
+fixed so that a later call, one message longer, tries the same limits and decides the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Report:
     dropped: tuple[int, ...] = ()
     """The indexes of the items that were left out."""
     replaced: tuple[int, ...] = ()
-    """The indexes of messages of the user with results of no call, which are shown as text."""
+    """The indexes of the user's messages with results without a call, which are shown as text."""
     unknown: tuple[tuple[int, str], ...] = ()
     """The items that were not fully understood, and so were kept: the index, and the name of the type in it."""
     left_out: Amount = NOTHING
@@ -142,7 +143,7 @@ def _check(items: Sequence[Item], budget: int, format: str, keep_last: int, targ
 
 
 def _pin_notices(conversation: Conversation, views: Sequence[View]) -> Conversation:
-    """Return a conversation in which messages that are only a notice stay, because a notice replaces what it names."""
+    """Mark messages that are only a notice as fixed, because a notice stands for the items that were left out."""
     form = dialect(conversation.format)
     groups = tuple(
         replace(group, is_fixed=True)

@@ -35,7 +35,7 @@ class Keeper:
         return tuple(self._ids)
 
     def keep(self, kind: str, write_text: Callable[[], str]) -> str:
-        """Store a text of a kind of output, and return its id; "" without a store, where no text is written."""
+        """Store a text as an output of a kind and return its id. Without a store, return "" and write no text."""
         if self._store is None:
             return ""
         kept = name_text(self.secret, kind, write_text(), FACTS, self._now)
@@ -44,7 +44,7 @@ class Keeper:
         return kept.id
 
     def has_transcript(self, id: str) -> bool:
-        """Return True if a transcript with an id is stored. A notice without it may be a text of the user."""
+        """Return True if a transcript with an id is stored. A notice without a transcript may be the user's text."""
         get = getattr(self._store, "get", None)
         try:
             return bool(id) and get is not None and is_transcript(get(id).text)
@@ -52,7 +52,8 @@ class Keeper:
             return False
 
     def keep_result(self, content: Any, kind: str) -> Stored:
-        """Store the content of a tool result: its text as a terminal shows it, and all of it if that is more."""
+        """Store the content of a tool result: its text as a terminal shows it, and the exact content if that is
+        more."""
         if self._store is None:
             return Stored()
         text = result_text(content)

@@ -1,7 +1,7 @@
 """Decide what a conversation leaves out to fit a number of tokens. Pure.
 
-The decisions are those that were made if the conversation had been compacted before each request. So they depend on its
-beginning alone: a message more changes nothing in front of it, unless it exceeds the trigger.
+The decisions are the same as if the conversation had been compacted before each request. So a new message changes no
+earlier decision, unless the conversation exceeds the trigger.
 
 Each time, old tool results become stubs first. Then whole groups are left out, the oldest first. The system's text, the
 user's first and last message, what was not understood and the last turns of the model are kept. If these alone exceed
@@ -26,7 +26,7 @@ MIN_GAIN: Final = 100
 NOTICE_TOKENS: Final = 100
 """Tokens of the notice, at most."""
 LITTLE_SHARE: Final = 2
-"""Old turns with less than this part of the trigger are not left out while there is room for the next turn."""
+"""Old turns are kept if they have less than trigger / LITTLE_SHARE tokens, and a twentieth of the trigger is free."""
 SHORTENED_TOKENS: Final = 1_000
 """Tokens to which results are shortened, at least, while other things can be left out instead."""
 LEAST_TOKENS: Final = 250
@@ -96,7 +96,7 @@ class _Plan:
         self._sizes = [0] * len(self._groups)
         """Tokens of each group, with its stubs."""
         self._whole: dict[Place, Result] = {}
-        """The results of the groups that are kept which are no stubs."""
+        """The results in kept groups that are not stubs."""
         self._stubs: set[Place] = set()
         self._shortened: dict[Place, int] = {}
         self._left_out: set[int] = set()
@@ -111,7 +111,7 @@ class _Plan:
         self._last = -1
         """The index of the last item that was added."""
         self._seen = -1
-        """The index of the last item that the model wrote: it has seen what is before."""
+        """The index of the last item that the model wrote: it has seen all items before."""
 
     def decisions(self) -> Decisions:
         """Return what was decided."""
@@ -196,7 +196,7 @@ class _Plan:
         return chosen
 
     def _recent_results(self, number: int) -> Iterable[Result]:
-        """Return the results of a group that is kept which may not become stubs: those of its last rounds.
+        """Return the results of a kept group that must not become stubs: those of its last rounds.
 
         So a turn of hundreds of rounds, which cannot be split, becomes shorter too.
         """

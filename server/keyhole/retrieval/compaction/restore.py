@@ -71,7 +71,7 @@ def _take_back_notice(items: Sequence[Item], format: Format, store: TextStore) -
 
 
 def _read_notice(content: Any, store: TextStore) -> tuple[Any, list[Any], Places] | None:
-    """Return the content of a message before the notice was added, and what the notice tells of."""
+    """Return the content of a message before the notice was added, and the items and places in its transcript."""
     last = plain(content[-1] if isinstance(content, list) and content else content)
     text = last.get("text") if isinstance(last, dict) else last
     notice = split_notice(text) if isinstance(text, str) else None

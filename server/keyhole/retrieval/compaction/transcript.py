@@ -27,7 +27,7 @@ class Places:
     left_out: tuple[int, ...] = ()
     """The indexes of the first items of the transcript, which were left out."""
     replaced: tuple[int, ...] = ()
-    """The indexes of the other ones, which were replaced."""
+    """The indexes of the transcript's other items, which were replaced."""
     is_inserted: bool = False
     """True if the message with the notice was added to the conversation."""
     earlier: str = ""
@@ -47,7 +47,7 @@ def is_transcript(text: str) -> bool:
 
 
 def read_left_out(text: str) -> tuple[list[Any], Places] | None:
-    """Return the items and places of a transcript, None if a text is none."""
+    """Return the items and places of a transcript, None if the text is not a transcript."""
     if not is_transcript(text):
         return None
     header, *items = read_transcript(text)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_CALLS: Final = 100_000
 """Calls that a log keeps. The oldest are dropped first."""
 MAX_FOLLOWING: Final = 1_000
-"""Calls that are listed as following on one call."""
+"""Maximum calls that `list_following` returns."""
 MAX_LOG_BYTES: Final = 256 * 1024**2
 """Bytes that a log may use on its medium. A call takes about 2 KB, compressed."""
 
@@ -74,7 +74,7 @@ class CallLog(Protocol):
     def add(self, record: CallRecord) -> None:
         """Keep a call, unless it started before the time up to which everything is forgotten.
 
-        Its `follows`, `relation` and `miss` are determined here, also the `miss` of the call before.
+        Sets its `follows`, `relation` and `miss`, and the `miss` of the call that it follows.
         """
         ...
 
@@ -115,7 +115,7 @@ class CallLog(Protocol):
         ...
 
     def erase(self) -> None:
-        """Rewrite the medium, so that it has no remains of deleted calls, as far as the log has it in its hands.
+        """Rewrite the medium, so that deleted calls do not remain in it, as far as the log controls that.
 
         Raises KeyholeError (store_unavailable) if other processes use it for too long.
         """

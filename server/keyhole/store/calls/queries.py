@@ -113,7 +113,7 @@ def list_choices(connection: sqlite3.Connection) -> tuple[tuple[str, ...], tuple
 
 
 def list_addresses(connection: sqlite3.Connection) -> list[CallAddresses]:
-    """Return what a scope compares of every call."""
+    """Return the facts of every call that a scope compares."""
     texts: dict[int, list[tuple[str, str]]] = {}
     for key, id, url in connection.execute("SELECT key, text_id, url FROM texts"):
         texts.setdefault(key, []).append((id, url))

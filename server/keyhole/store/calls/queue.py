@@ -13,8 +13,8 @@ from keyhole.errors import KeyholeError
 log = logging.getLogger(__name__)
 
 MAX_WAITING: Final = 1_000
-"""Records that may wait to be written, about 20 MB with their texts' references. Beyond it records are lost, because a
-disk that takes so long would fill the memory."""
+"""Records that may wait to be written, about 20 MB with their texts' references. Further records are lost: keeping them
+while the disk is so slow would fill the memory."""
 
 
 class CallQueue:
@@ -39,7 +39,7 @@ class CallQueue:
         self._last.add_done_callback(self._finish)
 
     def wait(self, seconds: float) -> None:
-        """Wait until everything that was put before has run, at most so long."""
+        """Wait until all work put so far has run, at most `seconds`."""
         if self._last is not None:
             wait([self._last], seconds)
 

@@ -64,13 +64,13 @@ class CallSummary:
     outcome: str
     """`ok` or an error code."""
     budget: int
-    """The budget in bytes of JSON, of outputs in characters; 0 if it is unknown."""
+    """The budget: bytes of JSON, or characters for an output; 0 if it is unknown."""
     result_bytes: int
     """Bytes of the result's text in UTF-8: counted."""
     tokens: int
     """Tokens of the result: estimated."""
     read_chars: int
-    """Characters of all texts that were read, also of those of which only a range was read: counted."""
+    """Characters of all texts that were read, counted. A text counts whole even if only a range of it was read."""
     shown_chars: int
     """Characters of stored texts in the result: counted."""
     follows: str = ""
@@ -166,7 +166,7 @@ class Figures:
     asked: int
     """Calls that asked for a page or searched, and did not fail."""
     sufficed: int
-    """Those of `asked` that no miss followed."""
+    """Those of `asked` without a miss."""
     hours: tuple[Hour, ...]
     """The hours with calls, oldest first."""
     outcomes: tuple[tuple[str, int], ...]
@@ -189,7 +189,7 @@ ASKING: Final = frozenset({"web_fetch", "search"})
 
 
 def sum_session(calls: Sequence[CallSummary]) -> SessionSummary:
-    """Return the session of one or more calls, the latest of which names its client."""
+    """Return the session of one or more calls. Its client is that of the latest call."""
     in_order = sorted(calls, key=lambda call: (call.started_at, call.id))
     latest = in_order[-1]
     return SessionSummary(

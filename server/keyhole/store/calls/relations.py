@@ -14,9 +14,10 @@ from keyhole.store.calls.record import OK, CallRecord, CallSummary, Miss, ReadTe
 EARLIER_CALLS: Final = 40
 """Earlier calls of a session that a call is compared with. An agent that returns to a page does so within a few."""
 COMMON_WORDS: Final = 0.5
-"""Share of the words of the shorter of two queries that the other contains too, from which on they ask the same."""
+"""Two queries ask the same if the longer one contains at least this share of the shorter one's words."""
 MIN_WORD: Final = 3
-"""Characters of a word that counts as the topic of a query, if the query has any such word."""
+"""Minimum characters of a word that is compared, in scripts with spaces. Shorter words are compared if a query has no
+others."""
 
 _WORD: Final = re.compile(r"\w+")
 _FIRST_UNSPACED: Final = "\u2e80"
@@ -69,8 +70,8 @@ def earlier_of(record: CallRecord) -> Earlier:
 def output_read_by(record: CallRecord) -> str:
     """Return the id of the stored text that a call reads, "" if it reads none.
 
-    A hook or a command records the output that it keeps in another session than that of the server. So after the calls
-    of the session, the log gives `relate` the latest other call that read this text and has one of the origins OUTPUTS.
+    A hook or a command records its output in a session of its own, not in the server's. So the log also passes `relate`
+    the latest call of another session that read this text and has one of the origins OUTPUTS, as the last one.
     """
     return record.summary.target if record.summary.tool == "read_artifact" else ""
 
@@ -78,9 +79,10 @@ def output_read_by(record: CallRecord) -> str:
 def relate(record: CallRecord, earlier: Sequence[Earlier]) -> Related:
     """Return the record with its relation and its own miss.
 
-    `earlier`: calls of its session, the latest first, then perhaps one that kept the output which it reads.
+    `earlier`: calls of its session, the latest first; then, if any, the call of another session that stored the output
+    which it reads.
 
-    A call follows only a call that had ended when it started: of calls made at the same time none knew the other.
+    A call follows only a call that had ended when it started: concurrent calls did not know each other's results.
     """
     call = record.summary
     before = [each for each in earlier if each.summary.started_at + each.summary.seconds <= call.started_at]
@@ -102,7 +104,7 @@ def _follow(record: CallRecord, before: Sequence[Earlier]) -> tuple[Earlier | No
     if call.origin in OUTPUTS:
         return same, "same_call" if same else ""
     arguments = _arguments(record)
-    # A call that shows something of the text before one that only read it, such as a search that found it.
+    # Prefer a call that showed a part of the text to one that only read it, such as a search that found it.
     on_text = next((each for each in before if each.shown_keys & keys), None)
     on_text = on_text or next((each for each in before if each.keys & keys), None)
     if "find" in arguments:
@@ -126,7 +128,7 @@ def _miss(found: Earlier, relation: Relation, keys: frozenset[str]) -> Miss:
         return ""
     if call.tool == "search" and relation in {"same_call", "searched_again"}:
         return "searched_again"
-    # A range that was read in order is followed by the next one, and a quote that was looked up by its surroundings.
+    # It is normal to read on after a range, and to read the text around a quote.
     is_asked = call.tool != "read_artifact" or bool(call.query)
     if not is_asked or not (found.shown_keys & keys):
         return ""
@@ -136,7 +138,8 @@ def _miss(found: Earlier, relation: Relation, keys: frozenset[str]) -> Miss:
 
 
 def _keys(texts: Sequence[ReadText]) -> frozenset[str]:
-    """Return the ids of texts, and the addresses of pages. Many outputs share one address."""
+    """Return the ids of texts, and the addresses of pages. Addresses of outputs are left out, because many outputs
+    share one."""
     return frozenset(
         key for text in texts if text.id for key in (text.id, text.url) if key == text.id or key.startswith("http")
     )
@@ -164,7 +167,7 @@ def _is_similar(one: CallSummary, other: CallSummary) -> bool:
 
 
 def _words(query: str) -> frozenset[str]:
-    """Return the words of a query, in scripts without spaces its pairs of characters."""
+    """Return the words of a query; in scripts without spaces, its pairs of adjacent characters."""
     words: set[str] = set()
     for word in _WORD.findall(query.casefold()):
         is_unspaced = word[0] >= _FIRST_UNSPACED and len(word) > 1

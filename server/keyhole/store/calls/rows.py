@@ -13,7 +13,7 @@ from keyhole.store.calls.record import CallRecord, CallSummary, ReadText, Sessio
 CALL_COLUMNS: Final = tuple(field.name for field in fields(CallSummary))
 """The columns of a call, in the order of the fields of CallSummary."""
 SESSION_COLUMNS: Final = tuple(field.name for field in fields(SessionSummary) if field.name != "about")
-"""The columns of a session, in the order of the fields of SessionSummary. What it is about is read from its calls."""
+"""The columns of a session, in the order of the fields of SessionSummary. `about` is read from the session's calls."""
 COMPRESSION: Final = 1
 """The level of zlib. A result of 10,000 bytes takes 0.2 ms and shrinks to about a third; higher levels save little."""
 
@@ -40,7 +40,7 @@ def session_of(row: Sequence[Any]) -> SessionSummary:
 
 
 def pack_body(record: CallRecord) -> bytes:
-    """Return everything of a record but its summary and its texts, compressed."""
+    """Compress a record without its summary and its texts."""
     body = {
         "arguments": record.arguments,
         "result": record.result,
@@ -53,7 +53,7 @@ def pack_body(record: CallRecord) -> bytes:
 
 
 def unpack_record(call: CallSummary, packed: bytes, texts: Sequence[ReadText]) -> CallRecord:
-    """Return the record of a call, its packed body and its texts. Raises ValueError or LookupError if it is damaged."""
+    """Build a record from its summary, packed body and texts. Raises ValueError or LookupError for a damaged body."""
     try:
         body = cast(Mapping[str, Any], json.loads(zlib.decompress(packed)))
     except zlib.error as error:

@@ -103,8 +103,8 @@ def open_log(path: Path | None, now: float) -> sqlite3.Connection:
         connection.execute("PRAGMA secure_delete = ON")
         if version == 0:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        # Unlike the store, the log may lose its last calls in a power cut, and a damaged log begins anew. So its
-        # commits wait for no disk, and its readers for no writer.
+        # Unlike the store, the log may lose its last calls in a power cut, and a damaged log begins anew. So commits do
+        # not wait for the disk, and readers do not wait for writers.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         if version == 0:

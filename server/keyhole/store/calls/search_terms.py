@@ -1,4 +1,4 @@
-"""Make the texts in which a log looks for words and sites, and the conditions of filters, alike in every log."""
+"""Make the texts in which every log looks for words and sites, and the SQL conditions of filters."""
 
 from __future__ import annotations
 

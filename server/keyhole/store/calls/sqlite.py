@@ -43,11 +43,12 @@ COLLECT_CALLS: Final = 64
 
 
 class SqliteCallLog:
-    """Keeps the calls of one tenant in a file of a folder, which must exist, or in memory for None.
+    """Keeps the calls of one tenant in the file `calls.db` of `folder`, which must exist, or in memory for None.
 
     The file is opened by the first use.
 
-    `adopt`: adds the calls that hooks have left for the log. It is called before the log is read, and now and then.
+    `adopt`: adds the calls that hooks have left for the log. It is called before the log is read, before a call that
+    reads an output is added, and after expired calls are dropped.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class SqliteCallLog:
     def match(self, scope: Scope) -> CallMatch:
         if self._adopt:
             self._adopt(self)
-        # With the write lock, so that it waits for those who have not seen the mark.
+        # Take the write lock, to wait for transactions that have not seen the mark.
         return self._file.run(lambda connection: match_calls(queries.list_addresses(connection), scope), write=True)
 
     def erase(self) -> None:

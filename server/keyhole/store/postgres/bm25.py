@@ -1,7 +1,7 @@
 """Rank artifacts by BM25 from posting lists (Robertson and Zaragoza, 2009).
 
-There is a list for each term and frequency: how often the term occurs is a part of what the index has, so that a search
-reads no text. Frequencies are rounded down to those of `FREQUENCIES`, which changes a score by a tenth at most.
+There is a list for each term and frequency, so a search knows how often a term occurs without reading a text.
+Frequencies are rounded down to those of `FREQUENCIES`, which changes a score by a tenth at most.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class PostingList:
 
 
 def count_terms(words: str) -> Iterator[tuple[str, int]]:
-    """Yield the distinct terms of an artifact, each with the number of its frequency. `words`: as `Store.put` has them.
+    """Yield the distinct terms of an artifact, each with the index of its frequency in `FREQUENCIES`. `words`: as in
+    `Store.put`.
 
     A term of the title counts `TITLE_WEIGHT` times.
     """
@@ -61,7 +62,7 @@ def sum_scores(lists: Sequence[PostingList]) -> Mapping[int, float]:
 
 
 def rank_by_length(lists: Sequence[PostingList], lengths: Mapping[int, int]) -> list[int]:
-    """Return the keys of artifacts with these lengths, the best first; of equal ones the latest."""
+    """Return the keys of artifacts with these lengths, best first; of equal scores, the highest key first."""
     average = max(1.0, sum(lengths.values()) / max(1, len(lengths)))
     scores = {
         key: sum(_weigh(each, length / average) for each in lists if key in each.keys)

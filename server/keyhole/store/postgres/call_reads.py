@@ -163,7 +163,7 @@ WHERE c.tenant = %s AND started_at >= %s AND site <> '' AND text_id <> '' GROUP 
 
 
 def list_addresses(connection: Connection, tenant: UUID) -> list[CallAddresses]:
-    """Return what a scope compares of every call."""
+    """Return the facts of every call that a scope compares."""
     rows = connection.execute(_ADDRESSES, [tenant])
     return [
         CallAddresses(row["id"], row["client"], row["started_at"], [row["target"], *row["urls"]], row["texts"])

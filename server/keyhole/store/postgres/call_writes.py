@@ -37,8 +37,8 @@ TEXT_BYTES: Final = 400
 DROPPED_AT_ONCE: Final = 200
 """Calls dropped in one transaction, during which no other server can add a call of the tenant."""
 QUICK_COMMIT: Final = "SET LOCAL synchronous_commit = off; "
-"""Setting of a transaction that writes to the log: it waits for no disk. A crash may lose the calls of its last second,
-but damages nothing."""
+"""Setting of a transaction that writes to the log: its commit does not wait for the disk. A crash may lose the calls of
+its last second, but damages nothing."""
 
 _COLUMNS: Final = (*CALL_COLUMNS, "tenant", "request", "size", "sites", "words", "body")
 _ADD_CALL: Final = f"""
@@ -90,7 +90,8 @@ SELECT key FROM (
     ) AS oldest WINDOW older AS (ORDER BY started_at, id)
 ) AS numbered WHERE started_at < %s OR calls < %s OR bytes < %s
 """
-"""Finds the oldest calls that have expired or exceed the bounds. `calls` and `bytes`: those of the older calls."""
+"""Finds the oldest calls that have expired or exceed the bounds. `calls` and `bytes`: the number and size of all calls
+older than the row's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +206,6 @@ def _drop(connection: Connection, tenant: UUID, condition: str, values: Sequence
 
 
 def _lock_log(connection: Connection, tenant: UUID) -> Mapping[str, int]:
-    """Lock the row of a tenant's log until the transaction ends, and return it; a log that has none is empty."""
+    """Lock the row of a tenant's log until the transaction ends, and return it, or zeros if there is no row."""
     sql = "SELECT calls, bytes FROM keyhole.call_logs WHERE tenant = %s FOR UPDATE"
     return connection.execute(sql, [tenant]).fetchone() or {"calls": 0, "bytes": 0}

@@ -42,7 +42,7 @@ FIGURE_SECONDS: Final = 10.0
 class PostgresCallLog:
     """Keeps the calls of one tenant. All tenants of a server share the connections of its database.
 
-    `limits`: those of the tenant's artifacts, whose expiry is also that of its calls.
+    `limits`: the limits of the tenant's artifacts. Calls expire after the same time.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
-"""SQL for the mark that tells the servers of a tenant what is forgotten, and the locks that order it and their writes.
+"""SQL for the mark that tells a tenant's servers what is forgotten, and for the lock that orders it with their writes.
 
-A transaction that stores something shares a lock and then reads the mark. Who forgets writes the mark, and then waits
-for the lock: a transaction that did not see the mark has ended then, and what it stored is removed.
+A transaction that stores something takes a shared lock and then reads the mark. A command that forgets writes the mark
+and then takes the lock exclusively. By then, all transactions that did not see the mark have ended, and the command
+removes what they stored.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ SET before = greatest(f.before, excluded.before), at = greatest(f.at, excluded.a
 
 
 def share_lock(tenant: UUID) -> str:
-    """Return the SQL that a transaction which stores something begins with."""
+    """Return the SQL that takes the shared lock. A transaction that stores something begins with it."""
     return f"SELECT pg_advisory_xact_lock_shared({_lock_number(tenant)}); "
 
 
 def own_lock(tenant: UUID) -> str:
-    """Return the SQL that waits until the transactions have ended that began before the mark, and may not see it."""
+    """Return the SQL that takes the exclusive lock: it waits for transactions that may not have seen the mark."""
     return f"SELECT pg_advisory_xact_lock({_lock_number(tenant)}); "
 
 
@@ -38,7 +39,7 @@ def _lock_number(tenant: UUID) -> int:
 
 
 def add_mark(connection: Connection, tenant: UUID, mark: Mark) -> None:
-    """Add a mark to that of a tenant."""
+    """Merge a mark with the one of a tenant."""
     connection.execute(_ADD_MARK, [tenant, mark.before, mark.at])
 
 

@@ -54,7 +54,7 @@ class SearchScope:
     filters: Filters
     now: float
     accessed_since: float
-    """The time before which an artifact's last read has expired."""
+    """Artifacts last read before this time have expired."""
 
 
 def hash_stems(tenant: UUID, words: str) -> str:
@@ -85,7 +85,7 @@ def contains_words(connection: Connection, tenant: UUID, words: Sequence[Word]) 
 def _read_lists(
     connection: Connection, tenant: UUID, terms: Sequence[str], counts: Mapping[str, int], total: int
 ) -> list[PostingList]:
-    """Return the posting lists of terms that `counts` artifacts of `total` contain."""
+    """Return the posting lists of terms. `counts`: how many of all `total` artifacts contain each term."""
     hash_term = _make_hasher(tenant)
     terms_by_hash = {hash_term(term): term for term in terms}
     values = [tenant, _to_array(terms_by_hash), len(FREQUENCIES) - 1]
@@ -120,9 +120,9 @@ def _count_terms(connection: Connection, tenant: UUID, terms: Iterable[str]) -> 
 
 
 def _make_hasher(tenant: UUID) -> Callable[[str], int]:
-    """Return a function that hashes a term to 64 bits, keyed by the tenant's number, of which the last three are 0.
+    """Return a function that hashes a term to 64 bits, keyed by the tenant's number.
 
-    The number of the term's frequency is added to it.
+    The last three bits of a hash are 0: the index of the term's frequency in `FREQUENCIES` is added to it.
     """
     keyed = hashlib.blake2b(digest_size=8, key=tenant.bytes)
 

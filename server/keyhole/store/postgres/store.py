@@ -151,7 +151,7 @@ class PostgresStore:
                 add_totals(connection, self._tenant, row["key"], amounts)
             must_sweep = is_sweep_due(connection, self._tenant, now, self._limits)
         with suppress(KeyholeError):  # the artifact is stored, even if the rest fails
-            # Separate transactions, because they lock URL keys before totals, in the reverse order.
+            # Separate transactions, because they lock URL keys before totals: this one would lock in the reverse order.
             if url_keys := list(keys):
                 self.remember(url_keys)
             if row["replaces"]:

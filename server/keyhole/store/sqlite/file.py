@@ -37,7 +37,8 @@ class Database(Protocol):
     """`store_replaced` if this or another process has replaced the file, else ""."""
 
     def run(self, work: Callable[[Connection], T], *, write: bool | None = False) -> T:
-        """Return the result of `work`, run in one transaction. With a damaged file it runs again, on its replacement.
+        """Return the result of `work`, run in one transaction. If the file is damaged, `work` runs again on its
+        replacement.
 
         `write`: None for work that cannot run in a transaction. Raises KeyholeError (store_unavailable).
         """
@@ -176,7 +177,7 @@ def run_transaction(connection: Connection, work: Callable[[Connection], T], wri
 
 @contextmanager
 def hold(lock: Lock, name: str) -> Iterator[None]:
-    """Hold the lock of a database, for which other threads wait as long as other processes.
+    """Hold the lock of a database. A thread waits for it as long as a process waits for the file.
 
     Raises KeyholeError (store_unavailable) if it stays busy.
     """
@@ -210,7 +211,7 @@ def translate_errors(name: str) -> Iterator[None]:
 def rewrite(connection: Connection) -> None:
     """Rewrite the file without its free pages, and empty its write-ahead log. Must be called outside a transaction.
 
-    A deleted row stays in a free part of a page, and in the write-ahead log, until others are written there.
+    A deleted row stays in a free part of a page, and in the write-ahead log, until other data overwrites it.
 
     Raises sqlite3.OperationalError if other processes use the file for too long.
     """

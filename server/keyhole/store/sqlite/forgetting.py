@@ -17,7 +17,8 @@ def match(db: Connection, scope: Scope) -> frozenset[str]:
     return frozenset(
         str(id)
         for id, url, requested, at in rows
-        # A damaged row can have values of other types. It goes with everything, and cannot be compared otherwise.
+        # A damaged row can have values of other types, which cannot be compared. Only the scope of everything includes
+        # it.
         if scope.is_all or (isinstance(at, float) and scope.includes_text((str(url), str(requested)), at))
     )
 
@@ -40,5 +41,5 @@ def remove_traces(db: Connection, scope: Scope) -> Traces:
 
 
 def merge_words(db: Connection) -> None:
-    """Merge the search index, which keeps removed words until then."""
+    """Merge the search index. Removed words stay in it until it is merged."""
     db.execute("INSERT INTO words (words) VALUES ('optimize')")

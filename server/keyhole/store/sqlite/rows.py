@@ -31,8 +31,8 @@ _UNDIGESTED_NOTE: Final = json.dumps({"notice": UNDIGESTED})[1:-1]
 """The note of an undigested text as part of the column. Quotes in other notes are escaped, so that none contains it."""
 
 LIVE: Final = "(last_access >= ? OR pinned) AND NOT damaged"
-"""The condition for artifacts that are neither expired nor damaged. Its value is the time before which a last access
-has expired."""
+"""The condition for artifacts that are neither expired nor damaged. Its parameter is a time: artifacts last read before
+it have expired."""
 
 _TEXT_COLUMNS: Final = tuple(
     each.name for each in fields(Artifact) if each.name not in {"id", "text", "fetched_at", "cut", "notes", "main_end"}

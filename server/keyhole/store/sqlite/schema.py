@@ -74,7 +74,7 @@ SCHEMA: Final = {
     "tombstones": "CREATE TABLE tombstones (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL)",
     "known_urls": "CREATE TABLE known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)",
     "vectors": "CREATE TABLE vectors (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)",
-    # The categories are those of all characters of words; the words were divided before.
+    # The categories include all characters of a word, because the words are already divided.
     "words": """CREATE VIRTUAL TABLE words USING fts5 (
     title, body, content = '', tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S*'"
 )""",
@@ -88,7 +88,7 @@ MAX_VERSION: Final = 1 << 16
 
 
 def open_file(path: Path) -> Connection:
-    """Open the file, and create its tables if it is new. An index of words of another version is emptied.
+    """Open the file, and create its tables if it is new. A word index of another version is emptied.
 
     Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of another version, which is not changed.
     """
@@ -153,7 +153,7 @@ def _create_tables(connection: Connection) -> None:
 
 
 def _check_words(connection: Connection) -> None:
-    """Empty an index whose words were made by another version. They are made again by and by."""
+    """Empty an index whose words were made by another version. Later calls make them again, a few at a time."""
     if _words_version(connection) == word_index.VERSION:
         return
     begin_transaction(connection, write=True)

@@ -25,7 +25,7 @@ class SearchScope:
     filters: Filters
     now: float
     accessed_since: float
-    """The time before which an artifact's last read has expired."""
+    """Artifacts last read before this time have expired."""
 
 
 def search_keys(db: sqlite3.Connection, words: Sequence[Word], limit: int, scope: SearchScope) -> list[int]:

@@ -29,7 +29,7 @@ PAGES_FREED_PER_TRANSACTION: Final = 2_048
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """The size limit of the store in bytes, and the time: an artifact last read before it has expired."""
+    """The limits of the store: its size in bytes, and a time. Artifacts last read before that time have expired."""
 
     max_bytes: int
     expired_before: float

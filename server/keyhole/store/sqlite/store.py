@@ -47,7 +47,8 @@ TOUCH_AFTER: Final = 120.0
 """Seconds between two recorded reads of an artifact, so that not every read is a write. An artifact that was read in
 the last minutes is still among the last to be evicted."""
 WORDS_MADE_PER_PUT: Final = 4
-"""Artifacts without words that one put indexes, in some 40 ms, after an update of Keyhole that makes other words."""
+"""Artifacts that one put adds to the index if their words are missing, in some 40 ms. They are missing, for example,
+after an update of Keyhole that makes other words."""
 FILE_NAME: Final = "artifacts.db"
 NAME: Final = "the artifact store"
 
@@ -57,8 +58,8 @@ class SqliteStore:
 
     The folder must exist (see store/home.py). The file is opened by the first call, and used by one thread at a time.
 
-    `adopt`: stores an output with an id that another process has left for the store, all of them for "". It is called
-    when an unknown id is read, and before the artifacts are listed, searched or counted.
+    `adopt`: stores the output with this id that another process has left for the store, or all such outputs for "". It
+    is called when an unknown id is read, and before the artifacts are listed, searched or counted.
     """
 
     _kind = "sqlite"
@@ -139,7 +140,7 @@ class SqliteStore:
 
     def match(self, scope: Scope) -> frozenset[str]:
         self._adopt("")
-        # With the write lock, so that it waits for those who have not seen the mark.
+        # Take the write lock, to wait for transactions that have not seen the mark.
         return self._database.run(lambda db: forgetting.match(db, scope), write=True)
 
     def add_mark(self, mark: Mark) -> None:
@@ -159,7 +160,8 @@ class SqliteStore:
         self._database.run(lambda db: rewrite(db), write=None)
 
     def _rebuild_words(self, most: float) -> None:
-        """Make the index anew if more than a share of it belongs to no artifact, in several transactions."""
+        """Rebuild the index if more than the share `most` belongs to no artifact. Add missing words in several
+        transactions."""
         if self._database.run(word_index.unknown_share) > most:
             self._database.run(word_index.rebuild, write=True)
         while self._database.run(word_index.make_missing, write=True):

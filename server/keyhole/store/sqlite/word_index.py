@@ -1,9 +1,9 @@
 """SQL for the words of artifacts in the SQLite file: an FTS5 index with positions and without the words themselves.
 
-The index has the words of a title and those of a text as two columns, which bm25() weighs. It keeps no copy of them, so
-that an artifact's words are removed by making them again from its title and the ranges of its text that were indexed.
-Where that is impossible, because the text is damaged or its words are made in another way than before, they stay in the
-index without an artifact, and a search finds nothing by them. `rebuild` removes them.
+The index has the words of a title and those of a text as two columns, which bm25() weighs. It keeps no copy of the
+words. So to remove an artifact's words, they are made again from its title and the indexed ranges of its text. Where
+that is impossible, because the text is damaged or words are now made in another way, they stay in the index without an
+artifact, and a search finds nothing by them. `rebuild` removes them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from keyhole.store.sqlite import texts
 from keyhole.store.term_lookup import make_words, select_indexable, split_words
 
 VERSION: Final = 1
-"""The version of the words that `index_terms` in passages/stems.py makes. With another one, an index is made anew."""
+"""The version of the words that `index_terms` in passages/stems.py makes. An index of another version is rebuilt."""
 MADE_PER_TRANSACTION: Final = 50
 """Artifacts whose words are made in one transaction, in about half a second."""
 MAX_REMOVED: Final = 100
 """Artifacts whose words are removed in one transaction, in about a second, during which no other process can write."""
 UNKNOWN_SHARE: Final = 0.1
-"""Share of the index that may belong to no artifact, until `collect` makes the index anew."""
+"""`collect` rebuilds the index if more than this share of it belongs to no artifact."""
 
 _ROW: Final = (
     "SELECT entries.key, title, indexed, terms, content, digest, chunk_chars FROM entries "
@@ -36,17 +36,17 @@ _MISSING: Final = f"{_ROW} indexed IS NOT NULL AND terms IS NULL AND NOT entries
 
 
 def encode_spans(spans: Iterable[Span] | None) -> str | None:
-    """Return the ranges of a text whose words are indexed as they are stored, None for no range."""
+    """Encode the indexed ranges of a text for the database; None for no range."""
     return None if spans is None else json.dumps([list(span) for span in spans])
 
 
 def decode_spans(indexed: str | None) -> Sequence[Span] | None:
-    """Return the ranges of a text whose words are indexed, None for no range."""
+    """Decode the indexed ranges of a text; None for no range."""
     return None if indexed is None else [(int(start), int(end)) for start, end in json.loads(indexed)]
 
 
 def checksum(words: str) -> int:
-    """Return a number that tells the words of an artifact from others."""
+    """Return the checksum of an artifact's words."""
     return zlib.crc32(words.encode("utf-8", "replace"))
 
 
