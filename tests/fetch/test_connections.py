@@ -186,4 +186,5 @@ def test_the_connections_for_several_pages_are_opened_while_robots_txt_is_reques
 
     with serve(make, requests=MANY) as site:
         assert len(run(site, work)) == MAX_PER_HOST
-        assert site.connections == MAX_PER_HOST
+        # On a busy machine, the connection of robots.txt may be closed for a page that already waits for its place.
+        assert MAX_PER_HOST <= site.connections <= MAX_PER_HOST + 1
