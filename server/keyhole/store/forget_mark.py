@@ -44,6 +44,11 @@ class Marks(Protocol):
         ...
 
 
+def open_marks(folder: Path | None) -> Marks:
+    """Return the keeper of the mark of a folder, or of a store in memory for None."""
+    return FolderMarks(folder) if folder else MemoryMarks()
+
+
 class FolderMarks:
     """Keeps the mark of a folder for all processes that use it. A missing or damaged mark forgets nothing."""
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.sqlite.damage import corruption_error
-from keyhole.store.sqlite.schema import begin_transaction, connect
+from keyhole.store.sqlite.schema import connect, run_transaction
 
 VERSION: Final = 1
 """The version of the tables."""
@@ -130,15 +130,13 @@ def _read_version(connection: sqlite3.Connection) -> int:
 
 def _create_tables(connection: sqlite3.Connection, now: float) -> None:
     """Create the tables, unless another process has just done so."""
-    begin_transaction(connection, write=True)
-    try:
+
+    def create(connection: sqlite3.Connection) -> None:
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
             for sql in TABLES.values():
                 connection.execute(sql)
             # Not 0, so that the number grows even when this log takes the place of a damaged one.
             connection.execute("INSERT INTO state VALUES (?, 0)", [int(now * 1_000)])
             connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-    finally:
-        if connection.in_transaction:
-            connection.rollback()
+
+    run_transaction(connection, create, write=True)

@@ -24,9 +24,9 @@ from keyhole.store.calls.record import (
 )
 from keyhole.store.calls.relations import output_read_by
 from keyhole.store.calls.schema import open_log
-from keyhole.store.forget_mark import FolderMarks, Marks, MemoryMarks
+from keyhole.store.forget_mark import open_marks
 from keyhole.store.scope import Scope
-from keyhole.store.sqlite.file import Database, DatabaseFile, DatabaseInMemory, rewrite
+from keyhole.store.sqlite.file import open_database, rewrite
 
 T = TypeVar("T")
 
@@ -63,12 +63,9 @@ class SqliteCallLog:
         self._clock = clock
         self._ttl = ttl
         self._bounds = writes.Bounds(max_calls, max_bytes)
-        self._marks: Marks = FolderMarks(folder) if folder else MemoryMarks()
-        self._file: Database = (
-            DatabaseFile(folder / FILE_NAME, NAME, lambda path: open_log(path, clock()))
-            if folder
-            else DatabaseInMemory(NAME, lambda: open_log(None, clock()))
-        )
+        self._marks = open_marks(folder)
+        path = folder / FILE_NAME if folder else None
+        self._database = open_database(path, NAME, lambda path: open_log(path, clock()))
         self._adopt = adopt
         self._collected_at = 0.0
         self._added = 0
@@ -78,7 +75,7 @@ class SqliteCallLog:
         if self._adopt and output_read_by(record):
             with suppress(KeyholeError):  # the call itself may still be recorded
                 self._adopt(self)
-        self._file.run(lambda connection: self._add(connection, record), write=True)
+        self._database.run(lambda connection: self._add(connection, record), write=True)
         self._added += 1
 
     def _add(self, connection: sqlite3.Connection, record: CallRecord) -> None:
@@ -108,19 +105,19 @@ class SqliteCallLog:
         return self._read(lambda connection: int(connection.execute("SELECT changes FROM state").fetchone()[0]))
 
     def remove_call(self, *ids: str) -> int:
-        return self._file.run(lambda connection: writes.remove_calls(connection, ids), write=True)
+        return self._database.run(lambda connection: writes.remove_calls(connection, ids), write=True)
 
     def match(self, scope: Scope) -> CallMatch:
         if self._adopt:
             self._adopt(self)
         # Take the write lock, to wait for transactions that have not seen the mark.
-        return self._file.run(lambda connection: match_calls(queries.list_addresses(connection), scope), write=True)
+        return self._database.run(lambda connection: match_calls(queries.list_addresses(connection), scope), write=True)
 
     def erase(self) -> None:
-        self._file.run(rewrite, write=None)
+        self._database.run(rewrite, write=None)
 
     def remove_session(self, id: str) -> int:
-        return self._file.run(lambda connection: writes.remove_session(connection, id), write=True)
+        return self._database.run(lambda connection: writes.remove_session(connection, id), write=True)
 
     def collect(self) -> int:
         self._collected_at, self._added, dropped = self._clock(), 0, 0
@@ -128,7 +125,7 @@ class SqliteCallLog:
         excess = partial(writes.count_excess, bounds=self._bounds, expired_before=expired_before)
         drop = partial(writes.drop_oldest, bounds=self._bounds, expired_before=expired_before)
         # In several transactions, so that other processes can add calls between them.
-        while self._file.run(excess) and (count := self._file.run(drop, write=True)):
+        while self._database.run(excess) and (count := self._database.run(drop, write=True)):
             dropped += count
         return dropped
 
@@ -136,13 +133,13 @@ class SqliteCallLog:
         return self._read(writes.used_bytes)
 
     def close(self) -> None:
-        self._file.close()
+        self._database.close()
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         self._collect_if_due()
         if self._adopt:
             self._adopt(self)
-        return self._file.run(work)
+        return self._database.run(work)
 
     def _collect_if_due(self) -> None:
         is_due = self._clock() - self._collected_at > COLLECT_SECONDS or self._added >= COLLECT_CALLS

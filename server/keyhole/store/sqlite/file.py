@@ -16,7 +16,7 @@ from weakref import finalize
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.sqlite.damage import is_damage, move_aside, was_moved_aside
 from keyhole.store.sqlite.folder_lock import lock_folder
-from keyhole.store.sqlite.schema import BUSY_TIMEOUT, begin_transaction
+from keyhole.store.sqlite.schema import BUSY_TIMEOUT, run_transaction
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -49,6 +49,21 @@ class Database(Protocol):
         ...
 
 
+Salvage = Callable[[Path, Connection], str]
+"""Copies the readable rows of a damaged file into a new one, and says what was saved."""
+
+
+def open_database(
+    path: Path | None, name: str, connect: Callable[[Path | None], Connection], salvage: Salvage | None = None
+) -> Database:
+    """Return the database of a file, or one in memory for None. It is opened by its first transaction.
+
+    `name`: what messages call it. `connect` opens it, and creates its tables if they are missing. `salvage`: None for a
+    file that begins anew if it is damaged.
+    """
+    return DatabaseFile(path, name, connect, salvage) if path else DatabaseInMemory(name, lambda: connect(None))
+
+
 class DatabaseFile:
     """A database in a file.
 
@@ -60,16 +75,12 @@ class DatabaseFile:
         self,
         path: Path,
         name: str,
-        open_file: Callable[[Path], Connection],
-        salvage: Callable[[Path, Connection], str] = lambda _file, _new: "it begins anew",
+        connect: Callable[[Path], Connection],
+        salvage: Salvage | None,
     ) -> None:
-        """`name`: what messages call the file. `open_file` opens it, and creates its tables if they are missing.
-
-        `salvage` copies what can be read of a damaged file into a new one, and says what was saved.
-        """
         self._path = path
         self._name = name
-        self._open_file = open_file
+        self._connect = connect
         self._salvage = salvage
         self._lock = Lock()
         self._connection: Connection | None = None
@@ -96,7 +107,7 @@ class DatabaseFile:
     def _transaction(self, work: Callable[[Connection], T], write: bool | None) -> T:
         with lock_folder(self._path.parent, BUSY_TIMEOUT):
             try:
-                return run_transaction(self._open(), work, write)
+                return run_transaction(self._open(), work, write=write)
             except (sqlite3.Error, UnicodeDecodeError):
                 # Opening the file again also checks its tables again, so a wrong file does not stay in use.
                 self._close()
@@ -113,7 +124,7 @@ class DatabaseFile:
                 self.warning = STORE_REPLACED
         if self._connection is None:
             try:
-                self._connection = self._open_file(self._path)
+                self._connection = self._connect(self._path)
             finally:
                 self._inode = find_inode(self._path)
         return self._connection
@@ -124,7 +135,7 @@ class DatabaseFile:
             self._close()
             if find_inode(self._path) == self._inode:
                 damaged_file = move_aside(self._path)
-                saved = self._salvage(damaged_file, self._open())
+                saved = self._salvage(damaged_file, self._open()) if self._salvage else "it begins anew"
                 message = "%s was damaged (%s): %s; the damaged file is kept as %s"
                 log.warning(message, self._name, error, saved, damaged_file.name)
             self.replacements += 1
@@ -141,7 +152,6 @@ class DatabaseInMemory:
     """A database of this process, created by the first transaction."""
 
     def __init__(self, name: str, create: Callable[[], Connection]) -> None:
-        """`name`: what messages call it."""
         self._name = name
         self._create = create
         self._connection: Connection | None = None
@@ -154,25 +164,10 @@ class DatabaseInMemory:
             if self._connection is None:
                 self._connection = self._create()
                 finalize(self, self._connection.close)  # with the last reference to the store of a tenant
-            return run_transaction(self._connection, work, write)
+            return run_transaction(self._connection, work, write=write)
 
     def close(self) -> None:
         pass
-
-
-def run_transaction(connection: Connection, work: Callable[[Connection], T], write: bool | None) -> T:
-    """Return the result of `work` in a transaction, or outside one if `write` is None."""
-    if write is None:
-        return work(connection)
-    begin_transaction(connection, write=write)
-    try:
-        result = work(connection)
-        connection.execute("COMMIT")
-        return result
-    finally:
-        if connection.in_transaction:
-            with suppress(sqlite3.Error):
-                connection.rollback()
 
 
 @contextmanager

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Final
+from typing import Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.runtime.lazy_imports import hidden_modules
 from keyhole.store.sqlite import word_index
 from keyhole.store.sqlite.damage import corruption_error
+
+T = TypeVar("T")
 
 BUSY_TIMEOUT: Final = 5.0
 """Seconds to wait for another process. Writes take milliseconds, so a longer wait means a stuck disk."""
@@ -87,8 +90,10 @@ MAX_VERSION: Final = 1 << 16
 """Upper bound of a plausible version; a larger number is damage rather than another version of Keyhole."""
 
 
-def open_file(path: Path) -> Connection:
-    """Open the file, and create its tables if it is new. A word index of another version is emptied.
+def open_store(path: Path | None) -> Connection:
+    """Open the file of a store, and create its tables if it is new. None opens a store in memory.
+
+    A word index of another version is emptied.
 
     Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of another version, which is not changed.
     """
@@ -108,17 +113,9 @@ def open_file(path: Path) -> Connection:
         if version == 0:
             _create_tables(connection)
         _check_words(connection)
-        remove_empty_journal(connection, path)
+        if path is not None:
+            remove_empty_journal(connection, path)
         undo.pop_all()
-    return connection
-
-
-def open_memory() -> Connection:
-    """Return a store in memory with its tables."""
-    connection = connect(None)
-    connection.row_factory = sqlite3.Row
-    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    _create_tables(connection)
     return connection
 
 
@@ -139,31 +136,27 @@ def _create_tables(connection: Connection) -> None:
     with hidden_modules("numpy", "pandas"):  # it would import them if they are installed
         from sqlite_utils import Database  # takes 20 ms, and most files have their tables
 
-    db = Database(connection, execute_plugins=False)
-    begin_transaction(connection, write=True)
-    try:
+    def create(connection: Connection) -> None:
         if _read_version(connection) == 0:
+            db = Database(connection, execute_plugins=False)
             for statement in SCHEMA.values():
                 db.execute(statement)
             db.table("words_version").insert({"version": word_index.VERSION})
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        db.execute("COMMIT")
-    finally:
-        connection.rollback()
+
+    run_transaction(connection, create, write=True)
 
 
 def _check_words(connection: Connection) -> None:
     """Empty an index whose words were made by another version. Later calls make them again, a few at a time."""
-    if _words_version(connection) == word_index.VERSION:
-        return
-    begin_transaction(connection, write=True)
-    try:
+
+    def empty(connection: Connection) -> None:
         if _words_version(connection) != word_index.VERSION:  # another process may have done so
             word_index.rebuild(connection)
             connection.execute("UPDATE words_version SET version = ?", [word_index.VERSION])
-        connection.execute("COMMIT")
-    finally:
-        connection.rollback()
+
+    if _words_version(connection) != word_index.VERSION:
+        run_transaction(connection, empty, write=True)
 
 
 def _words_version(connection: Connection) -> int:
@@ -172,6 +165,21 @@ def _words_version(connection: Connection) -> int:
     if len(rows) != 1:
         raise corruption_error("the version of the words is missing")
     return int(rows[0][0])
+
+
+def run_transaction(connection: Connection, work: Callable[[Connection], T], *, write: bool | None) -> T:
+    """Return the result of `work` in a transaction, or outside one if `write` is None."""
+    if write is None:
+        return work(connection)
+    begin_transaction(connection, write=write)
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+        return result
+    finally:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.rollback()
 
 
 def begin_transaction(connection: Connection, *, write: bool) -> None:

@@ -28,13 +28,13 @@ from keyhole.store.base import (
     Word,
 )
 from keyhole.store.filters import NO_FILTERS, Filters
-from keyhole.store.forget_mark import FORGOTTEN, FolderMarks, Mark, Marks, MemoryMarks
+from keyhole.store.forget_mark import FORGOTTEN, Mark, open_marks
 from keyhole.store.scope import Scope
 from keyhole.store.sqlite import forgetting, rows, space, word_index
 from keyhole.store.sqlite import keys as key_tables
 from keyhole.store.sqlite.damage import check_integrity, salvage
-from keyhole.store.sqlite.file import Database, DatabaseFile, DatabaseInMemory, rewrite, translate_errors
-from keyhole.store.sqlite.schema import open_file, open_memory
+from keyhole.store.sqlite.file import open_database, rewrite, translate_errors
+from keyhole.store.sqlite.schema import open_store
 from keyhole.store.sqlite.search import SearchScope, contains_words, search_keys
 
 if TYPE_CHECKING:
@@ -77,12 +77,8 @@ class SqliteStore:
         self._ttl = ttl
         self._max_bytes = max_bytes
         self._adopt = adopt or (lambda _id: None)
-        self._marks: Marks = FolderMarks(folder) if folder else MemoryMarks()
-        self._database: Database = (
-            DatabaseFile(folder / FILE_NAME, NAME, open_file, salvage)
-            if folder
-            else DatabaseInMemory(NAME, open_memory)
-        )
+        self._marks = open_marks(folder)
+        self._database = open_database(folder / FILE_NAME if folder else None, NAME, open_store, salvage)
 
     # Writes.
 
