@@ -6,7 +6,8 @@ import pytest
 
 from keyhole.serve.look.actions import ACTIONS, MAX_FORM_BYTES, own_path, parse_form, with_done
 from keyhole.serve.look.page import Look
-from keyhole.store.calls.record import CallFilters, ReadText
+from keyhole.store.calls.base import find_session
+from keyhole.store.calls.record import ReadText
 from tests.store.calls import samples
 from tests.support.look import empty_look, page_client, words_of
 
@@ -23,7 +24,7 @@ def test_a_session_is_deleted_with_its_calls() -> None:
     look = look_with_a_call()
     answer = page_client(look).post("/actions/delete-session", data={"id": "s1"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/?done=delete-session")
-    assert not look.calls.sessions(1, CallFilters(session="s1")) and look.calls.get("c1") is None
+    assert find_session(look.calls, "s1") is None and look.calls.get("c1") is None
 
 
 def test_one_call_is_deleted() -> None:
@@ -83,7 +84,7 @@ def test_the_address_after_an_action_names_it_once(path: str, address: str) -> N
 def test_get_changes_nothing(name: str) -> None:
     look = look_with_a_call()
     assert page_client(look).get(f"/actions/{name}?id=s1").status_code == 405
-    assert look.calls.sessions(1, CallFilters(session="s1"))
+    assert find_session(look.calls, "s1") is not None
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_a_form_that_names_nothing_is_refused_with_a_page(path: str, form: dict[
     look = look_with_a_call()
     answer = page_client(look).post(path, data=form)
     assert answer.status_code == status and "This page cannot be shown" in words_of(answer.text)
-    assert look.calls.sessions(1, CallFilters(session="s1"))
+    assert find_session(look.calls, "s1") is not None
 
 
 @pytest.mark.parametrize("body", [None, b"\xff\xfe", b"&".join([b"a=b"] * 9)])

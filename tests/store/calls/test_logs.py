@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.store.calls.base import CallLog, CallMatch, list_following
-from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText, SessionSummary
+from keyhole.store.calls.base import CallLog, CallMatch, find_session, list_following
+from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
 from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.postgres.call_writes import Bounds
 from keyhole.store.postgres.calls import PostgresCallLog
@@ -50,11 +50,6 @@ def database(postgresql: Cluster) -> Iterator[Database]:
 
 def open_postgres(database: Database, clock: Clock, **bounds: int) -> AnyLog:
     return PostgresCallLog(database, uuid4(), clock, TenantLimits(30 * DAY, 10**9), Bounds(**bounds))
-
-
-def find_session(log: CallLog, id: str) -> SessionSummary | None:
-    """Return a session, None if it is unknown."""
-    return next(iter(log.sessions(1, CallFilters(session=id))), None)
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from keyhole.serve.look.export import export
 from keyhole.serve.look.page import html_response, look_of
-from keyhole.store.calls.record import CallFilters
+from keyhole.store.calls.base import find_session
 
 _OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -20,7 +20,7 @@ _OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]+")
 def save_session(request: Request) -> Response:
     """Return the file of a session."""
     look, id = look_of(request), request.path_params["id"]
-    if not look.calls.sessions(1, CallFilters(session=id)):
+    if find_session(look.calls, id) is None:
         raise HTTPException(404, "This session is unknown. It was deleted, or it is older than the log keeps.")
     return _attach(export(look, session=id), f"keyhole-session-{id}")
 

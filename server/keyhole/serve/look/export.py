@@ -13,6 +13,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.serve.look.call_page import FOLDED_CHARS, CallView, view_of
 from keyhole.serve.look.links import ServedLinks
 from keyhole.serve.look.page import Look, render
+from keyhole.store.calls.base import find_session
 from keyhole.store.calls.record import CallFilters, CallSummary, SessionSummary
 
 MAX_CALLS: Final = 500
@@ -61,7 +62,7 @@ def export_session(look: Look, id: str = "") -> str:
 
     Raises KeyholeError: invalid_argument if there is no such session.
     """
-    session = next(iter(look.calls.sessions(1, CallFilters(session=id))), None)
+    session = find_session(look.calls, id)
     if session is None:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"session: the log has no {f'session {id}' if id else 'calls yet'}")
     calls = look.calls.calls(MAX_CALLS, CallFilters(session=session.id))

@@ -13,7 +13,8 @@ from starlette.routing import Route
 
 from keyhole.serve.look.fields import read_filters, read_place, write_filters, write_place
 from keyhole.serve.look.page import Look, look_of, page
-from keyhole.store.calls.record import NO_CALL_FILTERS, CallFilters
+from keyhole.store.calls.base import find_session
+from keyhole.store.calls.record import NO_CALL_FILTERS
 
 SESSIONS: Final = 50
 """Sessions on one page: a screen or two."""
@@ -56,7 +57,7 @@ def session(request: Request) -> Response:
 def view_session(look: Look, id: str, query: Mapping[str, str]) -> dict[str, Any] | None:
     """Return the values of the template of a session, None if it is unknown."""
     latest = look.calls.latest()
-    if (summary := next(iter(look.calls.sessions(1, CallFilters(session=id))), None)) is None:
+    if (summary := find_session(look.calls, id)) is None:
         return None
     filters = replace(read_filters(query), session=id)
     after = read_place(query.get("after", ""))

@@ -60,6 +60,11 @@ class CallAddresses:
     """The ids of its texts."""
 
 
+def find_session(log: CallLog, id: str) -> SessionSummary | None:
+    """Return a session, the latest one if `id` is empty; None if there is none."""
+    return next(iter(log.sessions(1, CallFilters(session=id))), None)
+
+
 def list_following(log: CallLog, id: str) -> tuple[CallSummary, ...]:
     """Return the calls that follow on a call, oldest first."""
     return log.calls(MAX_FOLLOWING, CallFilters(follows=id))[::-1]
