@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from keyhole.config.config import Config
@@ -17,10 +16,7 @@ from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
-from keyhole.render.answer import (
-    UNSTORED,
-    rerank_note,
-)
+from keyhole.render.answer import UNSTORED, rerank_note
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call, forget_earlier
 from keyhole.retrieval.call_observer import NO_OBSERVER, CallObserver
@@ -129,7 +125,7 @@ class Retrieval:
             at_least_default=is_range and max_chars is None,
         )  # fmt: skip
         if is_range:
-            work = self._read_window(call, id, max(0, min(offset, MAX_OFFSET)), limit)
+            work = asyncio.to_thread(self._window_answer, call, id, max(0, min(offset, MAX_OFFSET)), limit)
         else:
             work = self._read_text(call, id, query or "", find or "", skip)
         return await answer_call(call, work, self.store.warning, self.observer)
@@ -176,16 +172,6 @@ class Retrieval:
         artifact, stored = await self._pages().get(allowed_url, refresh, FetchOptions(call.deadline))
         return await self._answer_page(call, artifact, stored, query, skip)
 
-    async def _read_window(self, call: Call, id: str, offset: int, limit: int | None) -> Answer:
-        from keyhole.passages.reading import max_window_chars
-
-        # Only the part that may be shown is read, and the window of the next call.
-        most = max_window_chars(limit, call.budget.window_size) + max_window_chars(None, call.next_budget.window_size)
-        with stage("store"):
-            part = await asyncio.to_thread(self.store.part, id, offset, offset + most)
-        self.observer.page(part.artifact, part.total)
-        return await asyncio.to_thread(answer_window, call, part, offset, limit, self.secret, self.store.warning())
-
     async def _read_text(self, call: Call, id: str, query: str, find: str, skip: int) -> Answer:
         """Return the passages of a stored text for `query`, or the place of the quote `find`."""
         from keyhole.retrieval.stored_output import find_large, large_answer, large_part
@@ -194,36 +180,26 @@ class Retrieval:
             self.observer.page(large.artifact, large.total)
             if find:
                 place = await asyncio.to_thread(find_large, self.store, call, large, find, QUOTE_CONTEXT)
-                return await self._read_window(call, id, *place)
+                return await asyncio.to_thread(self._window_answer, call, id, *place)
             return await asyncio.to_thread(large_answer, self.store, self.secret, call, large, query)
         with stage("store"):
             artifact = await asyncio.to_thread(self.store.get, id)
         if not find:
             return await self._answer_page(call, artifact, True, query, skip)
         self.observer.page(artifact, len(artifact.text))
-        return await asyncio.to_thread(answer_quote, call, artifact, find, self.secret, self.store.warning())
+        return await asyncio.to_thread(self._quote_answer, call, artifact, find)
 
     async def _answer_page(self, call: Call, artifact: Artifact, stored: bool, query: str | None, skip: int) -> Answer:
         self.observer.page(artifact, len(artifact.text))
         asked = Asked(query, skip, *await self._rerank_page(call, artifact, query))
-        warning = self.store.warning() if stored else UNSTORED
-        work = partial(answer_passages, call, artifact, asked, self.secret, warning, is_stored=stored)
-        return await asyncio.to_thread(work)
+        return await asyncio.to_thread(self._passages_answer, call, artifact, stored, asked)
 
     async def _find_sources(self, call: Call, question: Question) -> Answer:
-        from keyhole.retrieval.search_answer import search_answer
-
         found = await SourceFinder(self.config, self.panel, self._pages(), self.store).find(question)
         await question.progress(question.steps - 1, question.steps, f"ranking {len(found.sources)} sources")
         ranked, note = await self._rank(call, found, question.phrasings)
         self.observer.sources(found.sources, found.reports, ranked)
-        work = partial(
-            search_answer, found, ranked, call, count=question.request.max_results, scope=question.scope,
-            secret=self.secret, note=note, warning=self.store.warning(),
-        )  # fmt: skip
-        with stage("render"):
-            answer = await asyncio.to_thread(work)
-        return count_saved(answer, *(source.artifact for source in found.sources if source.artifact))
+        return await asyncio.to_thread(self._sources_answer, call, question, found, ranked, note)
 
     def _pages(self) -> Pages:
         return Pages(
@@ -255,3 +231,34 @@ class Retrieval:
         texts = [text_of(source) for source in found.sources]
         ranked, faults = await self.reranker.rerank_passages(texts, ranked, phrasings[0], call.deadline)
         return ranked, rerank_note(faults)
+
+    # Answers. Each runs in a thread, where it may wait for the store.
+
+    def _passages_answer(self, call: Call, artifact: Artifact, stored: bool, asked: Asked) -> Answer:
+        warning = self.store.warning() if stored else UNSTORED
+        return answer_passages(call, artifact, asked, self.secret, warning, is_stored=stored)
+
+    def _window_answer(self, call: Call, id: str, offset: int, limit: int | None) -> Answer:
+        from keyhole.passages.reading import max_window_chars
+
+        # Only the part that may be shown is read, and the window of the next call.
+        most = max_window_chars(limit, call.budget.window_size) + max_window_chars(None, call.next_budget.window_size)
+        with stage("store"):
+            part = self.store.part(id, offset, offset + most)
+        self.observer.page(part.artifact, part.total)
+        return answer_window(call, part, offset, limit, self.secret, self.store.warning())
+
+    def _quote_answer(self, call: Call, artifact: Artifact, find: str) -> Answer:
+        return answer_quote(call, artifact, find, self.secret, self.store.warning())
+
+    def _sources_answer(
+        self, call: Call, question: Question, found: FoundSources, ranked: Ranked | None, note: str
+    ) -> Answer:
+        from keyhole.retrieval.search_answer import search_answer
+
+        with stage("render"):
+            answer = search_answer(
+                found, ranked, call, count=question.request.max_results, scope=question.scope,
+                secret=self.secret, note=note, warning=self.store.warning(),
+            )  # fmt: skip
+        return count_saved(answer, *(source.artifact for source in found.sources if source.artifact))
