@@ -66,7 +66,7 @@ IO_FILES = {
     "serve/http/limits": "admission",
     "serve/http/limits/shared": "calls leases link",
     "serve/http/telemetry": "access_log metrics tracing",
-    "store": "backoff fallback forget_mark home ids open private_files running_output spool",
+    "store": "backoff disk_calls fallback forget_mark home ids open private_files running_output spool",
     "store/postgres": "database reads schema texts",
     "store/calls": "queries queue schema sqlite writes",
     "store/sqlite": "damage file folder_lock forgetting keys rows schema search space store texts word_index",

@@ -20,15 +20,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
-from benchmarks.search.stored_texts import GeneratedArtifact, generate_artifacts, load_books
+from benchmarks.search.stored_texts import GeneratedArtifact, generate_artifacts, insert_generated, load_books
 from keyhole.config.config import Config
 from keyhole.passages.stems import index_terms, query_words
 from keyhole.passages.words import UNSPACED
 from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.sqlite import word_index
-from keyhole.store.sqlite.rows import insert, make_entry
-from keyhole.store.sqlite.schema import connect
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.websearch.panel import Panel
 
@@ -69,14 +66,7 @@ def build(folder: Path, library: Any, count: int) -> None:
     """Build the store's database in one transaction, which is faster than put() because that syncs each time."""
     with closing(SqliteStore(folder, lambda: NOW, TTL, 10**12)) as store:
         store.list(1)
-    with closing(connect(folder / "artifacts.db")) as db:
-        db.execute("PRAGMA synchronous = OFF")
-        db.execute("PRAGMA cache_size = -400000")
-        db.execute("BEGIN")
-        for key, made in enumerate(generate_artifacts(library, range(count), NOW), 1):
-            insert(db, make_entry(made.artifact, made.words), key, key, NOW - 3_600)
-            word_index.add(db, key, made.words)
-        db.execute("COMMIT")
+    insert_generated(folder, generate_artifacts(library, range(count), NOW), NOW - 3_600)
 
 
 def make_queries(known: Iterable[GeneratedArtifact]) -> Iterator[Query]:

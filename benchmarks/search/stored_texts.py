@@ -10,6 +10,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -20,6 +21,10 @@ from keyhole.passages.languages import UNKNOWN
 from keyhole.passages.stems import detect_language, stem_words
 from keyhole.passages.words import HAN, KANA, THAI_LIKE, WORD
 from keyhole.records import TOPIC, Artifact
+from keyhole.store.sqlite import word_index
+from keyhole.store.sqlite.rows import insert, make_entry
+from keyhole.store.sqlite.schema import connect
+from keyhole.store.sqlite.store import FILE_NAME
 from keyhole.text.lower_case import lower
 
 ENGLISH_SHARE = 0.4
@@ -161,3 +166,19 @@ def _date(seconds: float) -> str:
     import datetime
 
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
+
+
+def insert_generated(folder: Path, artifacts: Iterable[GeneratedArtifact], read_at: float) -> None:
+    """Add artifacts to the store of a folder in one transaction, because `put` syncs the file each time.
+
+    `read_at`: the time of their last read.
+    """
+    with closing(connect(folder / FILE_NAME)) as db:
+        db.execute("PRAGMA synchronous = OFF")
+        db.execute("PRAGMA cache_size = -400000")
+        db.execute("BEGIN")
+        ((latest,),) = db.execute("SELECT coalesce(max(key), 0) FROM entries")
+        for key, made in enumerate(artifacts, latest + 1):
+            insert(db, make_entry(made.artifact, made.words), key, key, read_at)
+            word_index.add(db, key, made.words)
+        db.execute("COMMIT")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice, zip_longest
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
-from keyhole.store.backoff import Backoff
 from keyhole.store.base import TOO_LARGE, Clock, Span, Store, StoreStats, Traces, Verification, Word, add_stats
+from keyhole.store.disk_calls import DiskCalls
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.forget_mark import FORGOTTEN, Mark
 from keyhole.store.memory import MemoryStore
@@ -48,9 +50,7 @@ class FallbackStore:
         self._disk = disk
         self._memory = memory
         self._max_bytes = max_bytes
-        self._prepare = prepare
-        # Separate for reads and writes, because a full disk can still be read.
-        self._reads, self._writes = Backoff(clock), Backoff(clock)
+        self._calls = DiskCalls(clock, prepare)
         self._used: tuple[MemoryStore, ...] = ()
         """The memory store, if an artifact was ever put there: until then it is not opened."""
         self._pending_keys: OrderedDict[bytes, None] = OrderedDict()
@@ -84,7 +84,7 @@ class FallbackStore:
 
         if _is_larger(artifact.text, self._max_bytes):
             put_on_disk()  # it may fit when compressed, but memory has no space for it
-        elif self._try_disk(self._writes, put_on_disk, False):
+        elif self._calls.attempt_if_due(self._calls.writes, put_on_disk, False):
             for memory in self._used:
                 memory.remove(artifact.id)
             self._move_if_due()
@@ -99,7 +99,7 @@ class FallbackStore:
         self._move_if_due()
         if any(memory.renew(id, fetched_at) for memory in self._used):
             return True
-        return self._try_disk(self._writes, lambda: self._disk.renew(id, fetched_at), False)
+        return self._calls.attempt_if_due(self._calls.writes, lambda: self._disk.renew(id, fetched_at), False)
 
     def remember(self, keys: Iterable[bytes]) -> None:
         url_keys = list(keys)
@@ -108,27 +108,27 @@ class FallbackStore:
             self._disk.remember(url_keys)
             return True
 
-        if not self._try_disk(self._writes, remember_on_disk, False):
+        if not self._calls.attempt_if_due(self._calls.writes, remember_on_disk, False):
             self._add_pending_keys(url_keys)
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
         # Not stored in memory: vectors are large and can be recomputed.
-        self._try_disk(self._writes, lambda: self._disk.keep_vectors(vectors), None)
+        self._calls.attempt_if_due(self._calls.writes, lambda: self._disk.keep_vectors(vectors), None)
 
     def remove(self, *ids: str) -> frozenset[str]:
         in_memory = [memory.remove(*ids) for memory in self._used]
-        return self._call_disk(lambda: self._disk.remove(*ids), self._writes).union(*in_memory)
+        return self._calls.call(lambda: self._disk.remove(*ids), self._calls.writes).union(*in_memory)
 
     def match(self, scope: Scope) -> frozenset[str]:
-        on_disk = self._call_disk(lambda: self._disk.match(scope), self._writes)
+        on_disk = self._calls.call(lambda: self._disk.match(scope), self._calls.writes)
         return on_disk.union(*(memory.match(scope) for memory in self._used))
 
     def add_mark(self, mark: Mark) -> None:
         self._memory.add_mark(mark)
-        self._call_disk(lambda: self._disk.add_mark(mark), self._writes)
+        self._calls.call(lambda: self._disk.add_mark(mark), self._calls.writes)
 
     def last_mark(self) -> Mark:
-        return self._try_disk(self._reads, self._disk.last_mark, self._memory.last_mark())
+        return self._calls.attempt_if_due(self._calls.reads, self._disk.last_mark, self._memory.last_mark())
 
     def remove_traces(self, scope: Scope) -> Traces:
         with self._lock:
@@ -136,18 +136,18 @@ class FallbackStore:
             self._pending_keys.clear()
         for memory in self._used:
             removed = removed.plus(memory.remove_traces(scope))
-        return self._call_disk(lambda: self._disk.remove_traces(scope), self._writes).plus(removed)
+        return self._calls.call(lambda: self._disk.remove_traces(scope), self._calls.writes).plus(removed)
 
     def erase(self) -> None:
-        self._call_disk(self._disk.erase, self._writes)
+        self._calls.call(self._disk.erase, self._calls.writes)
 
     def pin(self, id: str, pinned: bool) -> bool:
         if any(memory.pin(id, pinned) for memory in self._used):
             return True
-        return self._call_disk(lambda: self._disk.pin(id, pinned), self._writes)
+        return self._calls.call(lambda: self._disk.pin(id, pinned), self._calls.writes)
 
     def collect(self) -> int:
-        return sum(memory.collect() for memory in self._used) + self._call_disk(self._disk.collect, self._writes)
+        return sum(memory.collect() for memory in self._used) + self._calls.call(self._disk.collect, self._calls.writes)
 
     # Reads.
 
@@ -160,50 +160,51 @@ class FallbackStore:
     def recent(self, url: str, since: float) -> Artifact | None:
         self._move_if_due()
         in_memory = (memory.recent(url, since) for memory in self._used)
-        on_disk = self._try_disk(self._reads, lambda: self._disk.recent(url, since), None)
+        on_disk = self._calls.attempt_if_due(self._calls.reads, lambda: self._disk.recent(url, since), None)
         return max(filter(None, (*in_memory, on_disk)), key=lambda artifact: artifact.fetched_at, default=None)
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self._move_if_due()
         in_memory = [artifact for memory in self._used for artifact in memory.search(words, limit, filters)]
+        search_disk = partial(self._disk.search, words, limit, filters)
         if not in_memory:  # then the error of a disk that cannot be read must reach the caller
-            return self._call_disk(lambda: self._disk.search(words, limit, filters))
+            return self._calls.call(search_disk)
         nothing: tuple[Artifact, ...] = ()
-        on_disk = self._try_disk(self._reads, lambda: self._disk.search(words, limit, filters), nothing)
+        on_disk = self._calls.attempt_if_due(self._calls.reads, search_disk, nothing)
         merged = (each for pair in zip_longest(in_memory, on_disk) for each in pair if each is not None)
         return tuple({artifact.id: artifact for artifact in merged}.values())[:limit]
 
     def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
-        on_disk = self._call_disk(lambda: self._disk.contains_words(words))
+        on_disk = self._calls.call(lambda: self._disk.contains_words(words))
         in_memory = (memory.contains_words(words) for memory in self._used)
         return tuple(map(any, zip(on_disk, *in_memory, strict=True)))
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
-        on_disk = self._call_disk(lambda: self._disk.list(limit, after))
+        on_disk = self._calls.call(lambda: self._disk.list(limit, after))
         in_memory = (row for memory in self._used for row in memory.list(limit, after))
         rows = {row.id: row for row in (*on_disk, *in_memory)}
         return tuple(sorted(rows.values(), key=lambda row: (-row.fetched_at, row.id))[:limit])
 
     def remembers(self, key: bytes) -> bool:
-        return key in self._pending_keys or self._call_disk(lambda: self._disk.remembers(key))
+        return key in self._pending_keys or self._calls.call(lambda: self._disk.remembers(key))
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        return self._try_disk(self._reads, lambda: self._disk.vectors(keys), {})
+        return self._calls.attempt_if_due(self._calls.reads, lambda: self._disk.vectors(keys), {})
 
     # State.
 
     def stats(self) -> StoreStats:
-        disk = self._try_disk(self._reads, self._disk.stats, None)
+        disk = self._calls.attempt_if_due(self._calls.reads, self._disk.stats, None)
         if disk is None:
             return self._memory.stats()
         return add_stats(disk, self._memory.stats()) if self._used else disk
 
     def verify(self) -> Verification:
-        result = self._call_disk(self._disk.verify)
+        result = self._calls.call(self._disk.verify)
         return replace(result, checked=result.checked + sum(memory.verify().checked for memory in self._used))
 
     def warning(self) -> str:
-        is_degraded = self._reads.is_failing or self._writes.is_failing or self._has_pending()
+        is_degraded = self._calls.reads.is_failing or self._calls.writes.is_failing or self._has_pending()
         return KEPT_IN_MEMORY if is_degraded else self._disk.warning()
 
     def close(self) -> None:
@@ -224,11 +225,11 @@ class FallbackStore:
 
     def _move_if_due(self) -> None:
         """Move a batch from memory to the disk if the disk may be tried now."""
-        if not (self._writes.is_failing or self._has_pending()):
+        if not (self._calls.writes.is_failing or self._has_pending()):
             return
         if self._moving.acquire(blocking=False):
             try:
-                if self._writes.acquire():
+                if self._calls.writes.acquire():
                     self._move_batch()
             finally:
                 self._moving.release()
@@ -258,7 +259,7 @@ class FallbackStore:
             return True
 
         # If memory is empty, this writes nothing, and the next artifact shows whether the disk works.
-        return self._attempt(self._writes, move, False)
+        return self._calls.attempt(self._calls.writes, move, False)
 
     def _move_pin(self, id: str) -> None:
         """Pin an artifact on the disk if it is pinned in memory, unless too much is pinned there."""
@@ -272,93 +273,40 @@ class FallbackStore:
 
     def _next_batch(self) -> tuple[tuple[Artifact, Sequence[Span] | None], ...]:
         """Return the artifacts to move next. Artifacts that the disk rejected come last: they may be too large."""
-        for memory in self._used:
-            if batch := memory.oldest(ARTIFACTS_PER_MOVE, self._rejected_ids):
-                return batch
+        if not self._used:
+            return ()
+        batch = self._memory.oldest(ARTIFACTS_PER_MOVE, self._rejected_ids)
+        if not batch:
             self._rejected_ids.clear()
-            return memory.oldest(ARTIFACTS_PER_MOVE)
-        return ()
+            batch = self._memory.oldest(ARTIFACTS_PER_MOVE)
+        return batch
 
     def _has_pending(self) -> bool:
         return bool(self._pending_keys) or any(memory.has_artifacts() for memory in self._used)
 
-    # Calls of the disk.
+    # Reads of one artifact.
 
     def _read_either(self, read: Callable[[Store], _T]) -> _T:
         """Read from memory, else from the disk. Errors about an artifact that memory dropped include its URL."""
         self._move_if_due()
-        from_memory = self._read_memory(read)
-        if not isinstance(from_memory, KeyholeError):
-            return from_memory
+        with suppress(KeyholeError):
+            return self._read_memory(read)
         try:
-            return self._call_disk(lambda: read(self._disk))
+            return self._calls.call(lambda: read(self._disk))
         except KeyholeError as error:
             disk_error = error
-        # The disk may have adopted an output. If it could not store the output, that is in memory now.
-        from_memory = self._read_memory(read)
-        if not isinstance(from_memory, KeyholeError):
-            return from_memory
-        is_known = disk_error.code not in (Code.UNKNOWN_ARTIFACT, Code.STORE_UNAVAILABLE)
-        raise disk_error if is_known or from_memory.code is Code.UNKNOWN_ARTIFACT else from_memory from None
-
-    def _read_memory(self, read: Callable[[Store], _T]) -> _T | KeyholeError:
-        """Return what `read` returns from memory, or its error."""
-        for memory in self._used:
-            try:
-                return read(memory)
-            except KeyholeError as error:
-                return error
-        return KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
-
-    def _call_disk(self, call: Callable[[], _T], backoff: Backoff | None = None) -> _T:
-        """Return the result of `call`. It is made even while the disk fails, because only the disk has the answer."""
-        backoff = backoff or self._reads
         try:
-            self._prepare_disk()
-            result = call()
+            # The disk may have adopted an output. If it could not store the output, that is in memory now.
+            return self._read_memory(read)
         except KeyholeError as error:
-            # An attempt during a pause must not lengthen the pause.
-            if not backoff.is_failing or error.code is not Code.STORE_UNAVAILABLE:
-                self._record_error(backoff, error)
-            raise
-        self._record_success(backoff)
-        return result
+            is_known = disk_error.code not in (Code.UNKNOWN_ARTIFACT, Code.STORE_UNAVAILABLE)
+            raise disk_error if is_known or error.code is Code.UNKNOWN_ARTIFACT else error from None
 
-    def _try_disk(self, backoff: Backoff, call: Callable[[], _T], default: _T) -> _T:
-        """Return the result of `call`, or `default` if the disk fails or may not be tried yet."""
-        return self._attempt(backoff, call, default) if backoff.acquire() else default
-
-    def _attempt(self, backoff: Backoff, call: Callable[[], _T], default: _T) -> _T:
-        try:
-            self._prepare_disk()
-            result = call()
-        except KeyholeError as error:
-            self._record_error(backoff, error)
-            if error.code is not Code.STORE_UNAVAILABLE:
-                raise
-            return default
-        self._record_success(backoff)
-        return result
-
-    def _prepare_disk(self) -> None:
-        if self._prepare:
-            self._prepare()
-            self._prepare = None
-
-    def _record_error(self, backoff: Backoff, error: KeyholeError) -> None:
-        if error.code is not Code.STORE_UNAVAILABLE:
-            self._record_success(backoff)
-            return
-        if not backoff.is_failing:
-            log.warning("%s; new artifacts are kept in memory until the store works again", error.message)
-        backoff.record_failure()
-
-    def _record_success(self, backoff: Backoff) -> None:
-        if backoff.is_failing:
-            log.warning("the artifact store works again")
-        backoff.record_success()
-        if backoff is self._writes:  # a disk that can be written can be read
-            self._reads.record_success()
+    def _read_memory(self, read: Callable[[Store], _T]) -> _T:
+        """Return the result of `read` for memory. Raises KeyholeError (unknown_artifact) while memory is not used."""
+        if not self._used:
+            raise KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
+        return read(self._memory)
 
 
 def _is_larger(text: str, max_bytes: int) -> bool:

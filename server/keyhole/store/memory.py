@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from keyhole.records import Artifact
 from keyhole.store.base import Clock, Span
-from keyhole.store.sqlite import rows
+from keyhole.store.sqlite import forgetting, rows, space
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.store.sqlite.word_index import decode_spans
 
@@ -27,7 +27,7 @@ class MemoryStore(SqliteStore):
 
     def has_artifacts(self) -> bool:
         """Return whether the store contains any artifact."""
-        return self._database.run(lambda db: bool(rows.list_oldest(db, self._clock() - self._ttl, 1)))
+        return self._database.run(lambda db: bool(space.list_oldest(db, self._clock() - self._ttl, 1)))
 
     def is_pinned(self, id: str) -> bool:
         """Return whether an artifact is in memory and pinned."""
@@ -37,9 +37,9 @@ class MemoryStore(SqliteStore):
         """Return up to `count` artifacts with the ranges that are indexed, least recently read first, without excluded
         ids."""
         since = self._clock() - self._ttl
-        read = self._database.run(lambda db: rows.read_many(db, rows.list_oldest(db, since, count, exclude)))
+        read = self._database.run(lambda db: rows.read_many(db, space.list_oldest(db, since, count, exclude)))
         return tuple((each.artifact, decode_spans(each.row["indexed"])) for each in read if each.artifact)
 
     def discard(self, artifact: Artifact) -> None:
         """Remove an artifact, unless it was put again since `oldest` returned it."""
-        self._database.run(lambda db: rows.discard(db, artifact), write=True)
+        self._database.run(lambda db: forgetting.discard(db, artifact), write=True)

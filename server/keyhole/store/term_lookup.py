@@ -59,3 +59,8 @@ def select_rare(words: Sequence[tuple[str, ...]], counts: Mapping[str, int]) -> 
             break
         chosen += [form for form in forms if counts.get(form)]
     return list(dict.fromkeys(chosen))
+
+
+def find_words(words: Iterable[Word], counts: Mapping[str, int]) -> tuple[bool, ...]:
+    """Return for each word whether any artifact contains it. `counts`: how many artifacts contain each form."""
+    return tuple(any(counts.get(form) for form in ((word,) if isinstance(word, str) else word)) for word in words)

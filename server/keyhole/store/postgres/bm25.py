@@ -19,7 +19,9 @@ K1: Final = 1.2
 B: Final = 0.75
 """BM25's k1 and b, at their usual values, which SQLite's bm25() has too."""
 FREQUENCIES: Final = (1, 2, 3, 4, 6, 9, 14, 25)
-"""The frequencies that posting lists distinguish."""
+"""The frequencies that posting lists distinguish. Their number is a power of two: see `_make_hasher` in search.py."""
+MIN_RARITY: Final = 1e-6
+"""The weight of a term that more than half of the artifacts contain, as in SQLite's bm25()."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,8 @@ def count_terms(words: str) -> Iterator[tuple[str, int]]:
 
 
 def rarity(count: int, total: int) -> float:
-    """Return the weight of a term that `count` of `total` artifacts contain."""
-    return max(1e-6, math.log((total - count + 0.5) / (count + 0.5)))
+    """Return the inverse document frequency of a term that `count` of `total` artifacts contain."""
+    return max(MIN_RARITY, math.log((total - count + 0.5) / (count + 0.5)))
 
 
 def sum_scores(lists: Sequence[PostingList]) -> Mapping[int, float]:

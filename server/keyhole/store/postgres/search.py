@@ -25,7 +25,7 @@ from keyhole.store.postgres.bm25 import (
     sum_scores,
 )
 from keyhole.store.postgres.database import Connection
-from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, list_forms, select_rare
+from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, find_words, list_forms, select_rare
 
 PLANNER_SETTINGS: Final = "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; "
 """Settings of a transaction that searches. Without them the planner prefers to scan all stems, because it does not know
@@ -79,7 +79,7 @@ def search_keys(connection: Connection, words: Sequence[Word], limit: int, scope
 def contains_words(connection: Connection, tenant: UUID, words: Sequence[Word]) -> tuple[bool, ...]:
     """Return for each word whether any artifact contains it."""
     counts = _count_terms(connection, tenant, {term for forms in list_forms(words) for term in forms})
-    return tuple(any(counts.get(form) for form in ((word,) if isinstance(word, str) else word)) for word in words)
+    return find_words(words, counts)
 
 
 def _read_lists(

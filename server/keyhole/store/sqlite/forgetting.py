@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from sqlite3 import Connection
 
+from keyhole.records import Artifact
 from keyhole.store.base import Traces
 from keyhole.store.scope import Scope
 from keyhole.store.sqlite import word_index
@@ -30,6 +31,13 @@ def remove(db: Connection, ids: Sequence[str]) -> frozenset[str]:
     if len(keys) > word_index.MAX_REMOVED and word_index.unknown_share(db) == 1:
         word_index.rebuild(db)  # nothing is left to be indexed
     return frozenset(keys)
+
+
+def discard(db: Connection, artifact: Artifact) -> None:
+    """Delete an artifact without a tombstone, unless it was fetched again."""
+    row = find_row(db, artifact.id)
+    if row is not None and row["fetched_at"] == artifact.fetched_at:
+        drop(db, [row["key"]], tombstones=False)
 
 
 def remove_traces(db: Connection, scope: Scope) -> Traces:

@@ -162,19 +162,6 @@ def read_next(db: Connection, after: int) -> tuple[list[int], list[ReadResult]]:
     return keys, read_many(db, keys)
 
 
-def list_oldest(db: Connection, accessed_since: float, count: int, exclude: Collection[str] = ()) -> list[int]:
-    """Return the keys of the least recently read artifacts, without excluded ids."""
-    sql = f"SELECT key FROM entries WHERE {LIVE} AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY turn LIMIT ?"  # noqa: S608 - constant
-    return [key for (key,) in db.execute(sql, [accessed_since, json.dumps(list(exclude)), count])]
-
-
-def discard(db: Connection, artifact: Artifact) -> None:
-    """Delete an artifact without a tombstone, unless it was fetched again."""
-    row = find_row(db, artifact.id)
-    if row is not None and row["fetched_at"] == artifact.fetched_at:
-        drop(db, [row["key"]], tombstones=False)
-
-
 def require(value: T | None) -> T:
     """Return a part of a ReadResult. Raises KeyholeError (damaged_artifact) for None."""
     if value is None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from keyhole.store.base import Word
 from keyhole.store.filters import Facets, Filters, passes
-from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, TITLE_WEIGHT, list_forms, select_rare
+from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, TITLE_WEIGHT, find_words, list_forms, select_rare
 
 _RANKED: Final = (
     f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {TITLE_WEIGHT}, 1.0), rowid DESC LIMIT ?"  # noqa: S608 - constant
@@ -64,7 +64,7 @@ def _filter_keys(db: sqlite3.Connection, keys: Sequence[int], scope: SearchScope
 def contains_words(db: sqlite3.Connection, words: Sequence[Word]) -> tuple[bool, ...]:
     """Return for each word whether any artifact contains it."""
     counts = _count_terms(db, [term for forms in list_forms(words) for term in forms])
-    return tuple(any(counts.get(form) for form in ((word,) if isinstance(word, str) else word)) for word in words)
+    return find_words(words, counts)
 
 
 def _count_terms(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:

@@ -6,7 +6,8 @@ transaction as the pages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Final
@@ -68,6 +69,12 @@ def choose_evictions(
 def used_bytes(db: Connection) -> int:
     """Return the bytes of the file's used pages."""
     return (_read_pragma(db, "page_count") - _read_pragma(db, "freelist_count")) * _read_pragma(db, "page_size")
+
+
+def list_oldest(db: Connection, accessed_since: float, count: int, exclude: Collection[str] = ()) -> list[int]:
+    """Return the keys of the least recently read artifacts, without excluded ids."""
+    sql = f"SELECT key FROM entries WHERE {LIVE} AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY turn LIMIT ?"  # noqa: S608 - constant
+    return [key for (key,) in db.execute(sql, [accessed_since, json.dumps(list(exclude)), count])]
 
 
 def make_room(db: Connection, limits: StoreLimits, max_count: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
