@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import ApiCall, ApiReply
+from keyhole.fetch.base import ApiCall, ApiReply, FetchOptions
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Page
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve, unused_port
@@ -713,3 +713,22 @@ def test_many_pages_are_fetched_at_once() -> None:
 
     with serve({f"/{n}": response(str(n).encode()) for n in range(20)}) as site:
         assert [page.body for page in asyncio.run(run(site))] == [str(n).encode() for n in range(20)]
+
+
+def test_a_part_of_a_file_is_requested_after_each_redirect_and_uncompressed() -> None:
+    answers = {
+        "/file": response(status="302 Found", Location="/stored"),
+        "/stored": response(b"cdef", "206 Partial Content", Content_Type="application/octet-stream"),
+    }
+
+    async def run(url: str, allowed: str) -> Page:
+        config = Config(allow_private=frozenset({allowed}), ports=ANY_PORT, robots="off")
+        async with HttpFetcher(config, AGENT) as fetcher:
+            return await fetcher.fetch(url, FetchOptions(part=(2, 6)))
+
+    with serve(answers) as site:
+        page = asyncio.run(run(site.url("/file"), site.endpoint))
+    assert (page.status, page.body) == (206, b"cdef")
+    assert {(call.headers["range"], call.headers["accept-encoding"]) for call in site.calls} == {
+        ("bytes=2-5", "identity")
+    }

@@ -21,6 +21,16 @@ class FetchOptions:
     """Returns True if the call accepts a URL. Called for every hop; a refusal raises domain_not_allowed."""
     validators: Validators | None = None
     """Validators of the stored text, which make the request conditional."""
+    part: tuple[int, int] | None = None
+    """The first byte to request and the one after the last, for a part of a file. The page then has status 206."""
+
+    def request_headers(self, url: str) -> dict[str, str]:
+        """Return the headers of a request for `url` that these options add."""
+        headers = self.validators.request_headers(url) if self.validators else {}
+        if self.part:
+            # A compressed response would count its bytes otherwise.
+            headers |= {"Range": f"bytes={self.part[0]}-{self.part[1] - 1}", "Accept-Encoding": "identity"}
+        return headers
 
 
 AllowsDocument = Callable[[str], Awaitable[bool]]

@@ -158,11 +158,11 @@ class HttpFetcher:
 
     async def _fetch_hop(self, url: str, target: Target, options: FetchOptions, deadline: float) -> Page | Target:
         """Return the page, or the target of its redirect."""
-        conditions = options.validators.request_headers(target.url) if options.validators else {}
-        async with self._response(target, ACCEPT, deadline, conditions) as response:
+        added = options.request_headers(target.url)
+        async with self._response(target, ACCEPT, deadline, added) as response:
             if location := redirect_location(response):
                 return resolve_url(target, location)
-            if conditions and response.status_code == NOT_MODIFIED:
+            if added and response.status_code == NOT_MODIFIED:
                 return self._page(url, target, response, b"", cut=False)
             await self._raise_for_challenge(response)
             raise_for_status(response.status_code, response.headers, self._clock())
@@ -182,10 +182,10 @@ class HttpFetcher:
 
     @asynccontextmanager
     async def _response(
-        self, target: Target, accept: str, deadline: float, conditions: Mapping[str, str] = MappingProxyType({})
+        self, target: Target, accept: str, deadline: float, added: Mapping[str, str] = MappingProxyType({})
     ) -> AsyncIterator[Response]:
-        """Open a response within the host's connection limit."""
-        headers = {**self._headers, "Accept": accept, **conditions}
+        """Open a response within the host's connection limit. `added`: further request headers."""
+        headers = {**self._headers, "Accept": accept, **added}
         slot = nullcontext() if target.endpoint in self._unlimited else self._host_limits.slot(target.host, deadline)
         async with slot, self._pages.open(target, headers, deadline) as response:
             yield response
