@@ -331,12 +331,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The failure of one scorer: `missing` of `requested` texts have no score. `instead` names their order."""
+    """The failure of one scorer. `instead` names the order that is used."""
 
     scorer: str
     reason: str
-    missing: int
-    requested: int
     instead: str
 
 

@@ -95,7 +95,7 @@ def test_invalid_toml_is_reported_with_line_and_column() -> None:
 
 
 def test_a_key_inside_a_multi_line_string_is_not_the_line_of_a_setting() -> None:
-    text = 'embed_query_prefix = """\ntimeout = "not this line"\n"""\ntimeout = 0\n'
+    text = 'embed_model = """\ntimeout = "not this line"\n"""\ntimeout = 0\n'
     (fault,) = faults_of(text)
     assert fault.startswith(f"{FILE}:4: timeout='0'")
 

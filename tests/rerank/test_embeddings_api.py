@@ -1,4 +1,4 @@
-"""Texts are embedded in batches with retries; a failed batch has no scores, and vectors are cached in the store."""
+"""Texts are embedded in batches with retries; vectors are kept, also if a batch fails and there is no score."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import Api, ApiCall, ApiReply
-from keyhole.rerank.base import Scores, describe_error
-from keyhole.rerank.embeddings import MAX_REQUESTS, MAX_TEXT_CHARS, Embedder
+from keyhole.rerank.base import describe_error
+from keyhole.rerank.embeddings_api import BATCH_TEXTS, MAX_REQUESTS, EmbeddingsApi
+from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, Embedded
+from keyhole.rerank.vectors import vector_key
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import BrokenStore, Clock
@@ -35,7 +37,7 @@ def score(
     store: Store | None = None,
     sleep: FakeSleep | None = None,
     seconds: float = 10.0,
-) -> Scores:
+) -> tuple[float, ...]:
     """Score texts with an embedder."""
     return with_api(settings, lambda api: embedder(settings, api, store, sleep).score(QUERY, texts, seconds))
 
@@ -48,56 +50,55 @@ def failure(settings: Config, sleep: FakeSleep | None = None, seconds: float = 1
 
 
 def test_texts_are_scored_by_cosine_in_the_order_given(server: Server) -> None:
-    scores = score(embedding_config(server))
-    assert scores.fault == ""
-    same, other, some = (score or 0.0 for score in scores.values)
+    same, other, some = score(embedding_config(server))
     assert same == pytest.approx(1.0)
     assert other < some < same
 
 
 def test_the_query_and_each_batch_are_one_request(server: Server) -> None:
     session = server.session()
-    texts = [f"passage number {n}" for n in range(700)]
-    scores = score(embedding_config(server, session=session), texts)
-    assert None not in scores.values
-    assert sorted(len(call["body"]["input"]) for call in server.requests(session)) == [1, 100, 300, 300]
+    texts = [f"passage number {n}" for n in range(2 * BATCH_TEXTS + 5)]
+    assert len(score(embedding_config(server, session=session), texts)) == len(texts)
+    assert sorted(len(call["body"]["input"]) for call in server.requests(session)) == [1, 5, BATCH_TEXTS, BATCH_TEXTS]
 
 
 def test_texts_are_cut_prefixed_and_sent_once(server: Server) -> None:
     session = server.session()
-    settings = embedding_config(server, session=session, embed_query_prefix="query:", embed_text_prefix="passage:")
+    settings = config(embed_url=server.url("v1/embeddings", session=session), embed_model="multilingual-e5-base")
     score(settings, ["x" * 9_000, "twice", "twice"])
     inputs = sorted((call["body"]["input"] for call in server.requests(session)), key=len)
     assert inputs == [[f"query: {QUERY}"], ["passage: " + "x" * MAX_TEXT_CHARS, "passage: twice"]]
 
 
 def test_the_key_is_sent_as_a_bearer_token_and_not_in_faults(server: Server) -> None:
-    assert None not in score(embedding_config(server, "key", embed_key=KEY)).values
+    assert score(embedding_config(server, "key", embed_key=KEY))
     assert failure(embedding_config(server, "key", embed_key="an0ther")) == "the key is refused (HTTP 401)"
 
 
-def test_a_batch_that_fails_leaves_its_texts_without_a_score(server: Server) -> None:
-    session = server.session()
-    texts = ["first", "second", f"{POISON} third", "fourth", "fifth", "sixth"]
-    scores = score(embedding_config(server, "poison", session, embed_batch=2), texts)
-    assert [score is None for score in scores.values] == [False, False, True, True, False, False]
-    assert scores.fault == "HTTP 500"
+def test_the_vectors_of_good_batches_are_kept_when_another_fails(server: Server) -> None:
+    session, store = server.session(), MemoryStore(Clock())
+    texts = [*[f"text {n}" for n in range(2 * BATCH_TEXTS)], f"{POISON} last"]
+    settings = embedding_config(server, "poison", session)
+    with pytest.raises(KeyholeError) as caught:
+        score(settings, texts, store=store)
+    assert describe_error(caught.value) == "HTTP 500"
     assert len(server.requests(session)) == 1 + 2 + 3, "the query, two good batches, three attempts"
+    assert len(score(settings, texts[:-1], store=store)) == 2 * BATCH_TEXTS
+    assert len(server.requests(session)) == 6, "all vectors were kept"
 
 
-def test_a_batch_that_hangs_leaves_only_its_own_texts_without_a_score(server: Server) -> None:
-    settings = embedding_config(server, "stuck", embed_batch=1)
-    scores = score(settings, [POISON, "well"], seconds=1.0)
-    assert [score is None for score in scores.values] == [True, False]
-    assert scores.fault == "timeout"
+def test_a_batch_that_hangs_ends_with_the_time(server: Server) -> None:
+    texts = [POISON, *[f"text {n}" for n in range(BATCH_TEXTS)]]
+    with pytest.raises(KeyholeError) as caught:
+        score(embedding_config(server, "stuck"), texts, seconds=1.0)
+    assert describe_error(caught.value) == "timeout"
 
 
 def test_a_transient_failure_is_retried_after_increasing_pauses(server: Server) -> None:
     sleep = FakeSleep()
     store = MemoryStore(Clock())
     score(embedding_config(server), ["warm"], store=store)
-    scores = score(embedding_config(server, "twofail", server.session()), ["new"], store=store, sleep=sleep)
-    assert None not in scores.values
+    assert score(embedding_config(server, "twofail", server.session()), ["new"], store=store, sleep=sleep)
     assert sleep.seconds == [0.25, 0.5]
 
 
@@ -105,9 +106,7 @@ def test_the_pause_obeys_retry_after(server: Server) -> None:
     sleep = FakeSleep()
     store = MemoryStore(Clock())
     score(embedding_config(server), ["warm"], store=store)
-    assert (
-        None not in score(embedding_config(server, "busy", server.session()), ["new"], store=store, sleep=sleep).values
-    )
+    assert score(embedding_config(server, "busy", server.session()), ["new"], store=store, sleep=sleep)
     assert sleep.seconds == [7.0]
 
 
@@ -115,8 +114,9 @@ def test_a_pause_that_does_not_fit_the_time_is_not_started(server: Server) -> No
     sleep = FakeSleep()
     store = MemoryStore(Clock())
     score(embedding_config(server), ["warm"], store=store)
-    scores = score(embedding_config(server, "busy", server.session()), ["new"], store=store, sleep=sleep, seconds=5.0)
-    assert scores.fault == "HTTP 429"
+    with pytest.raises(KeyholeError) as caught:
+        score(embedding_config(server, "busy", server.session()), ["new"], store=store, sleep=sleep, seconds=5.0)
+    assert describe_error(caught.value) == "HTTP 429"
     assert sleep.seconds == []
 
 
@@ -158,7 +158,7 @@ def test_cached_vectors_are_read_from_the_store(server: Server) -> None:
     first = score(settings, store=store)
     assert score(settings, store=store) == first
     assert len(server.requests(session)) == 2
-    assert None not in score(settings, [*TEXTS, "one more"], store=store).values
+    assert len(score(settings, [*TEXTS, "one more"], store=store)) == len(TEXTS) + 1
     assert [call["body"]["input"] for call in server.requests(session)[2:]] == [["one more"]]
 
 
@@ -173,18 +173,16 @@ def test_vectors_of_another_model_are_not_reused(server: Server) -> None:
 
 def test_a_store_that_fails_does_not_prevent_scores(server: Server) -> None:
     store = BrokenStore()
-    assert None not in score(embedding_config(server), store=store).values
+    assert len(score(embedding_config(server), store=store)) == len(TEXTS)
     assert store.calls == ["vectors", "keep_vectors"]
 
 
-def test_cached_vectors_of_another_length_give_no_score(server: Server) -> None:
-    from keyhole.rerank.vectors import vector_key
-
+def test_kept_vectors_of_another_length_are_a_fault(server: Server) -> None:
     store = MemoryStore(Clock())
     store.keep_vectors({vector_key("m", TEXTS[1]): b"\0\0\0\0"})
-    scores = score(embedding_config(server), store=store)
-    assert [score is None for score in scores.values] == [False, True, False]
-    assert scores.fault == "vectors of another length"
+    with pytest.raises(KeyholeError) as caught:
+        score(embedding_config(server), store=store)
+    assert describe_error(caught.value) == "vectors of another length"
 
 
 class Gate:
@@ -210,9 +208,9 @@ def test_concurrent_requests_are_limited() -> None:
     gate = Gate()
     api: Api = gate
 
-    async def ask() -> Scores:
-        embedder = Embedder(config(embed_url="http://x.example/", embed_batch=1), api, MemoryStore(Clock()))
-        return await embedder.score("q", [f"text {n}" for n in range(20)], 10)
+    async def ask() -> Embedded:
+        model = EmbeddingsApi(config(embed_url="http://x.example/"), api)
+        return await model.embed("q", [f"text {n}" for n in range(20 * BATCH_TEXTS)], 10)
 
-    assert None not in asyncio.run(ask()).values
+    assert len(asyncio.run(ask()).vectors) == 20 * BATCH_TEXTS + 1
     assert gate.most_open == MAX_REQUESTS

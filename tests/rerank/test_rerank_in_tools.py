@@ -17,7 +17,7 @@ from keyhole.config.config import Config
 from keyhole.fetch.base import Api
 from keyhole.records import Answer, Hit
 from keyhole.rerank.rerank_passages import PassageReranker
-from keyhole.rerank.reranker import Reranker
+from keyhole.rerank.reranker_api import Reranker
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import FakeEngine, page
 from tests.support.loopback import response, serve
@@ -81,10 +81,10 @@ def read(settings: Config) -> Answer:
 def test_every_tool_with_a_query_shows_the_reranked_passage(server: Server, tool: object) -> None:
     assert callable(tool)
     session = server.session()
-    answer = tool(config(rerank_url=server.url("v1/rerank", session=session), rerank_max_chars_per_doc=50))
+    answer = tool(config(rerank_url=server.url("v1/rerank", session=session)))
     assert not answer.is_error
     assert len(server.requests(session)) == 1
-    assert ANSWER in answer.text, "the whole passage, although only its beginning was sent"
+    assert ANSWER in answer.text, "the whole passage"
     assert "lexical order" not in answer.text
 
 
@@ -190,6 +190,6 @@ def test_the_command_line_uses_the_scorers_of_the_environment(server: Server, tm
         )
     assert "Reranker: the key is refused (HTTP 401); order of the embeddings." in run.stdout
     assert ANSWER in json.loads(run.stdout)["text"]
-    assert len(server.requests(session)) == 3, "the query, a batch, the reranker"
+    assert len(server.requests(session)) == 4, "the query, two batches, the reranker"
     assert KEY not in run.stdout + run.stderr
     assert "an0ther" not in run.stdout + run.stderr

@@ -16,12 +16,13 @@ from keyhole.config.config import Config
 from keyhole.fetch.base import Api
 from keyhole.records import Fault, Passage, Ranked
 from keyhole.render.answer import rerank_note
-from keyhole.rerank.base import Scorer, Scores
-from keyhole.rerank.rerank_passages import CALL_MARGIN, PassageReranker, Reranking
-from keyhole.rerank.reranker import Reranker
+from keyhole.rerank.base import Scorer
+from keyhole.rerank.rerank_passages import CALL_MARGIN, PassageReranker, Reranking, list_units
+from keyhole.rerank.reranker_api import MAX_TEXTS, Reranker
 from keyhole.store.base import LOCAL
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock
+from tests.support.local_model import install_model
 from tests.support.scorer_requests import Server, config, embedder, with_api
 from tests.support.scorer_server import POISON
 
@@ -51,27 +52,21 @@ def test_a_reranker_orders_by_its_scores(server: Server) -> None:
 
 def test_only_the_first_candidates_are_sent_and_the_rest_follow_in_order(server: Server) -> None:
     session = server.session()
-    result = rerank(config(rerank_url=server.url("v1/rerank", session=session), rerank_max_docs=3))
-    assert result.order == (2, 0, 1, 3, 4)
-    assert [call["body"]["documents"] for call in server.requests(session)] == [TEXTS[:3]]
-
-
-def test_texts_below_the_threshold_come_last(server: Server) -> None:
-    settings = config(rerank_url=server.url("v1/rerank"), rerank_max_docs=3, rerank_threshold=0.5)
-    assert rerank(settings).order == (2, 3, 4, 0, 1)
+    texts = [*["nothing"] * (MAX_TEXTS - 1), "pump seal", QUERY, "pump"]
+    result = rerank(config(rerank_url=server.url("v1/rerank", session=session)), texts)
+    assert result.order == (MAX_TEXTS - 1, *range(MAX_TEXTS - 1), MAX_TEXTS, MAX_TEXTS + 1)
+    assert [call["body"]["documents"] for call in server.requests(session)] == [texts[:MAX_TEXTS]]
 
 
 def test_the_reranker_scores_the_first_texts_by_embedding(server: Server) -> None:
     session = server.session()
-    settings = config(
-        embed_url=server.url("v1/embeddings"),
-        rerank_url=server.url("v1/rerank", session=session),
-        rerank_max_docs=2,
-    )
-    alone = rerank(config(embed_url=settings.embed_url))
-    assert alone.order != (0, 1, 2, 3, 4)
-    assert rerank(settings).faults == ()
-    assert [call["body"]["documents"] for call in server.requests(session)] == [[TEXTS[at] for at in alone.order[:2]]]
+    settings = config(embed_url=server.url("v1/embeddings"), rerank_url=server.url("v1/rerank", session=session))
+    texts = [*["nothing"] * MAX_TEXTS, "pump seal", QUERY]
+    alone = rerank(config(embed_url=settings.embed_url), texts)
+    assert alone.order != tuple(range(len(texts)))
+    assert rerank(settings, texts).faults == ()
+    sent = [texts[at] for at in alone.order[:MAX_TEXTS]]
+    assert [call["body"]["documents"] for call in server.requests(session)] == [sent]
 
 
 @pytest.mark.parametrize("fault", ["500", "garbage", "fewer", "twice", "nan", "null", "infinity", "401"])
@@ -83,7 +78,7 @@ def test_a_failed_reranker_leaves_the_lexical_order_and_one_line(server: Server,
 
 
 def test_a_timeout_is_reported(server: Server) -> None:
-    result = rerank(config(rerank_url=server.url("v1/rerank", "slow"), rerank_timeout=0.05))
+    result = rerank(config(rerank_url=server.url("v1/rerank", "slow")), seconds=CALL_MARGIN + 0.2)
     assert result.order == (0, 1, 2, 3, 4)
     assert rerank_note(result.faults) == "Reranker: timeout; lexical order."
 
@@ -97,16 +92,15 @@ def test_no_scorer_is_called_within_the_margin_of_the_deadline(server: Server) -
 
 
 def test_a_scorer_times_out_before_the_margin_of_the_deadline(server: Server) -> None:
-    settings = config(rerank_url=server.url("v1/rerank", "slow"), rerank_timeout=60.0)
+    settings = config(rerank_url=server.url("v1/rerank", "slow"))
     assert rerank(settings, seconds=CALL_MARGIN + 0.05).faults[0].reason == "timeout"
 
 
-def test_a_failed_batch_is_counted_and_the_other_texts_move(server: Server) -> None:
-    settings = config(embed_url=server.url("v1/embeddings", "poison"), embed_batch=1)
-    result = rerank(settings, [f"{POISON} one", *["other words"] * 6, QUERY])
-    assert result.order[0] == 0
-    assert result.order.index(7) < result.order.index(6)
-    assert rerank_note(result.faults) == "Embeddings: HTTP 500 for 1 of 8 passages; lexical order for these."
+def test_one_failed_batch_leaves_the_lexical_order(server: Server) -> None:
+    settings = config(embed_url=server.url("v1/embeddings", "poison"))
+    result = rerank(settings, [*["other words"] * 6, QUERY, *["more"] * 30, f"{POISON} last"])
+    assert result.order == tuple(range(38))
+    assert rerank_note(result.faults) == "Embeddings: HTTP 500; lexical order."
 
 
 def test_a_failed_reranker_leaves_the_order_of_the_embeddings(server: Server) -> None:
@@ -117,7 +111,7 @@ def test_a_failed_reranker_leaves_the_order_of_the_embeddings(server: Server) ->
 
 
 def test_two_failures_are_reported_in_one_line() -> None:
-    faults = (Fault("Embeddings", "timeout", 5, 5, "lexical order"), Fault("Reranker", "x", 5, 5, "lexical order"))
+    faults = (Fault("Embeddings", "timeout", "lexical order"), Fault("Reranker", "x", "lexical order"))
     assert rerank_note(faults) == "Embeddings: timeout; lexical order. Reranker: x; lexical order."
     assert rerank_note(()) == ""
 
@@ -142,32 +136,32 @@ class UncallableScorer:
 
     name, limit, seconds = "Uncallable", 5, 1.0
 
-    async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         raise AssertionError
 
-    def rank(self, scores: Sequence[float | None]) -> object:
+    def rank(self, scores: Sequence[float]) -> list[int]:
         raise AssertionError
 
 
 def test_without_candidates_no_scorer_is_called() -> None:
-    reranker = PassageReranker([UncallableScorer()])  # type: ignore[list-item]
+    reranker = PassageReranker([UncallableScorer()])
     assert asyncio.run(reranker.rerank_passages(["", "text"], ((), ()), QUERY, 0.0)) == (((), ()), ())
     assert asyncio.run(reranker.rerank_windows("A text about other things.", QUERY, 0.0)) == ((), ())
 
 
 class RecordingScorer:
-    """A scorer that records the texts it is given, and has no score for them."""
+    """A scorer that records the texts it is given, and then takes too long."""
 
     name, limit, seconds = "Recording", 50, 1.0
 
     def __init__(self) -> None:
         self.texts = ""
 
-    async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         self.texts += "".join(texts)
-        return Scores((None,) * len(texts), "no scores")
+        raise TimeoutError
 
-    def rank(self, scores: Sequence[float | None]) -> object:
+    def rank(self, scores: Sequence[float]) -> list[int]:
         raise AssertionError
 
 
@@ -175,13 +169,24 @@ class RecordingScorer:
 def test_windows_of_the_rest_are_scored_only_if_it_answers_better(query: str, scores_rest: bool) -> None:
     main, rest = "A pump has a seal.\n", "\n# [rest: footer]\n\nThe office is in Lucerne.\n"
     scorer = RecordingScorer()
-    reranker = PassageReranker([scorer])  # type: ignore[list-item]
+    reranker = PassageReranker([scorer])
 
     async def use() -> None:
         await reranker.rerank_windows(main + rest, query, asyncio.get_running_loop().time() + 60, len(main))
 
     asyncio.run(use())
     assert ("Lucerne" in scorer.texts) is scores_rest
+
+
+def test_a_unit_is_a_passage_with_the_headings_above_it() -> None:
+    text = (
+        "# Pumps\n\nAll of them.\n\n## Limits\n\nThe seal holds forty bar in every part of the plant.\n"
+        + "More. " * 400
+    )
+    windows, units = list_units(text, "which pressure does the seal hold", None, (), 3)
+    assert units[0].startswith("Limits\n") or units[0].startswith("## Limits")
+    assert "forty bar" in units[0]
+    assert len(windows) == len(units) <= 3
 
 
 def test_without_settings_no_rerank_module_is_loaded() -> None:
@@ -198,5 +203,12 @@ def test_each_url_in_the_settings_creates_a_reranker(tmp_path: Path) -> None:
         return build(config(home=tmp_path, **settings)).of(LOCAL).reranker
 
     assert build_reranker() is None
+    assert build_reranker(model="off") is None
     assert build_reranker(rerank_url="http://127.0.0.1:9/rerank") is not None
     assert build_reranker(embed_url="http://127.0.0.1:9/v1/embeddings") is not None
+
+
+def test_an_installed_model_creates_a_reranker(tmp_path: Path) -> None:
+    install_model(tmp_path)
+    assert build(config(home=tmp_path)).of(LOCAL).reranker is not None
+    assert build(config(home=tmp_path, model="off")).of(LOCAL).reranker is None

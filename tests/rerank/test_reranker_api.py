@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
 from keyhole.rerank.base import SENT_QUERY_CHARS, describe_error
-from keyhole.rerank.reranker import Reranker, parse_scores
+from keyhole.rerank.reranker_api import MAX_TEXT_CHARS, Reranker, parse_scores
 from tests.support.scorer_requests import Server, config, rerank, with_api
 from tests.support.scorer_server import KEY, overlap
 
@@ -52,10 +52,13 @@ def test_a_server_that_expects_texts_gets_texts_from_then_on(server: Server) -> 
 
 def test_requests_are_bounded_and_leave_out_an_empty_model(server: Server) -> None:
     session = server.session()
-    settings = config(rerank_url=server.url("v1/rerank", session=session), rerank_max_chars_per_doc=60)
-    rerank(settings, "q" * 9_000, ["x" * 9_000, "中" * 61, "\ud800"])
+    settings = config(rerank_url=server.url("v1/rerank", session=session))
+    rerank(settings, "q" * 9_000, ["x" * 9_000, "中" * 900, "\ud800"])
     (call,) = server.requests(session)
-    assert call["body"] == {"query": "q" * SENT_QUERY_CHARS, "documents": ["x" * 60, "中" * 60, "?"]}
+    assert call["body"] == {
+        "query": "q" * SENT_QUERY_CHARS,
+        "documents": ["x" * MAX_TEXT_CHARS, "中" * MAX_TEXT_CHARS, "?"],
+    }
     assert call["key"] == ""
 
 

@@ -32,8 +32,9 @@ def test_a_vector_has_32_bit_floats_and_length_1() -> None:
     assert list(array("f", vector([3, 4.0]))) == pytest.approx([0.6, 0.8])
 
 
-def test_a_missing_vector_has_no_cosine() -> None:
-    assert cosine_similarities(vector([1.0, 0.0]), [None, vector([1.0]), vector([1.0, 0.0])]) == (None, None, 1.0)
+def test_vectors_of_another_length_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"longer|shorter"):
+        cosine_similarities(vector([1.0, 0.0]), [vector([1.0])])
 
 
 def test_the_key_distinguishes_model_and_text() -> None:

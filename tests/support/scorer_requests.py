@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 from keyhole.config.config import Config
 from keyhole.fetch.base import Api
 from keyhole.fetch.client import HttpFetcher
-from keyhole.rerank.embeddings import Embedder
-from keyhole.rerank.reranker import Reranker
+from keyhole.rerank.embeddings_api import EmbeddingsApi
+from keyhole.rerank.reranker_api import Reranker
+from keyhole.rerank.vector_scorer import VectorScorer
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.registry import api_endpoints
@@ -71,11 +72,11 @@ def with_api(config: Config, use: Callable[[Api], Awaitable[Result]]) -> Result:
     return asyncio.run(run())
 
 
-def rerank(config: Config, query: str, texts: Sequence[str], seconds: float = 10.0) -> tuple[float | None, ...]:
+def rerank(config: Config, query: str, texts: Sequence[str], seconds: float = 10.0) -> tuple[float, ...]:
     """Return the scores of a reranker."""
 
-    async def use(api: Api) -> tuple[float | None, ...]:
-        return (await Reranker(config, api).score(query, texts, seconds)).values
+    async def use(api: Api) -> tuple[float, ...]:
+        return await Reranker(config, api).score(query, texts, seconds)
 
     return with_api(config, use)
 
@@ -90,9 +91,9 @@ class FakeSleep:
         self.seconds.append(seconds)
 
 
-def embedder(config: Config, api: Api, store: Store | None = None, sleep: FakeSleep | None = None) -> Embedder:
-    """Return an embedder that does not wait between attempts."""
-    return Embedder(config, api, store or MemoryStore(Clock()), sleep or FakeSleep())
+def embedder(config: Config, api: Api, store: Store | None = None, sleep: FakeSleep | None = None) -> VectorScorer:
+    """Return the scorer of an embeddings API that does not wait between attempts."""
+    return VectorScorer(EmbeddingsApi(config, api, sleep or FakeSleep()), store or MemoryStore(Clock()))
 
 
 def config(**settings: Any) -> Config:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from keyhole.config.config import Config, build_user_agent
 from keyhole.errors import Code, KeyholeError
 from keyhole.runtime.lazy_imports import hidden_modules
+from keyhole.store.home import has_models, home_folder
 
 if TYPE_CHECKING:
     from keyhole.extract.workers.base import Extractor
     from keyhole.fetch.base import Renderer
     from keyhole.fetch.client import HttpFetcher
+    from keyhole.rerank.local import LocalModel
     from keyhole.retrieval.tenants import Tenants
     from keyhole.store.base import Store
     from keyhole.store.stores import Stores
@@ -62,7 +64,19 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
     count = parallel_count(config.engines, engines, config.engine_count)
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
     renderer = _make_renderer(config, fetcher) if config.render == "auto" else None
-    return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config), renderer)
+    model = open_model(config)
+    return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config), renderer, model)
+
+
+def open_model(config: Config) -> LocalModel | None:
+    """Return the local model that the settings select, None without one: its code is then not imported."""
+    home = home_folder(config.home)
+    if config.model == "off" or (config.model == "auto" and not has_models(home)):
+        return None
+    from keyhole.rerank.local import open_local_model
+    from keyhole.rerank.models.folder import ModelsFolder
+
+    return open_local_model(ModelsFolder(home), config.model)
 
 
 def _make_renderer(config: Config, fetcher: HttpFetcher) -> Renderer | None:

@@ -12,6 +12,7 @@ from keyhole.cli.forget_arguments import add_forget
 from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
 from keyhole.cli.look_arguments import add_look
+from keyhole.cli.models.arguments import add_models
 from keyhole.cli.output_arguments import add_bound, add_run, add_shell
 from keyhole.cli.parser import Parser, add_command
 from keyhole.cli.serve_arguments import add_proxy, add_serve
@@ -27,7 +28,7 @@ GROUPS: Final = MappingProxyType(
         "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run", "compact"),
         "the store": ("artifacts", "look", "forget"),
         "the server": ("tokens",),
-        "setting up": ("config", "doctor", "completion", "demo"),
+        "setting up": ("config", "doctor", "models", "completion", "demo"),
     }
 )
 """Groups of commands in the help. A command without a group comes last."""
@@ -65,6 +66,7 @@ def build_parser() -> Parser:
     add_artifacts(commands)
     add_look(commands)
     add_forget(commands)
+    add_models(commands)
     _add_tokens(commands)
     _add_config(commands)
     add_install(commands)

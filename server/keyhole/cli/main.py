@@ -38,6 +38,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "artifacts": "keyhole.cli.artifacts.commands",
         "look": "keyhole.cli.look_command",
         "forget": "keyhole.cli.forget_command",
+        "models": "keyhole.cli.models.commands",
         "tokens": "keyhole.cli.tokens_command",
         "install": "keyhole.cli.install.commands",
         "doctor": "keyhole.cli.doctor.commands",

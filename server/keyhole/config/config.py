@@ -195,29 +195,23 @@ class Config:
     mojeek_key: str = setting(
         "", "key", "API key of the engine mojeek, which is not used without one", parsers.key, secret=True
     )
+    model: str = setting(
+        "auto",
+        "auto, off or a name",
+        "local model that ranks passages by meaning; `auto`: the one that was installed last, if there is one",
+        parsers.model_name,
+    )
+    model_hub: str = setting(
+        "https://huggingface.co",
+        "URL",
+        "where `keyhole models get` downloads from: Hugging Face or a mirror of it",
+        parsers.api_url,
+    )
     rerank_url: str = setting(
         "", "URL", "URL of a /rerank API that reorders the best passages; default: none", parsers.api_url
     )
     rerank_model: str = setting("", "name", "model of the reranker; servers with a single model may not need it", str)
     rerank_key: str = setting("", "text", "bearer token for the reranker", parsers.header_text, secret=True)
-    rerank_max_docs: int = setting(
-        20, "passages", "passages sent to the reranker, best lexical score first", between(1, 1_000, int)
-    )
-    rerank_max_chars_per_doc: int = setting(
-        500,
-        "characters",
-        "characters of each passage sent to the reranker; results contain the whole passage",
-        between(50, 100_000, int),
-    )
-    rerank_threshold: float | None = setting(
-        None,
-        "score",
-        "passages with a lower score of the reranker are placed last; default: none, since scales differ",
-        between(-1e9, 1e9, float),
-    )
-    rerank_timeout: float = setting(
-        10.0, "seconds", "time limit for the reranker, within the deadline of the call", between(0.1, 60, float)
-    )
     embed_url: str = setting(
         "",
         "URL",
@@ -226,19 +220,6 @@ class Config:
     )
     embed_model: str = setting("", "name", "embedding model; servers with a single model may not need it", str)
     embed_key: str = setting("", "text", "bearer token for the embeddings API", parsers.header_text, secret=True)
-    embed_max_docs: int = setting(
-        100, "passages", "passages embedded, best lexical score first", between(1, 100_000, int)
-    )
-    embed_batch: int = setting(300, "texts", "texts per request; some servers accept fewer", between(1, 10_000, int))
-    embed_query_prefix: str = setting(
-        "", "text", "prefix that the model requires before a query, such as `query:`", str
-    )
-    embed_text_prefix: str = setting(
-        "", "text", "prefix that the model requires before a passage, such as `passage:`", str
-    )
-    embed_timeout: float = setting(
-        10.0, "seconds", "time limit for all embeddings, within the deadline of the call", between(0.1, 60, float)
-    )
     keep_outputs: str = setting(
         "on",
         "on or off",

@@ -181,6 +181,13 @@ def api_url(raw: str) -> str:
     return raw
 
 
+def model_name(raw: str) -> str:
+    """Parse `auto`, `off` or the name of a local model."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", raw):
+        raise ValueError("must be `auto`, `off` or a name from `keyhole models`")
+    return raw
+
+
 def http_urls(raw: str) -> tuple[str, ...]:
     """Parse URLs separated by commas or spaces. A comma inside a URL belongs to it."""
     urls = _split_urls(raw)

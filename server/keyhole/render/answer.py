@@ -207,12 +207,7 @@ def error_answer(error: KeyholeError, warning: str = "") -> Answer:
 
 def rerank_note(faults: Sequence[Fault]) -> str:
     """Return a note on the scorers that failed and the order used instead, or "" if none failed."""
-    sentences = []
-    for fault in faults:
-        partly = fault.missing < fault.requested
-        where = f" for {fault.missing} of {fault.requested} passages" if partly else ""
-        sentences.append(f"{fault.scorer}: {fault.reason}{where}; {fault.instead}{' for these' if partly else ''}.")
-    return join_sentences(*sentences)
+    return join_sentences(*(f"{fault.scorer}: {fault.reason}; {fault.instead}." for fault in faults))
 
 
 def caveats(artifact: Artifact, *, brief: bool = False) -> list[str]:

@@ -1,10 +1,9 @@
-"""The interface of scorers, and the HTTP helpers that they share."""
+"""The port of what reranks passages, and what the clients of HTTP APIs share."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
@@ -15,26 +14,8 @@ SENT_QUERY_CHARS: Final = 500
 about 100 characters, and a longer query is usually a pasted page."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """A score for each text, where a higher score is a better match."""
-
-    values: tuple[float | None, ...]
-    """In the order of the texts; None for a text without a score."""
-    fault: str = ""
-    """Why scores are missing, in a few words; "" if all texts have a score."""
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """Positions of scored texts: those to place before the texts without a score, and those to place after them."""
-
-    first: tuple[int, ...]
-    last: tuple[int, ...] = ()
-
-
 class Scorer(Protocol):
-    """A service that scores how well texts answer a query."""
+    """A model that scores how well texts answer a query."""
 
     @property
     def name(self) -> str:
@@ -43,7 +24,7 @@ class Scorer(Protocol):
 
     @property
     def limit(self) -> int:
-        """The maximum of texts to send for one query."""
+        """The maximum of texts to score for one query."""
         ...
 
     @property
@@ -51,17 +32,20 @@ class Scorer(Protocol):
         """The time limit of one call, in seconds."""
         ...
 
-    async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
-        """Score the texts within `seconds`. Raise KeyholeError or TimeoutError if no text has a score."""
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
+        """Return a score for each text, a higher one for a better match.
+
+        All or nothing: raises KeyholeError or TimeoutError if a text has no score after `seconds`.
+        """
         ...
 
-    def rank(self, scores: Sequence[float | None]) -> Order:
-        """Return the order that these scores give to texts. `scores` are in the lexical order of the texts."""
+    def rank(self, scores: Sequence[float]) -> list[int]:
+        """Return the order that these scores give to texts, as positions. `scores` are in the order of the texts."""
         ...
 
 
 def build_request(url: str, key: str, body: dict[str, object]) -> ApiCall:
-    """Build the JSON request for a scorer.
+    """Build the JSON request for an API.
 
     Empty strings are left out, such as `model`: a server with a single model may not need its name.
     """

@@ -13,8 +13,9 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Fault, Ranked
-from keyhole.rerank.base import Scorer, Scores, describe_error
-from keyhole.rerank.fuse import apply_order, list_places, reorder_passages
+from keyhole.rerank.base import Scorer, describe_error
+from keyhole.rerank.fuse import list_places, reorder_passages
+from keyhole.text.page_starts import PageStarts
 
 CALL_MARGIN: Final = 1.0
 """Seconds of a call reserved for selecting and rendering passages: four times as long as the largest page takes."""
@@ -44,20 +45,20 @@ class PassageReranker:
         def passage_text(at: int) -> str:
             source, number = places[at]
             passage = ranked[source][number]
-            return texts[source][passage.start : passage.end]
+            return label_passage(passage.label, texts[source][passage.start : passage.end])
 
         result = await self.rerank(query, len(places), passage_text, until)
         return reorder_passages(ranked, [places[at] for at in result.order]), result.faults
 
     async def rerank_windows(
-        self, text: str, query: str, until: float, main_end: int | None = None
+        self, text: str, query: str, until: float, main_end: int | None = None, pages: PageStarts = ()
     ) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
         """Return the best windows of one text, none if they stay in lexical order, and the faults.
 
-        The windows are those of the text that `cut_to_ranked` returns for this text and `main_end`.
+        The windows are those of the text that `cut_to_ranked` returns for this text, `main_end` and `pages`.
         """
-        windows, passages = await asyncio.to_thread(_list_windows, text, query, main_end, self._max_candidates)
-        result = await self.rerank(query, len(windows), passages.__getitem__, until)
+        windows, units = await asyncio.to_thread(list_units, text, query, main_end, pages, self._max_candidates)
+        result = await self.rerank(query, len(windows), units.__getitem__, until)
         is_lexical = result.order == tuple(range(len(windows)))
         return () if is_lexical else tuple(windows[at] for at in result.order), result.faults
 
@@ -70,35 +71,45 @@ class PassageReranker:
             candidates = order[: scorer.limit]
             left = until - CALL_MARGIN - asyncio.get_running_loop().time()
             scores = await _score(scorer, query, [text(at) for at in candidates], min(scorer.seconds, left))
-            missing = sum(score is None for score in scores.values)
-            if missing:
-                faults.append(Fault(scorer.name, scores.fault, missing, len(candidates), fallback))
-            if missing < len(candidates):
-                order = apply_order(order, scorer.rank(scores.values))
+            if isinstance(scores, str):
+                faults.append(Fault(scorer.name, scores, fallback))
+            else:
+                order[: len(candidates)] = [candidates[at] for at in scorer.rank(scores)]
                 fallback = f"order of the {scorer.name.lower()}"
         return Reranking(tuple(order), tuple(faults))
 
 
-async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: float) -> Scores:
-    """Score the texts. If the scorer fails, all scores are None."""
-    none = (None,) * len(texts)
+async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...] | str:
+    """Return the scores of the texts, or why there are none."""
     if seconds <= 0:
-        return Scores(none, "no time left")
+        return "no time left"
     try:
         return await scorer.score(query, texts, seconds)
     except KeyholeError as error:
-        return Scores(none, describe_error(error))
+        return describe_error(error)
     except TimeoutError:
-        return Scores(none, str(Code.TIMEOUT))
+        return str(Code.TIMEOUT)
 
 
-def _list_windows(text: str, query: str, main_end: int | None, count: int) -> tuple[list[int], list[str]]:
-    """Return the first `count` windows in lexical order, with their texts."""
+def list_units(
+    text: str, query: str, main_end: int | None, pages: PageStarts, count: int
+) -> tuple[list[int], list[str]]:
+    """Return the first `count` windows in lexical order, none if no word matches, and what is scored of each.
+
+    A model misreads a passage without the headings and carriers above it.
+    """
     from keyhole.passages import cut_to_ranked, score_text
+    from keyhole.passages.labels import gap_label
     from keyhole.passages.order import order_windows
 
-    text, main_end = cut_to_ranked(text, main_end, query)
-    scored = score_text(text, query, main_end)
+    text, main_end = cut_to_ranked(text, main_end, query, pages)
+    scored = score_text(text, query, main_end, pages)
     windows = list(islice(order_windows(scored), count)) if scored.stages else []
     index = scored.index
-    return windows, [text[index.starts[window] : index.end(window)] for window in windows]
+    units = [label_passage(gap_label(index, each), text[index.starts[each] : index.end(each)]) for each in windows]
+    return windows, units
+
+
+def label_passage(label: str, passage: str) -> str:
+    """Return a passage with its label on the line above."""
+    return "\n".join(part for part in (label.strip(), passage.strip()) if part)

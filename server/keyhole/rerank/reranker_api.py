@@ -13,8 +13,6 @@ from keyhole.config.config import Config
 from keyhole.fetch.base import Api, ApiCall
 from keyhole.rerank.base import (
     SENT_QUERY_CHARS,
-    Order,
-    Scores,
     build_request,
     check_status,
     malformed_response,
@@ -22,6 +20,12 @@ from keyhole.rerank.base import (
 )
 from keyhole.rerank.fuse import order_by_score
 
+MAX_TEXTS: Final = 20
+"""Texts that are sent for one query. The APIs are priced and timed by text."""
+MAX_TEXT_CHARS: Final = 500
+"""Characters of a text that are sent; results contain the whole passage. Passages have about 300."""
+TIME_LIMIT: Final = 10.0
+"""Seconds for one call, within the deadline of the tool's call."""
 MAX_SCORE: Final = 1e300
 """A bound above all real scores. The comparison with it also rejects infinity and NaN."""
 
@@ -30,17 +34,17 @@ class Reranker:
     """The reranker that the settings name."""
 
     name = "Reranker"
+    limit = MAX_TEXTS
+    seconds = TIME_LIMIT
 
     def __init__(self, config: Config, api: Api) -> None:
         self._config = config
         self._api = api
         self._use_texts_field = False
-        self.limit = config.rerank_max_docs
-        self.seconds = config.rerank_timeout
 
-    async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         """Score each text. Raise KeyholeError, or TimeoutError after `seconds`."""
-        texts = [text[: self._config.rerank_max_chars_per_doc] for text in texts]
+        texts = [text[:MAX_TEXT_CHARS] for text in texts]
         async with asyncio.timeout(seconds):
             reply = await self._api.send(self._request(query[:SENT_QUERY_CHARS], texts))
             if reply.status == 422 and not self._use_texts_field and b"texts" in reply.body:
@@ -48,11 +52,11 @@ class Reranker:
                 self._use_texts_field = True
                 reply = await self._api.send(self._request(query[:SENT_QUERY_CHARS], texts))
         check_status(reply)
-        return Scores(parse_scores(parse_json(reply.body), len(texts)))
+        return parse_scores(parse_json(reply.body), len(texts))
 
-    def rank(self, scores: Sequence[float | None]) -> Order:
-        """Order the texts by score; texts below the threshold go last."""
-        return order_by_score(scores, self._config.rerank_threshold)
+    def rank(self, scores: Sequence[float]) -> list[int]:
+        """Order the texts by score alone: a model that reads query and text together ranks better than words do."""
+        return order_by_score(scores)
 
     def _request(self, query: str, texts: Sequence[str]) -> ApiCall:
         """Build the request for all scores.

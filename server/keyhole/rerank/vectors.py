@@ -46,13 +46,13 @@ def parse_vectors(answer: Any, count: int) -> list[bytes]:
     return [vectors[index] for index in range(count)]
 
 
-def cosine_similarities(query: bytes, vectors: Sequence[bytes | None]) -> tuple[float | None, ...]:
-    """Return the cosine of each vector with the query's; None for a missing vector or one of another length."""
+def cosine_similarities(query: bytes, vectors: Sequence[bytes]) -> tuple[float, ...]:
+    """Return the cosine of each vector with the query's. All have length 1.
+
+    Raises ValueError if a vector has another number of dimensions.
+    """
     query_vector = array("f", query)
-    return tuple(
-        None if vector is None or len(vector) != len(query) else sum(map(mul, query_vector, array("f", vector)))
-        for vector in vectors
-    )
+    return tuple(sum(x * y for x, y in zip(query_vector, array("f", vector), strict=True)) for vector in vectors)
 
 
 def _parse_unit_vector(values: Any) -> bytes:

@@ -37,6 +37,7 @@ from keyhole.retrieval.text_answer import (
 from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Clock, Store
 from keyhole.store.calls.base import CallLog
+from keyhole.text.page_starts import PAGES, parse_page_starts
 from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
@@ -213,7 +214,10 @@ class Retrieval:
         # A text that fits the budget has few passages, and all that match can be shown.
         if not self.reranker or not query or call.budget.allows(artifact.main):
             return (), ""
-        preferred, faults = await self.reranker.rerank_windows(artifact.text, query, call.deadline, artifact.main_end)
+        pages = parse_page_starts(artifact.note(PAGES))
+        preferred, faults = await self.reranker.rerank_windows(
+            artifact.text, query, call.deadline, artifact.main_end, pages
+        )
         return preferred, rerank_note(faults)
 
     async def _rank(self, call: Call, found: FoundSources, phrasings: Sequence[str]) -> tuple[Ranked | None, str]:

@@ -25,6 +25,8 @@ from keyhole.store.stores import Stores
 from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
+    from keyhole.rerank.base import Scorer
+    from keyhole.rerank.local import LocalModel
     from keyhole.rerank.rerank_passages import PassageReranker
 
 MAX_OPEN: Final = 64
@@ -51,6 +53,8 @@ class Tenants:
     clock: Clock
     extractor: Extractor
     renderer: Renderer | None = None
+    model: LocalModel | None = None
+    """The local model of all tenants; each tenant's store keeps its own vectors."""
     pending: PendingReads = field(default_factory=PendingReads)
     _recent: OrderedDict[str, Retrieval] = field(default_factory=OrderedDict)
     _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
@@ -94,7 +98,7 @@ class Tenants:
 
     def _create(self, tenant: str) -> Retrieval:
         store, secret = self.stores.for_tenant(tenant)
-        reranker = _make_reranker(self.config, self.network, store)
+        reranker = _make_reranker(self.config, self.network, store, self.model)
         retrieval = Retrieval(
             self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker,
             renderer=self.renderer, recording=self._recording(tenant), pending=self.pending,
@@ -124,14 +128,18 @@ def _close_in_thread(close: Sequence[Callable[[], None]]) -> None:
     Thread(target=lambda: [each() for each in close], daemon=True).start()
 
 
-def _make_reranker(config: Config, api: Api, store: Store) -> PassageReranker | None:
+def _make_reranker(config: Config, api: Api, store: Store, model: LocalModel | None) -> PassageReranker | None:
     """Return the reranker with the configured scorers, embeddings first; None if none is configured."""
-    if not (config.rerank_url or config.embed_url):
+    if not (model or config.rerank_url or config.embed_url):
         return None
-    from keyhole.rerank.embeddings import Embedder
+    from keyhole.rerank.embeddings_api import EmbeddingsApi
     from keyhole.rerank.rerank_passages import PassageReranker
-    from keyhole.rerank.reranker import Reranker
+    from keyhole.rerank.reranker_api import Reranker
+    from keyhole.rerank.vector_scorer import VectorScorer
 
-    embedder = [Embedder(config, api, store)] if config.embed_url else []
-    reranker = [Reranker(config, api)] if config.rerank_url else []
-    return PassageReranker([*embedder, *reranker])
+    scorers: list[Scorer] = [VectorScorer(EmbeddingsApi(config, api), store)] if config.embed_url else []
+    if model:
+        from keyhole.rerank.local import make_local_scorer
+
+        scorers.append(make_local_scorer(model, store))
+    return PassageReranker([*scorers, *([Reranker(config, api)] if config.rerank_url else [])])

@@ -23,7 +23,9 @@ WRITE_CHECKS, WRITE_PAUSE = 100, 0.02
 milliseconds, on a slow disk tenths of a second."""
 WRITE_AGE = 10.0
 """Seconds after its last change from which an empty secret counts as damaged: its server ended before writing it."""
-_OWN_PREFIXES = (*SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool", "forgotten")
+MODELS_FOLDER = "models"
+"""The folder of the local models, in the home folder."""
+_OWN_PREFIXES = (*SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool", "forgotten", MODELS_FOLDER)
 """Prefixes of the names that Keyhole creates in its home folder."""
 
 
@@ -34,6 +36,11 @@ def home_folder(configured: Path | None) -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("keyhole", appauthor=False)
+
+
+def has_models(home: Path) -> bool:
+    """Return whether a local model may be installed."""
+    return (home / MODELS_FOLDER).is_dir()
 
 
 def boundary_secret(folder: Path) -> bytes:

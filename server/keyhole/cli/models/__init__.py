@@ -1,0 +1,1 @@
+"""`keyhole models`: install, list, verify and remove local models."""

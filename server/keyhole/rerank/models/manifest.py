@@ -1,0 +1,149 @@
+"""The manifest of a local model: its kind, its files with their digests, and how its inputs are written. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+from keyhole.errors import Code, KeyholeError
+
+WEIGHTS: Final = "model.onnx"
+TOKENIZER: Final = "tokenizer.json"
+FILE_NAMES: Final = (WEIGHTS, TOKENIZER)
+"""The files of a model in its folder, as Hugging Face's Optimum writes them."""
+MAX_NAME_CHARS: Final = 64
+MAX_TOKENS: Final = 8_192
+"""Greatest length of an input in tokens. Small models read 128 to 512, the longest ones 8,192."""
+DEFAULT_TOKENS: Final = 512
+
+_NAME: Final = re.compile(rf"[a-z0-9][a-z0-9._-]{{0,{MAX_NAME_CHARS - 1}}}")
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class Kind(StrEnum):
+    """What a model computes."""
+
+    EMBEDDING = "embedding"
+    """A vector for each text; a text answers a query if their vectors are near."""
+    LATE_INTERACTION = "late-interaction"
+    """A vector for each token; each token of the query is compared with all tokens of a text (Khattab and Zaharia,
+    "ColBERT", SIGIR 2020)."""
+    CROSS_ENCODER = "cross-encoder"
+    """A score for a query and a text that are read together."""
+
+
+class Pooling(StrEnum):
+    """How an embedding is made from the vectors of the tokens."""
+
+    MEAN = "mean"
+    CLS = "cls"
+    """The vector of the first token."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A file of a model. `url`: its address on a hub, without scheme and host; "" if it was copied from a folder."""
+
+    name: str
+    sha256: str
+    size: int
+    """Bytes."""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Everything that is needed to verify a model and to write its inputs."""
+
+    name: str
+    kind: Kind
+    files: tuple[ModelFile, ...]
+    licence: str = "unknown"
+    source: str = ""
+    """Where the model and its digests come from."""
+    query_prefix: str = ""
+    text_prefix: str = ""
+    pooling: Pooling = Pooling.MEAN
+    max_tokens: int = DEFAULT_TOKENS
+    installed_at: float = 0.0
+    """Unix time; 0 if it is not installed."""
+    passage_ms: float = 0.0
+    """Milliseconds for one passage on this machine, measured after the installation; 0 if it was not measured."""
+
+    @property
+    def size(self) -> int:
+        """The size of all files in bytes."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def identity(self) -> str:
+        """What determines a vector besides the text: the weights, the tokenizer, and how inputs are made."""
+        digests = [file.sha256 for file in self.files]
+        return "|".join((*digests, self.kind, self.pooling, self.query_prefix, self.text_prefix))
+
+
+class Prefixes(NamedTuple):
+    """What an embedding model expects before a query and before a text: it was trained so, and few users know it."""
+
+    query: str = ""
+    text: str = ""
+
+
+_FAMILIES: Final = (
+    # The cards of these models on Hugging Face. A longer name comes before a shorter one that it contains.
+    ("e5-mistral", Prefixes("Instruct: Given a question, retrieve passages that answer it\nQuery: ")),
+    ("e5-large-instruct", Prefixes("Instruct: Given a question, retrieve passages that answer it\nQuery: ")),
+    ("e5", Prefixes("query: ", "passage: ")),
+    ("nomic-embed", Prefixes("search_query: ", "search_document: ")),
+    ("bge-small-en", Prefixes("Represent this sentence for searching relevant passages: ")),
+    ("bge-base-en", Prefixes("Represent this sentence for searching relevant passages: ")),
+    ("bge-large-en", Prefixes("Represent this sentence for searching relevant passages: ")),
+    ("mxbai-embed", Prefixes("Represent this sentence for searching relevant passages: ")),
+    ("snowflake-arctic-embed-l-v2", Prefixes("query: ")),
+    ("snowflake-arctic-embed-m-v2", Prefixes("query: ")),
+    ("snowflake-arctic-embed2", Prefixes("query: ")),
+    ("snowflake-arctic-embed", Prefixes("Represent this sentence for searching relevant passages: ")),
+    ("embeddinggemma", Prefixes("task: search result | query: ", "title: none | text: ")),
+)
+
+
+def find_prefixes(model: str) -> Prefixes:
+    """Return the prefixes of a model by its name; empty for a family that needs none or is not known."""
+    name = model.lower()
+    return next((prefixes for family, prefixes in _FAMILIES if family in name), Prefixes())
+
+
+def check_name(name: str) -> str:
+    """Return the name of a model. Raises KeyholeError (invalid_argument) if it cannot be the name of a folder."""
+    if not _NAME.fullmatch(name):
+        message = f"{name[:MAX_NAME_CHARS]!r} is no name of a model: use small letters, digits, dots and hyphens"
+        raise KeyholeError(Code.INVALID_ARGUMENT, message)
+    return name
+
+
+def format_manifest(manifest: Manifest) -> str:
+    """Return a manifest as JSON."""
+    return json.dumps(asdict(manifest), indent=2, ensure_ascii=False) + "\n"
+
+
+def parse_manifest(text: str) -> Manifest:
+    """Parse a manifest that `format_manifest` wrote. Raises KeyholeError (invalid_argument)."""
+    try:
+        row = json.loads(text)
+        manifest = _from_row(row)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"the model's manifest is malformed: {error}") from None
+    return manifest
+
+
+def _from_row(row: dict[str, Any]) -> Manifest:
+    files = tuple(ModelFile(**file) for file in row["files"])
+    if {file.name for file in files} != set(FILE_NAMES) or not all(_DIGEST.fullmatch(file.sha256) for file in files):
+        raise ValueError(f"it must list {' and '.join(FILE_NAMES)} with their SHA-256")
+    if not 0 < row["max_tokens"] <= MAX_TOKENS:
+        raise ValueError(f"max_tokens must be 1 to {MAX_TOKENS:,}")
+    kind, pooling = Kind(row["kind"]), Pooling(row["pooling"])
+    return Manifest(**{**row, "files": files, "kind": kind, "pooling": pooling})

