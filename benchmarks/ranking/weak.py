@@ -1,35 +1,46 @@
 """Measure and fit the judgement whether a page contains the answer (passages/strength.py).
 
-Run `python -m benchmarks.ranking.weak DATA [--split dev]`. DATA is a folder as in answers.py; beside it, the questions
-about manuals of benchmarks/search/web and benchmarks/ranking/own_questions are asked. Each question is asked of its own
-page and of another page of the same collection without the answer. Prints, as Markdown, the share of matches flagged as
-weak on wrong and on right pages by kind of page: with the committed constants, and with constants that are fitted on
-the other kinds. Then it prints the constants fitted on all kinds.
+Run `python -m benchmarks.ranking.weak DATA [--split dev] [--model NAME] [--questions N]`. DATA is a folder as in
+answers.py; beside it, the questions about manuals of benchmarks/search/web and benchmarks/ranking/own_questions are
+asked. Each question is asked of its own page and of another page of the same collection without the answer. Prints, as
+Markdown, the share of matches flagged as weak on wrong and on right pages by kind of page: with the committed
+constants, and with constants that are fitted on the other kinds. Then it prints the constants fitted on all kinds. With a model (packaged_models.py), a missing name and
+the similarities of the first passages are further evidence.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import random
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass
+from heapq import nlargest
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.ranking.answers import Example, group_of, load, remove_white_space
 from benchmarks.ranking.own_questions.documents import load_questions as load_own_questions
+from benchmarks.ranking.packaged_models import SECONDS, make_scorer
 from benchmarks.search.web import corpus
 from keyhole import extract
 from keyhole.passages import score_text
 from keyhole.passages.strength import FITTED, WEAK_STRENGTH, lacks_names, measure_evidence
+from keyhole.rerank.rerank_passages import list_units
+from keyhole.store.memory import MemoryStore
 
-QUESTIONS = 150
-"""Questions of a collection that are asked at most."""
+Similarities = Callable[[str, str], tuple[float, ...]]
+"""Returns the evidence of a model for a text and a question."""
+
 ALARMS = 0.03
 """Share of right pages that a fit flags, of its own examples. On other kinds of pages it flags a little more."""
+JUDGED_TEXTS, BEST_TEXTS = 12, 3
+"""Passages whose similarities are measured, and those whose mean is the similarity of the page."""
 STEPS = 12
 """Newton's method converges in fewer steps."""
 RIDGE = 1e-6
@@ -51,19 +62,26 @@ class Case:
 def main() -> int:
     """Measure and print the tables."""
     arguments = _arguments()
-    cases = [case for examples in _collections(arguments.data, arguments.split) for case in ask(examples)]
+    measure = similarities_of(arguments.model) if arguments.model else None
+    cases = [
+        case
+        for examples in _collections(arguments.data, arguments.split)
+        for case in ask(examples[: arguments.questions], measure)
+    ]
     kinds = sorted({case.kind for case in cases})
     committed = (FITTED[0], *astuple(FITTED[1]))
     threshold = float(np.log(WEAK_STRENGTH / (1 - WEAK_STRENGTH)))
     others = {kind: fit([case for case in cases if case.kind != kind]) for kind in kinds}
-    print("| kind | right pages | wrong pages | flagged, right | flagged, wrong | fitted on others, right | wrong |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    before = "" if measure else " flagged, right | flagged, wrong |"
+    print(f"| kind | right pages | wrong pages |{before} fitted on others, right | wrong |")
+    print("|---|---:|---:|---:|---:|" + ("" if measure else "---:|---:|"))
     rows = []
     for kind in kinds:
         right, wrong = (
             [case for case in cases if case.kind == kind and case.is_right is side] for side in (True, False)
         )
-        shares = [share(side, *model) for model in ((committed, threshold), others[kind]) for side in (right, wrong)]
+        fitted = [] if measure else [(committed, threshold)]
+        shares = [share(side, *model) for model in (*fitted, others[kind]) for side in (right, wrong)]
         rows.append(shares)
         print(f"| {kind} | {len(right)} | {len(wrong)} | {_cells(shares)} |")
     print(f"| mean of the kinds | | | {_cells(np.mean(rows, axis=0))} |")
@@ -73,12 +91,25 @@ def main() -> int:
     return 0
 
 
-def ask(examples: list[Example]) -> Iterator[Case]:
+def similarities_of(name: str) -> Similarities:
+    """Return the function that measures the similarities of a text to a question with a model."""
+    scorer = make_scorer(name, MemoryStore(time.time), JUDGED_TEXTS)
+
+    def measure(text: str, question: str) -> tuple[float, ...]:
+        _, units = list_units(text, question, None, (), JUDGED_TEXTS)
+        scores = asyncio.run(scorer.score(question, units, SECONDS))
+        best = mean(nlargest(BEST_TEXTS, scores))
+        return best, best - mean(scores)
+
+    return measure
+
+
+def ask(examples: list[Example], measure: Similarities | None) -> Iterator[Case]:
     """Ask each question of a collection of its page, and of another page of the collection without the answer."""
     chance = random.Random(3)
     pages = {example.doc_id: example.text for example in examples}
     kind = examples[0].dataset
-    for example in examples[:QUESTIONS]:
+    for example in examples:
         right = example.text
         others = [text for text in pages.values() if not _contains(text, example)]
         if len(pages) == 1:
@@ -89,17 +120,20 @@ def ask(examples: list[Example]) -> Iterator[Case]:
                 continue
             right = with_answer[0]
             others = [half for half in halves if half != right]
-        yield gather(kind, True, right, example.question)
+        yield gather(kind, True, right, example.question, measure)
         if others:
-            yield gather(kind, False, chance.choice(others), example.question)
+            yield gather(kind, False, chance.choice(others), example.question, measure)
 
 
-def gather(kind: str, is_right: bool, text: str, question: str) -> Case:
+def gather(kind: str, is_right: bool, text: str, question: str, measure: Similarities | None) -> Case:
     """Return the evidence of a question for a page."""
     scored = score_text(text, question)
     if not scored.stages:
         return Case(kind, is_right, None)
-    return Case(kind, is_right, astuple(measure_evidence(scored)), lacks_names(scored))
+    evidence, is_lacking = astuple(measure_evidence(scored)), lacks_names(scored)
+    if measure:
+        return Case(kind, is_right, (*evidence, float(is_lacking), *measure(text, question)))
+    return Case(kind, is_right, evidence, is_lacking)
 
 
 def fit(cases: list[Case]) -> tuple[tuple[float, ...], float]:
@@ -188,6 +222,8 @@ def _cells(shares: Iterable[float]) -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the judgement whether a page contains the answer.")
     parser.add_argument("data", type=Path, help="folder with SPLIT.docs.jsonl.gz and SPLIT.qa.jsonl.gz")
+    parser.add_argument("--model", help="a model whose similarities are evidence, as in packaged_models.py")
+    parser.add_argument("--questions", type=int, default=150, help="questions asked of a collection, default 150")
     parser.add_argument("--split", default="dev", help="dev to tune on, test to report; default dev")
     return parser.parse_args()
 

@@ -3,6 +3,7 @@
 `--postgresql` starts a temporary PostgreSQL server and asks its store the same questions; the times are then those of
 the clock, because the work is that of another process. `--tantivy` asks an index of that engine, which must be
 installed (`pip install tantivy`), with the same terms. `--generated` adds artifacts of `benchmarks.search.stored`.
+`--model` repeats the whole search with a local model, named as in benchmarks/ranking/packaged_models.py.
 
 DATA is a folder as in answers.py: its documents are stored, and two questions about each are asked. PAGES are files
 with a JSON object on each line, with `url` and `html`; their pages are stored, too. Prints in which share of the
@@ -26,12 +27,15 @@ from random import Random
 from typing import Any, NamedTuple, cast
 from uuid import UUID
 
+from benchmarks.ranking.packaged_models import SECONDS, make_scorer
 from benchmarks.search.stored_texts import generate_artifacts, insert_generated, load_books
 from keyhole import extract
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.passages.stems import index_terms, query_words
 from keyhole.records import Artifact
+from keyhole.rerank.rerank_passages import PassageReranker
+from keyhole.rerank.vector_scorer import MAX_TEXTS
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Store
 from keyhole.store.postgres.database import NO_TENANT, Database
@@ -66,6 +70,7 @@ def main() -> int:
     parser.add_argument("--postgresql", action="store_true", help="search in PostgreSQL too")
     parser.add_argument("--generated", type=int, default=0, metavar="COUNT", help="store generated artifacts too")
     parser.add_argument("--tantivy", action="store_true", help="search with tantivy too")
+    parser.add_argument("--model", help="search with a local model too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         kept = options.folder or Path(folder)
@@ -81,6 +86,9 @@ def main() -> int:
         questions = list(read_questions(options.data))
         print(measure("store", questions, store_search(store), time.process_time))
         print(measure("whole search", questions, whole_search(store), time.process_time))
+        if options.model:
+            reranker = PassageReranker([make_scorer(options.model, store, MAX_TEXTS)])
+            print(measure("with a model", questions, whole_search(store, reranker), time.process_time))
         if options.tantivy:
             print(measure("tantivy", questions, tantivy_search(store), time.process_time))
         if options.postgresql:
@@ -198,10 +206,12 @@ def tantivy_search(filled: SqliteStore) -> Callable[[str], list[str]]:
     return search
 
 
-def whole_search(store: Store) -> Callable[[str], list[str]]:
+def whole_search(store: Store, reranker: PassageReranker | None = None) -> Callable[[str], list[str]]:
     """Return the function that searches the store as the tool does, and returns the ids of its sources in order."""
     unused = cast("Any", None)
-    product = Retrieval(Config(), unused, store, Panel([]), b"s" * 32, lambda: NOW, unused)
+    product = Retrieval(
+        Config(search_timeout=SECONDS), unused, store, Panel([]), b"s" * 32, lambda: NOW, unused, reranker
+    )
 
     def search(text: str) -> list[str]:
         answer = asyncio.run(product.search(text, scope="stored", max_results=10))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from threading import Lock
@@ -92,6 +94,7 @@ class LocalModel:
         if self._lock.acquire(blocking=False):
             self._loaded = None
             self._lock.release()
+            return_free_memory()
 
 
 class LocalEmbeddings:
@@ -159,6 +162,12 @@ def make_local_scorer(model: LocalModel, store: Store) -> Scorer:
     if model.manifest.kind is Kind.EMBEDDING:
         return VectorScorer(LocalEmbeddings(model), store)
     return LocalPairs(model)
+
+
+def return_free_memory() -> None:
+    """Return freed memory to the operating system: the allocator of Linux keeps most of what a model took."""
+    with suppress(AttributeError, OSError, TypeError):  # other systems, and other allocators of Linux
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _score_pair(query: str) -> Callable[[Inference, str], float]:
