@@ -4,8 +4,8 @@ Run `python -m benchmarks.ranking.weak DATA [--split dev] [--model NAME] [--ques
 answers.py; beside it, the questions about manuals of benchmarks/search/web and benchmarks/ranking/own_questions are
 asked. Each question is asked of its own page and of another page of the same collection without the answer. Prints, as
 Markdown, the share of matches flagged as weak on wrong and on right pages by kind of page: with the committed
-constants, and with constants that are fitted on the other kinds. Then it prints the constants fitted on all kinds. With a model (packaged_models.py), a missing name and
-the similarities of the first passages are further evidence.
+constants, and with constants that are fitted on the other kinds. Then it prints the constants fitted on all kinds. With
+a model (packaged_models.py), a missing name and the similarities of the first passages are further evidence.
 """
 
 from __future__ import annotations
