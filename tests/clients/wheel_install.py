@@ -23,6 +23,7 @@ VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 EXTRAS = {
     "office": ("mammoth", "pptx", "openpyxl"),
     "hosted": ("psycopg", "psycopg_pool", "prometheus_client", "opentelemetry.sdk"),
+    "semantic": ("onnxruntime", "tokenizers", "numpy"),
 }
 """The extras that error messages mention, with the modules that each installs."""
 

@@ -109,14 +109,14 @@ def test_the_package_has_both_entry_points() -> None:
 def test_every_dependency_has_an_upper_bound() -> None:
     calendar = {"certifi"}  # its versions are dates
     extras = PROJECT["optional-dependencies"]
-    wanted = [*PROJECT["dependencies"], *extras["office"], *extras["hosted"]]
+    wanted = [*PROJECT["dependencies"], *extras["office"], *extras["hosted"], *extras["semantic"]]
     assert not [need for need in wanted if "<" not in need and re.split(r"[^\w-]", need)[0] not in calendar]
 
 
 def test_every_extra_that_a_message_names_exists() -> None:
     code = "".join(path.read_text("utf-8") for path in (ROOT / "server").rglob("*.py"))
     named = {extra for group in re.findall(r"extra \[([\w,]+)\]", code) for extra in group.split(",")}
-    assert {"office", "hosted"} <= named <= set(PROJECT["optional-dependencies"])
+    assert {"office", "hosted", "semantic"} <= named <= set(PROJECT["optional-dependencies"])
 
 
 @pytest.mark.parametrize("path", listings.FILES, ids=lambda path: path.name)
