@@ -96,7 +96,7 @@ def similarities_of(name: str) -> Similarities:
     scorer = make_scorer(name, MemoryStore(time.time), JUDGED_TEXTS)
 
     def measure(text: str, question: str) -> tuple[float, ...]:
-        _, units = list_units(text, question, None, (), JUDGED_TEXTS)
+        _, units, _ = list_units(text, question, None, (), JUDGED_TEXTS)
         scores = asyncio.run(scorer.score(question, units, SECONDS))
         best = mean(nlargest(BEST_TEXTS, scores))
         return best, best - mean(scores)

@@ -12,25 +12,30 @@ SCORES = st.lists(st.floats(-10, 10), max_size=30)
 
 
 def test_a_high_score_moves_a_text_up_but_not_to_the_top() -> None:
-    assert fuse_ranks([0.9, 0.5, 0.4, 0.3, 0.8]) == [0, 1, 4, 2, 3]
+    assert fuse_ranks([0.9, 0.5, 0.4, 0.3, 0.8], 1.0) == [0, 1, 4, 2, 3]
 
 
 def test_the_best_lexical_text_stays_above_the_best_scored_text() -> None:
-    assert fuse_ranks([0.1, 0.9]) == [0, 1]
+    assert fuse_ranks([0.1, 0.9], 1.0) == [0, 1]
+
+
+def test_a_score_counts_more_where_words_match_weakly() -> None:
+    scores = [0.1, 0.2, 0.3, 0.4, 0.9]
+    assert fuse_ranks(scores, 1.0).index(4) > fuse_ranks(scores, 0.0).index(4) == 0
 
 
 def test_equal_orders_change_nothing() -> None:
-    assert fuse_ranks([5.0, 4.0, 3.0, 2.0]) == [0, 1, 2, 3]
+    assert fuse_ranks([5.0, 4.0, 3.0, 2.0], 1.0) == [0, 1, 2, 3]
 
 
 def test_equal_scores_stay_in_lexical_order() -> None:
     assert order_by_score([0.1, 0.7, 0.1, 0.7]) == [1, 3, 0, 2]
-    assert fuse_ranks([0.5, 0.5, 0.5]) == [0, 1, 2]
+    assert fuse_ranks([0.5, 0.5, 0.5], 1.0) == [0, 1, 2]
 
 
 @given(SCORES)
 def test_every_order_keeps_every_text_once(scores: list[float]) -> None:
-    for order in (fuse_ranks(scores), order_by_score(scores)):
+    for order in (fuse_ranks(scores, 1.0), fuse_ranks(scores, 0.0), order_by_score(scores)):
         assert sorted(order) == list(range(len(scores)))
 
 

@@ -139,7 +139,7 @@ class UncallableScorer:
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         raise AssertionError
 
-    def rank(self, scores: Sequence[float]) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
         raise AssertionError
 
 
@@ -161,7 +161,7 @@ class RecordingScorer:
         self.texts += "".join(texts)
         raise TimeoutError
 
-    def rank(self, scores: Sequence[float]) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
         raise AssertionError
 
 
@@ -183,7 +183,7 @@ def test_a_unit_is_a_passage_with_the_headings_above_it() -> None:
         "# Pumps\n\nAll of them.\n\n## Limits\n\nThe seal holds forty bar in every part of the plant.\n"
         + "More. " * 400
     )
-    windows, units = list_units(text, "which pressure does the seal hold", None, (), 3)
+    windows, units, _ = list_units(text, "which pressure does the seal hold", None, (), 3)
     assert units[0].startswith("Limits\n") or units[0].startswith("## Limits")
     assert "forty bar" in units[0]
     assert len(windows) == len(units) <= 3

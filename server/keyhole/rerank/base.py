@@ -39,8 +39,11 @@ class Scorer(Protocol):
         """
         ...
 
-    def rank(self, scores: Sequence[float]) -> list[int]:
-        """Return the order that these scores give to texts, as positions. `scores` are in the order of the texts."""
+    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+        """Return the order that these scores give to texts, as positions. `scores` are in the order of the texts.
+
+        `strength`: how probable it is by words, from 0 to 1, that the texts answer (passages/strength.py).
+        """
         ...
 
 

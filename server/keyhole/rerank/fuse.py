@@ -11,18 +11,23 @@ from keyhole.records import Passage, Ranked
 RANK_CONSTANT: Final = 10
 """Damps the first ranks, so that a text with two high ranks comes before a text with one first rank. Cormack,
 Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, use 60 for lists of a thousand; lists here are short."""
+MAX_WEIGHT: Final = 2.0
+"""Weight of a rank by score where words hardly match. With 1, the first 2,000 characters answer 3 of 22 paraphrases
+instead of 5; with 2 for every question, 202 of 277 reading tasks instead of 207."""
 
 Place = tuple[int, int]
 """The number of a source, and the number of a passage in it."""
 
 
-def fuse_ranks(scores: Sequence[float]) -> list[int]:
+def fuse_ranks(scores: Sequence[float], strength: float) -> list[int]:
     """Return the positions of texts, ordered by their lexical rank fused with their rank by score.
 
-    `scores` are in lexical order.
+    `scores` are in lexical order. `strength`: how probable it is by words, from 0 to 1, that the texts answer. The less
+    probable it is, the more a rank by score counts: from as much as a lexical rank to `MAX_WEIGHT` times as much.
     """
+    weight = MAX_WEIGHT - (MAX_WEIGHT - 1) * strength
     rank = {at: rank for rank, at in enumerate(order_by_score(scores))}
-    fused = [1 / (RANK_CONSTANT + at + 1) + 1 / (RANK_CONSTANT + rank[at] + 1) for at in range(len(scores))]
+    fused = [1 / (RANK_CONSTANT + at + 1) + weight / (RANK_CONSTANT + rank[at] + 1) for at in range(len(scores))]
     return order_by_score(fused)
 
 

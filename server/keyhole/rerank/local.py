@@ -142,9 +142,9 @@ class LocalPairs:
             raise TimeoutError
         return tuple(scores)
 
-    def rank(self, scores: Sequence[float]) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
         """Order by a cross-encoder's score alone; fuse the order by late interaction with the lexical one."""
-        return order_by_score(scores) if self._kind is Kind.CROSS_ENCODER else fuse_ranks(scores)
+        return order_by_score(scores) if self._kind is Kind.CROSS_ENCODER else fuse_ranks(scores, strength)
 
 
 def open_local_model(models: ModelsFolder, setting: str) -> LocalModel | None:

@@ -47,7 +47,8 @@ class PassageReranker:
             passage = ranked[source][number]
             return label_passage(passage.label, texts[source][passage.start : passage.end])
 
-        result = await self.rerank(query, len(places), passage_text, until)
+        strength = max((passage.strength for passages in ranked for passage in passages), default=0.0)
+        result = await self.rerank(query, len(places), passage_text, until, strength)
         return reorder_passages(ranked, [places[at] for at in result.order]), result.faults
 
     async def rerank_windows(
@@ -57,13 +58,20 @@ class PassageReranker:
 
         The windows are those of the text that `cut_to_ranked` returns for this text, `main_end` and `pages`.
         """
-        windows, units = await asyncio.to_thread(list_units, text, query, main_end, pages, self._max_candidates)
-        result = await self.rerank(query, len(windows), units.__getitem__, until)
+        windows, units, strength = await asyncio.to_thread(
+            list_units, text, query, main_end, pages, self._max_candidates
+        )
+        result = await self.rerank(query, len(windows), units.__getitem__, until, strength)
         is_lexical = result.order == tuple(range(len(windows)))
         return () if is_lexical else tuple(windows[at] for at in result.order), result.faults
 
-    async def rerank(self, query: str, count: int, text: Callable[[int], str], until: float) -> Reranking:
-        """Rerank `count` candidates in lexical order; `text` returns the text of the candidate at a position."""
+    async def rerank(
+        self, query: str, count: int, text: Callable[[int], str], until: float, strength: float = 1.0
+    ) -> Reranking:
+        """Rerank `count` candidates in lexical order; `text` returns the text of the candidate at a position.
+
+        `strength`: how probable it is by words, from 0 to 1, that the candidates answer.
+        """
         order = list(range(count))
         faults: list[Fault] = []
         fallback = "lexical order"
@@ -74,7 +82,7 @@ class PassageReranker:
             if isinstance(scores, str):
                 faults.append(Fault(scorer.name, scores, fallback))
             else:
-                order[: len(candidates)] = [candidates[at] for at in scorer.rank(scores)]
+                order[: len(candidates)] = [candidates[at] for at in scorer.rank(scores, strength)]
                 fallback = f"order of the {scorer.name.lower()}"
         return Reranking(tuple(order), tuple(faults))
 
@@ -93,21 +101,22 @@ async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: floa
 
 def list_units(
     text: str, query: str, main_end: int | None, pages: PageStarts, count: int
-) -> tuple[list[int], list[str]]:
-    """Return the first `count` windows in lexical order, none if no word matches, and what is scored of each.
+) -> tuple[list[int], list[str], float]:
+    """Return the first `count` windows in lexical order, what is scored of each, and the strength of the match.
 
-    A model misreads a passage without the headings and carriers above it.
+    There are none if no word matches. A model misreads a passage without the headings and carriers above it.
     """
     from keyhole.passages import cut_to_ranked, score_text
     from keyhole.passages.labels import gap_label
     from keyhole.passages.order import order_windows
+    from keyhole.passages.strength import match_strength
 
     text, main_end = cut_to_ranked(text, main_end, query, pages)
     scored = score_text(text, query, main_end, pages)
     windows = list(islice(order_windows(scored), count)) if scored.stages else []
     index = scored.index
     units = [label_passage(gap_label(index, each), text[index.starts[each] : index.end(each)]) for each in windows]
-    return windows, units
+    return windows, units, match_strength(scored)
 
 
 def label_passage(label: str, passage: str) -> str:

@@ -54,8 +54,9 @@ class Reranker:
         check_status(reply)
         return parse_scores(parse_json(reply.body), len(texts))
 
-    def rank(self, scores: Sequence[float]) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
         """Order the texts by score alone: a model that reads query and text together ranks better than words do."""
+        del strength
         return order_by_score(scores)
 
     def _request(self, query: str, texts: Sequence[str]) -> ApiCall:

@@ -84,9 +84,9 @@ class VectorScorer:
             message = "vectors of another length"
             raise KeyholeError(Code.PROTOCOL_ERROR, message, fault=message) from None
 
-    def rank(self, scores: Sequence[float]) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
         """Fuse the lexical order with the order by cosine: the order by cosine alone is worse than the lexical one."""
-        return fuse_ranks(scores)
+        return fuse_ranks(scores, strength)
 
     def _load(self, keys: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return the kept vectors by text, none if the store fails: they are then computed again."""
