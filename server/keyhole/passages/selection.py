@@ -34,8 +34,9 @@ from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
 from keyhole.text.page_starts import PageStarts
 
-PREFERRED_CHARS = 3_000
-"""Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words."""
+PREFERRED_CHARS = 2_000
+"""Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words.
+With 1,200, two of 255 reading tasks are lost at 9,000 characters; 3,000 shows 3 % more and answers one task more."""
 
 OUTLINE_DIVISOR = 10
 """Without a query, one part in this many of a result names the skipped headings, which the next call needs."""
