@@ -14,7 +14,8 @@ from keyhole.rerank.local import LocalModel, make_local_scorer
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
-from tests.support.fakes import Clock, FakeEngine, page
+from keyhole.text.output_facts import output_url
+from tests.support.fakes import Clock, FakeEngine, artifact, page
 from tests.support.local_model import install_model
 from tests.support.product import retrieval
 
@@ -89,6 +90,14 @@ def _spans(answer: Answer) -> set[int]:
 def test_a_search_finds_the_passage_too(model: LocalModel) -> None:
     answer = asyncio.run(tools(model).search(QUESTION, max_chars=1_800))
     assert ANSWER in answer.text
+
+
+def test_outputs_are_ranked_by_their_words(model: LocalModel) -> None:
+    agent, plain = tools(model), tools(None)
+    for each in (agent, plain):
+        each.store.put(artifact(text=TEXT, url=output_url("log")), "")
+    texts = [asyncio.run(each.read_artifact("a" * 16, query=QUESTION, max_chars=1_400)).text for each in (agent, plain)]
+    assert texts[0] == texts[1]
 
 
 def test_a_model_without_its_files_leaves_the_order_by_words_and_one_line(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from keyhole.retrieval.text_answer import (
 from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Clock, Store
 from keyhole.store.calls.base import CallLog
+from keyhole.text.output_facts import is_output
 from keyhole.text.page_starts import PAGES, parse_page_starts
 from keyhole.websearch.panel import Panel
 
@@ -211,8 +212,8 @@ class Retrieval:
 
     async def _rerank_page(self, call: Call, artifact: Artifact, query: str | None) -> tuple[tuple[int, ...], str]:
         """Return the numbers of the windows that the reranker puts first, and a note on its faults."""
-        # A text that fits the budget has few passages, and all that match can be shown.
-        if not self.reranker or not query or call.budget.allows(artifact.main):
+        # A text that fits the budget has few passages, and all that match can be shown. Outputs are ranked by words.
+        if not self.reranker or not query or call.budget.allows(artifact.main) or is_output(artifact.url):
             return (), ""
         pages = parse_page_starts(artifact.note(PAGES))
         preferred, faults = await self.reranker.rerank_windows(
