@@ -10,7 +10,7 @@ import importlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class PackagedModel:
     def __init__(self, name: str, embed: Callable[[str], Any], prefixes: Prefixes) -> None:
         self.name = self.identity = name
         self.prefixes = prefixes
+        self.languages: Collection[str] = ("en", "pt") if name == "e5-enpt" else ()
         self._embed = embed
 
     async def embed(self, query: str | None, texts: Sequence[str], seconds: float) -> Embedded:

@@ -17,7 +17,7 @@ from keyhole.fetch.base import Api
 from keyhole.records import Fault, Passage, Ranked
 from keyhole.render.answer import rerank_note
 from keyhole.rerank.base import Scorer
-from keyhole.rerank.rerank_passages import CALL_MARGIN, PassageReranker, Reranking, list_units
+from keyhole.rerank.rerank_passages import CALL_MARGIN, PassageReranker, Reranking, is_spoken, list_units
 from keyhole.rerank.reranker_api import MAX_TEXTS, Reranker
 from keyhole.store.base import LOCAL
 from keyhole.store.memory import MemoryStore
@@ -134,7 +134,7 @@ def test_passages_of_several_sources_are_reranked_together(server: Server) -> No
 class UncallableScorer:
     """A scorer that must not be called."""
 
-    name, limit, seconds = "Uncallable", 5, 1.0
+    name, limit, seconds, languages = "Uncallable", 5, 1.0, ()
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         raise AssertionError
@@ -152,7 +152,7 @@ def test_without_candidates_no_scorer_is_called() -> None:
 class RecordingScorer:
     """A scorer that records the texts it is given, and then takes too long."""
 
-    name, limit, seconds = "Recording", 50, 1.0
+    name, limit, seconds, languages = "Recording", 50, 1.0, ()
 
     def __init__(self) -> None:
         self.texts = ""
@@ -187,6 +187,21 @@ def test_a_unit_is_a_passage_with_the_headings_above_it() -> None:
     assert units[0].startswith("Limits\n") or units[0].startswith("## Limits")
     assert "forty bar" in units[0]
     assert len(windows) == len(units) <= 3
+
+
+@pytest.mark.parametrize(
+    ("query", "languages", "spoken"),
+    [
+        ("how is the log of the database cut?", (), True),
+        ("how is the log of the database cut?", ("en",), True),
+        ("wie wird das Protokoll der Datenbank gekürzt?", ("en",), False),
+        ("wie wird das Protokoll der Datenbank gekürzt?", (), True),
+        ("日志如何截断", ("en",), False),
+        ("wal_checkpoint TRUNCATE", ("en",), True),
+    ],
+)
+def test_a_model_of_one_language_is_asked_only_in_it(query: str, languages: tuple[str, ...], spoken: bool) -> None:
+    assert is_spoken(query, languages) is spoken
 
 
 def test_without_settings_no_rerank_module_is_loaded() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
@@ -30,6 +30,11 @@ class Scorer(Protocol):
     @property
     def seconds(self) -> float:
         """The time limit of one call, in seconds."""
+        ...
+
+    @property
+    def languages(self) -> Collection[str]:
+        """The languages of the queries that it scores, empty for all."""
         ...
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:

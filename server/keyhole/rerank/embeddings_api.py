@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final
 
 from keyhole.config.config import Config
@@ -34,6 +34,7 @@ class EmbeddingsApi:
 
     name = "Embeddings"
     seconds = TIME_LIMIT
+    languages: Collection[str] = ()
 
     def __init__(self, config: Config, api: Api, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._config = config

@@ -6,7 +6,7 @@ import asyncio
 import ctypes
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import takewhile
@@ -106,6 +106,7 @@ class LocalEmbeddings:
     def __init__(self, model: LocalModel) -> None:
         self._model = model
         self.identity = model.manifest.identity
+        self.languages: Collection[str] = model.manifest.languages
         self.prefixes = Prefixes(model.manifest.query_prefix, model.manifest.text_prefix)
 
     async def embed(self, query: str | None, texts: Sequence[str], seconds: float) -> Embedded:
@@ -126,6 +127,7 @@ class LocalPairs:
     def __init__(self, model: LocalModel) -> None:
         self._model = model
         self._kind = model.manifest.kind
+        self.languages = model.manifest.languages
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         """Score each text. Raise KeyholeError, or TimeoutError after `seconds`."""

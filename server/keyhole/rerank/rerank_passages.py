@@ -6,7 +6,7 @@ If a scorer fails, the previous order is kept and the fault is reported. No scor
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -76,6 +76,8 @@ class PassageReranker:
         faults: list[Fault] = []
         fallback = "lexical order"
         for scorer in self._scorers if count else ():
+            if not is_spoken(query, scorer.languages):
+                continue
             candidates = order[: scorer.limit]
             left = until - CALL_MARGIN - asyncio.get_running_loop().time()
             scores = await _score(scorer, query, [text(at) for at in candidates], min(scorer.seconds, left))
@@ -85,6 +87,18 @@ class PassageReranker:
                 order[: len(candidates)] = [candidates[at] for at in scorer.rank(scores, strength)]
                 fallback = f"order of the {scorer.name.lower()}"
         return Reranking(tuple(order), tuple(faults))
+
+
+def is_spoken(query: str, languages: Collection[str]) -> bool:
+    """Return whether a query is in one of the languages of a scorer, all if `languages` is empty.
+
+    A query without function words, such as a few names, is taken for one if it is in ASCII.
+    """
+    from keyhole.passages.languages import UNKNOWN
+    from keyhole.passages.strength import find_language
+
+    language = find_language(query)
+    return not languages or language in languages or (language == UNKNOWN and query.isascii())
 
 
 async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...] | str:

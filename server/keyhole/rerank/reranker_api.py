@@ -6,7 +6,7 @@ A failed request is not retried, because the agent is waiting and the order with
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from keyhole.config.config import Config
@@ -36,6 +36,7 @@ class Reranker:
     name = "Reranker"
     limit = MAX_TEXTS
     seconds = TIME_LIMIT
+    languages: Collection[str] = ()
 
     def __init__(self, config: Config, api: Api) -> None:
         self._config = config

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -40,6 +40,8 @@ class Embeds(Protocol):
     identity: str
     """What determines a vector besides the text."""
     prefixes: Prefixes
+    languages: Collection[str]
+    """The languages of the queries that it was made for, empty for all."""
 
     async def embed(self, query: str | None, texts: Sequence[str], seconds: float) -> Embedded:
         """Return the vectors of a query, unless it is None, and of texts, all with their prefixes.
@@ -59,6 +61,7 @@ class VectorScorer:
         self._store = store
         self.name = model.name
         self.seconds = model.seconds
+        self.languages = model.languages
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         """Score each text by its cosine with the query.

@@ -85,3 +85,19 @@ def test_a_folder_without_weights_or_tokenizer_is_refused(tmp_path: Path) -> Non
         read(folder)
     with pytest.raises(KeyholeError, match=r"has no model\.onnx"):
         read(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    ("card", "languages"),
+    [
+        ("---\nlanguage: en\nlicense: mit\n---\n# A model\n", ("en",)),
+        ("---\nlicense: mit\nlanguage:\n- de\n- fr\n---\n", ("de", "fr")),
+        ("---\nlanguage:\n- multilingual\n- en\n---\n", ()),
+        ("---\nlanguage: [en, de, fr, es, zh, ja, ko]\n---\n", ()),
+        ("# A model\n\nlanguage: en\n", ()),
+    ],
+)
+def test_the_card_of_a_model_names_its_languages(tmp_path: Path, card: str, languages: tuple[str, ...]) -> None:
+    folder = hub_folder(tmp_path, {})
+    (folder / "README.md").write_text(card)
+    assert read(folder).languages == languages

@@ -63,6 +63,7 @@ _MODELS: Final = (
         ),
         licence="Apache-2.0",
         source="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+        languages=("en",),
         max_tokens=256,
     ),
     Manifest(
@@ -84,6 +85,7 @@ _MODELS: Final = (
         ),
         licence="Apache-2.0",
         source="https://huggingface.co/cross-encoder/ms-marco-MiniLM-L6-v2",
+        languages=("en",),
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,9 @@ from keyhole.rerank.models.manifest import (
 WEIGHT_PLACES: Final = (WEIGHTS, "onnx/model_quantized.onnx", "onnx/model_int8.onnx", f"onnx/{WEIGHTS}")
 """Where weights are looked for. Those in 8 bits come first: they take a quarter of the memory."""
 TOKENIZER_PLACES: Final = (TOKENIZER, f"onnx/{TOKENIZER}")
+MAX_LANGUAGES: Final = 5
+"""Languages of a card up to which a model is used for these languages only: longer lists are seldom complete."""
+_LANGUAGES: Final = re.compile(r"^languages?:((?:.*\n)(?:[ \t]*-.*\n)*)", re.MULTILINE)
 _TEXT_PROMPTS: Final = ("passage", "document")
 
 
@@ -54,7 +58,7 @@ def read_hub_folder(folder: Path, name: str, choices: Choices) -> tuple[Manifest
         if {file.sha256 for file in listed.files} == digests:
             return listed, paths
     check_name(name)
-    return _describe(name, files, str(folder), choices, read_configs(folder)), paths
+    return _describe(name, files, str(folder), choices, read_configs(folder), read_languages(folder)), paths
 
 
 def _find(folder: Path, places: Sequence[str], suffix: str) -> Path:
@@ -75,6 +79,18 @@ def read_configs(folder: Path) -> dict[str, Mapping[str, Any]]:
     return {name: _read_json(folder / name) for name in (*names, "tokenizer_config.json")}
 
 
+def read_languages(folder: Path) -> tuple[str, ...]:
+    """Return the languages that the card of a model names at its beginning, none if it names many or has none."""
+    try:
+        card = (folder / "README.md").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ()
+    parts = card.split("---\n", 2)
+    found = _LANGUAGES.search(parts[1]) if card.startswith("---\n") and len(parts) == 3 else None
+    codes = tuple(re.findall(r"\b[a-z]{2,3}\b", found[1])) if found else ()
+    return () if "multilingual" in (found[1] if found else "") or len(codes) > MAX_LANGUAGES else codes
+
+
 def _read_json(path: Path) -> Mapping[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
@@ -84,7 +100,12 @@ def _read_json(path: Path) -> Mapping[str, Any]:
 
 
 def _describe(
-    name: str, files: tuple[ModelFile, ...], source: str, choices: Choices, configs: Mapping[str, Mapping[str, Any]]
+    name: str,
+    files: tuple[ModelFile, ...],
+    source: str,
+    choices: Choices,
+    configs: Mapping[str, Mapping[str, Any]],
+    languages: tuple[str, ...],
 ) -> Manifest:
     """Return the manifest that the configuration files and the choices describe."""
     kind = Kind(choices.kind) if choices.kind else _find_kind(configs["config.json"])
@@ -102,6 +123,7 @@ def _describe(
         kind,
         files,
         source=source,
+        languages=languages,
         query_prefix=choices.query_prefix or str(prompts.get("query") or known.query),
         text_prefix=choices.text_prefix or str(text_prompt or known.text),
         pooling=Pooling.CLS if is_cls else Pooling.MEAN,

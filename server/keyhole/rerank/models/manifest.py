@@ -64,6 +64,9 @@ class Manifest:
     licence: str = "unknown"
     source: str = ""
     """Where the model and its digests come from."""
+    languages: tuple[str, ...] = ()
+    """Codes of the languages of questions that it ranks, such as "en"; empty for all: it ranks others worse than words
+    do."""
     query_prefix: str = ""
     text_prefix: str = ""
     pooling: Pooling = Pooling.MEAN
@@ -146,4 +149,5 @@ def _from_row(row: dict[str, Any]) -> Manifest:
     if not 0 < row["max_tokens"] <= MAX_TOKENS:
         raise ValueError(f"max_tokens must be 1 to {MAX_TOKENS:,}")
     kind, pooling = Kind(row["kind"]), Pooling(row["pooling"])
-    return Manifest(**{**row, "files": files, "kind": kind, "pooling": pooling})
+    languages = tuple(map(str, row["languages"]))
+    return Manifest(**{**row, "files": files, "languages": languages, "kind": kind, "pooling": pooling})
