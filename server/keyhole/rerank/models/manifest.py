@@ -65,8 +65,7 @@ class Manifest:
     source: str = ""
     """Where the model and its digests come from."""
     languages: tuple[str, ...] = ()
-    """Codes of the languages of questions that it ranks, such as "en"; empty for all: it ranks others worse than words
-    do."""
+    """Codes of the languages in which it is asked, such as "en"; empty for all."""
     query_prefix: str = ""
     text_prefix: str = ""
     pooling: Pooling = Pooling.MEAN
