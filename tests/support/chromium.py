@@ -31,7 +31,7 @@ _FLAGS: Final = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--no-first-run",
     "--no-default-browser-check", "--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-US",
-    "--remote-debugging-pipe", f"--window-size={WIDTH},{HEIGHT}",
+    "--no-startup-window", "--remote-debugging-pipe", f"--window-size={WIDTH},{HEIGHT}",
 )  # fmt: skip
 
 

@@ -60,7 +60,9 @@ FLAGS: Final[Mapping[str, str]] = MappingProxyType(
         "--no-pings": "sends no audits of links",
         "--disable-features=" + ",".join(
             (
+                "AimEnabled", "AimServerEligibilityEnabled", "AimServerRequestOnStartupEnabled",
                 "AutofillServerCommunication", "CertificateTransparencyComponentUpdater", "DialMediaRouteProvider",
+                "PreconnectToSearch", "PrewarmDefaultSearchEngine",
                 "InterestFeedContentSuggestions", "MediaRouter", "OptimizationHints", "Translate", "WebBluetooth",
                 "IsolateOrigins", "site-per-process",
             )
