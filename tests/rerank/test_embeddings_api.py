@@ -14,10 +14,9 @@ from keyhole.fetch.base import Api, ApiCall, ApiReply
 from keyhole.rerank.base import describe_error
 from keyhole.rerank.embeddings_api import BATCH_TEXTS, MAX_REQUESTS, EmbeddingsApi
 from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, Embedded
-from keyhole.rerank.vectors import vector_key
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
-from tests.support.fakes import BrokenStore, Clock
+from tests.support.fakes import Clock
 from tests.support.scorer_requests import FakeSleep, Server, config, embedder, with_api
 from tests.support.scorer_server import KEY, POISON
 
@@ -149,40 +148,6 @@ def test_every_malformed_response_is_a_fault(server: Server, fault: str, message
 
 def test_a_slow_server_times_out(server: Server) -> None:
     assert failure(embedding_config(server, "slow"), seconds=0.05) == "timeout"
-
-
-def test_cached_vectors_are_read_from_the_store(server: Server) -> None:
-    store = MemoryStore(Clock())
-    session = server.session()
-    settings = embedding_config(server, session=session)
-    first = score(settings, store=store)
-    assert score(settings, store=store) == first
-    assert len(server.requests(session)) == 2
-    assert len(score(settings, [*TEXTS, "one more"], store=store)) == len(TEXTS) + 1
-    assert [call["body"]["input"] for call in server.requests(session)[2:]] == [["one more"]]
-
-
-def test_vectors_of_another_model_are_not_reused(server: Server) -> None:
-    store = MemoryStore(Clock())
-    session = server.session()
-    settings = embedding_config(server, session=session)
-    score(settings, store=store)
-    score(config(embed_url=settings.embed_url, embed_model="other"), store=store)
-    assert len(server.requests(session)) == 4
-
-
-def test_a_store_that_fails_does_not_prevent_scores(server: Server) -> None:
-    store = BrokenStore()
-    assert len(score(embedding_config(server), store=store)) == len(TEXTS)
-    assert store.calls == ["vectors", "keep_vectors"]
-
-
-def test_kept_vectors_of_another_length_are_a_fault(server: Server) -> None:
-    store = MemoryStore(Clock())
-    store.keep_vectors({vector_key("m", TEXTS[1]): b"\0\0\0\0"})
-    with pytest.raises(KeyholeError) as caught:
-        score(embedding_config(server), store=store)
-    assert describe_error(caught.value) == "vectors of another length"
 
 
 class Gate:

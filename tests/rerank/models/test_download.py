@@ -110,6 +110,38 @@ def test_another_file_at_the_address_is_not_installed_and_not_kept(tmp_path: Pat
     assert hub.asked == [(0, 8)], "the right file is not fetched again"
 
 
+def test_wrong_weights_are_removed_and_fetched_again(tmp_path: Path) -> None:
+    size = len(CONTENTS["model.onnx"])
+    with pytest.raises(KeyholeError, match=r"model\.onnx does not have the SHA-256"):
+        get(tmp_path, FakeHub({**CONTENTS, "model.onnx": bytes(size)}))
+    part = ModelsFolder(tmp_path).begin("one")
+    assert [(part / name).exists() for name in CONTENTS] == [False, True]
+    hub = FakeHub(CONTENTS)
+    get(tmp_path, hub)
+    assert hub.asked[0] == (0, PART_BYTES)
+
+
+def test_an_unfinished_file_is_continued_where_it_ends(tmp_path: Path) -> None:
+    part = ModelsFolder(tmp_path).begin("one")
+    (part / "model.onnx").write_bytes(CONTENTS["model.onnx"][:1_234])
+    hub = FakeHub(CONTENTS)
+    get(tmp_path, hub)
+    assert hub.asked[0] == (1_234, 1_234 + PART_BYTES)
+
+
+def test_failures_with_parts_between_them_do_not_add_up(tmp_path: Path) -> None:
+    almost = ["broken"] * (MAX_FAILURES - 1)
+    get(tmp_path, FakeHub(CONTENTS, [*almost, "", *almost]))
+
+
+def test_a_small_file_is_taken_whole_from_a_server_without_parts(tmp_path: Path) -> None:
+    part = ModelsFolder(tmp_path).begin("one")
+    (part / "model.onnx").write_bytes(CONTENTS["model.onnx"])
+    hub = FakeHub(CONTENTS, has_parts=False)
+    get(tmp_path, hub)
+    assert hub.asked == [(0, 8)]
+
+
 def test_a_server_that_sends_only_whole_files_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyholeError, match="does not send parts"):
         get(tmp_path, FakeHub(CONTENTS, has_parts=False))

@@ -71,6 +71,43 @@ def test_a_model_that_is_not_complete_is_not_listed(tmp_path: Path) -> None:
     assert [each.name for each in models.list()] == ["one"]
 
 
+def test_a_folder_whose_name_is_no_name_of_a_model_is_not_listed(tmp_path: Path) -> None:
+    models = install(tmp_path)
+    models.folder_of("one").rename(models.path / "One (copy)")
+    assert models.list() == []
+    assert models.choose("auto") is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"name": "one"}', "\xff"])
+def test_a_model_with_a_malformed_manifest_is_not_listed(tmp_path: Path, text: str) -> None:
+    models = install(tmp_path)
+    (models.folder_of("one") / "manifest.json").write_bytes(text.encode("latin-1"))
+    assert models.list() == []
+
+
+def test_a_manifest_with_a_time_that_is_no_number_is_not_listed(tmp_path: Path) -> None:
+    models = install(tmp_path)
+    path = models.folder_of("one") / "manifest.json"
+    path.write_text(path.read_text().replace('"installed_at": 1.0', '"installed_at": "1.0"'))
+    assert models.choose("auto") is None
+
+
+def test_a_failed_installation_leaves_the_earlier_model(tmp_path: Path) -> None:
+    models = install(tmp_path)
+    wrong = write_files(tmp_path / "source", {**CONTENTS, "model.onnx": b"WEIGHTS"})
+    with pytest.raises(KeyholeError):
+        models.add(make_manifest(), wrong, 2.0)
+    assert models.find("one").installed_at == 1.0
+    assert models.verify(models.find("one")) == []
+
+
+def test_a_name_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
+    models = install(tmp_path)
+    for call in (models.find, models.folder_of, models.begin, models.remove):
+        with pytest.raises(KeyholeError, match="is no name of a model"):
+            call("../one")
+
+
 def test_verify_finds_a_changed_a_shortened_and_a_missing_file(tmp_path: Path) -> None:
     models = install(tmp_path)
     manifest, weights = models.find("one"), models.folder_of("one") / "model.onnx"

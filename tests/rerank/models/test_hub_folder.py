@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.errors import KeyholeError
+from keyhole.rerank.models.folder import check_file
 from keyhole.rerank.models.hub_folder import Choices, read_hub_folder
 from keyhole.rerank.models.manifest import Kind, Manifest, Pooling
 
@@ -45,6 +46,28 @@ def test_the_configuration_files_are_read(tmp_path: Path) -> None:
     assert (manifest.query_prefix, manifest.text_prefix) == ("ask: ", "text: ")
 
 
+def test_without_a_stated_length_that_of_the_tokenizer_is_read(tmp_path: Path) -> None:
+    assert read(hub_folder(tmp_path, {"tokenizer_config.json": {"model_max_length": 384}})).max_tokens == 384
+
+
+def test_a_prompt_for_passages_comes_before_one_for_documents(tmp_path: Path) -> None:
+    prompts = {"document": "d: ", "passage": "p: ", "query": "q: "}
+    manifest = read(hub_folder(tmp_path, {"config_sentence_transformers.json": {"prompts": prompts}}))
+    assert (manifest.query_prefix, manifest.text_prefix) == ("q: ", "p: ")
+
+
+def test_digests_and_sizes_are_those_of_the_files(tmp_path: Path) -> None:
+    folder = hub_folder(tmp_path, {}, ("onnx/model.onnx",))
+    manifest, paths = read_hub_folder(folder, "mine", Choices())
+    assert paths["model.onnx"] == folder / "onnx" / "model.onnx"
+    assert [check_file(paths[file.name], file) for file in manifest.files] == ["", ""]
+
+
+def test_a_name_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(KeyholeError, match="is no name of a model"):
+        read(hub_folder(tmp_path, {}), "../mine")
+
+
 def test_a_classifier_is_a_cross_encoder(tmp_path: Path) -> None:
     assert read(hub_folder(tmp_path, {"config.json": {"architectures": ["BertForSequenceClassification"]}})).kind is (
         Kind.CROSS_ENCODER
@@ -76,6 +99,11 @@ def test_of_several_unknown_weights_the_user_chooses(tmp_path: Path) -> None:
         read(folder)
     _, paths = read_hub_folder(folder, "mine", Choices(weights="onnx/b.onnx"))
     assert paths["model.onnx"].name == "b.onnx"
+
+
+def test_weights_that_the_user_names_are_not_replaced_by_others(tmp_path: Path) -> None:
+    with pytest.raises(KeyholeError, match=r"has no onnx/b\.onnx"):
+        read(hub_folder(tmp_path, {}, ("onnx/a.onnx",)), weights="onnx/b.onnx")
 
 
 def test_a_folder_without_weights_or_tokenizer_is_refused(tmp_path: Path) -> None:

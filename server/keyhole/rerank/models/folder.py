@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.rerank.models.manifest import Manifest, ModelFile, check_name, format_manifest, parse_manifest
+from keyhole.rerank.models.manifest import INCOMPLETE, Manifest, ModelFile, check_name, format_manifest, parse_manifest
 from keyhole.store.home import MODELS_FOLDER
 from keyhole.store.private_files import make_private_folder, write_private_file
 
 MANIFEST: Final = "manifest.json"
-INCOMPLETE: Final = ".part"
-"""The end of the name of a folder whose model is not complete yet."""
 READ_BYTES: Final = 1 << 20
 """Bytes read at a time while a file is hashed."""
 AUTO, OFF = "auto", "off"
@@ -118,7 +116,7 @@ class ModelsFolder:
     def _read(self, name: str) -> Manifest | None:
         try:
             text = (self.path / name / MANIFEST).read_text(encoding="utf-8")
-            return replace(parse_manifest(text), name=name)
+            return replace(parse_manifest(text), name=check_name(name))
         except (OSError, ValueError, KeyholeError):
             return None
 

@@ -51,7 +51,10 @@ def read_hub_folder(folder: Path, name: str, choices: Choices) -> tuple[Manifest
     A model of the catalogue is recognised by its digests. Raises KeyholeError (invalid_argument) if a file is missing.
     """
     places = [choices.weights] if choices.weights else WEIGHT_PLACES
-    paths = {WEIGHTS: _find(folder, places, ".onnx"), TOKENIZER: _find(folder, TOKENIZER_PLACES, "")}
+    paths = {
+        WEIGHTS: _find(folder, places, "" if choices.weights else ".onnx"),
+        TOKENIZER: _find(folder, TOKENIZER_PLACES, ""),
+    }
     files = tuple(ModelFile(each, hash_file(path), path.stat().st_size) for each, path in paths.items())
     digests = {file.sha256 for file in files}
     for listed in CATALOGUE.values():

@@ -14,6 +14,8 @@ WEIGHTS: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
 FILE_NAMES: Final = (WEIGHTS, TOKENIZER)
 """The files of a model in its folder, as Hugging Face's Optimum writes them."""
+INCOMPLETE: Final = ".part"
+"""The end of the name of a folder whose model is not complete yet."""
 MAX_NAME_CHARS: Final = 64
 MAX_TOKENS: Final = 8_192
 """Greatest length of an input in tokens. Small models read 128 to 512, the longest ones 8,192."""
@@ -120,7 +122,7 @@ def find_prefixes(model: str) -> Prefixes:
 
 def check_name(name: str) -> str:
     """Return the name of a model. Raises KeyholeError (invalid_argument) if it cannot be the name of a folder."""
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or name.endswith(INCOMPLETE):
         message = f"{name[:MAX_NAME_CHARS]!r} is no name of a model: use small letters, digits, dots and hyphens"
         raise KeyholeError(Code.INVALID_ARGUMENT, message)
     return name
@@ -143,10 +145,22 @@ def parse_manifest(text: str) -> Manifest:
 
 def _from_row(row: dict[str, Any]) -> Manifest:
     files = tuple(ModelFile(**file) for file in row["files"])
-    if {file.name for file in files} != set(FILE_NAMES) or not all(_DIGEST.fullmatch(file.sha256) for file in files):
-        raise ValueError(f"it must list {' and '.join(FILE_NAMES)} with their SHA-256")
-    if not 0 < row["max_tokens"] <= MAX_TOKENS:
+    if sorted(file.name for file in files) != sorted(FILE_NAMES) or not all(map(_is_valid_file, files)):
+        raise ValueError(f"it must list {' and '.join(FILE_NAMES)} with their SHA-256 and size")
+    if type(row["max_tokens"]) is not int or not 0 < row["max_tokens"] <= MAX_TOKENS:
         raise ValueError(f"max_tokens must be 1 to {MAX_TOKENS:,}")
+    if not isinstance(row["languages"], list):
+        raise TypeError("languages must be a list")
     kind, pooling = Kind(row["kind"]), Pooling(row["pooling"])
-    languages = tuple(map(str, row["languages"]))
-    return Manifest(**{**row, "files": files, "languages": languages, "kind": kind, "pooling": pooling})
+    languages = tuple(row["languages"])
+    manifest = Manifest(**{**row, "files": files, "languages": languages, "kind": kind, "pooling": pooling})
+    texts = (manifest.name, manifest.licence, manifest.source, manifest.query_prefix, manifest.text_prefix, *languages)
+    if not all(isinstance(each, str) for each in texts):
+        raise TypeError("a text is not a text")
+    if not all(isinstance(each, int | float) for each in (manifest.installed_at, manifest.passage_ms)):
+        raise TypeError("a time is not a number")
+    return manifest
+
+
+def _is_valid_file(file: ModelFile) -> bool:
+    return bool(_DIGEST.fullmatch(file.sha256)) and type(file.size) is int and file.size >= 0 and type(file.url) is str
