@@ -108,6 +108,13 @@ def test_the_title_of_an_admonition_counts_as_a_paragraph() -> None:
     assert len(find_missing(page, "> Save first.\n")["headings"]) == 1
 
 
+def test_the_labels_of_footnotes_in_a_cell_count_as_in_the_page() -> None:
+    notes = b"<table><tr><th>name</tr><tr><td><p><sup>[a]</sup> one note</p><p><sup>[b]</sup> two</p></tr></table>"
+    page = read_page(notes)
+    assert find_missing(page, "| name |\n| --- |\n| [^a]: one note<br>[^b]: two |\n")["cells"] == []
+    assert len(find_missing(page, "| name |\n| --- |\n| [^a]: one note<br>[^b]: |\n")["cells"]) == 1
+
+
 def test_a_part_is_found_only_as_often_as_it_occurs() -> None:
     page = read_page(b"<ul><li>a long text<li>a long text</ul>")
     assert len(find_missing(page, "- a long text\n")["list items"]) == 1

@@ -18,6 +18,8 @@ _PARSER = MarkdownIt("commonmark", {"html": False}).enable("table").use(deflist_
 
 _SUPERSCRIPT = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)")
 """A superscript of several words, which has parentheses in Markdown only."""
+_NOTE_SIGN = re.compile(r"^(\[\^[^\]]+\]):")
+"""The label of a footnote in a cell, which has a colon in Markdown only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def _split_title(token: Token) -> list[str]:
 
 
 def _make_row(cells: Sequence[str]) -> Unit:
-    lines = [[make_cell_key(line) for line in cell.split("<br>")] for cell in cells]
+    lines = [[make_cell_key(_NOTE_SIGN.sub(r"\1", line)) for line in cell.split("<br>")] for cell in cells]
     keys = ["".join(of_cell) for of_cell in lines]
     return Unit(
         "row",
