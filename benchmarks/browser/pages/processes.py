@@ -22,7 +22,7 @@ def browser_memory() -> int:
     """
     children = _children()
     browsers = [pid for pid in _descendants(os.getpid(), children) if _is_browser(pid)]
-    return max((sum(map(_proportional_bytes, [pid, *_descendants(pid, children)])) for pid in browsers), default=0)
+    return max((sum(map(proportional_bytes, [pid, *_descendants(pid, children)])) for pid in browsers), default=0)
 
 
 def _children() -> Mapping[int, Sequence[int]]:
@@ -48,7 +48,7 @@ def _is_browser(pid: int) -> bool:
     return False
 
 
-def _proportional_bytes(pid: int) -> int:
+def proportional_bytes(pid: int) -> int:
     """Return the PSS of a process; 0 if it has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():

@@ -96,12 +96,12 @@ def _print_settings(config: Config, path: Path | None, *, changed: bool) -> None
     hint = "" if changed or path is None or path.exists() else "; keyhole config --init creates it"
     for name, value, origin in rows:
         print(f"{name:{width}}  {one_line(value, VALUE_COLUMNS):{VALUE_COLUMNS}}  {origin}")
-    if line := describe_model(config):
+    if line := _describe_model(config):
         print(line)
     print(f"{'' if rows else 'All settings have their defaults. '}File: {_describe_path(path)}{hint}")
 
 
-def describe_model(config: Config) -> str:
+def _describe_model(config: Config) -> str:
     """Return which local model is used and its time for a passage, "" if no model is installed."""
     home = home_folder(config.home)
     if not has_models(home):

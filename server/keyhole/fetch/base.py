@@ -24,13 +24,12 @@ class FetchOptions:
     part: tuple[int, int] | None = None
     """The first byte to request and the one after the last, for a part of a file. The page then has status 206."""
 
-    def request_headers(self, url: str) -> dict[str, str]:
-        """Return the headers of a request for `url` that these options add."""
-        headers = self.validators.request_headers(url) if self.validators else {}
-        if self.part:
-            # A compressed response would count its bytes otherwise.
-            headers |= {"Range": f"bytes={self.part[0]}-{self.part[1] - 1}", "Accept-Encoding": "identity"}
-        return headers
+    @property
+    def part_headers(self) -> dict[str, str]:
+        """The headers that request the part. A compressed response would count other bytes."""
+        if self.part is None:
+            return {}
+        return {"Range": f"bytes={self.part[0]}-{self.part[1] - 1}", "Accept-Encoding": "identity"}
 
 
 AllowsDocument = Callable[[str], Awaitable[bool]]

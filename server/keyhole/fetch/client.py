@@ -158,11 +158,11 @@ class HttpFetcher:
 
     async def _fetch_hop(self, url: str, target: Target, options: FetchOptions, deadline: float) -> Page | Target:
         """Return the page, or the target of its redirect."""
-        added = options.request_headers(target.url)
-        async with self._response(target, ACCEPT, deadline, added) as response:
+        conditions = options.validators.request_headers(target.url) if options.validators else {}
+        async with self._response(target, ACCEPT, deadline, {**conditions, **options.part_headers}) as response:
             if location := redirect_location(response):
                 return resolve_url(target, location)
-            if added and response.status_code == NOT_MODIFIED:
+            if conditions and response.status_code == NOT_MODIFIED:
                 return self._page(url, target, response, b"", cut=False)
             await self._raise_for_challenge(response)
             raise_for_status(response.status_code, response.headers, self._clock())

@@ -58,6 +58,8 @@ class PassageReranker:
 
         The windows are those of the text that `cut_to_ranked` returns for this text, `main_end` and `pages`.
         """
+        if not self._scorers_of(query):
+            return (), ()
         windows, units, strength = await asyncio.to_thread(
             list_units, text, query, main_end, pages, self._max_candidates
         )
@@ -75,9 +77,7 @@ class PassageReranker:
         order = list(range(count))
         faults: list[Fault] = []
         fallback = "lexical order"
-        for scorer in self._scorers if count else ():
-            if not is_spoken(query, scorer.languages):
-                continue
+        for scorer in self._scorers_of(query) if count else ():
             candidates = order[: scorer.limit]
             left = until - CALL_MARGIN - asyncio.get_running_loop().time()
             scores = await _score(scorer, query, [text(at) for at in candidates], min(scorer.seconds, left))
@@ -88,17 +88,24 @@ class PassageReranker:
                 fallback = f"order of the {scorer.name.lower()}"
         return Reranking(tuple(order), tuple(faults))
 
+    def _scorers_of(self, query: str) -> list[Scorer]:
+        """Return the scorers that were made for the language of a query."""
+        return [scorer for scorer in self._scorers if is_spoken(query, scorer.languages)]
+
 
 def is_spoken(query: str, languages: Collection[str]) -> bool:
-    """Return whether a query is in one of the languages of a scorer, all if `languages` is empty.
+    """Return whether a scorer of these languages was made for a query; True if `languages` is empty.
 
-    A query without function words, such as a few names, is taken for one if it is in ASCII.
+    The language of a few names cannot be told, because they have no function words. A scorer is asked about them if
+    they are in ASCII.
     """
     from keyhole.passages.languages import UNKNOWN
     from keyhole.passages.strength import find_language
 
+    if not languages:
+        return True
     language = find_language(query)
-    return not languages or language in languages or (language == UNKNOWN and query.isascii())
+    return language in languages or (language == UNKNOWN and query.isascii())
 
 
 async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...] | str:

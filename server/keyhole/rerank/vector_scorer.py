@@ -46,7 +46,7 @@ class Embeds(Protocol):
     async def embed(self, query: str | None, texts: Sequence[str], seconds: float) -> Embedded:
         """Return the vectors of a query, unless it is None, and of texts, all with their prefixes.
 
-        After `seconds`, returns those that are finished. Raises KeyholeError if there are none at all.
+        After `seconds`, returns those that are finished. Raises KeyholeError if the model cannot be used.
         """
         ...
 

@@ -43,7 +43,7 @@ class ModelsFolder:
 
         Raises KeyholeError (invalid_argument) if the named model is not installed.
         """
-        if setting == OFF or (setting == AUTO and not self.path.is_dir()):
+        if setting == OFF:
             return None
         if setting == AUTO:
             return next(iter(self.list()), None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
@@ -61,7 +62,7 @@ class Inference:
             self._session = onnxruntime.InferenceSession(
                 str(folder / WEIGHTS), options, providers=["CPUExecutionProvider"]
             )
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
+            self._tokenizer = tokenizers.Tokenizer.from_buffer((folder / TOKENIZER).read_bytes())
         self._manifest = manifest
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(min(max_tokens, manifest.max_tokens))
@@ -127,11 +128,20 @@ class Inference:
 
 @contextmanager
 def converted_faults(fault: str) -> Iterator[None]:
-    """Raise KeyholeError (internal_error) for any exception: onnxruntime has fifteen and tokenizers raises the base."""
+    """Raise KeyholeError (internal_error) for the exceptions of onnxruntime and tokenizers."""
     try:
         yield
-    except Exception as error:
+    except _library_faults() as error:
         raise KeyholeError(Code.INTERNAL_ERROR, f"{fault}: {error}", fault=fault) from error
+
+
+@cache
+def _library_faults() -> tuple[type[Exception], ...]:
+    """Return the exceptions of both packages. Those of onnxruntime have no common base but Exception."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    own = [each for each in vars(state).values() if isinstance(each, type) and issubclass(each, Exception)]
+    return (*own, ValueError, RuntimeError, OSError)
 
 
 def _scale_rows(rows: Array) -> Array:

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from keyhole.errors import Code, KeyholeError
 
@@ -23,6 +23,8 @@ DEFAULT_TOKENS: Final = 512
 
 _NAME: Final = re.compile(rf"[a-z0-9][a-z0-9._-]{{0,{MAX_NAME_CHARS - 1}}}")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_STRICT: Final = {"extra": "forbid", "strict": True}
+"""How pydantic reads a manifest: no value is converted to another type, and no unknown name is ignored."""
 
 
 class Kind(StrEnum):
@@ -49,6 +51,7 @@ class Pooling(StrEnum):
 class ModelFile:
     """A file of a model. `url`: its address on a hub, without scheme and host; "" if it was copied from a folder."""
 
+    __pydantic_config__ = _STRICT
     name: str
     sha256: str
     size: int
@@ -60,6 +63,7 @@ class ModelFile:
 class Manifest:
     """Everything that is needed to verify a model and to write its inputs."""
 
+    __pydantic_config__ = _STRICT
     name: str
     kind: Kind
     files: tuple[ModelFile, ...]
@@ -135,32 +139,21 @@ def format_manifest(manifest: Manifest) -> str:
 
 def parse_manifest(text: str) -> Manifest:
     """Parse a manifest that `format_manifest` wrote. Raises KeyholeError (invalid_argument)."""
+    from pydantic import TypeAdapter
+
     try:
-        row = json.loads(text)
-        manifest = _from_row(row)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        manifest = TypeAdapter(Manifest).validate_json(text)
+        _check_values(manifest)
+    except (ValueError, RecursionError) as error:  # pydantic's errors are ValueErrors
         raise KeyholeError(Code.INVALID_ARGUMENT, f"the model's manifest is malformed: {error}") from None
     return manifest
 
 
-def _from_row(row: dict[str, Any]) -> Manifest:
-    files = tuple(ModelFile(**file) for file in row["files"])
-    if sorted(file.name for file in files) != sorted(FILE_NAMES) or not all(map(_is_valid_file, files)):
+def _check_values(manifest: Manifest) -> None:
+    """Raise ValueError for values of the right types that no model has."""
+    files = manifest.files
+    are_valid = all(_DIGEST.fullmatch(file.sha256) and file.size >= 0 for file in files)
+    if sorted(file.name for file in files) != sorted(FILE_NAMES) or not are_valid:
         raise ValueError(f"it must list {' and '.join(FILE_NAMES)} with their SHA-256 and size")
-    if type(row["max_tokens"]) is not int or not 0 < row["max_tokens"] <= MAX_TOKENS:
+    if not 0 < manifest.max_tokens <= MAX_TOKENS:
         raise ValueError(f"max_tokens must be 1 to {MAX_TOKENS:,}")
-    if not isinstance(row["languages"], list):
-        raise TypeError("languages must be a list")
-    kind, pooling = Kind(row["kind"]), Pooling(row["pooling"])
-    languages = tuple(row["languages"])
-    manifest = Manifest(**{**row, "files": files, "languages": languages, "kind": kind, "pooling": pooling})
-    texts = (manifest.name, manifest.licence, manifest.source, manifest.query_prefix, manifest.text_prefix, *languages)
-    if not all(isinstance(each, str) for each in texts):
-        raise TypeError("a text is not a text")
-    if not all(isinstance(each, int | float) for each in (manifest.installed_at, manifest.passage_ms)):
-        raise TypeError("a time is not a number")
-    return manifest
-
-
-def _is_valid_file(file: ModelFile) -> bool:
-    return bool(_DIGEST.fullmatch(file.sha256)) and type(file.size) is int and file.size >= 0 and type(file.url) is str
