@@ -55,6 +55,7 @@ def main() -> int:
         for name in arguments.model:
             print(f"{name}: {asyncio.run(measure_memory(name))}")
         return 0
+    arguments.home.mkdir(parents=True, exist_ok=True)
     store = SqliteStore(arguments.home, time.time, 10.0**9, 10**12)
     artifacts = find_artifacts(store, arguments)
     tasks = [task for task in load_tasks() if arguments.split in ("all", task.split) and task.id in artifacts]
