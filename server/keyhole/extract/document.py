@@ -25,6 +25,7 @@ _BINARY_READERS: Final = {
     "application/pdf": "pdf.reader.read_pdf",
     "application/epub+zip": "epub.read_epub",
     "application/x-ole-storage": "office.read_ole",
+    "application/x-sphinx-inventory": "inventory.read_inventory",
     f"{_OPEN_XML}wordprocessingml.document": "office.read_docx",
     f"{_OPEN_XML}presentationml.presentation": "office.read_pptx",
     f"{_OPEN_XML}spreadsheetml.sheet": "office.read_xlsx",

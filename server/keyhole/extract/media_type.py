@@ -26,9 +26,12 @@ _SUFFIXES: Final = {
     "xml": "application/xml",
 }  # fmt: skip
 """Media types by URL suffix, for text formats that have their own reader."""
+_MARKDOWN_NAMES: Final = frozenset({"llms.txt", "llms-full.txt", "llms-ctx.txt"})
+"""Names of files that are Markdown by definition (llmstxt.org), though servers call them plain text."""
 
 _SIGNATURES: Final = (
     (b"%PDF-", "application/pdf", "a PDF document"),
+    (b"# Sphinx inventory version 2", "application/x-sphinx-inventory", "a Sphinx inventory"),
     (b"\x89PNG\r\n\x1a\n", "image/png", "a PNG image"),
     (b"\xff\xd8\xff", "image/jpeg", "a JPEG image"),
     (b"GIF87a", "image/gif", "a GIF image"),
@@ -92,7 +95,7 @@ def sniff(body: bytes, content_type: str, url: str = "") -> str:
     if declared in _GENERIC_TYPES:
         if is_binary:
             return declared if declared == "text/plain" else UNKNOWN
-        declared = _SUFFIXES.get(_url_suffix(url), "text/plain")
+        declared = _type_by_name(url)
     if declared.endswith("json") and _JSON_FEED.search(response.text()[:4_000]):
         return "application/feed+json"
     return declared
@@ -148,13 +151,15 @@ def describe_media(body: bytes, media_type: str) -> str:
     return f"{name} ({media_type})" if name else media_type or "binary"
 
 
-def _url_suffix(url: str) -> str:
-    """Return the suffix of the URL's path in lower case, without its dot."""
+def _type_by_name(url: str) -> str:
+    """Return the media type of a text file by the name that its URL ends in."""
     try:
-        last = urlsplit(url).path.rpartition("/")[2]
+        last = urlsplit(url).path.rpartition("/")[2].lower()
     except ValueError:
-        return ""
-    return last.rpartition(".")[2].lower() if "." in last else ""
+        return "text/plain"
+    if last in _MARKDOWN_NAMES:
+        return "text/markdown"
+    return _SUFFIXES.get(last.rpartition(".")[2] if "." in last else "", "text/plain")
 
 
 def _is_binary_type(declared: str) -> bool:
