@@ -130,6 +130,28 @@ def test_a_link_header_is_enough_and_plain_text_is_accepted() -> None:
     assert paths == ["/valves", "/other.md"]
 
 
+def test_the_first_line_says_that_the_markdown_was_read() -> None:
+    answer, _ = fetch(respond_with(MARKDOWN_TEXT, **MARKDOWN_HEADERS))
+    assert answer.text.splitlines()[0].endswith(", from its Markdown")
+
+
+GENERATED = HTML.replace(HEAD, '<title>Valves</title><meta name=generator content="GitBook">').replace(
+    "name=generator", 'name="generator"'
+)
+
+
+def test_a_page_of_a_generator_that_writes_markdown_is_read_from_it() -> None:
+    answer, paths = fetch(respond_with(MARKDOWN_TEXT, **MARKDOWN_HEADERS), GENERATED)
+    assert "`as written`" in answer.text
+    assert paths == ["/valves", "/valves.md"]
+
+
+def test_a_generated_page_without_its_markdown_is_read_as_html() -> None:
+    answer, paths = fetch(respond_with("not here", "404 Not Found"), GENERATED)
+    assert answer.details["media_type"] == "text/html"
+    assert paths == ["/valves", "/valves.md"]
+
+
 def test_a_page_that_needs_javascript_is_read_from_its_markdown() -> None:
     answer, _ = fetch(respond_with(MARKDOWN_TEXT, **MARKDOWN_HEADERS), SHELL)
     assert not answer.is_error

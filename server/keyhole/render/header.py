@@ -45,12 +45,13 @@ def output_line(artifact: Artifact) -> str:
 def source_line(artifact: Artifact, form: str = "full") -> str:
     """Return the address and the title of a page and, in the form "full", its author, site and dates."""
     byline = _byline(artifact) if form == "full" else []
-    return ", ".join([title_and_url(artifact, form), *byline, *_reading(artifact)])
+    return ", ".join([title_and_url(artifact, form), *byline, *form_read(artifact)])
 
 
-def _reading(artifact: Artifact) -> list[str]:
-    """Return how the page was read, if not as the site serves it."""
-    return ["as a browser showed it"] if artifact.note(RENDERED) else []
+def form_read(artifact: Artifact) -> list[str]:
+    """Return which form of the page was read, if not its HTML as the site serves it."""
+    forms = {RENDERED: "as a browser showed it", MARKDOWN: "from its Markdown"}
+    return [words for note, words in forms.items() if artifact.note(note)]
 
 
 def quote_title(title: str) -> str:

@@ -15,7 +15,7 @@ from typing import Final
 from keyhole.records import UNDIGESTED, EngineReport, Repeat, Source
 from keyhole.render.answer import caveats, join_sentences
 from keyhole.render.boundary import END, NextArguments, enclose, read_call
-from keyhole.render.header import MAX_PLAIN_URL, day_of, quote_title, site_and_date
+from keyhole.render.header import MAX_PLAIN_URL, day_of, form_read, quote_title, site_and_date
 from keyhole.render.repeats import short_repeats
 from keyhole.text.escape import plain_line
 from keyhole.text.escape_url import MAX_URL, shorten_url
@@ -171,7 +171,7 @@ def _describe(cited: CitedSource) -> str:
     source, artifact = cited.source, cited.source.artifact
     if artifact is None:
         return ""
-    facts = [*site_and_date(artifact, source.date), f"{len(artifact.main):,} characters"]
+    facts = [*site_and_date(artifact, source.date), f"{len(artifact.main):,} characters", *form_read(artifact)]
     if source.stored and not cited.following:
         facts.append(f'id="{artifact.id}"')
     same, earlier = _shared_passage(cited.repeats), short_repeats(cited.before)

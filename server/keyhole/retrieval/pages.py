@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from keyhole.config.config import Config
@@ -17,6 +17,7 @@ from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.alternate_link import find_markdown_url
 from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.fetch.known_urls import hash_page_urls
+from keyhole.fetch.markdown_twins import MarkdownHosts
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import UNDIGESTED, Artifact, Page
 from keyhole.retrieval.artifact import is_fresh, link_to_previous, make_artifact, validators
@@ -56,6 +57,7 @@ class Pages:
     clock: Clock
     pending: PendingReads
     renderer: Renderer | None = None
+    markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
 
     async def get(self, url: str, refresh: bool, options: FetchOptions) -> Read:
         """Return the artifact of a URL, and True if it is stored.
@@ -85,6 +87,7 @@ class Pages:
         with stage("fetch"):
             page = await self.fetcher.fetch(url, options)
         add_amount("bytes_in", len(page.body))
+        self.markdown_hosts.observe(page)
         return page
 
     async def _read(self, page: Page, known: Artifact | None, options: FetchOptions) -> Read:
@@ -114,13 +117,16 @@ class Pages:
 
     async def _extract_best(self, page: Page, options: FetchOptions) -> Extracted:
         """Return the artifact of a page. Its text is the author's Markdown if that exists and is the same text."""
-        address = find_markdown_url(page)
+        linked = find_markdown_url(page)
+        address = linked or self.markdown_hosts.guess(page)
         if not address:
             return await self._extract(page)
         async with asyncio.TaskGroup() as group:
             fetching = group.create_task(self._markdown(address, options))
             extracted = await self._extract_or_error(page)
         markdown, html = fetching.result(), None if isinstance(extracted, KeyholeError) else extracted[0]
+        if not (markdown or linked):
+            self.markdown_hosts.reject(address)
         if markdown and markdown[0].notice != UNDIGESTED and is_same_text(markdown[0].text, html.main if html else ""):
             artifact, terms = adopt_markdown(markdown[0], html, page, address), markdown[1]
             if artifact.title != markdown[0].title:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
+from keyhole.fetch.markdown_twins import MarkdownHosts
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, rerank_note
@@ -67,6 +69,7 @@ class Retrieval:
     renderer: Renderer | None = None
     recording: Recording | None = None  # None if calls are not recorded
     pending: PendingReads = field(default_factory=PendingReads)
+    markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
 
     @property
     def calls(self) -> CallLog | None:
@@ -205,8 +208,9 @@ class Retrieval:
 
     def _pages(self) -> Pages:
         return Pages(
-            self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock, self.pending, self.renderer
-        )
+            self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock, self.pending, self.renderer,
+            self.markdown_hosts,
+        )  # fmt: skip
 
     # Ranking passages.
 

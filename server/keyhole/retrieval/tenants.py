@@ -14,6 +14,7 @@ from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Api, Fetcher, Renderer
+from keyhole.fetch.markdown_twins import MarkdownHosts
 from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.pending_reads import PendingReads
 from keyhole.retrieval.retrieve import Retrieval
@@ -56,6 +57,7 @@ class Tenants:
     model: LocalModel | None = None
     """The local model of all tenants; each tenant's store keeps its own vectors."""
     pending: PendingReads = field(default_factory=PendingReads)
+    markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
     _recent: OrderedDict[str, Retrieval] = field(default_factory=OrderedDict)
     _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
     """The tools of recent tenants and of tenants in use. Tools in use are never closed, and never created twice."""
@@ -102,6 +104,7 @@ class Tenants:
         retrieval = Retrieval(
             self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker,
             renderer=self.renderer, recording=self._recording(tenant), pending=self.pending,
+            markdown_hosts=self.markdown_hosts,
         )  # fmt: skip
         close = (store.close, *([retrieval.calls.close] if retrieval.calls else []))
         weakref.finalize(retrieval, _close_in_thread, close).atexit = False  # at exit, aclose closes all stores
