@@ -6,7 +6,7 @@ shows this table, and a test compares the two. render/answer.py turns errors int
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -203,13 +203,23 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
 
 
 class KeyholeError(Exception):
-    """A failed call. `message`: one sentence about the failure. `facts`: values for programs, returned in `_meta`."""
+    """A failed call. `message`: one sentence about the failure. `facts`: values for programs, returned in `_meta`.
+
+    `near`: for a dead address, the real addresses near it, each with why it is named.
+    """
 
     def __init__(self, code: Code, message: str, **facts: str | int | float) -> None:
         super().__init__(code, message)
         self.code = code
         self.message = message
         self.facts = facts
+        self.near: tuple[tuple[str, str], ...] = ()
+
+    def with_near(self, near: Iterable[tuple[str, str]]) -> KeyholeError:
+        """Return the same failure with addresses near the dead one."""
+        error = KeyholeError(self.code, self.message, **self.facts)
+        error.near = tuple(near)
+        return error
 
     @property
     def rule(self) -> Rule:

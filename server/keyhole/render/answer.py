@@ -8,13 +8,13 @@ used, so the same page and arguments give the same bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import UNDIGESTED, Answer, Artifact, ArtifactPart, Fault, Repeat, Selection, Window
+from keyhole.records import NEAR, UNDIGESTED, Answer, Artifact, ArtifactPart, Fault, Repeat, Selection, Window
 from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
 from keyhole.render.repeats import repeats_line
@@ -35,6 +35,10 @@ MAX_BRIEF_TERMS = 3
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_OUTPUT = "Weak match: failures and other important lines are shown too."
 WEAK_BRIEFLY = "Weak match."
+NEAR_STEP = "Addresses that exist, the likeliest first:"
+"""The next step for a dead address, before the lines of the addresses near it."""
+MAX_WHY = 120
+"""Bytes of the reason why an address is named; it may contain the path of a page."""
 OWN_GAP_LINES = "Nothing is left out: lines like […1:2] are the text's own."
 """The note on a range that is shown as it is stored, with lines that look like gap lines."""
 
@@ -117,7 +121,9 @@ def page_answer(
     changes = changes_line(artifact) if style.form == "full" else ""
     head = [source_line(artifact, style.form), changes]
     own = OWN_GAP_LINES if selection.strategy == "whole" and has_gap_lines(selection.text) else ""
-    lines = _head(artifact, style, head, join_sentences(status, match), [note, repeated, own], following)
+    near = artifact.note(NEAR) if style.form == "full" else ""
+    near = f"{NEAR_STEP}\n{near}" if near else ""
+    lines = _head(artifact, style, head, join_sentences(status, match), [near, note, repeated, own], following)
     after = rest_line(artifact) if has_rest_line else ""
     return Answer(
         _frame(lines, selection.text, style, read_call(artifact.id, following), after),
@@ -198,11 +204,23 @@ def error_answer(error: KeyholeError, warning: str = "") -> Answer:
     can_fetch = url and serialized_size(url) <= MAX_CALL_URL
     verb = "Call" if error.code is Code.INVALID_URL else "Fetch again:"
     fetch = "Run the command again." if is_output(url) else f'{verb} web_fetch(url="{url}").'
-    step = fetch if can_fetch else rule.next_step
+    step = NEAR_STEP if error.near else fetch if can_fetch else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
     text = join_sentences(f"{error.code}: {message}{stop} {step}{retry}", warning_line(warning))
-    facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
-    return Answer(text, facts, is_error=True)
+    near = [{"url": url, "why": why} for url, why in error.near]
+    facts = {
+        "code": str(error.code),
+        "retryable": rule.retry,
+        **error.facts,
+        **({"near": near} if near else {}),
+        **warning_fact(warning),
+    }
+    return Answer("\n".join([text, *near_lines(error.near)]), facts, is_error=True)
+
+
+def near_lines(near: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a line for each real address near a dead one."""
+    return [f"- {escape_url(url)} ({plain_line(why, MAX_WHY)})" for url, why in near]
 
 
 def rerank_note(faults: Sequence[Fault]) -> str:

@@ -38,6 +38,8 @@ MARKDOWN_SECONDS: Final = 5.0
 """Seconds to wait for the author's Markdown: a small file, while the page itself has already arrived."""
 MARKDOWN_SHARE: Final = 1 / 4
 """The same limit as a share of the call's timeout; the smaller one applies."""
+DEAD_NOTICES: Final = frozenset({"not_found", "home_page"})
+"""The notices of pages that a dead address led to."""
 _IMAGE: Final = "image/"
 _SVG: Final = "image/svg+xml"
 
@@ -93,6 +95,10 @@ class Pages:
     async def _read(self, page: Page, known: Artifact | None, options: FetchOptions) -> Read:
         """Extract and store a page. `known`: the artifact stored for its URL before."""
         artifact, terms = await self._extract_or_render(page, options)
+        if artifact.notice in DEAD_NOTICES:
+            from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
+
+            artifact = await NearAddresses(self.fetcher, self.store).note(artifact, options)
         if known:
             artifact = await asyncio.to_thread(link_to_previous, artifact, known)
         return artifact, await self._put(artifact, terms)

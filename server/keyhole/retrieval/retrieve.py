@@ -173,8 +173,21 @@ class Retrieval:
     # Reading.
 
     async def _fetch_page(self, call: Call, url: str, query: str | None, refresh: bool, skip: int) -> Answer:
-        allowed_url = await check_url_policy(url, self.config, self.store, call.caller.session)
-        artifact, stored = await self._pages().get(allowed_url, refresh, FetchOptions(call.deadline))
+        session, options = call.caller.session, FetchOptions(call.deadline)
+        allowed_url = await check_url_policy(url, self.config, self.store, session)
+        if session and not refresh and (known := session.dead_error(allowed_url)):
+            raise known.with_near(known.near)
+        try:
+            artifact, stored = await self._pages().get(allowed_url, refresh, options)
+        except KeyholeError as error:
+            if error.code is not Code.NOT_FOUND:
+                raise
+            from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
+
+            dead = await NearAddresses(self.fetcher, self.store).add_to(error, allowed_url, options)
+            if session:
+                session.record_dead(allowed_url, dead)
+            raise dead from error
         return await self._answer_page(call, artifact, stored, query, skip)
 
     async def _read_text(self, call: Call, id: str, query: str, find: str, skip: int) -> Answer:

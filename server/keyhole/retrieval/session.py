@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from keyhole.errors import KeyholeError
 from keyhole.records import Repeat
 
 Span = tuple[int, int]
@@ -91,6 +92,17 @@ class Session:
         self._entries: tuple[AnsweredCall, ...] = ()
         self._histories: OrderedDict[Hashable, History] = OrderedDict()
         self._forgot_at: float | None = None
+        self._dead: OrderedDict[str, KeyholeError] = OrderedDict()
+
+    def record_dead(self, url: str, error: KeyholeError) -> None:
+        """Remember that an address leads nowhere."""
+        self._dead[url] = error
+        while len(self._dead) > MAX_CALLS:
+            self._dead.popitem(last=False)
+
+    def dead_error(self, url: str) -> KeyholeError | None:
+        """Return the error of an address that led nowhere before, None for any other."""
+        return self._dead.get(url)
 
     def forget(self, at: float) -> None:
         """Drop the records of all calls if the store forgot something since the last call. `at`: when it last did
@@ -98,6 +110,7 @@ class Session:
         if self._forgot_at is not None and at > self._forgot_at:
             self._entries = ()
             self._histories.clear()
+            self._dead.clear()
         self._forgot_at = at
 
     def begin(self, key: Hashable, label: str, *sizes: int) -> History:

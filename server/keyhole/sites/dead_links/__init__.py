@@ -1,0 +1,1 @@
+"""Name real addresses near an address that is dead: from the site's own lists, a repository's tree or a package."""

@@ -1,0 +1,157 @@
+"""Find pages near a dead address of any site: in the pages above it, its inventory, its sitemap and its llms.txt.
+
+The lists are requested in the order in which they are likely to name the page:
+
+1. the first page of the version that the address names (`/en/3.2/`), then the folder of the page;
+2. the first page of the part of the site (`/docs/`), then that of the site;
+3. `objects.inv` where a page has the mark of Sphinx, at any time;
+4. the page itself in another version that the site has;
+5. the page whose path leads farthest towards the dead address, and the best candidate, for the links on them;
+6. `sitemap.xml`, then `llms.txt`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urljoin
+
+from keyhole.sites.dead_links.address_words import is_variant, read_address
+from keyhole.sites.dead_links.finder import Reply, State
+from keyhole.sites.dead_links.similarity import GOOD, STRONG, Candidate
+from keyhole.sites.link_lists import Link, read_html_links, read_inventory_links, read_markdown_links, read_sitemap
+
+_SPHINX = re.compile(rb"documentation_options\.js|_static/doctools\.js|Created using <a[^>]*sphinx", re.IGNORECASE)
+_ROOT = re.compile(rb"data-(?:content_root|url_root)=\"([./]{1,100})\"|URL_ROOT:\s*'([./]{1,100})'")
+_INVENTORY: Final = "objects.inv"
+_SITEMAP: Final = "sitemap.xml"
+_LLMS: Final = "llms.txt"
+MAX_VERSIONS: Final = 2
+"""Other versions in which a page is looked for."""
+SURE_LISTS: Final = 2
+"""Lists after which a good candidate ends the search, not only a strong one."""
+_FOLDERS: Final = frozenset({"docs", "doc", "documentation", "manual", "api", "reference", "guide", "help", "wiki"})
+"""Names of folders whose first page lists the documentation."""
+
+
+@dataclass(slots=True)
+class DocumentationFinder:
+    """Finds pages near a dead address of a site with pages in HTML."""
+
+    url: str
+    _inventories: list[str] = field(default_factory=list)
+
+    def next_request(self, state: State) -> str:
+        """Return the next list to request; "" once a page is probable or nothing is left."""
+        if state.best >= (STRONG if len(state.asked) < SURE_LISTS else GOOD):
+            return ""
+        known = {_plain(url) for each in state.asked for url in (each.request, each.url)} | {_plain(self.url)}
+        return next((url for url in self._lists(state) if _plain(url) not in known), "")
+
+    def _lists(self, state: State) -> Iterator[str]:
+        yield from self._inventories
+        yield from self._folders()
+        yield urljoin(self.url, "/")
+        yield from other_versions(self.url, [each.url for each in state.candidates])
+        if hub := self._hub(state.candidates):
+            yield hub
+        yield from (each.url for each in state.ranked[:1])
+        yield urljoin(self.url, f"/{_SITEMAP}")
+        yield urljoin(self.url, f"/{_LLMS}")
+
+    def _folders(self) -> Iterator[str]:
+        """Yield the first page of the named version, the folder of the page, and the part of the site it is in."""
+        site, path = split_site(self.url)
+        segments = [segment for segment in path if segment][:-1]
+        versions = [number + 1 for number, each in enumerate(segments) if is_variant(each)]
+        parts = [number + 1 for number, each in enumerate(segments) if each.lower() in _FOLDERS]
+        for length in dict.fromkeys([*versions[-1:], len(segments), *parts[-1:]]):
+            if length:
+                yield f"{site}/{'/'.join(segments[:length])}/"
+
+    def _hub(self, candidates: Sequence[Candidate]) -> str:
+        """Return the page that leads farthest towards the dead address, "" if none does."""
+        dead = read_address(self.url)
+
+        def leads(each: Candidate) -> tuple[int, int, int]:
+            address = read_address(each.url)
+            place = address.place if address.name else address.folder
+            pairs = zip(place, dead.place, strict=False)
+            shared = next((n for n, (one, two) in enumerate(pairs) if one != two), min(len(place), len(dead.place)))
+            is_top = shared == len(place)
+            variants = (
+                len(set(address.variants) & set(dead.variants)) - len(set(address.variants) - set(dead.variants)) / 2
+            )
+            return (shared if is_top else -1, int(2 * variants) + bool(address.variants), -len(each.url))
+
+        best = max(candidates, key=leads, default=None)
+        return best.url if best and leads(best)[0] >= 0 else ""
+
+    def read(self, reply: Reply) -> tuple[Candidate, ...]:
+        """Return the pages of the site that a list names, and the page of the list itself."""
+        name = reply.request.rpartition("/")[2]
+        if name == _INVENTORY:
+            return self._candidates(read_inventory_links(reply.body, reply.url), _INVENTORY)
+        if name == _SITEMAP:
+            return self._candidates(read_sitemap(reply.body, reply.url), _SITEMAP)
+        if name == _LLMS:
+            return self._candidates(read_markdown_links(reply.body, reply.url), _LLMS)
+        if _SPHINX.search(reply.body):
+            root = _ROOT.search(reply.body)
+            self._inventories.append(
+                urljoin(reply.url, (root[1] or root[2]).decode() if root else "./").rstrip("/") + f"/{_INVENTORY}"
+            )
+        place = "/" + reply.url.split("://", 1)[-1].partition("/")[2]
+        own = Candidate(reply.url, "", "it exists", exists=True)
+        return (own, *self._candidates(read_html_links(reply.body, reply.url), f"linked from {place}"))
+
+    def _candidates(self, links: Sequence[Link], source: str) -> tuple[Candidate, ...]:
+        """Return the links to pages of the same site."""
+        host = site_of(self.url)
+        pages = (link for link in links if site_of(link.url) == host and not _is_asset(link.url))
+        return tuple(Candidate(link.url, link.title, source) for link in pages)
+
+
+def other_versions(url: str, known: Sequence[str]) -> list[str]:
+    """Return a dead address in the other versions and languages of the site, the one with most known pages first.
+
+    A version is replaced, or added in front of the first folder that is in none of the known addresses.
+    """
+    site, path = split_site(url)
+    found: Counter[str] = Counter()
+    for other in known:
+        other_site, others = split_site(other)
+        if other_site != site:
+            continue
+        place = next((n for n, pair in enumerate(zip(path, others, strict=False)) if pair[0] != pair[1]), None)
+        if place is None or not is_variant(others[place]):
+            continue
+        rest = path[place + 1 :] if is_variant(path[place]) else path[place:]
+        found["/".join([site, *path[:place], others[place], *rest])] += 1
+    return [address for address, _ in found.most_common(MAX_VERSIONS)]
+
+
+def split_site(url: str) -> tuple[str, list[str]]:
+    """Return scheme and host of an address, and the segments of its path, of which the last may be empty."""
+    scheme, _, rest = url.partition("://")
+    host, _, path = rest.partition("/")
+    return f"{scheme}://{host}", path.partition("?")[0].split("/")
+
+
+def _plain(url: str) -> str:
+    return url.removesuffix("index.html").rstrip("/")
+
+
+_ASSET = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|ico|css|js|woff2?|zip|gz|xz|bz2|exe|dmg|mp4|map)$", re.IGNORECASE)
+
+
+def _is_asset(url: str) -> bool:
+    return bool(_ASSET.search(url.partition("?")[0]))
+
+
+def site_of(url: str) -> str:
+    """Return the host of an address without `www.`."""
+    return url.partition("://")[2].partition("/")[0].lower().removeprefix("www.")

@@ -1,0 +1,109 @@
+"""Find files near a dead address of a repository: in the tree of its branch, else in that of its default branch.
+
+Sources: docs.github.com/rest/git/trees, docs.gitlab.com/api/repositories, and the API of Gitea (codeberg.org/api).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from keyhole.sites.dead_links.finder import Reply, State
+from keyhole.sites.dead_links.similarity import Candidate
+
+MAX_FILES: Final = 20_000
+"""Files of a tree that are compared. GitHub returns at most 100,000."""
+
+_NAME: Final = r"(?P<owner>[^/?#]+)/(?P<repo>[^/?#]+)"
+_RAW = re.compile(rf"https?://raw\.githubusercontent\.com/{_NAME}/(?:refs/(?:heads|tags)/)?(?P<ref>[^/?#]+)/")
+_GITHUB = re.compile(rf"https?://(?:www\.)?github\.com/{_NAME}/(?P<view>blob|tree|raw|blame|edit)/(?P<ref>[^/?#]+)")
+_GITLAB = re.compile(r"(?P<site>https?://[^/?#]+)/(?P<project>[^?#]+?)/-/(?P<view>blob|tree|raw)/(?P<ref>[^/?#]+)")
+_GITEA = re.compile(
+    rf"(?P<site>https?://[^/?#]+)/{_NAME}/(?P<view>src|raw)/(?P<kind>branch|tag|commit)/(?P<ref>[^/?#]+)"
+)
+_DEFAULT: Final = "HEAD"
+"""The name of the default branch in addresses of all these sites but Gitea's."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFinder:
+    """Finds files of one repository."""
+
+    ref: str
+    tree: Callable[[str], str]
+    """Returns the address of the API for the tree of a branch, tag or commit."""
+    file: Callable[[str, str], str]
+    """Returns the address of a file in the form of the dead one, from its branch and path."""
+
+    def next_request(self, state: State) -> str:
+        """Return the tree of the named branch, then that of the default branch if the named one has no tree."""
+        asked = {each.request for each in state.asked}
+        trees = (self.tree(self.ref), self.tree(_DEFAULT))
+        return (
+            "" if any(each.found for each in state.asked) else next((each for each in trees if each not in asked), "")
+        )
+
+    def read(self, reply: Reply) -> tuple[Candidate, ...]:
+        """Return the files of a tree."""
+        is_named = reply.request == self.tree(self.ref)
+        ref, source = (self.ref, f"on {self.ref}") if is_named else (_DEFAULT, "on the default branch")
+        return tuple(Candidate(self.file(ref, quote(path)), "", source) for path in _read_paths(reply.body))
+
+
+def find_repository(url: str) -> RepositoryFinder | None:
+    """Return the finder for an address of a file or folder in a repository, else None."""
+    for pattern, make in ((_RAW, _raw), (_GITHUB, _github), (_GITLAB, _gitlab), (_GITEA, _gitea)):
+        if match := pattern.match(url):
+            return make(match)
+    return None
+
+
+def _raw(match: re.Match[str]) -> RepositoryFinder:
+    name = f"{match['owner']}/{match['repo']}"
+    return _of_github(match, f"https://raw.githubusercontent.com/{name}")
+
+
+def _github(match: re.Match[str]) -> RepositoryFinder:
+    view = "blob" if match["view"] == "tree" else match["view"]
+    return _of_github(match, f"https://github.com/{match['owner']}/{match['repo']}/{view}")
+
+
+def _of_github(match: re.Match[str], base: str) -> RepositoryFinder:
+    api = f"https://api.github.com/repos/{match['owner']}/{match['repo']}/git/trees"
+    return RepositoryFinder(
+        match["ref"], lambda ref: f"{api}/{ref}?recursive=1", lambda ref, path: f"{base}/{ref}/{path}"
+    )
+
+
+def _gitlab(match: re.Match[str]) -> RepositoryFinder:
+    site, project = match["site"], match["project"]
+    view = "blob" if match["view"] == "tree" else match["view"]
+    api = f"{site}/api/v4/projects/{quote(project, safe='')}/repository/tree?recursive=true&per_page=100&ref="
+    return RepositoryFinder(
+        match["ref"], lambda ref: f"{api}{ref}", lambda ref, path: f"{site}/{project}/-/{view}/{ref}/{path}"
+    )
+
+
+def _gitea(match: re.Match[str]) -> RepositoryFinder:
+    site, name = match["site"], f"{match['owner']}/{match['repo']}"
+    base = f"{site}/{name}/{match['view']}"
+    return RepositoryFinder(
+        match["ref"],
+        lambda ref: f"{site}/api/v1/repos/{name}/git/trees/{ref}?recursive=true",
+        lambda ref, path: f"{base}/{path}" if ref == _DEFAULT else f"{base}/{match['kind']}/{ref}/{path}",
+    )
+
+
+def _read_paths(body: bytes) -> Iterator[str]:
+    """Yield the paths of the files in the answer of an API: GitLab sends a list, the others an object with one."""
+    with suppress(ValueError):
+        answer: Any = json.loads(body)
+        entries = answer.get("tree") if isinstance(answer, Mapping) else answer
+        for entry in entries[:MAX_FILES] if isinstance(entries, list) else ():
+            if isinstance(entry, Mapping) and entry.get("type") == "blob" and isinstance(entry.get("path"), str):
+                yield entry["path"]

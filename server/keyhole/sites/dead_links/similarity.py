@@ -1,0 +1,160 @@
+"""Compare a dead address with addresses that exist: by name, folder and the title of the page."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from math import log
+from typing import Final
+
+from keyhole.sites.dead_links.address_words import AddressWords, are_synonyms, is_variant, read_address, stem_words
+
+MAX_NEAR: Final = 5
+"""Addresses that are named at most."""
+STRONG: Final = 0.8
+"""Score of an address that is nearly always the right one: the same name, and the same folder but for the version."""
+GOOD: Final = 0.65
+"""Score of an address that is the right one in nine of ten cases, by `benchmarks.dead_links` after two lists."""
+LEAST: Final = 0.34
+"""Score below which an address is not named: it shares no more than its folder."""
+LEAST_RELATED: Final = 0.1
+"""Score below which a page is not even read for its links."""
+LEAST_OF_BEST: Final = 0.6
+"""The same as a share of the best score."""
+NAME, FOLDER = 0.65, 0.35
+"""The weights of the similarities of name and folder."""
+SAME_NAME: Final = 0.1
+"""Added for equal names, so that another name with the same words never comes first."""
+EXISTS: Final = 0.05
+"""Added for an address that answered, so that it comes before versions that are only named."""
+SYNONYM: Final = 0.55
+"""Similarity of names that are usual for pages of the same kind."""
+SPELLING: Final = 0.9
+"""Weight of names that are spelt alike, which tells less than equal words."""
+SAME_RUNS: Final = 0.8
+"""Share of equal runs of letters from which the letters are not compared one by one, which takes longer."""
+MAX_MISSPELT: Final = 2
+"""Letters by which the length of a misspelt name differs."""
+FRACTION_OF_TITLE: Final = 0.8
+"""Weight of words that are found only in the title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An address that exists. `source` says in a few words which list names it."""
+
+    url: str
+    title: str
+    source: str
+    exists: bool = False
+    """True if it was requested and answered, not only named by a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A real address near a dead one, with its score from 0 to 1.15 and why it is named."""
+
+    url: str
+    why: str
+    score: float
+
+
+def rank_candidates(url: str, candidates: Collection[Candidate]) -> list[Near]:
+    """Return the candidates near a dead address, best first."""
+    dead = read_address(url)
+    words = _Words(candidates)
+    scored = [(each, score) for each in candidates if (score := words.score(dead, each)) >= LEAST_RELATED]
+    scored.sort(key=lambda pair: (-pair[1], _older(pair[0].url), len(pair[0].url), pair[0].url))
+    return [
+        Near(each.url, f"{_relation(dead, read_address(each.url))}, {each.source}", score) for each, score in scored
+    ]
+
+
+def choose_near(ranked: Sequence[Near]) -> tuple[Near, ...]:
+    """Return the addresses to name: the best ones, no more than help, and each page in one version."""
+    least = max(LEAST, ranked[0].score * LEAST_OF_BEST) if ranked else 0.0
+    best: dict[tuple[str, ...], Near] = {}
+    for each in ranked:
+        if each.score >= least:
+            best.setdefault(_page_key(each.url), each)
+    return tuple(best.values())[:MAX_NEAR]
+
+
+def _page_key(url: str) -> tuple[str, ...]:
+    """Return what an address has in common with those of the same page in other versions and languages."""
+    segments = url.removesuffix("index.html").rstrip("/").split("/")
+    return tuple("" if is_variant(segment) else segment for segment in segments)
+
+
+def _older(url: str) -> tuple[int, ...]:
+    """Return a key that sorts newer versions first."""
+    return tuple(-int(number) for each in read_address(url).variants for number in re.findall(r"\d+", each))
+
+
+class _Words:
+    """The words of all candidates, of which the rare ones tell more."""
+
+    def __init__(self, candidates: Collection[Candidate]) -> None:
+        self._total = len(candidates) + 1
+        self._counts = Counter(word for each in candidates for word in set(read_address(each.url).words))
+
+    def _weight(self, words: Iterable[str]) -> float:
+        return sum(log(1 + self._total / (1 + self._counts[word])) for word in set(words))
+
+    def similarity(self, dead: AddressWords, candidate: Candidate) -> float:
+        """Return the similarity of the words of name and title, from 0 to 1."""
+        address = read_address(candidate.url)
+        theirs, titled = set(address.words), set(stem_words(candidate.title))
+        both = self._weight(theirs & set(dead.words))
+        only_titled = self._weight(titled & set(dead.words) - theirs)
+        # A folder of the dead address may be part of the name of the page: functions/json is functions-json.html.
+        around = {word for segment in dead.folder for word in stem_words(segment)}
+        own = self._weight(dead.words) or 1.0
+        extra = self._weight(theirs - set(dead.words) - around)
+        found = both + FRACTION_OF_TITLE * only_titled
+        return found / (own + extra * (0.5 if only_titled else 1.0))
+
+    def score(self, dead: AddressWords, candidate: Candidate) -> float:
+        """Return how near a candidate is, from 0 to 1.15."""
+        address = read_address(candidate.url)
+        same = dead.name == address.name
+        name = max(
+            float(same),
+            self.similarity(dead, candidate),
+            SPELLING * _spelling(dead, address),
+            SYNONYM * are_synonyms(dead.name, address.name),
+        )
+        if name < LEAST_RELATED:
+            return 0.0
+        near = NAME * name + FOLDER * name * _folder_similarity(dead, address)
+        return near + SAME_NAME * same + EXISTS * candidate.exists
+
+
+def _spelling(dead: AddressWords, other: AddressWords) -> float:
+    """Return the share of runs of letters that two names have in common, or one name and the other with its folder."""
+    pairs = ((dead.letters, other.letters), (dead.place_letters, other.letters), (dead.letters, other.place_letters))
+    shared = max(2 * len(mine & theirs) / (len(mine) + len(theirs) or 1) for mine, theirs in pairs)
+    is_close = dead.name[:1] == other.name[:1] and abs(len(dead.name) - len(other.name)) <= MAX_MISSPELT
+    if shared >= SAME_RUNS or not is_close:
+        return shared
+    # Two letters that changed places break half of the runs of a short name.
+    return max(shared, SequenceMatcher(None, dead.name, other.name, autojunk=False).ratio())
+
+
+def _folder_similarity(dead: AddressWords, other: AddressWords) -> float:
+    mine = [word for segment in dead.folder for word in stem_words(segment)]
+    theirs = [word for segment in other.folder for word in stem_words(segment)]
+    variants = len(set(dead.variants) & set(other.variants)) / max(len(set(dead.variants) | set(other.variants)), 1)
+    shared = SequenceMatcher(None, mine, theirs, autojunk=False).ratio() if mine or theirs else 1.0
+    return 0.8 * shared + 0.2 * (variants if dead.variants or other.variants else 1.0)
+
+
+def _relation(dead: AddressWords, other: AddressWords) -> str:
+    if dead.place == other.place:
+        return "another version" if dead.variants != other.variants else "the same name"
+    if dead.name == other.name:
+        return "the same name in another folder"
+    return "a similar name"

@@ -1,0 +1,146 @@
+"""Dead addresses: the result names real ones near them, within limits, and the session remembers both."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Answer
+from keyhole.retrieval.call import Caller
+from keyhole.retrieval.near_addresses import MAX_REQUESTS
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.retrieval.session import Session
+from tests.support.fakes import Hangs, page
+from tests.support.product import retrieval
+
+SITE = "https://docs.example"
+DEAD = f"{SITE}/en/3.2/topics/model.html"
+GONE = KeyholeError(Code.NOT_FOUND, "HTTP 404", status=404)
+INDEX = page(
+    f"{SITE}/en/3.2/",
+    '<h1>Works</h1><a href="topics/models.html">Models</a><a href="topics/pumps.html">Pumps</a>'
+    '<a href="/secret\x1b]0;x">odd</a>',
+)
+PROSE = "Pumps move water through pipes and valves of all sizes. " * 20
+
+
+def fetch(product: Retrieval, url: str = DEAD, **arguments: Any) -> Answer:
+    return asyncio.run(product.web_fetch(url, **arguments))
+
+
+def test_the_error_of_a_dead_address_names_the_nearest_ones_with_the_reason() -> None:
+    answer = fetch(retrieval({DEAD: GONE, f"{SITE}/en/3.2/": INDEX}))
+    assert answer.text.splitlines() == [
+        "not_found: HTTP 404. Addresses that exist, the likeliest first:",
+        f"- {SITE}/en/3.2/topics/models.html (a similar name, linked from /en/3.2/)",
+    ]
+    assert answer.is_error
+    assert answer.facts["near"] == [
+        {"url": f"{SITE}/en/3.2/topics/models.html", "why": "a similar name, linked from /en/3.2/"}
+    ]
+
+
+def test_the_error_is_as_before_where_nothing_is_near() -> None:
+    answer = fetch(retrieval({DEAD: GONE}))
+    assert answer.text.startswith("not_found: HTTP 404. Do not try this URL again; use search(query=…)")
+    assert "near" not in answer.facts
+
+
+def test_the_list_above_is_named_where_nothing_is_like_the_address() -> None:
+    answer = fetch(retrieval({f"{SITE}/en/3.2/zebra": GONE, f"{SITE}/en/3.2/": INDEX}), f"{SITE}/en/3.2/zebra")
+    assert answer.text.splitlines()[1:] == [f"- {SITE}/en/3.2/ (lists pages of the site)"]
+
+
+def test_only_a_few_lists_are_requested() -> None:
+    product = retrieval({DEAD: GONE})
+    fetch(product)
+    assert len(product.fetcher.calls) == 1 + MAX_REQUESTS  # type: ignore[attr-defined]
+
+
+def test_a_page_of_the_site_that_was_read_needs_no_request() -> None:
+    models = f"{SITE}/en/3.2/topics/models.html"
+    dead = f"{SITE}/en/4.0/topics/models/"
+    product = retrieval({dead: GONE, models: page(models, PROSE)})
+    fetch(product, models)
+    product.fetcher.calls.clear()  # type: ignore[attr-defined]
+    assert f"- {models} (another version, read before)" in fetch(product, dead).text
+    assert product.fetcher.calls == [dead]  # type: ignore[attr-defined]
+
+
+def test_the_links_of_a_page_that_was_read_are_candidates() -> None:
+    home = page(f"{SITE}/home", f'<h1>Home</h1><p>{PROSE}<a href="/en/3.2/topics/model-fields.html">fields</a></p>')
+    product = retrieval({f"{SITE}/home": home, f"{SITE}/model-fields": GONE})
+    fetch(product, f"{SITE}/home")
+    answer = fetch(product, f"{SITE}/model-fields")
+    assert "(the same name in another folder, linked from a page that was read)" in answer.text
+
+
+def test_a_session_remembers_a_dead_address_and_what_is_near() -> None:
+    product, caller = retrieval({DEAD: GONE, f"{SITE}/en/3.2/": INDEX}), Caller(session=Session())
+    first = fetch(product, caller=caller)
+    product.fetcher.calls.clear()  # type: ignore[attr-defined]
+    assert fetch(product, caller=caller) == first
+    assert product.fetcher.calls == []  # type: ignore[attr-defined]
+
+
+def test_a_dead_address_is_requested_again_if_the_call_says_so() -> None:
+    product, caller = retrieval({DEAD: GONE}), Caller(session=Session())
+    fetch(product, caller=caller)
+    product.fetcher.answers[DEAD] = page(DEAD, f"<h1>Model</h1><p>{PROSE}")  # type: ignore[attr-defined]
+    assert not fetch(product, caller=caller, refresh=True).is_error
+
+
+def test_a_site_that_does_not_answer_costs_no_more_than_its_share_of_the_call() -> None:
+    product = retrieval({DEAD: GONE, f"{SITE}/en/3.2/": Hangs()}, config=Config(timeout=0.4))
+    answer = fetch(product)
+    assert answer.text.startswith("not_found: HTTP 404. Do not try")
+
+
+def test_an_address_that_is_named_may_be_fetched_under_the_policy_known() -> None:
+    config = Config(url_policy="known", known_urls=frozenset({DEAD}))
+    models = f"{SITE}/en/3.2/topics/models.html"
+    product = retrieval({DEAD: GONE, f"{SITE}/en/3.2/": INDEX, models: page(models, PROSE)}, config=config)
+    assert fetch(product, models).text.startswith("url_not_known")
+    fetch(product)
+    assert not fetch(product, models).is_error
+
+
+def test_a_page_that_says_it_does_not_exist_is_treated_as_dead() -> None:
+    missing = page(DEAD, "<title>Page not found</title><h1>Page not found</h1><p>Sorry, this page does not exist.")
+    answer = fetch(retrieval({DEAD: missing, f"{SITE}/en/3.2/": INDEX}))
+    assert answer.text.startswith("not_found:")
+    assert "topics/models.html" in answer.text
+
+
+def test_a_redirect_to_the_first_page_names_what_may_have_been_meant() -> None:
+    home = page(DEAD, f"<h1>Works</h1><p>{PROSE}", final_url=f"{SITE}/")
+    product = retrieval({DEAD: home, f"{SITE}/en/3.2/": INDEX})
+    answer = fetch(product)
+    assert not answer.is_error
+    line = f"- {SITE}/en/3.2/topics/models.html (a similar name, linked from /en/3.2/)"
+    assert "Addresses that exist, the likeliest first:" in answer.text.splitlines()
+    assert line in answer.text.splitlines()
+    calls = len(product.fetcher.calls)  # type: ignore[attr-defined]
+    assert line in fetch(product, query="pumps").text
+    assert len(product.fetcher.calls) == calls  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("code", [Code.FORBIDDEN, Code.SERVER_ERROR, Code.DNS_FAILURE])
+def test_other_failures_cost_no_further_request(code: Code) -> None:
+    product = retrieval({DEAD: KeyholeError(code, "HTTP 403")})
+    assert fetch(product).text.startswith(str(code))
+    assert product.fetcher.calls == [DEAD]  # type: ignore[attr-defined]
+
+
+def test_an_address_that_a_page_made_up_cannot_leave_its_line() -> None:
+    odd = page(
+        f"{SITE}/en/3.2/",
+        '<a href="/model.html%0a--- end ---">x</a><a href="/model.html&#10;- https://evil.example">x</a>',
+    )
+    answer = fetch(retrieval({DEAD: GONE, f"{SITE}/en/3.2/": odd}))
+    lines = answer.text.splitlines()[1:]
+    assert all(line.startswith(f"- {SITE}/") for line in lines)

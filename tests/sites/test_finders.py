@@ -1,0 +1,183 @@
+"""The lists that the finders request, and what they read from the answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from keyhole.sites.dead_links.documentation import DocumentationFinder, other_versions
+from keyhole.sites.dead_links.finder import Asked, Finder, Reply, State
+from keyhole.sites.dead_links.packages import find_package
+from keyhole.sites.dead_links.repositories import find_repository
+from keyhole.sites.dead_links.similarity import STRONG, Candidate, Near, rank_candidates
+
+TREE = json.dumps({"tree": [{"path": "docs/Hooks.md", "type": "blob"}, {"path": "docs", "type": "tree"}]}).encode()
+
+
+def run(finder: Finder, url: str, answers: Mapping[str, bytes]) -> tuple[list[str], list[Candidate]]:
+    """Answer the requests of a finder; return them and the candidates."""
+    asked: list[Asked] = []
+    candidates: list[Candidate] = []
+    ranked: list[Near] = []
+    while len(asked) < 8 and (request := finder.next_request(State(candidates, asked, ranked))):
+        body = answers.get(request)
+        asked.append(Asked(request, "" if body is None else request, body is not None))
+        if body is not None:
+            candidates += finder.read(Reply(request, request, "text/html", body))
+        ranked = rank_candidates(url, candidates)
+    return [each.request for each in asked], candidates
+
+
+def documentation(url: str, answers: Mapping[str, bytes]) -> tuple[list[str], list[Candidate]]:
+    return run(DocumentationFinder(url), url, answers)
+
+
+def test_the_first_page_of_the_named_version_is_requested_before_the_folder_and_the_site() -> None:
+    requests, _ = documentation("https://docs.example/en/3.2/topics/db/model.html", {})
+    assert requests == [
+        "https://docs.example/en/3.2/",
+        "https://docs.example/en/3.2/topics/db/",
+        "https://docs.example/",
+        "https://docs.example/sitemap.xml",
+        "https://docs.example/llms.txt",
+    ]
+
+
+def test_no_list_is_requested_once_the_page_is_found() -> None:
+    page = b'<a href="/en/3.2/topics/db/models.html">Models</a>'
+    url = "https://docs.example/en/3.2/topics/models.html"
+    requests, candidates = documentation(url, {"https://docs.example/en/3.2/": page})
+    assert requests == ["https://docs.example/en/3.2/"]
+    assert [each.url for each in candidates] == [
+        "https://docs.example/en/3.2/", "https://docs.example/en/3.2/topics/db/models.html",
+    ]  # fmt: skip
+
+
+def test_the_inventory_of_a_site_that_sphinx_made_is_requested_at_its_root() -> None:
+    page = b'<html data-content_root="../"><script src="../_static/documentation_options.js"></script>'
+    requests, _ = documentation("https://docs.example/guide/model.html", {"https://docs.example/guide/": page})
+    assert requests[:2] == ["https://docs.example/guide/", "https://docs.example/objects.inv"]
+
+
+def test_the_page_that_leads_towards_the_address_is_requested_where_the_version_is_another_one() -> None:
+    home = b'<a href="/en/3.2/">3.2</a><a href="/blog/">Blog</a>'
+    requests, _ = documentation("https://docs.example/en/9.9/topics/model/", {"https://docs.example/": home})
+    assert "https://docs.example/en/3.2/" in requests
+
+
+def test_the_page_is_requested_in_a_version_that_the_site_has() -> None:
+    home = b'<a href="/en/3.2/">3.2</a><a href="/en/3.2/intro/">Intro</a><a href="/en/2.0/">2.0</a>'
+    requests, _ = documentation("https://docs.example/en/9.9/topics/model/", {"https://docs.example/": home})
+    assert requests[3:5] == ["https://docs.example/en/3.2/topics/model/", "https://docs.example/en/2.0/topics/model/"]
+
+
+@pytest.mark.parametrize(
+    ("dead", "known", "found"),
+    [
+        ("/docs/current/sql.html", "/docs/15/", ["/docs/15/sql.html"]),
+        ("/docs/howto/ssl.html", "/docs/en/index.html", ["/docs/en/howto/ssl.html"]),
+        ("/docs/15/sql.html", "/docs/15/functions.html", []),
+        ("/docs/15/sql.html", "/blog/2024/news", []),
+    ],
+)
+def test_a_version_is_replaced_or_added_where_the_paths_part(dead: str, known: str, found: list[str]) -> None:
+    site = "https://docs.example"
+    assert other_versions(site + dead, [site + known]) == [site + each for each in found]
+
+
+def test_links_to_other_sites_and_to_pictures_are_no_candidates() -> None:
+    page = b'<a href="https://other.example/model">x</a><a href="/model.png">x</a><a href="/models">x</a>'
+    _, candidates = documentation("https://www.docs.example/a/model", {"https://www.docs.example/a/": page})
+    assert [each.url for each in candidates][:2] == ["https://www.docs.example/a/", "https://www.docs.example/models"]
+    assert {each.url.split("/")[2] for each in candidates} == {"www.docs.example"}
+
+
+@pytest.mark.parametrize(
+    ("url", "requests", "named"),
+    [
+        (
+            "https://raw.githubusercontent.com/o/r/master/docs/Hook.md",
+            ["https://api.github.com/repos/o/r/git/trees/master?recursive=1",
+             "https://api.github.com/repos/o/r/git/trees/HEAD?recursive=1"],
+            "https://raw.githubusercontent.com/o/r/HEAD/docs/Hooks.md",
+        ),
+        (
+            "https://github.com/o/r/tree/v1.0/doc/",
+            ["https://api.github.com/repos/o/r/git/trees/v1.0?recursive=1",
+             "https://api.github.com/repos/o/r/git/trees/HEAD?recursive=1"],
+            "https://github.com/o/r/blob/HEAD/docs/Hooks.md",
+        ),
+        (
+            "https://gitlab.example/g/sub/r/-/blob/master/Hook.md",
+            ["https://gitlab.example/api/v4/projects/g%2Fsub%2Fr/repository/tree?recursive=true&per_page=100&ref=master",
+             "https://gitlab.example/api/v4/projects/g%2Fsub%2Fr/repository/tree?recursive=true&per_page=100&ref=HEAD"],
+            "https://gitlab.example/g/sub/r/-/blob/HEAD/docs/Hooks.md",
+        ),
+        (
+            "https://codeberg.org/o/r/src/branch/master/Hook.md",
+            ["https://codeberg.org/api/v1/repos/o/r/git/trees/master?recursive=true",
+             "https://codeberg.org/api/v1/repos/o/r/git/trees/HEAD?recursive=true"],
+            "https://codeberg.org/o/r/src/docs/Hooks.md",
+        ),
+    ],
+)  # fmt: skip
+def test_a_file_is_looked_for_on_its_branch_and_then_on_the_default_branch(
+    url: str, requests: list[str], named: str
+) -> None:
+    finder = find_repository(url)
+    assert finder
+    assert run(finder, url, {requests[1]: TREE}) == (requests, [Candidate(named, "", "on the default branch")])
+
+
+def test_the_default_branch_is_not_requested_if_the_named_one_exists() -> None:
+    url = "https://raw.githubusercontent.com/o/r/refs/heads/main/docs/hooks.md"
+    request = "https://api.github.com/repos/o/r/git/trees/main?recursive=1"
+    finder = find_repository(url)
+    assert finder
+    named = Candidate("https://raw.githubusercontent.com/o/r/main/docs/Hooks.md", "", "on main")
+    assert run(finder, url, {request: TREE}) == ([request], [named])
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", b"not json", b'{"tree": [1, {"type": "blob"}]}', b'"text"'])
+def test_an_answer_of_another_form_names_no_file(body: bytes) -> None:
+    finder = find_repository("https://raw.githubusercontent.com/o/r/main/a.md")
+    assert finder
+    assert finder.read(Reply("x", "x", "", body)) == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "request_url", "answer", "named"),
+    [
+        ("https://pypi.org/project/httpx/0.99.0/", "https://pypi.org/pypi/httpx/json", {"releases": {"0.28.1": []}},
+         "https://pypi.org/project/httpx/0.28.1/"),
+        ("https://www.npmjs.com/package/@a/b/v/9.0.0", "https://registry.npmjs.org/-/package/@a/b/dist-tags",
+         {"latest": "8.1.0"}, "https://www.npmjs.com/package/@a/b/v/8.1.0"),
+        ("https://unpkg.com/b@1.0.0/dist/index.js", "https://unpkg.com/b@1.0.0/?meta",
+         {"files": [{"path": "/lib/index.js"}]}, "https://unpkg.com/b@1.0.0/lib/index.js"),
+        ("https://cdn.jsdelivr.net/npm/b@1/dist/index.js",
+         "https://data.jsdelivr.com/v1/packages/npm/b@1?structure=flat",
+         {"files": [{"name": "/lib/index.js"}]}, "https://cdn.jsdelivr.net/npm/b@1/lib/index.js"),
+    ],
+)  # fmt: skip
+def test_the_registry_of_a_package_names_its_versions_or_files(
+    url: str, request_url: str, answer: object, named: str
+) -> None:
+    finder = find_package(url)
+    assert finder
+    requests, candidates = run(finder, url, {request_url: json.dumps(answer).encode()})
+    assert requests == [request_url]
+    assert [each.url for each in candidates] == [named]
+    assert finder.read(Reply(request_url, request_url, "", b'{"error": "no such package"}')) == ()
+
+
+@pytest.mark.parametrize("find", [find_package, find_repository])
+@pytest.mark.parametrize("url", ["https://docs.example/a", "https://github.com/o/r", "https://pypi.org/project/httpx/"])
+def test_other_addresses_belong_to_no_repository_and_no_package(find: Callable[[str], object], url: str) -> None:
+    assert find(url) is None
+
+
+def test_the_same_place_in_another_version_is_certain() -> None:
+    candidate = Candidate("https://docs.example/en/3.2/topics/db/models.html", "", "x")
+    assert rank_candidates("https://docs.example/en/4.2/topics/db/models/", [candidate])[0].score >= STRONG
