@@ -55,6 +55,30 @@ def test_the_list_above_is_named_where_nothing_is_like_the_address() -> None:
     assert answer.text.splitlines()[1:] == [f"- {SITE}/en/3.2/ (lists pages of the site)"]
 
 
+ARCHIVE = "https://archive.org/wayback/available?url=https%3A%2F%2Fdocs.example%2Fen%2F3.2%2Ftopics%2Fmodel.html"
+COPY = (
+    '{"archived_snapshots": {"closest": {"available": true, "timestamp": "20240105101112", "status": "200",'
+    f' "url": "http://web.archive.org/web/20240105101112/{DEAD}"}}}}}}'
+)
+
+
+def test_the_archive_is_asked_only_if_the_settings_say_so() -> None:
+    answers = {DEAD: GONE, f"{SITE}/en/3.2/": INDEX, ARCHIVE: page(ARCHIVE, COPY, "application/json")}
+    assert "archive" not in fetch(retrieval(answers)).text
+    lines = fetch(retrieval(answers, config=Config(archive="on"))).text.splitlines()
+    line = f"- https://web.archive.org/web/20240105101112/{DEAD} (a copy of 2024-01-05 in the Internet Archive)"
+    assert lines[-1] == line
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize(
+    "body", ["{}", "not json", '{"archived_snapshots": {}}', COPY.replace("web.archive.org", "x.example")]
+)
+def test_an_archive_without_a_copy_names_nothing(body: str) -> None:
+    product = retrieval({DEAD: GONE, ARCHIVE: page(ARCHIVE, body, "application/json")}, config=Config(archive="on"))
+    assert "near" not in fetch(product).facts
+
+
 def test_only_a_few_lists_are_requested() -> None:
     product = retrieval({DEAD: GONE})
     fetch(product)

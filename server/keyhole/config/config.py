@@ -139,6 +139,12 @@ class Config:
         "URLs that the policy `known` always allows; `https://example.com/docs/*` allows all URLs with this prefix",
         parsers.known_urls,
     )
+    archive: str = setting(
+        "off",
+        "on or off",
+        "whether the Internet Archive is asked for its copy of a dead address, which is named last",
+        one_of("on", "off"),
+    )
     user_agent: str = setting(
         "", "text", "User-Agent header; default: Keyhole, its version and its home page", parsers.header_text
     )

@@ -19,11 +19,12 @@ from keyhole.records import NEAR, Artifact
 from keyhole.render.answer import near_lines
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.url_policy import remember_urls
+from keyhole.sites.dead_links.archive import archive_request, read_copy
 from keyhole.sites.dead_links.documentation import DocumentationFinder, site_of
 from keyhole.sites.dead_links.finder import Asked, Finder, Reply, State
 from keyhole.sites.dead_links.packages import find_package
 from keyhole.sites.dead_links.repositories import find_repository
-from keyhole.sites.dead_links.similarity import Candidate, Near, choose_near, rank_candidates
+from keyhole.sites.dead_links.similarity import MAX_NEAR, Candidate, Near, choose_near, rank_candidates
 from keyhole.sites.link_lists import read_markdown_links
 from keyhole.store.base import Store
 
@@ -47,6 +48,8 @@ class NearAddresses:
 
     fetcher: Fetcher
     store: Store
+    asks_archive: bool = False
+    """True to name the copy of the Internet Archive too."""
 
     async def add_to(self, error: KeyholeError, url: str, options: FetchOptions) -> KeyholeError:
         """Return the error of a dead address with the addresses near it, which count as known from now on."""
@@ -74,13 +77,16 @@ class NearAddresses:
             return ()
         left = options.deadline - asyncio.get_running_loop().time()
         search = _Search(url, find_repository(url) or find_package(url) or DocumentationFinder(url))
+        copy: tuple[Near, ...] = ()
         with suppress(TimeoutError):
             async with asyncio.timeout(min(SECONDS, left * SHARE) if options.deadline else SECONDS):
                 await asyncio.to_thread(search.add_stored, self.store)
                 while request := search.next_request():
                     reply = await self._request(request, options)
                     await asyncio.to_thread(search.add, reply)
-        return search.named()
+                if self.asks_archive:
+                    copy = read_copy((await self._request(archive_request(url), options)).body)
+        return (*search.named()[: MAX_NEAR - len(copy)], *copy)
 
     async def _request(self, url: str, options: FetchOptions) -> Reply:
         with suppress(KeyholeError), stage("fetch"):

@@ -98,7 +98,9 @@ class Pages:
         if artifact.notice in DEAD_NOTICES:
             from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
 
-            artifact = await NearAddresses(self.fetcher, self.store).note(artifact, options)
+            artifact = await NearAddresses(self.fetcher, self.store, self.config.archive == "on").note(
+                artifact, options
+            )
         if known:
             artifact = await asyncio.to_thread(link_to_previous, artifact, known)
         return artifact, await self._put(artifact, terms)

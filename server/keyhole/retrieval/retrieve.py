@@ -184,7 +184,9 @@ class Retrieval:
                 raise
             from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
 
-            dead = await NearAddresses(self.fetcher, self.store).add_to(error, allowed_url, options)
+            dead = await NearAddresses(self.fetcher, self.store, self.config.archive == "on").add_to(
+                error, allowed_url, options
+            )
             if session:
                 session.record_dead(allowed_url, dead)
             raise dead from error
