@@ -21,9 +21,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runtime", "text"),
     ("config",),
     ("budget", "fetch", "passages"),
-    ("store",),
+    ("sites", "store"),
     ("extract", "render", "rerank"),
-    ("sites", "websearch"),
+    ("websearch",),
     ("retrieval",),
     ("serve",),
     ("cli",),
@@ -51,8 +51,8 @@ IO_FILES = {
     "rerank": "embeddings_api local rerank_passages reranker_api vector_scorer",
     "rerank/models": "download folder hub_folder inference",
     "retrieval": (
-        "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve sources "
-        "stage_times stored_output tenants url_policy"
+        "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve site_pages "
+        "sources stage_times stored_output tenants url_policy"
     ),
     "serve": "handlers resources run stdio_stream tools",
     "runtime": "fair_slots lazy_imports",
@@ -208,9 +208,11 @@ SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
     "cli/doctor/model.py": "one check of the doctor, as its siblings",
     "config/setting.py": "the form of one setting, beside the table of all",
+    "extract/formats/inventory.py": "one format; its parser is also used for dead addresses",
     "extract/workers/base.py": "a port",
     "retrieval/call_observer.py": "a port",
     "retrieval/progress.py": "a port",
+    "sites/dead_links/archive.py": "one source, as its siblings",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "runtime/owner.py": "a context variable that every layer reads",
     "text/lazy_pattern.py": "used by every layer",

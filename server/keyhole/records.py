@@ -20,6 +20,10 @@ MARKDOWN: Final = "markdown"
 """The artifact note with the URL of the author's Markdown that was used; see retrieval/markdown_alternate.py."""
 NEAR: Final = "near"
 """The artifact note with the addresses near one that led to a page without the requested content: a line for each."""
+SITE: Final = "site"
+"""The artifact note with the name of the site reader that composed the text from the answers of an API."""
+SITE_FAULT: Final = "site_fault"
+"""The artifact note with the reason why a site reader failed, so that the HTML page was read."""
 RENDERED: Final = "rendered"
 """The artifact note of a page whose scripts a browser ran; see retrieval/rendered.py."""
 REST: Final = "rest"
@@ -48,6 +52,10 @@ class Page:
     """The Link header, shortened."""
     rendered: bool = False
     """True if the body is what a browser showed after the page's scripts ran."""
+    reader: str = ""
+    """The name of the site reader that composed the body from the answers of an API."""
+    reader_fault: str = ""
+    """Why a site reader could not compose the body, so that it is the HTML page."""
 
 
 @dataclass(frozen=True, slots=True)

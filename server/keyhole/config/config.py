@@ -26,6 +26,12 @@ ENGINES = ("searxng", *KEYED_ENGINES, "keyless", "wikipedia")
 """The built-in web search engines in order of preference: self-hosted, paid, free."""
 
 
+SITES = (
+    "github", "pypi", "npm", "crates", "rubygems", "stackexchange", "hackernews", "lobsters", "discourse", "arxiv",
+    "rfc",
+)  # fmt: skip
+"""The sites whose objects are read through their API; see docs/how-it-works/sites.md."""
+
 HOME_PAGE = "https://pypi.org/project/keyhole-reader/"
 """The page that tells the owners of fetched sites what Keyhole is."""
 
@@ -138,6 +144,19 @@ class Config:
         "URLs",
         "URLs that the policy `known` always allows; `https://example.com/docs/*` allows all URLs with this prefix",
         parsers.known_urls,
+    )
+    sites: tuple[str, ...] = setting(
+        ("all",),
+        "all, off or names",
+        f"sites whose objects are read through their API instead of HTML: {', '.join(SITES)}",
+        parsers.choices_of(*SITES),
+    )
+    github_token: str = setting(
+        "",
+        "token",
+        "token that is sent to GitHub's API, which then allows 5,000 requests an hour instead of 60",
+        parsers.key,
+        secret=True,
     )
     archive: str = setting(
         "off",

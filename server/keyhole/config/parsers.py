@@ -101,6 +101,20 @@ def names(raw: str) -> tuple[str, ...]:
     return tuple(name.strip().lower() for name in raw.split(",") if name.strip())
 
 
+def choices_of(*known: str) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of `all`, `off` (no name) or some of the known names."""
+
+    def parse(raw: str) -> tuple[str, ...]:
+        chosen = names(raw)
+        if chosen in {("all",), ("off",)}:
+            return () if chosen == ("off",) else chosen
+        if unknown := [name for name in chosen if name not in known]:
+            raise ValueError(f"does not know {unknown[0][:40]!r}; the names are {', '.join(known)}, all and off")
+        return chosen
+
+    return parse
+
+
 def scopes(raw: str) -> tuple[str, ...]:
     """Parse OAuth scopes separated by commas or spaces. Scopes are case-sensitive."""
     return tuple(raw.replace(",", " ").split())

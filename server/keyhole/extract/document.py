@@ -46,6 +46,7 @@ _TEXT_READERS: Final = {
     "application/ndjson": "data.read_json_lines",
     "application/x-jsonlines": "data.read_json_lines",
     "application/json-seq": "data.read_json_lines",
+    "application/x-keyhole-site+json": "site.read_site",
     "application/json": "data.read_json",
     "text/json": "data.read_json",
     "application/xml": "xml.read_xml",

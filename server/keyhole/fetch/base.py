@@ -21,6 +21,8 @@ class FetchOptions:
     """Returns True if the call accepts a URL. Called for every hop; a refusal raises domain_not_allowed."""
     validators: Validators | None = None
     """Validators of the stored text, which make the request conditional."""
+    authorization: str = field(default="", repr=False)
+    """The Authorization header, sent only to the origin of the first URL."""
     part: tuple[int, int] | None = None
     """The first byte to request and the one after the last, for a part of a file. The page then has status 206."""
 

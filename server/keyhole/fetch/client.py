@@ -159,7 +159,10 @@ class HttpFetcher:
     async def _fetch_hop(self, url: str, target: Target, options: FetchOptions, deadline: float) -> Page | Target:
         """Return the page, or the target of its redirect."""
         conditions = options.validators.request_headers(target.url) if options.validators else {}
-        async with self._response(target, ACCEPT, deadline, {**conditions, **options.part_headers}) as response:
+        is_first = options.authorization and target.origin == parse_target(url).origin
+        secret = {"Authorization": options.authorization} if is_first else {}
+        added = {**conditions, **options.part_headers, **secret}
+        async with self._response(target, ACCEPT, deadline, added) as response:
             if location := redirect_location(response):
                 return resolve_url(target, location)
             if conditions and response.status_code == NOT_MODIFIED:

@@ -14,7 +14,18 @@ from functools import partial
 from typing import Literal
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import NEAR, UNDIGESTED, Answer, Artifact, ArtifactPart, Fault, Repeat, Selection, Window
+from keyhole.records import (
+    NEAR,
+    SITE_FAULT,
+    UNDIGESTED,
+    Answer,
+    Artifact,
+    ArtifactPart,
+    Fault,
+    Repeat,
+    Selection,
+    Window,
+)
 from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
 from keyhole.render.repeats import repeats_line
@@ -123,7 +134,9 @@ def page_answer(
     own = OWN_GAP_LINES if selection.strategy == "whole" and has_gap_lines(selection.text) else ""
     near = artifact.note(NEAR) if style.form == "full" else ""
     near = f"{NEAR_STEP}\n{near}" if near else ""
-    lines = _head(artifact, style, head, join_sentences(status, match), [near, note, repeated, own], following)
+    fault = artifact.note(SITE_FAULT) if style.form == "full" else ""
+    fault = f"Read as HTML: {fault}." if fault else ""
+    lines = _head(artifact, style, head, join_sentences(status, match), [near, fault, note, repeated, own], following)
     after = rest_line(artifact) if has_rest_line else ""
     return Answer(
         _frame(lines, selection.text, style, read_call(artifact.id, following), after),

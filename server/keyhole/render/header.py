@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from keyhole.records import CHANGED, MARKDOWN, RENDERED, Artifact
+from keyhole.records import CHANGED, MARKDOWN, RENDERED, SITE, Artifact
 from keyhole.text.diff import parse_ranges
 from keyhole.text.escape import quote_line
 from keyhole.text.escape_url import MAX_URL, shorten_url
@@ -51,7 +51,10 @@ def source_line(artifact: Artifact, form: str = "full") -> str:
 def form_read(artifact: Artifact) -> list[str]:
     """Return which form of the page was read, if not its HTML as the site serves it."""
     forms = {RENDERED: "as a browser showed it", MARKDOWN: "from its Markdown"}
-    return [words for note, words in forms.items() if artifact.note(note)]
+    site = artifact.note(SITE)
+    return [words for note, words in forms.items() if artifact.note(note)] + (
+        [f"through the API of {site}"] if site else []
+    )
 
 
 def quote_title(title: str) -> str:

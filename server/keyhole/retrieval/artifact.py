@@ -7,7 +7,7 @@ from typing import Final
 
 from keyhole._version import __version__
 from keyhole.fetch.validators import Validators, sanitize_etag, sanitize_last_modified
-from keyhole.records import CHANGED, READER, RENDERED, REST, UNDIGESTED, Artifact, Document, Page
+from keyhole.records import CHANGED, READER, RENDERED, REST, SITE, SITE_FAULT, UNDIGESTED, Artifact, Document, Page
 from keyhole.text.diff import find_new_ranges, format_ranges
 from keyhole.text.page_starts import PAGES, format_page_starts
 from keyhole.text.rest import describe_rest
@@ -35,9 +35,14 @@ def make_artifact(page: Page, document: Document, id: str) -> Artifact:
         published=about.published,
         modified=about.modified,
         site=about.site,
-        notes=((READER, __version__), *_document_notes(document), *(((RENDERED, "yes"),) if page.rendered else ())),
+        notes=((READER, __version__), *_document_notes(document), *_page_notes(page)),
         main_end=document.main_end or None,
     )
+
+
+def _page_notes(page: Page) -> list[tuple[str, str]]:
+    notes = ((RENDERED, "yes" if page.rendered else ""), (SITE, page.reader), (SITE_FAULT, page.reader_fault))
+    return [(name, value) for name, value in notes if value]
 
 
 def is_fresh(artifact: Artifact, since: float) -> bool:

@@ -60,6 +60,8 @@ class Pages:
     pending: PendingReads
     renderer: Renderer | None = None
     markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
+    site_pauses: dict[str, float] = field(default_factory=dict[str, float])
+    """The times until which APIs of sites are not asked."""
 
     async def get(self, url: str, refresh: bool, options: FetchOptions) -> Read:
         """Return the artifact of a URL, and True if it is stored.
@@ -77,13 +79,26 @@ class Pages:
         if known and not refresh and is_fresh(known, self.clock() - self.config.freshness):
             return known, True
         self.extractor.warm()
-        page = await self._fetch(url, replace(options, validators=validators(known)))
+        page = await self._fetch_best(url, replace(options, validators=validators(known)))
         if known and page.status == NOT_MODIFIED:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self._fetch(url, options)  # the stored text was removed meanwhile
         read = start_read(page, self._read(page, known, replace(options, deadline=until)))
         return await self.pending.wait(key, read, until)
+
+    async def _fetch_best(self, url: str, options: FetchOptions) -> Page:
+        """Return what a site reader composes, or else the page."""
+        fault = ""
+        if self.config.sites:
+            from keyhole.retrieval.site_pages import SitePages  # imported late: few addresses have a reader
+
+            composed, fault = await SitePages(self.config, self.fetcher, self.clock, self.site_pauses).read(
+                url, options
+            )
+            if composed:
+                return composed
+        return replace(await self._fetch(url, options), reader_fault=fault)
 
     async def _fetch(self, url: str, options: FetchOptions) -> Page:
         with stage("fetch"):

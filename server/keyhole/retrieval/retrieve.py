@@ -70,6 +70,8 @@ class Retrieval:
     recording: Recording | None = None  # None if calls are not recorded
     pending: PendingReads = field(default_factory=PendingReads)
     markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
+    site_pauses: dict[str, float] = field(default_factory=dict[str, float])
+    """The times until which APIs of sites are not asked."""
 
     @property
     def calls(self) -> CallLog | None:
@@ -224,7 +226,7 @@ class Retrieval:
     def _pages(self) -> Pages:
         return Pages(
             self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock, self.pending, self.renderer,
-            self.markdown_hosts,
+            self.markdown_hosts, self.site_pauses,
         )  # fmt: skip
 
     # Ranking passages.

@@ -58,6 +58,8 @@ class Tenants:
     """The local model of all tenants; each tenant's store keeps its own vectors."""
     pending: PendingReads = field(default_factory=PendingReads)
     markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
+    site_pauses: dict[str, float] = field(default_factory=dict[str, float])
+    """The times until which APIs of sites are not asked."""
     _recent: OrderedDict[str, Retrieval] = field(default_factory=OrderedDict)
     _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
     """The tools of recent tenants and of tenants in use. Tools in use are never closed, and never created twice."""
@@ -104,7 +106,7 @@ class Tenants:
         retrieval = Retrieval(
             self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker,
             renderer=self.renderer, recording=self._recording(tenant), pending=self.pending,
-            markdown_hosts=self.markdown_hosts,
+            markdown_hosts=self.markdown_hosts, site_pauses=self.site_pauses,
         )  # fmt: skip
         close = (store.close, *([retrieval.calls.close] if retrieval.calls else []))
         weakref.finalize(retrieval, _close_in_thread, close).atexit = False  # at exit, aclose closes all stores

@@ -13,8 +13,8 @@ from html.parser import HTMLParser
 from typing import Final
 
 from keyhole.errors import KeyholeError
-from keyhole.extract.formats.inventory import parse_inventory
 from keyhole.fetch.urls import Target, parse_target, resolve_url
+from keyhole.sites.inventory import parse_inventory
 
 MAX_BYTES: Final = 2_000_000
 """Bytes of a list that are read. An index of 10,000 pages has about one million."""

@@ -1,0 +1,74 @@
+"""Read what a site reader composed from the answers of a site's API: its parts become one Markdown text."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.body import PARSER_ERRORS, Body
+from keyhole.extract.formats.markdown import clean_plain_text, resolve_links
+from keyhole.extract.markup import fragment_to_markdown, lower_headings, to_one_line
+from keyhole.records import Document, Metadata
+from keyhole.sites.document import Part, SiteDocument, decode_site_document
+from keyhole.text.escape import escape_markdown
+from keyhole.text.markdown import parse_blocks
+
+_COMMENT: Final = re.compile(
+    r"^[ \t]{0,20}<!--(?:(?!-->).){0,20000}(?:-->|\Z)[ \t]{0,20}\n?|<!--(?:(?!-->).){0,20000}(?:-->|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+"""An HTML comment, with its line if it stands alone. No reader of the rendered Markdown sees it; templates of issues
+have many."""
+
+
+def read_site(body: Body) -> Document:
+    """Read a composed document. Raises KeyholeError (extraction_failed) for a body that no site reader composed."""
+    try:
+        document = decode_site_document(body.data)
+    except PARSER_ERRORS as error:
+        raise KeyholeError(Code.EXTRACTION_FAILED, "the answer of the site has an unknown form") from error
+    title = to_one_line(document.title)
+    texts = [f"# {escape_markdown(title)}", *(_convert(part, body.url) for part in document.parts)]
+    return Document(
+        title=title,
+        text="\n\n".join(text for text in texts if text) + "\n",
+        media_type="",
+        language=document.language,
+        metadata=_metadata(document, title),
+        cut=document.cut,
+    )
+
+
+def _metadata(document: SiteDocument, title: str) -> Metadata:
+    return Metadata(
+        title=title,
+        author=to_one_line(document.author, 200),
+        published=document.published,
+        modified=document.modified,
+        language=document.language,
+        site=to_one_line(document.site, 100),
+    )
+
+
+def _convert(part: Part, url: str) -> str:
+    if part.form == "html":
+        text = fragment_to_markdown(part.text, url, url)
+    elif part.form == "plain":
+        text = escape_markdown(part.text.strip())
+    else:
+        cleaned = clean_plain_text(part.text.replace("\r\n", "\n"))[1]
+        text = resolve_links(_remove_comments(cleaned), url).strip("\n")
+    return lower_headings(text, part.levels) if part.levels else text
+
+
+def _remove_comments(markdown: str) -> str:
+    """Remove HTML comments outside of code blocks."""
+    if "<!--" not in markdown:
+        return markdown
+    pieces, position = [], 0
+    for block in parse_blocks(markdown):
+        if block.kind == "code":
+            pieces += [_COMMENT.sub("", markdown[position : block.start]), markdown[block.start : block.end]]
+            position = block.end
+    return "".join([*pieces, _COMMENT.sub("", markdown[position:])])

@@ -1,0 +1,109 @@
+"""Read an object of a site through its API, as a reader of sites/readers says, instead of the HTML page.
+
+A failure, a limit or an answer of another form leads back to the HTML page, and the result says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.urls import parse_target
+from keyhole.records import Page
+from keyhole.retrieval.instrumentation import stage
+from keyhole.sites.document import CONTENT_TYPE
+from keyhole.sites.readers import find_reader
+from keyhole.sites.readers.base import MAX_REQUESTS, Answer, Request, SiteReader
+from keyhole.store.base import Clock
+
+SHARE: Final = 0.5
+"""Share of the time of a call for the requests of a reader; the HTML page must still be read in the rest."""
+PAUSE_SECONDS: Final = 600.0
+"""Seconds for which an API that refused a request or reached its limit is not asked. GitHub counts by the hour."""
+_REFUSALS: Final = frozenset({Code.FORBIDDEN, Code.RATE_LIMITED, Code.LOGIN_REQUIRED, Code.BOT_CHALLENGE})
+_FORMS: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, StopIteration)
+"""What readers raise for answers of another form than they know."""
+
+
+@dataclass(frozen=True, slots=True)
+class SitePages:
+    """Makes the requests of readers."""
+
+    config: Config
+    fetcher: Fetcher
+    clock: Clock
+    pauses: dict[str, float]
+    """The times until which APIs are not asked, by the name of the reader."""
+
+    async def read(self, url: str, options: FetchOptions) -> tuple[Page | None, str]:
+        """Return the composed page of an address, or None and why it was not composed: "" if no reader reads it.
+
+        The page keeps its address. Only that address must be permitted by the call: the API is part of the site.
+        """
+        names = None if self.config.sites == ("all",) else self.config.sites
+        try:
+            target = parse_target(url)
+        except KeyholeError:
+            return None, ""
+        reader = find_reader(target.url, names)
+        if reader is None or not options.permits(target.url):
+            return None, ""
+        now = self.clock()
+        if self.pauses.get(reader.name, now) > now:
+            return None, f"the API of {reader.name} refused an earlier request"
+        left = options.deadline - asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(left * SHARE if options.deadline else None):
+                document = await self._compose(reader, options)
+        except KeyholeError as error:
+            if error.code in _REFUSALS:
+                self.pauses[reader.name] = now + PAUSE_SECONDS
+            return None, f"the API of {reader.name} failed ({error.code})"
+        except TimeoutError:
+            return None, f"the API of {reader.name} was too slow"
+        except _FORMS:
+            return None, f"the API of {reader.name} sent an answer of another form"
+        page = Page(url, target.url, 200, CONTENT_TYPE, document, self.clock(), reader=reader.name)
+        return page, ""
+
+    async def _compose(self, reader: SiteReader, options: FetchOptions) -> bytes:
+        answers: list[Answer] = []
+        while requests := reader.next_requests(tuple(answers)):
+            if len(answers) + len(requests) > MAX_REQUESTS:
+                raise ValueError("the reader makes more requests than are allowed")
+            answers += await self._answer_all(requests, options)
+        return await asyncio.to_thread(lambda: reader.document(tuple(answers)).encode())
+
+    async def _answer_all(self, requests: Sequence[Request], options: FetchOptions) -> list[Answer]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._answer(request, options)) for request in requests]
+        results = [task.result() for task in tasks]
+        for result in results:
+            if isinstance(result, KeyholeError):
+                raise result
+        return [result for result in results if isinstance(result, Answer)]
+
+    async def _answer(self, request: Request, options: FetchOptions) -> Answer | KeyholeError:
+        """Return the answer to a request; for an optional one that failed, one without a body. Errors are returned,
+        since a group of tasks would wrap them."""
+        host = parse_target(request.url).host
+        authorization = f"Bearer {self.config.github_token}" if host == GITHUB_API and self.config.github_token else ""
+        try:
+            with stage("fetch"):
+                page = await self.fetcher.fetch(
+                    request.url, FetchOptions(options.deadline, authorization=authorization)
+                )
+        except KeyholeError as error:
+            return Answer(request.url) if request.optional else error
+        if page.cut:
+            return KeyholeError(Code.TOO_LARGE, "the answer of the API is incomplete")
+        return Answer(request.url, page.url, page.body, page.link)
+
+
+GITHUB_API: Final = "api.github.com"
+"""The only host that gets the token of GitHub."""

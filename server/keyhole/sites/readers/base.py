@@ -1,0 +1,114 @@
+"""The port of the site readers, and what they share: answers, JSON and the head line of a post."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from keyhole.sites.document import Part, SiteDocument
+from keyhole.text.escape import escape_markdown
+
+MAX_REQUESTS: Final = 8
+"""Requests for one object. With 100 comments in each answer, all but the longest discussions are complete."""
+PER_PAGE: Final = 100
+"""Entries in one answer of most APIs, which allow no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request of a reader. `optional`: the document is complete enough without its answer."""
+
+    url: str
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a request; without `url` and `body` if there was none."""
+
+    request: str
+    url: str = ""
+    body: bytes = b""
+    link: str = ""
+    """The Link header."""
+
+    @property
+    def found(self) -> bool:
+        """Return True if there was an answer."""
+        return bool(self.url)
+
+    def json(self) -> Any:
+        """Return the value of a JSON body. Raises ValueError for any other body."""
+        return json.loads(self.body.decode("utf-8-sig"))
+
+    @property
+    def text(self) -> str:
+        """Return the body as text."""
+        return self.body.decode("utf-8-sig", "replace")
+
+
+class SiteReader(Protocol):
+    """Reads one object of a site. Pure: the caller makes the requests, at most `MAX_REQUESTS`."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the site, as the setting KEYHOLE_SITES and the first line of a result have it."""
+        ...
+
+    def next_requests(self, answers: Sequence[Answer]) -> Sequence[Request]:
+        """Return the requests to make after these answers, none when the document is complete."""
+        ...
+
+    def document(self, answers: Sequence[Answer]) -> SiteDocument:
+        """Compose the document. Raises ValueError, TypeError, KeyError or IndexError for answers of another form."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FixedReader:
+    """A reader of an object whose requests are known from its address. `compose` makes the document of the answers."""
+
+    name: str
+    requests: tuple[Request, ...]
+    compose: Callable[[Sequence[Answer]], SiteDocument]
+
+    def next_requests(self, answers: Sequence[Answer]) -> Sequence[Request]:
+        """Return all requests at once."""
+        return () if answers else self.requests
+
+    def document(self, answers: Sequence[Answer]) -> SiteDocument:
+        """Compose the document."""
+        return self.compose(answers)
+
+
+def post(author: str, date: str, text: str, *facts: str, form: str = "markdown", levels: int = 2) -> tuple[Part, ...]:
+    """Return a post as parts: a line with author, date and further facts, as posts of pages have it, then its text."""
+    head = " · ".join(part for part in (f"**{one_line(author) or 'unknown'}**", date[:10], *facts) if part)
+    body = Part(text, form, levels)  # type: ignore[arg-type]
+    return (Part(head), body) if text.strip() else (Part(head),)
+
+
+def one_line(text: object) -> str:
+    """Return a text as one line in which signs of Markdown are escaped; "" for None."""
+    return "" if text is None else escape_markdown(" ".join(str(text).split()))
+
+
+def get_text(value: object, *names: str) -> str:
+    """Return the text at a path of names in nested objects, "" if it is missing or null."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return "" if value is None else str(value)
+
+
+def get_list(value: object) -> list[Mapping[str, Any]]:
+    """Return a list of objects. Raises TypeError for any other value."""
+    if not isinstance(value, list):
+        raise TypeError("the answer is not a list")
+    return [each for each in value if isinstance(each, Mapping)]
+
+
+def count_words(number: int, word: str) -> str:
+    """Return a number with a word, in the plural if necessary."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -1,0 +1,137 @@
+"""Objects of sites are read through their API; what fails there is read as HTML, and the result says so."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from keyhole.config.config import SITES, Config
+from keyhole.config.load import load_config
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Answer
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.retrieval.site_pages import PAUSE_SECONDS
+from tests.support.fakes import Clock, Hangs, page
+from tests.support.product import retrieval
+
+URL = "https://github.com/o/r/issues/7"
+API = "https://api.github.com/repos/o/r/issues/7"
+ISSUE = {
+    "number": 7, "title": "Valves leak", "state": "open", "comments": 1, "user": {"login": "ann"},
+    "created_at": "2024-01-02T03:04:05Z", "updated_at": "2024-01-02T03:04:05Z", "body": "They leak at night.",
+}  # fmt: skip
+COMMENTS = [{"user": {"login": "bob"}, "created_at": "2024-01-05T00:00:00Z", "body": "Replace the seal."}]
+HTML = page(URL, f"<title>Valves leak</title><main><h1>Valves leak</h1><p>{'As HTML, they leak. ' * 30}")
+LIMITED = KeyholeError(Code.RATE_LIMITED, "HTTP 429; Retry-After 60 s", status=429, retry_after=60)
+
+
+def api_page(url: str, value: object) -> Any:
+    return page(url, json.dumps(value), "application/json")
+
+
+def answers(**changes: Any) -> dict[str, Any]:
+    comments = f"{API}/comments?per_page=100&page=1"
+    return {API: api_page(API, {**ISSUE, **changes}), comments: api_page(comments, COMMENTS), URL: HTML}
+
+
+def fetch(product: Retrieval, url: str = URL, **arguments: Any) -> Answer:
+    return asyncio.run(product.web_fetch(url, **arguments))
+
+
+def requests(product: Retrieval) -> list[str]:
+    calls: list[str] = product.fetcher.calls  # type: ignore[attr-defined]
+    return calls
+
+
+def test_an_issue_is_read_through_the_api_under_its_own_address() -> None:
+    product = retrieval(answers())
+    answer = fetch(product)
+    first = answer.text.splitlines()[0]
+    assert first.startswith(f"{URL} ")
+    assert first.endswith("published 2024-01-02, through the API of github")
+    assert "**bob** · 2024-01-05\n\nReplace the seal." in answer.text
+    assert requests(product) == [API, f"{API}/comments?per_page=100&page=1"]
+    assert product.store.get(str(answer.facts["artifact_id"])).url == URL
+
+
+def test_the_passages_of_a_query_come_with_their_author() -> None:
+    text = fetch(retrieval(answers(body="They leak. " * 600)), query="replace seal", max_chars=2_000).text
+    assert "**bob** · 2024-01-05" in text
+    assert "Replace the seal." in text
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (LIMITED, "the API of github failed (rate_limited)"),
+        (KeyholeError(Code.FORBIDDEN, "HTTP 403", status=403), "the API of github failed (forbidden)"),
+        (KeyholeError(Code.NOT_FOUND, "HTTP 404", status=404), "the API of github failed (not_found)"),
+        (api_page(API, {"message": "changed"}), "the API of github sent an answer of another form"),
+        (api_page(API, [1]), "the API of github sent an answer of another form"),
+        (page(API, "<html>", "text/html"), "the API of github sent an answer of another form"),
+        (Hangs(), "the API of github was too slow"),
+    ],
+)
+def test_what_fails_is_read_as_html_and_the_result_says_so(fault: object, reason: str) -> None:
+    answer = fetch(retrieval(answers() | {API: fault}, config=Config(timeout=1)))
+    assert not answer.is_error
+    assert f"Read as HTML: {reason}." in answer.text
+    assert "As HTML, they leak." in answer.text
+
+
+def test_an_api_that_refused_is_not_asked_for_some_minutes() -> None:
+    clock = Clock()
+    product = retrieval(answers() | {API: LIMITED}, clock=clock)
+    fetch(product)
+    requests(product).clear()
+    fetch(product, refresh=True)
+    assert requests(product) == [URL]
+    clock.now += PAUSE_SECONDS + 1
+    fetch(product, refresh=True)
+    assert API in requests(product)
+
+
+def test_an_object_that_neither_form_has_is_not_found() -> None:
+    gone = KeyholeError(Code.NOT_FOUND, "HTTP 404", status=404)
+    assert fetch(retrieval({API: gone, URL: gone})).text.startswith("not_found: HTTP 404.")
+
+
+@pytest.mark.parametrize(
+    ("setting", "through_api"), [("off", False), ("npm,pypi", False), ("github", True), ("all", True)]
+)
+def test_the_setting_names_the_sites_that_are_read_so(setting: str, through_api: bool) -> None:
+    config = load_config({"KEYHOLE_SITES": setting, "KEYHOLE_HOME": "/nonexistent"})
+    product = retrieval(answers(), config=config)
+    fetch(product)
+    assert (API in requests(product)) is through_api
+
+
+def test_an_unknown_site_is_an_error_that_names_the_known_ones() -> None:
+    with pytest.raises(KeyholeError, match="does not know 'gitlub'; the names are github, pypi"):
+        load_config({"KEYHOLE_SITES": "gitlub"})
+
+
+def test_the_token_is_sent_only_to_the_api() -> None:
+    product = retrieval(answers(), config=Config(github_token="ghp_0123456789"))
+    fetch(product)
+    options = product.fetcher.options  # type: ignore[attr-defined]
+    assert {each.authorization for each in options} == {"Bearer ghp_0123456789"}
+    product = retrieval({URL: HTML}, config=Config(github_token="ghp_0123456789", sites=()))
+    fetch(product)
+    assert product.fetcher.options[0].authorization == ""  # type: ignore[attr-defined]
+
+
+def test_each_site_of_the_setting_has_a_reader() -> None:
+    from keyhole.sites.readers import find_reader
+
+    urls = [
+        URL, "https://pypi.org/project/a/", "https://www.npmjs.com/package/a", "https://crates.io/crates/a",
+        "https://rubygems.org/gems/a", "https://stackoverflow.com/q/1", "https://news.ycombinator.com/item?id=1",
+        "https://lobste.rs/s/a", "https://discuss.example.org/t/a/1", "https://arxiv.org/abs/2401.00001",
+        "https://www.rfc-editor.org/rfc/rfc1",
+    ]  # fmt: skip
+    readers = [find_reader(url, None) for url in urls]
+    assert tuple(reader.name for reader in readers if reader) == SITES

@@ -1,0 +1,112 @@
+"""Packages of PyPI, npm, crates.io and RubyGems. The answers are written from the documentation of the registries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyhole.sites.readers.packages import MAX_VERSIONS
+from tests.sites.readers.reading import read
+
+PYPI: dict[str, Any] = {
+    "info": {
+        "name": "valve", "version": "2.0", "summary": "Opens *valves*", "author": "Ann", "license": "MIT\nlong text",
+        "requires_python": ">=3.9", "requires_dist": ["pipe>=1", "seal; extra == 'all'"],
+        "description": "# Valve\n\nUse it.",
+        "description_content_type": "text/markdown", "project_urls": {"Source": "https://example.org/valve"},
+        "yanked": False, "yanked_reason": None,
+    },
+    "urls": [{"filename": "valve-2.0.tar.gz", "size": 1234, "upload_time_iso_8601": "2024-05-01T00:00:00Z"}],
+    "releases": {
+        "1.0": [{"upload_time_iso_8601": "2023-01-01T00:00:00Z", "yanked": True}], "0.9": [],
+        "2.0": [{"upload_time_iso_8601": "2024-05-01T00:00:00Z", "yanked": False}],
+    },
+}  # fmt: skip
+
+
+def test_a_package_of_pypi_has_versions_dependencies_and_description() -> None:
+    document, requests = read("https://pypi.org/project/valve/", {"https://pypi.org/pypi/valve/json": PYPI})
+    assert requests == ["https://pypi.org/pypi/valve/json"]
+    assert document.title == "valve 2.0"
+    lines = document.text.splitlines()
+    assert "- Version: 2.0" in lines
+    assert "- Released: 2024-05-01" in lines
+    assert "- License: MIT" in lines
+    assert "- Links: Source: https://example.org/valve" in lines
+    assert "- pipe>=1" in lines
+    assert "- valve-2.0.tar.gz (1,234 bytes)" in lines
+    versions = document.text.split("## Versions\n\n")[1].split("\n\n")[0].splitlines()
+    assert versions == ["- 2.0 · 2024-05-01", "- 1.0 · 2023-01-01 · yanked", "- 0.9"]
+    assert document.text.endswith("### Valve\n\nUse it.\n")
+
+
+def test_a_version_of_a_package_is_read_alone() -> None:
+    answer = {key: value for key, value in PYPI.items() if key != "releases"}
+    document, _ = read("https://pypi.org/project/valve/2.0/", {"https://pypi.org/pypi/valve/2.0/json": answer})
+    assert "## Versions" not in document.text
+
+
+def test_a_package_of_npm_has_the_chosen_version_and_all_dates() -> None:
+    versions = {
+        "1.0.0": {"name": "@a/valve", "version": "1.0.0", "deprecated": "use 2", "license": {"type": "MIT"}},
+        "2.0.0": {
+            "name": "@a/valve", "version": "2.0.0", "description": "Opens", "license": "MIT",
+            "dependencies": {"pipe": "^1.0.0"}, "repository": {"url": "git+https://example.org/valve.git"},
+            "engines": {"node": ">=18"}, "dist": {"unpackedSize": 2048},
+        },
+    }  # fmt: skip
+    answer = {
+        "name": "@a/valve", "dist-tags": {"latest": "2.0.0"}, "versions": versions, "readme": "# valve\n\nTurn it.",
+        "time": {"1.0.0": "2023-01-01T00:00:00Z", "2.0.0": "2024-01-01T00:00:00Z"},
+    }  # fmt: skip
+    api = {"https://registry.npmjs.org/@a%2Fvalve": answer}
+    text = read("https://www.npmjs.com/package/@a/valve", api)[0].text
+    assert "# @a/valve 2.0.0" in text
+    assert "- pipe ^1.0.0" in text
+    assert "- 1.0.0 · 2023-01-01 · deprecated" in text
+    assert "Turn it." in text
+    old = read("https://www.npmjs.com/package/@a/valve/v/1.0.0", api)[0]
+    assert old.title == "@a/valve 1.0.0"
+    assert "- Deprecated: use 2" in old.text
+
+
+def test_a_version_that_npm_lacks_is_an_answer_of_another_form() -> None:
+    answer = {"name": "valve", "dist-tags": {"latest": "2.0.0"}, "versions": {"2.0.0": {}}}
+    with pytest.raises(KeyError):
+        read("https://www.npmjs.com/package/valve/v/9.0.0", {"https://registry.npmjs.org/valve": answer})
+
+
+def test_a_crate_has_the_dependencies_and_readme_of_its_version() -> None:
+    api = "https://crates.io/api/v1/crates/valve"
+    answers = {
+        api: {
+            "crate": {"name": "valve", "newest_version": "2.0.0", "max_stable_version": "1.1.0"},
+            "versions": [{"num": "1.1.0", "created_at": "2024-01-01T00:00:00Z", "features": {"std": []}}],
+        },
+        f"{api}/1.1.0/dependencies": {"dependencies": [
+            {"crate_id": "pipe", "req": "^1", "kind": "normal", "optional": True},
+            {"crate_id": "bench", "req": "^1", "kind": "dev"},
+        ]},
+        f"{api}/1.1.0/readme": "<h1>Valve</h1><p>Turn <code>it</code>.</p>",
+    }  # fmt: skip
+    document, requests = read("https://crates.io/crates/valve", answers)
+    assert requests == [api, f"{api}/1.1.0/dependencies", f"{api}/1.1.0/readme"]
+    assert document.title == "valve 1.1.0"
+    assert "- pipe ^1 (optional)" in document.text
+    assert "bench" not in document.text
+    assert document.text.endswith("### Valve\n\nTurn `it`.\n")
+
+
+def test_a_gem_has_its_versions() -> None:
+    api = "https://rubygems.org/api/v1"
+    gem = {
+        "name": "valve", "version": "2.0", "info": "Opens", "authors": "Ann", "licenses": ["MIT"],
+        "dependencies": {"runtime": [{"name": "pipe", "requirements": "~> 1"}]},
+    }  # fmt: skip
+    versions = [{"number": f"1.{n}", "created_at": f"20{n:02d}-01-01T00:00:00Z"} for n in range(MAX_VERSIONS + 5)]
+    text = read(
+        "https://rubygems.org/gems/valve", {f"{api}/gems/valve.json": gem, f"{api}/versions/valve.json": versions}
+    )[0].text
+    assert "- pipe ~> 1" in text
+    assert "- 5 older versions are not listed." in text
