@@ -44,6 +44,17 @@ def test_the_error_of_a_dead_address_names_the_nearest_ones_with_the_reason() ->
     ]
 
 
+@pytest.mark.parametrize("size", [300, 400, 500, 600, 700, 900])
+def test_a_small_result_names_fewer_addresses_and_each_whole(size: int) -> None:
+    links = "".join(f'<a href="/en/3.2/part{n}/model.html">Model</a>' for n in range(5))
+    answer = fetch(retrieval({DEAD: GONE, f"{SITE}/en/3.2/": page(f"{SITE}/en/3.2/", links)}), max_chars=size)
+    first, *lines = answer.text.splitlines()
+    assert all(line.endswith("/model.html (the same name in another folder, linked from /en/3.2/)") for line in lines)
+    assert first == (
+        "not_found: HTTP 404. Addresses that exist, the likeliest first:" if lines else "not_found: HTTP 404."
+    )
+
+
 def test_the_error_is_as_before_where_nothing_is_near() -> None:
     answer = fetch(retrieval({DEAD: GONE}))
     assert answer.text.startswith("not_found: HTTP 404. Do not try this URL again; use search(query=…)")

@@ -110,7 +110,7 @@ def test_the_setting_names_the_sites_that_are_read_so(setting: str, through_api:
 
 
 def test_an_unknown_site_is_an_error_that_names_the_known_ones() -> None:
-    with pytest.raises(KeyholeError, match="does not know 'gitlub'; the names are github, pypi"):
+    with pytest.raises(KeyholeError, match="does not know 'gitlub'; the names are github, gitlab"):
         load_config({"KEYHOLE_SITES": "gitlub"})
 
 
@@ -128,7 +128,8 @@ def test_each_site_of_the_setting_has_a_reader() -> None:
     from keyhole.sites.readers import find_reader
 
     urls = [
-        URL, "https://pypi.org/project/a/", "https://www.npmjs.com/package/a", "https://crates.io/crates/a",
+        URL, "https://gitlab.com/g/r/-/issues/1", "https://codeberg.org/o/r/issues/1",
+        "https://pypi.org/project/a/", "https://www.npmjs.com/package/a", "https://crates.io/crates/a",
         "https://rubygems.org/gems/a", "https://stackoverflow.com/q/1", "https://news.ycombinator.com/item?id=1",
         "https://lobste.rs/s/a", "https://discuss.example.org/t/a/1", "https://arxiv.org/abs/2401.00001",
         "https://www.rfc-editor.org/rfc/rfc1",

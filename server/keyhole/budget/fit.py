@@ -73,12 +73,15 @@ def fit(budget: Budget, *forms: Render, wanted: int | None = None) -> Answer:
 
 
 def truncate(answer: Answer, budget: Budget) -> Answer:
-    """Return an error's answer within `budget`: without its facts if it does not fit, and then with fewer sentences, or
-    fewer words of the first one."""
+    """Return an error's answer within `budget`: without its facts if it does not fit, and then with fewer lines, fewer
+    sentences, or fewer words of the first one."""
     if answer_size(answer, budget.measure) <= budget.size:
         return answer
     text, space = answer.text, budget.size - answer_size(Answer("", {}, answer.is_error))
-    while not fits(text, space, budget.measure) and ". " in text:
+    while not fits(text, space, budget.measure) and "\n" in text:
+        text = text[: text.rindex("\n")]
+    # A sentence that announces lines is useless without them.
+    while (text.endswith(":") or not fits(text, space, budget.measure)) and ". " in text:
         text = text[: text.rindex(". ") + 1]
     if not fits(text, space, budget.measure):
         text = _clip_words(text, space, budget.measure)

@@ -6,6 +6,7 @@ The parts are converted to Markdown by the extractor (extract/formats/site.py), 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
@@ -13,6 +14,12 @@ CONTENT_TYPE: Final = "application/x-keyhole-site+json"
 """The content type of a composed body. A server that sends it can state nothing that it could not state in HTML."""
 
 Form = Literal["markdown", "html", "plain"]
+
+_MARKDOWN = re.compile(r"\.(?:md|markdown|mdx)$", re.IGNORECASE)
+_LANGUAGES: Final = {"py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby", "yml": "yaml"}
+"""The names that Markdown uses for languages, by the suffix of a file. Most suffixes are names themselves."""
+_BINARY_CHARS: Final = 8_000
+"""Characters searched for a NUL, which no text has; Git looks at as many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +56,20 @@ def decode_site_document(body: bytes) -> SiteDocument:
     values: dict[str, Any] = json.loads(body.decode("utf-8", "surrogatepass"))
     parts = tuple(Part(str(part["text"]), part["form"], int(part["levels"])) for part in values.pop("parts"))
     return SiteDocument(parts=parts, **values)
+
+
+def file_part(text: str, path: str, levels: int = 1) -> Part:
+    """Return a file as a part. `levels`: by which the headings of Markdown are lowered.
+
+    Raises ValueError for a file that is not text.
+    """
+    if "\0" in text[:_BINARY_CHARS]:
+        raise ValueError("the file is not text")
+    return Part(text, "markdown", levels) if _MARKDOWN.search(path) else code_part(text, path)
+
+
+def code_part(text: str, path: str) -> Part:
+    """Return a text as a block of code, fenced by more backticks than it contains."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    suffix = path.rpartition(".")[2].lower() if "." in path else ""
+    return Part(f"{fence}{_LANGUAGES.get(suffix, suffix)}\n{text.rstrip()}\n{fence}")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from keyhole.sites.readers.base import SiteReader
+from keyhole.sites.readers.forges import match_forge
 from keyhole.sites.readers.github_discussion import match_discussion
 from keyhole.sites.readers.github_repository import match_gist, match_repository
 from keyhole.sites.readers.packages import match_package
@@ -16,7 +17,7 @@ from keyhole.sites.readers.questions import match_question
 from keyhole.sites.readers.references import match_reference
 
 _MATCHERS: Final[tuple[Callable[[str], SiteReader | None], ...]] = (
-    match_discussion, match_repository, match_gist, match_package, match_question, match_reference,
+    match_discussion, match_repository, match_gist, match_forge, match_package, match_question, match_reference,
 )  # fmt: skip
 
 

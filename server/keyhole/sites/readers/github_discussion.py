@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from keyhole.sites.document import Part, SiteDocument
+from keyhole.sites.document import Part, SiteDocument, code_part
 from keyhole.sites.readers.base import (
     MAX_REQUESTS,
     PER_PAGE,
@@ -162,10 +162,7 @@ def _role(comment: Mapping[str, Any]) -> str:
 
 def _diff_parts(diff: str) -> Iterator[Part]:
     if diff:
-        fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", diff)), default=0))
-        cut = (
-            f"\nThe diff has {len(diff):,} characters; the first {MAX_DIFF_CHARS:,} are here."
-            if len(diff) > MAX_DIFF_CHARS
-            else ""
-        )
-        yield Part(f"## Diff\n\n{fence}diff\n{diff[:MAX_DIFF_CHARS].rstrip()}\n{fence}\n{cut}")
+        yield Part("## Diff")
+        yield code_part(diff[:MAX_DIFF_CHARS], ".diff")
+    if len(diff) > MAX_DIFF_CHARS:
+        yield Part(f"The diff has {len(diff):,} characters; the first {MAX_DIFF_CHARS:,} are here.")

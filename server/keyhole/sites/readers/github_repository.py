@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from keyhole.sites.document import Form, Part, SiteDocument
+from keyhole.sites.document import Part, SiteDocument, code_part, file_part
 from keyhole.sites.readers.base import PER_PAGE, Answer, FixedReader, Request, get_list, get_text, one_line, post
 
 MAX_FILES: Final = 300
@@ -33,8 +33,6 @@ _RESERVED: Final = frozenset({
     "stars", "team", "topics", "trending", "users",
 })  # fmt: skip
 """First segments of addresses of GitHub that are no owner."""
-_MARKDOWN = re.compile(r"\.(?:md|markdown|mdx)$", re.IGNORECASE)
-_LANGUAGES: Final = {"py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby", "yml": "yaml"}
 
 
 def match_repository(url: str) -> FixedReader | None:
@@ -75,11 +73,7 @@ def _file(owner: str, repo: str, place: str) -> FixedReader:
     path = unquote(place.partition("/")[2])
 
     def compose(answers: Sequence[Answer]) -> SiteDocument:
-        text = answers[0].text
-        if "\0" in text[:1_000]:
-            raise ValueError("the file is not text")
-        part = Part(text, "markdown", 1) if _MARKDOWN.search(path) else code(text, path)
-        return SiteDocument(f"{path} · {owner}/{repo}", (part,), site="GitHub")
+        return SiteDocument(f"{path} · {owner}/{repo}", (file_part(answers[0].text, path),), site="GitHub")
 
     return FixedReader("github", (Request(f"https://raw.githubusercontent.com/{owner}/{repo}/{place}"),), compose)
 
@@ -143,7 +137,7 @@ def _commit(owner: str, repo: str, sha: str) -> FixedReader:
         for file in get_list(commit["files"]):
             changes = f"{get_text(file, 'status')}, +{file['additions']} −{file['deletions']}"
             head, patch = f"## {one_line(get_text(file, 'filename'))} ({changes})", get_text(file, "patch")
-            parts += [Part(head), code(patch, "x.diff") if patch else Part("The API sends no diff of this file.")]
+            parts += [Part(head), code_part(patch, ".diff") if patch else Part("The API sends no diff of this file.")]
         author = get_text(commit, "commit", "author", "name")
         is_cut = len(commit["files"]) >= MAX_FILES
         return SiteDocument(f"{subject} · {owner}/{repo}", tuple(parts), author, date, site="GitHub", cut=is_cut)
@@ -170,10 +164,7 @@ def _gist(id: str) -> FixedReader:
         parts = []
         for file in gist["files"].values():
             name, content = get_text(file, "filename"), get_text(file, "content")
-            parts += [
-                Part(f"## {one_line(name)}"),
-                Part(content, "markdown", 2) if _MARKDOWN.search(name) else code(content, name),
-            ]
+            parts += [Part(f"## {one_line(name)}"), file_part(content, name, 2)]
         for each in comments:
             parts += post(get_text(each, "user", "login"), get_text(each, "created_at"), get_text(each, "body"))
         title = get_text(gist, "description") or next(iter(gist["files"]), "Gist")
@@ -185,14 +176,6 @@ def _gist(id: str) -> FixedReader:
 
     api = f"https://api.github.com/gists/{id}"
     return FixedReader("github", (Request(api), Request(f"{api}/comments?per_page={PER_PAGE}", optional=True)), compose)
-
-
-def code(text: str, name: str) -> Part:
-    """Return a file as a code block."""
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
-    suffix = name.rpartition(".")[2].lower() if "." in name else ""
-    form: Form = "markdown"
-    return Part(f"{fence}{_LANGUAGES.get(suffix, suffix)}\n{text.rstrip()}\n{fence}", form)
 
 
 _MAKERS: Final[tuple[tuple[re.Pattern[str], Callable[..., FixedReader]], ...]] = (
