@@ -39,7 +39,7 @@ def test_the_error_of_a_dead_address_names_the_nearest_ones_with_the_reason() ->
         f"- {SITE}/en/3.2/topics/models.html (a similar name, linked from /en/3.2/)",
     ]
     assert answer.is_error
-    assert answer.facts["near"] == [
+    assert answer.details["near"] == [
         {"url": f"{SITE}/en/3.2/topics/models.html", "why": "a similar name, linked from /en/3.2/"}
     ]
 
@@ -58,7 +58,7 @@ def test_a_small_result_names_fewer_addresses_and_each_whole(size: int) -> None:
 def test_the_error_is_as_before_where_nothing_is_near() -> None:
     answer = fetch(retrieval({DEAD: GONE}))
     assert answer.text.startswith("not_found: HTTP 404. Do not try this URL again; use search(query=…)")
-    assert "near" not in answer.facts
+    assert "near" not in answer.details
 
 
 def test_the_list_above_is_named_where_nothing_is_like_the_address() -> None:
@@ -87,7 +87,7 @@ def test_the_archive_is_asked_only_if_the_settings_say_so() -> None:
 )
 def test_an_archive_without_a_copy_names_nothing(body: str) -> None:
     product = retrieval({DEAD: GONE, ARCHIVE: page(ARCHIVE, body, "application/json")}, config=Config(archive="on"))
-    assert "near" not in fetch(product).facts
+    assert "near" not in fetch(product).details
 
 
 def test_only_a_few_lists_are_requested() -> None:

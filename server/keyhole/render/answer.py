@@ -220,15 +220,10 @@ def error_answer(error: KeyholeError, warning: str = "") -> Answer:
     step = NEAR_STEP if error.near else fetch if can_fetch else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
     text = join_sentences(f"{error.code}: {message}{stop} {step}{retry}", warning_line(warning))
+    facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
     near = [{"url": url, "why": why} for url, why in error.near]
-    facts = {
-        "code": str(error.code),
-        "retryable": rule.retry,
-        **error.facts,
-        **({"near": near} if near else {}),
-        **warning_fact(warning),
-    }
-    return Answer("\n".join([text, *near_lines(error.near)]), facts, is_error=True)
+    details: dict[str, object] = {"near": near} if near else {}
+    return Answer("\n".join([text, *near_lines(error.near)]), facts, is_error=True, details=details)
 
 
 def near_lines(near: Iterable[tuple[str, str]]) -> list[str]:
