@@ -129,7 +129,7 @@ def test_each_site_of_the_setting_has_a_reader() -> None:
 
     urls = [
         URL, "https://gitlab.com/g/r/-/issues/1", "https://codeberg.org/o/r/issues/1",
-        "https://pypi.org/project/a/", "https://www.npmjs.com/package/a", "https://crates.io/crates/a",
+        "https://pypi.org/project/a/", "https://www.npmjs.com/package/a", "https://crates.io/crates/a", "https://central.sonatype.com/artifact/g/a",
         "https://rubygems.org/gems/a", "https://stackoverflow.com/q/1", "https://news.ycombinator.com/item?id=1",
         "https://lobste.rs/s/a", "https://discuss.example.org/t/a/1", "https://arxiv.org/abs/2401.00001",
         "https://www.rfc-editor.org/rfc/rfc1",

@@ -87,6 +87,16 @@ def test_a_version_is_replaced_or_added_where_the_paths_part(dead: str, known: s
     assert other_versions(site + dead, [site + known]) == [site + each for each in found]
 
 
+def test_of_an_index_of_sitemaps_the_one_nearest_to_the_address_is_read() -> None:
+    site = "https://docs.example"
+    index = b"<sitemapindex><loc>/sitemaps/blog.xml</loc><loc>/sitemaps/api/pages.xml</loc></sitemapindex>"
+    pages = b"<urlset><loc>/x/api/models</loc></urlset>"
+    answers = {f"{site}/sitemap.xml": index, f"{site}/sitemaps/api/pages.xml": pages}
+    requests, candidates = documentation(f"{site}/api/model", answers)
+    assert requests[-2:] == [f"{site}/sitemap.xml", f"{site}/sitemaps/api/pages.xml"]
+    assert [each.url for each in candidates] == [f"{site}/x/api/models"]
+
+
 def test_links_to_other_sites_and_to_pictures_are_no_candidates() -> None:
     page = b'<a href="https://other.example/model">x</a><a href="/model.png">x</a><a href="/models">x</a>'
     _, candidates = documentation("https://www.docs.example/a/model", {"https://www.docs.example/a/": page})

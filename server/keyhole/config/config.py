@@ -27,8 +27,8 @@ ENGINES = ("searxng", *KEYED_ENGINES, "keyless", "wikipedia")
 
 
 SITES = (
-    "github", "gitlab", "codeberg", "pypi", "npm", "crates", "rubygems", "stackexchange", "hackernews", "lobsters",
-    "discourse", "arxiv", "rfc",
+    "github", "gitlab", "codeberg", "pypi", "npm", "crates", "maven", "rubygems", "stackexchange", "hackernews",
+    "lobsters", "discourse", "arxiv", "rfc",
 )  # fmt: skip
 """The sites whose objects are read through their API; see docs/how-it-works/sites.md."""
 

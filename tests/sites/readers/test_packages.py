@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyhole.sites.readers.packages import MAX_VERSIONS
+from keyhole.sites.readers.package_parts import MAX_VERSIONS
 from tests.sites.readers.reading import read
 
 PYPI: dict[str, Any] = {
@@ -96,6 +96,27 @@ def test_a_crate_has_the_dependencies_and_readme_of_its_version() -> None:
     assert "- pipe ^1 (optional)" in document.text
     assert "bench" not in document.text
     assert document.text.endswith("### Valve\n\nTurn `it`.\n")
+
+
+@pytest.mark.parametrize("url", ["central.sonatype.com/artifact", "mvnrepository.com/artifact"])
+def test_an_artifact_of_maven_has_the_dependencies_of_its_version(url: str) -> None:
+    base = "https://repo1.maven.org/maven2/org/example/valve"
+    metadata = (
+        "<metadata><versioning><release>2.0</release><versions><version>1.0</version><version>2.0</version></versions>"
+        "<lastUpdated>20240102030405</lastUpdated></versioning></metadata>"
+    )
+    pom = (
+        "<project><description>Opens &amp; closes</description><url>https://example.org</url><licenses><license>"
+        "<name>MIT</name></license></licenses><dependencies><dependency><groupId>org.pipe</groupId>"
+        "<artifactId>pipe</artifactId><version>1.1</version><scope>test</scope></dependency></dependencies></project>"
+    )
+    document, _ = read(
+        f"https://{url}/org.example/valve", {f"{base}/maven-metadata.xml": metadata, f"{base}/2.0/valve-2.0.pom": pom}
+    )
+    assert document.title == "org.example:valve 2.0"
+    assert "Opens & closes" in document.text
+    assert "- org.pipe:pipe:1.1 (test)" in document.text
+    assert "## Versions\n\n- 2.0\n- 1.0" in document.text
 
 
 def test_a_gem_has_its_versions() -> None:

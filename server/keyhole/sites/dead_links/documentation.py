@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 from typing import Final
 from urllib.parse import urljoin
 
@@ -43,6 +44,8 @@ class DocumentationFinder:
 
     url: str
     _inventories: list[str] = field(default_factory=list)
+    _sitemaps: list[str] = field(default_factory=list)
+    """The sitemaps that an index of sitemaps names."""
 
     def next_request(self, state: State) -> str:
         """Return the next list to request; "" once a page is probable or nothing is left."""
@@ -60,6 +63,8 @@ class DocumentationFinder:
             yield hub
         yield from (each.url for each in state.ranked[:1])
         yield urljoin(self.url, f"/{_SITEMAP}")
+        # The one whose address has most in common with the dead one, such as that of its language or part of the site.
+        yield from nlargest(1, self._sitemaps, key=lambda url: len(set(url.split("/")) & set(self.url.split("/"))))
         yield urljoin(self.url, f"/{_LLMS}")
 
     def _folders(self) -> Iterator[str]:
@@ -95,8 +100,10 @@ class DocumentationFinder:
         name = reply.request.rpartition("/")[2]
         if name == _INVENTORY:
             return self._candidates(read_inventory_links(reply.body, reply.url), _INVENTORY)
-        if name == _SITEMAP:
-            return self._candidates(read_sitemap(reply.body, reply.url), _SITEMAP)
+        if name == _SITEMAP or reply.request in self._sitemaps:
+            links = read_sitemap(reply.body, reply.url)
+            self._sitemaps += [link.url for link in links if link.url.endswith(".xml")]
+            return self._candidates([link for link in links if not link.url.endswith(".xml")], _SITEMAP)
         if name == _LLMS:
             return self._candidates(read_markdown_links(reply.body, reply.url), _LLMS)
         if _SPHINX.search(reply.body):

@@ -112,3 +112,13 @@ def get_list(value: object) -> list[Mapping[str, Any]]:
 def count_words(number: int, word: str) -> str:
     """Return a number with a word, in the plural if necessary."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def points(score: object) -> str:
+    """Return a score with the word for it."""
+    return count_words(int(str(score)), "point")
+
+
+def reply_level(depth: int) -> str:
+    """Return how deep a reply stands below the first text, "" for one that answers it directly."""
+    return f"reply, level {depth}" if depth else ""
