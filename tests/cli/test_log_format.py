@@ -94,7 +94,7 @@ def leaking_site(site: Site) -> Responder:
     """Answer with the secret in the page and in every header."""
 
     def talk(call: Call) -> None:
-        nested = "<div>" * 1_200_000 if call.path.startswith("/big") else ""
+        nested = "<div>" * 1_900_000 if call.path.startswith("/big") else ""
         body = f"<title>{SECRET}</title><p>{SECRET} stands here.<p>{nested}"
         call.send(
             response(body.encode(), Content_Type="text/html", Set_Cookie=SECRET, ETag=f'"{SECRET}"', X_Page=SECRET)
@@ -115,7 +115,7 @@ def test_no_secret_from_a_header_a_url_or_a_page_reaches_the_log(tmp_path: Path,
             "KEYHOLE_RERANK_URL": site.url("/rerank"),
             "KEYHOLE_RERANK_KEY": SECRET,
             "KEYHOLE_METRICS_TOKEN": SECRET,
-            "KEYHOLE_EXTRACT_TIMEOUT": "0.2",
+            "KEYHOLE_EXTRACT_TIMEOUT": "0.1",
         }
         calls = [
             tool_call("web_fetch", url=site.url(f"/a?token={SECRET}"), query=SECRET),
