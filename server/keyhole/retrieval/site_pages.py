@@ -18,7 +18,7 @@ from keyhole.records import Page
 from keyhole.retrieval.instrumentation import stage
 from keyhole.sites.document import CONTENT_TYPE
 from keyhole.sites.readers import find_reader
-from keyhole.sites.readers.base import MAX_REQUESTS, Answer, Request, SiteReader
+from keyhole.sites.readers.base import MAX_REQUESTS, Answer, Request, SiteReader, compose
 from keyhole.store.base import Clock
 
 SHARE: Final = 0.5
@@ -77,7 +77,7 @@ class SitePages:
             if len(answers) + len(requests) > MAX_REQUESTS:
                 raise ValueError("the reader makes more requests than are allowed")
             answers += await self._answer_all(requests, options)
-        return await asyncio.to_thread(lambda: reader.document(tuple(answers)).encode())
+        return await asyncio.to_thread(lambda: compose(reader, tuple(answers)).encode())
 
     async def _answer_all(self, requests: Sequence[Request], options: FetchOptions) -> list[Answer]:
         async with asyncio.TaskGroup() as group:
@@ -99,10 +99,10 @@ class SitePages:
                     request.url, FetchOptions(options.deadline, authorization=authorization)
                 )
         except KeyholeError as error:
-            return Answer(request.url) if request.optional else error
+            return Answer(request.url, label=request.label) if request.optional else error
         if page.cut:
             return KeyholeError(Code.TOO_LARGE, "the answer of the API is incomplete")
-        return Answer(request.url, page.url, page.body, page.link)
+        return Answer(request.url, page.url, page.body)
 
 
 GITHUB_API: Final = "api.github.com"

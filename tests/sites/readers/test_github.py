@@ -89,8 +89,11 @@ def test_a_pull_request_has_reviews_comments_on_lines_and_the_diff() -> None:
 
 
 def test_a_pull_request_is_read_without_its_optional_parts() -> None:
-    text = read("https://github.com/o/r/pull/7", issue_answers(comments=0) | {f"{API}/pulls/7": {}})[0].text
-    assert "They leak." in text
+    document, _ = read("https://github.com/o/r/pull/7", issue_answers(comments=0) | {f"{API}/pulls/7": {}})
+    assert "They leak." in document.text
+    missing = "the reviews, the comments on lines, the diff"
+    assert document.text.endswith(f"Not read, because the API refused or failed: {missing}.\n")
+    assert document.cut
 
 
 def test_a_recorded_repository_has_its_facts_and_its_readme() -> None:
@@ -107,7 +110,7 @@ def test_a_recorded_repository_has_its_facts_and_its_readme() -> None:
 
 def test_a_repository_without_a_readme_says_so() -> None:
     answers = {f"https://api.github.com/repos/{ORG}/hello-world": RECORDED[f"/repos/{ORG}/hello-world"]}
-    assert "has no README" in read(f"https://github.com/{ORG}/hello-world", answers)[0].text
+    assert "No README was read" in read(f"https://github.com/{ORG}/hello-world", answers)[0].text
 
 
 def test_a_recorded_folder_lists_its_files() -> None:

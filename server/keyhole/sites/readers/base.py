@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from keyhole.sites.document import Part, SiteDocument
@@ -18,10 +18,14 @@ PER_PAGE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request of a reader. `optional`: the document is complete enough without its answer."""
+    """A request of a reader."""
 
     url: str
     optional: bool = False
+    """True if the document is composed without its answer too."""
+    label: str = ""
+    """What the answer adds, such as `the reviews`: named as not read if there is no answer. "" if many objects have no
+    such part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,7 @@ class Answer:
     request: str
     url: str = ""
     body: bytes = b""
-    link: str = ""
-    """The Link header."""
+    label: str = ""
 
     @property
     def found(self) -> bool:
@@ -64,6 +67,19 @@ class SiteReader(Protocol):
     def document(self, answers: Sequence[Answer]) -> SiteDocument:
         """Compose the document. Raises ValueError, TypeError, KeyError or IndexError for answers of another form."""
         ...
+
+
+def compose(reader: SiteReader, answers: Sequence[Answer]) -> SiteDocument:
+    """Return the document of a reader, with a line that names the parts that were not read.
+
+    Raises ValueError, TypeError, KeyError, IndexError, AttributeError or StopIteration for answers of another form.
+    """
+    document = reader.document(answers)
+    missing = [answer.label for answer in answers if answer.label and not answer.found]
+    if not missing:
+        return document
+    line = Part(f"Not read, because the API refused or failed: {', '.join(missing)}.")
+    return replace(document, parts=(*document.parts, line), cut=True)
 
 
 @dataclass(frozen=True, slots=True)

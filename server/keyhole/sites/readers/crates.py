@@ -34,7 +34,10 @@ class CrateReader:
         if not answers:
             return (Request(api),)
         base = f"{api}/{self._chosen(answers[0].json()['crate'])}"
-        parts = Request(f"{base}/dependencies", optional=True), Request(f"{base}/readme", optional=True)
+        parts = (
+            Request(f"{base}/dependencies", optional=True, label="the dependencies"),
+            Request(f"{base}/readme", optional=True),
+        )
         return parts if len(answers) == 1 else ()
 
     def _chosen(self, crate: Mapping[str, Any]) -> str:

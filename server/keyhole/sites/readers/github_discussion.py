@@ -44,15 +44,17 @@ class GitHubDiscussion:
             return [Request(f"{self.api}/issues/{self.number}")]
         if len(answers) > 1:
             return []
-        requests = [] if not self.is_pull else [
-            Request(f"{self.api}/pulls/{self.number}"),
-            Request(f"{self.api}/pulls/{self.number}/reviews?per_page={PER_PAGE}", optional=True),
-            Request(f"{self.api}/pulls/{self.number}/comments?per_page={PER_PAGE}", optional=True),
-            Request(f"{self.page}/pull/{self.number}.diff", optional=True),
-        ]  # fmt: skip
+        pull, page = f"{self.api}/pulls/{self.number}", f"per_page={PER_PAGE}"
+        requests = [
+            Request(pull),
+            Request(f"{pull}/reviews?{page}", optional=True, label="the reviews"),
+            Request(f"{pull}/comments?{page}", optional=True, label="the comments on lines"),
+            Request(f"{self.page}/pull/{self.number}.diff", optional=True, label="the diff"),
+        ]
         pages = -(-_number(answers[0].json(), "comments") // PER_PAGE)
         comments = f"{self.api}/issues/{self.number}/comments?per_page={PER_PAGE}&page="
-        return [*requests, *(Request(f"{comments}{page}") for page in range(1, pages + 1))][: MAX_REQUESTS - 1]
+        first = requests if self.is_pull else []
+        return [*first, *(Request(f"{comments}{page}") for page in range(1, pages + 1))][: MAX_REQUESTS - 1]
 
     def document(self, answers: Sequence[Answer]) -> SiteDocument:
         """Compose the discussion: facts, first text, comments and reviews by date, then the diff."""

@@ -56,7 +56,11 @@ def _repository(owner: str, repo: str) -> FixedReader:
                 "archived" if about.get("archived") else "",
             ) if part),
         ]  # fmt: skip
-        body = [Part(_readme_text(readme), "markdown", 1)] if readme.found else [Part("The repository has no README.")]
+        body = (
+            [Part(_readme_text(readme), "markdown", 1)]
+            if readme.found
+            else [Part("No README was read: the API has none, or refused.")]
+        )
         return SiteDocument(
             get_text(about, "full_name"), (*(Part(one_line(fact), "plain") for fact in facts if fact), *body),
             published=get_text(about, "created_at"), modified=get_text(about, "pushed_at"), site="GitHub",
@@ -175,7 +179,11 @@ def _gist(id: str) -> FixedReader:
         )  # fmt: skip
 
     api = f"https://api.github.com/gists/{id}"
-    return FixedReader("github", (Request(api), Request(f"{api}/comments?per_page={PER_PAGE}", optional=True)), compose)
+    return FixedReader(
+        "github",
+        (Request(api), Request(f"{api}/comments?per_page={PER_PAGE}", optional=True, label="the comments")),
+        compose,
+    )
 
 
 _MAKERS: Final[tuple[tuple[re.Pattern[str], Callable[..., FixedReader]], ...]] = (

@@ -38,5 +38,10 @@ def _gems(name: str) -> FixedReader:
 
     api = "https://rubygems.org/api/v1"
     return FixedReader(
-        "rubygems", (Request(f"{api}/gems/{name}.json"), Request(f"{api}/versions/{name}.json", optional=True)), compose
+        "rubygems",
+        (
+            Request(f"{api}/gems/{name}.json"),
+            Request(f"{api}/versions/{name}.json", optional=True, label="the versions"),
+        ),
+        compose,
     )

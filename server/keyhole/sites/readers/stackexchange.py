@@ -65,7 +65,11 @@ class StackExchangeReader:
             ids = [_items(known[0])[0]["question_id"], *(each["answer_id"] for each in _items(known[1]))]
             posts = ";".join(map(str, ids[:PER_PAGE]))
             return (
-                Request(f"{_STACK_EXCHANGE}/posts/{posts}/comments?order=asc&sort=creation&{options}", optional=True),
+                Request(
+                    f"{_STACK_EXCHANGE}/posts/{posts}/comments?order=asc&sort=creation&{options}",
+                    optional=True,
+                    label="the comments",
+                ),
             )
         return ()
 
