@@ -88,6 +88,12 @@ def test_a_pull_request_has_reviews_comments_on_lines_and_the_diff() -> None:
     assert text.endswith("## Diff\n\n```diff\ndiff --git a/a.py b/a.py\n-old\n+new\n```\n")
 
 
+def test_reviews_beyond_one_page_are_named() -> None:
+    review = {"user": {"login": "eve"}, "submitted_at": "2024-01-08T00:00:00Z", "state": "APPROVED", "body": "Good."}
+    answers = issue_answers(comments=0) | {f"{API}/pulls/7": {}, f"{API}/pulls/7/reviews?per_page=100": [review] * 100}
+    assert "Further reviews not read." in read("https://github.com/o/r/pull/7", answers)[0].text
+
+
 def test_a_pull_request_is_read_without_its_optional_parts() -> None:
     document, _ = read("https://github.com/o/r/pull/7", issue_answers(comments=0) | {f"{API}/pulls/7": {}})
     assert "They leak." in document.text

@@ -41,40 +41,44 @@ def test_a_package_of_pypi_has_versions_dependencies_and_description() -> None:
     assert document.text.endswith("### Valve\n\nUse it.\n")
 
 
+def test_the_name_of_a_package_is_normalised() -> None:
+    assert read("https://pypi.org/project/My_Valve.x/", {"https://pypi.org/pypi/my-valve-x/json": PYPI})[0].title
+
+
 def test_a_version_of_a_package_is_read_alone() -> None:
     answer = {key: value for key, value in PYPI.items() if key != "releases"}
     document, _ = read("https://pypi.org/project/valve/2.0/", {"https://pypi.org/pypi/valve/2.0/json": answer})
     assert "## Versions" not in document.text
 
 
+NPM = "https://registry.npmjs.org/@a%2Fvalve"
+MANIFEST = {
+    "name": "@a/valve", "version": "2.0.0", "description": "Opens", "license": "MIT",
+    "dependencies": {"pipe": "^1.0.0"}, "repository": {"url": "git+https://example.org/valve.git"},
+    "engines": {"node": ">=18"}, "dist": {"unpackedSize": 2048},
+}  # fmt: skip
+OLD = {"name": "@a/valve", "version": "1.0.0", "deprecated": "use 2", "license": {"type": "MIT"}}
+PACKAGE = {
+    "name": "@a/valve", "dist-tags": {"latest": "2.0.0"}, "versions": {"1.0.0": OLD, "2.0.0": MANIFEST},
+    "readme": "# valve\n\nTurn it.", "time": {"1.0.0": "2023-01-01T00:00:00Z", "2.0.0": "2024-01-01T00:00:00Z"},
+}  # fmt: skip
+
+
 def test_a_package_of_npm_has_the_chosen_version_and_all_dates() -> None:
-    versions = {
-        "1.0.0": {"name": "@a/valve", "version": "1.0.0", "deprecated": "use 2", "license": {"type": "MIT"}},
-        "2.0.0": {
-            "name": "@a/valve", "version": "2.0.0", "description": "Opens", "license": "MIT",
-            "dependencies": {"pipe": "^1.0.0"}, "repository": {"url": "git+https://example.org/valve.git"},
-            "engines": {"node": ">=18"}, "dist": {"unpackedSize": 2048},
-        },
-    }  # fmt: skip
-    answer = {
-        "name": "@a/valve", "dist-tags": {"latest": "2.0.0"}, "versions": versions, "readme": "# valve\n\nTurn it.",
-        "time": {"1.0.0": "2023-01-01T00:00:00Z", "2.0.0": "2024-01-01T00:00:00Z"},
-    }  # fmt: skip
-    api = {"https://registry.npmjs.org/@a%2Fvalve": answer}
-    text = read("https://www.npmjs.com/package/@a/valve", api)[0].text
+    text = read("https://www.npmjs.com/package/@a/valve", {f"{NPM}/latest": MANIFEST, NPM: PACKAGE})[0].text
     assert "# @a/valve 2.0.0" in text
     assert "- pipe ^1.0.0" in text
     assert "- 1.0.0 · 2023-01-01 · deprecated" in text
     assert "Turn it." in text
-    old = read("https://www.npmjs.com/package/@a/valve/v/1.0.0", api)[0]
+    old = read("https://www.npmjs.com/package/@a/valve/v/1.0.0", {f"{NPM}/1.0.0": OLD, NPM: PACKAGE})[0]
     assert old.title == "@a/valve 1.0.0"
     assert "- Deprecated: use 2" in old.text
 
 
-def test_a_version_that_npm_lacks_is_an_answer_of_another_form() -> None:
-    answer = {"name": "valve", "dist-tags": {"latest": "2.0.0"}, "versions": {"2.0.0": {}}}
-    with pytest.raises(KeyError):
-        read("https://www.npmjs.com/package/valve/v/9.0.0", {"https://registry.npmjs.org/valve": answer})
+def test_a_package_of_npm_that_is_too_large_is_read_in_its_latest_version() -> None:
+    document, _ = read("https://www.npmjs.com/package/@a/valve", {f"{NPM}/latest": MANIFEST})
+    assert "- pipe ^1.0.0" in document.text
+    assert "refused or failed: the other versions and the README." in document.text
 
 
 def test_a_crate_has_the_dependencies_and_readme_of_its_version() -> None:
@@ -125,7 +129,7 @@ def test_a_gem_has_its_versions() -> None:
         "name": "valve", "version": "2.0", "info": "Opens", "authors": "Ann", "licenses": ["MIT"],
         "dependencies": {"runtime": [{"name": "pipe", "requirements": "~> 1"}]},
     }  # fmt: skip
-    versions = [{"number": f"1.{n}", "created_at": f"20{n:02d}-01-01T00:00:00Z"} for n in range(MAX_VERSIONS + 5)]
+    versions = [{"number": f"1.{n}", "created_at": "2024-01-01T00:00:00Z"} for n in range(MAX_VERSIONS + 5)]
     text = read(
         "https://rubygems.org/gems/valve", {f"{api}/gems/valve.json": gem, f"{api}/versions/valve.json": versions}
     )[0].text

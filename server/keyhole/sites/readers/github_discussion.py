@@ -79,6 +79,11 @@ class GitHubDiscussion:
             *post(get_text(issue, "user", "login"), get_text(issue, "created_at"), get_text(issue, "body")),
             *(part for _, parts in sorted((entry for entry in entries if entry[1]), key=_date) for part in parts),
             *([Part(f"{count_words(missing, 'further comment')} not read.")] if missing > 0 else []),
+            *(
+                Part(f"Further {name} not read.")
+                for name, kind in (("reviews", "/reviews?"), ("comments on lines", "/comments?"))
+                if any(_is_full(answer) for answer in by_kind[kind] if "/pulls/" in answer.request)
+            ),
             *_diff_parts(diff),
         ]
         return SiteDocument(
@@ -112,6 +117,11 @@ def _number(value: Any, name: str) -> int:
     if not isinstance(number, int):
         raise TypeError(f"{name} is not a number")
     return number
+
+
+def _is_full(answer: Answer) -> bool:
+    """Return True if an answer has as many entries as one may have, so that more may follow."""
+    return answer.found and len(get_list(answer.json())) >= PER_PAGE
 
 
 def _date(entry: Entry) -> str:

@@ -21,15 +21,18 @@ def match_npm(url: str) -> SiteReader | None:
 
 def _npm(name: str, version: str | None) -> FixedReader:
     def compose(answers: Sequence[Answer]) -> SiteDocument:
-        package = answers[0].json()
-        chosen: str = version or package["dist-tags"]["latest"]
-        manifest = package["versions"][chosen]
-        times = package.get("time", {})
+        manifest = answers[0].json()
+        package = answers[1].json() if answers[1].found else {}
+        chosen, times, readme = manifest["version"], package.get("time", {}), get_text(package, "readme")
+        versions = [
+            (each, get_text(times, each)[:10], "deprecated" if one.get("deprecated") else "")
+            for each, one in package.get("versions", {}).items()
+        ]
         parts = [
             Part(get_text(manifest, "description"), "plain"),
             facts_part({
                 "Version": chosen, "Released": get_text(times, chosen)[:10],
-                "Tags": [f"{tag} {number}" for tag, number in package["dist-tags"].items()],
+                "Tags": [f"{tag} {number}" for tag, number in package.get("dist-tags", {}).items()],
                 "License": _license(manifest), "Deprecated": get_text(manifest, "deprecated"),
                 "Engines": [f"{each} {number}" for each, number in (manifest.get("engines") or {}).items()],
                 "Repository": get_text(manifest, "repository", "url") or get_text(manifest, "repository"),
@@ -38,14 +41,15 @@ def _npm(name: str, version: str | None) -> FixedReader:
             }),
             *(list_part(title, [f"{each} {number}" for each, number in (manifest.get(key) or {}).items()])
               for title, key in (("Dependencies", "dependencies"), ("Peer dependencies", "peerDependencies"))),
-            versions_part([(each, get_text(times, each)[:10], "deprecated" if one.get("deprecated") else "")
-                       for each, one in package["versions"].items()]),
-            Part("## README"),
-            Part(get_text(package, "readme"), "markdown", 2),
+            versions_part(versions),
+            *([Part("## README"), Part(readme, "markdown", 2)] if readme else []),
         ]  # fmt: skip
-        return package_document(f"{package['name']} {chosen}", parts, "npm", get_text(manifest, "author", "name"))
+        return package_document(f"{manifest['name']} {chosen}", parts, "npm", get_text(manifest, "author", "name"))
 
-    return FixedReader("npm", (Request(f"https://registry.npmjs.org/{name.replace('/', '%2F')}"),), compose)
+    registry = f"https://registry.npmjs.org/{name.replace('/', '%2F')}"
+    # All versions together may be larger than any answer that is read.
+    everything = Request(registry, optional=True, label="the other versions and the README")
+    return FixedReader("npm", (Request(f"{registry}/{version or 'latest'}"), everything), compose)
 
 
 def _license(manifest: Mapping[str, Any]) -> str:

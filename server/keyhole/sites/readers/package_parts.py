@@ -8,8 +8,8 @@ from typing import Final
 from keyhole.sites.document import Part, SiteDocument
 from keyhole.sites.readers.base import one_line
 
-MAX_VERSIONS: Final = 100
-"""Versions that are listed, the newest ones."""
+MAX_VERSIONS: Final = 5_000
+"""Versions that are listed, the newest ones; few packages have 3,000."""
 URL_END: Final = r"/?(?:[?#].*)?$"
 """A pattern for the end of an address whose query and fragment do not matter."""
 

@@ -46,6 +46,7 @@ def _pypi(name: str, version: str | None) -> FixedReader:
         ]  # fmt: skip
         return package_document(f"{info['name']} {info['version']}", parts, "PyPI", get_text(info, "author"))
 
+    name = re.sub(r"[-_.]+", "-", name).lower()  # as PEP 503 normalises it
     api = f"https://pypi.org/pypi/{name}/{f'{version}/' if version else ''}json"
     return FixedReader("pypi", (Request(api),), compose)
 
