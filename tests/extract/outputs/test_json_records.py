@@ -61,6 +61,7 @@ def test_json_may_follow_a_few_lines() -> None:
         ({"url": "https://a.example"}, " url=https://a.example"),
         ({"name": "x" * 90}, ""),
         ({"size": 3}, ""),
+        ({"": [0]}, ""),
     ],
 )
 def test_a_record_is_named_by_its_field(record: dict[str, object], name: str) -> None:

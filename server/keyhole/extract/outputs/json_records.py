@@ -166,8 +166,8 @@ def _name_of(record: Any) -> str:
         return ""
     inner = record.get("metadata")
     fields = {**(inner if isinstance(inner, dict) else {}), **record}
-    name = next((key for key in NAMES if isinstance(fields.get(key), str | int)), "")
-    value = str(fields.get(name, ""))
+    name = next((key for key in NAMES if isinstance(fields.get(key), str | int)), None)
+    value = str(fields[name]) if name else ""
     return f" {name}={value}" if value and len(value) <= MAX_NAME else ""
 
 
