@@ -25,6 +25,8 @@ SHARE: Final = 0.5
 """Share of the time of a call for the requests of a reader; the HTML page must still be read in the rest."""
 PAUSE_SECONDS: Final = 600.0
 """Seconds for which an API that refused a request or reached its limit is not asked. GitHub counts by the hour."""
+GITHUB_API: Final = "api.github.com"
+"""The only host that gets the token of GitHub."""
 _REFUSALS: Final = frozenset({Code.FORBIDDEN, Code.RATE_LIMITED, Code.LOGIN_REQUIRED, Code.BOT_CHALLENGE})
 _FORMS: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, StopIteration)
 """What readers raise for answers of another form than they know."""
@@ -103,7 +105,3 @@ class SitePages:
         if page.cut:
             return KeyholeError(Code.TOO_LARGE, "the answer of the API is incomplete")
         return Answer(request.url, page.url, page.body)
-
-
-GITHUB_API: Final = "api.github.com"
-"""The only host that gets the token of GitHub."""

@@ -15,6 +15,8 @@ from typing import Final
 SIGNATURE: Final = b"# Sphinx inventory version 2"
 MAX_BYTES: Final = 20_000_000
 """Bytes of the decompressed lines; that of Python's documentation has 1.3 million."""
+MAX_LINE: Final = 2_000
+"""Characters of a line; real names and titles have some hundred."""
 _HEAD_LINES: Final = 4
 _LINE = re.compile(r"(\S.*?)\s+([^\s:]+:\S+)\s+-?\d+\s+(\S*)\s+(\S.*)")
 
@@ -40,7 +42,7 @@ def parse_inventory(data: bytes) -> Iterator[InventoryEntry]:
     except zlib.error:
         return
     for line in text.splitlines():
-        if match := _LINE.fullmatch(line):
+        if len(line) <= MAX_LINE and (match := _LINE.fullmatch(line)):
             name, role, address, title = match.groups()
             address = f"{address.removesuffix('$')}{name}" if address.endswith("$") else address
             yield InventoryEntry(name, role, address, name if title == "-" else title)

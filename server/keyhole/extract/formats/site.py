@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import PARSER_ERRORS, Body
 from keyhole.extract.formats.markdown import clean_plain_text, resolve_links
@@ -13,13 +10,6 @@ from keyhole.records import Document, Metadata
 from keyhole.sites.document import Part, SiteDocument, decode_site_document
 from keyhole.text.escape import escape_markdown
 from keyhole.text.markdown import parse_blocks
-
-_COMMENT: Final = re.compile(
-    r"^[ \t]{0,20}<!--(?:(?!-->).){0,20000}(?:-->|\Z)[ \t]{0,20}\n?|<!--(?:(?!-->).){0,20000}(?:-->|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
-"""An HTML comment, with its line if it stands alone. No reader of the rendered Markdown sees it; templates of issues
-have many."""
 
 
 def read_site(body: Body) -> Document:
@@ -63,12 +53,26 @@ def _convert(part: Part, url: str) -> str:
 
 
 def _remove_comments(markdown: str) -> str:
-    """Remove HTML comments outside of code blocks."""
+    """Remove HTML comments outside of code blocks: no reader of the rendered text sees them. Issue templates have many.
+
+    A comment that stands alone takes its line with it; one that never ends takes the rest.
+    """
     if "<!--" not in markdown:
         return markdown
     pieces, position = [], 0
     for block in parse_blocks(markdown):
         if block.kind == "code":
-            pieces += [_COMMENT.sub("", markdown[position : block.start]), markdown[block.start : block.end]]
+            pieces += [_strip_comments(markdown[position : block.start]), markdown[block.start : block.end]]
             position = block.end
-    return "".join([*pieces, _COMMENT.sub("", markdown[position:])])
+    return "".join([*pieces, _strip_comments(markdown[position:])])
+
+
+def _strip_comments(text: str) -> str:
+    kept, position = [], 0
+    while (start := text.find("<!--", position)) >= 0:
+        end = text.find("-->", start)
+        end = len(text) if end < 0 else end + len("-->")
+        is_alone = start == 0 or text[start - 1] == "\n"
+        kept.append(text[position:start])
+        position = end + 1 if is_alone and text[end : end + 1] == "\n" else end
+    return "".join([*kept, text[position:]])

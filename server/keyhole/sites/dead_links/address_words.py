@@ -14,7 +14,8 @@ _EXTENSION = re.compile(r"\.(x?html?|mdx?|markdown|rst|adoc|txt|php|aspx?|jsp|[a
 _PAGE_EXTENSION = re.compile(r"\.(x?html?|mdx?|markdown|rst|adoc|php|aspx?|jsp)$", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_a-zA-Z]+")
 _VERSION = re.compile(
-    r"(?:[a-z]{2,20}[-_]v?(?=\d+\.)|(?:latest|release|version|v|r)[-_]?v?)?\d{1,4}(?:[._]\d{1,4}|\.x){0,3}(?:[-.]?(?:x|rc|beta|alpha|dev)\d*)?",
+    r"(?:[a-z]{2,20}[-_]v?(?=\d+\.)|(?:latest|release|version|v|r)[-_]?v?)?"
+    r"\d{1,4}(?:[._]\d{1,4}|\.x){0,3}(?:[-.]?(?:x|rc|beta|alpha|dev)\d*)?",
     re.IGNORECASE,
 )
 _VERSION_NAMES: Final = frozenset({
@@ -22,7 +23,8 @@ _VERSION_NAMES: Final = frozenset({
     "edge", "nightly", "canary", "unstable", "snapshot", "lts",
 })  # fmt: skip
 _LANGUAGE = re.compile(
-    r"(?:ar|bg|cs|da|de|el|en|es|fa|fi|fr|he|hi|hu|id|it|ja|ko|nb|nl|pl|pt|ro|ru|sk|sv|th|tr|uk|vi|zh)(?:[-_][a-z]{2,4})?",
+    r"(?:ar|bg|cs|da|de|el|en|es|fa|fi|fr|he|hi|hu|id|it|ja|ko|nb|nl|pl|pt|ro|ru|sk|sv|th|tr|uk|vi|zh)"
+    r"(?:[-_][a-z]{2,4})?",
     re.IGNORECASE,
 )
 """The languages in which sites offer documentation. Other pairs of letters are names, such as `db` or `js`."""

@@ -25,8 +25,11 @@ from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import GOOD, STRONG, Candidate
 from keyhole.sites.link_lists import Link, read_html_links, read_inventory_links, read_markdown_links, read_sitemap
 
-_SPHINX = re.compile(rb"documentation_options\.js|_static/doctools\.js|Created using <a[^>]*sphinx", re.IGNORECASE)
+_SPHINX = re.compile(
+    rb"documentation_options\.js|_static/doctools\.js|Created using <a[^>]{0,300}sphinx", re.IGNORECASE
+)
 _ROOT = re.compile(rb"data-(?:content_root|url_root)=\"([./]{1,100})\"|URL_ROOT:\s*'([./]{1,100})'")
+_ASSET = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|ico|css|js|woff2?|zip|gz|xz|bz2|exe|dmg|mp4|map)$", re.IGNORECASE)
 _INVENTORY: Final = "objects.inv"
 _SITEMAP: Final = "sitemap.xml"
 _LLMS: Final = "llms.txt"
@@ -87,10 +90,9 @@ class DocumentationFinder:
             pairs = zip(place, dead.place, strict=False)
             shared = next((n for n, (one, two) in enumerate(pairs) if one != two), min(len(place), len(dead.place)))
             is_top = shared == len(place)
-            variants = (
-                len(set(address.variants) & set(dead.variants)) - len(set(address.variants) - set(dead.variants)) / 2
-            )
-            return (shared if is_top else -1, int(2 * variants) + bool(address.variants), -len(each.url))
+            mine, theirs = set(dead.variants), set(address.variants)
+            fitting = 2 * len(mine & theirs) - len(theirs - mine) + bool(theirs)
+            return (shared if is_top else -1, fitting, -len(each.url))
 
         best = max(candidates, key=leads, default=None)
         return best.url if best and leads(best)[0] >= 0 else ""
@@ -108,9 +110,8 @@ class DocumentationFinder:
             return self._candidates(read_markdown_links(reply.body, reply.url), _LLMS)
         if _SPHINX.search(reply.body):
             root = _ROOT.search(reply.body)
-            self._inventories.append(
-                urljoin(reply.url, (root[1] or root[2]).decode() if root else "./").rstrip("/") + f"/{_INVENTORY}"
-            )
+            folder = urljoin(reply.url, (root[1] or root[2]).decode() if root else "./")
+            self._inventories.append(urljoin(folder, _INVENTORY))
         place = "/" + reply.url.split("://", 1)[-1].partition("/")[2]
         own = Candidate(reply.url, "", "it exists", exists=True)
         return (own, *self._candidates(read_html_links(reply.body, reply.url), f"linked from {place}"))
@@ -150,9 +151,6 @@ def split_site(url: str) -> tuple[str, list[str]]:
 
 def _plain(url: str) -> str:
     return url.removesuffix("index.html").rstrip("/")
-
-
-_ASSET = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|ico|css|js|woff2?|zip|gz|xz|bz2|exe|dmg|mp4|map)$", re.IGNORECASE)
 
 
 def _is_asset(url: str) -> bool:

@@ -16,7 +16,7 @@ _MAVEN = re.compile(
     rf"https?://(?:central\.sonatype\.com/artifact|(?:www\.)?mvnrepository\.com/artifact|search\.maven\.org/artifact)"
     rf"/([\w.-]+)/([\w.-]+)(?:/([\w.+-]+))?{URL_END}"
 )
-_DEPENDENCY = re.compile(r"<dependency>(.*?)</dependency>", re.DOTALL)
+_DEPENDENCY = re.compile(r"<dependency>((?:(?!<dependency>).){0,4000}?)</dependency>", re.DOTALL)
 _TAG: Final = r"<{0}>\s*([^<]{{1,2000}}?)\s*</{0}>"
 
 

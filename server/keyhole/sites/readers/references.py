@@ -22,7 +22,6 @@ _RFC = re.compile(
     r"https?://(?:www\.rfc-editor\.org/(?:rfc|info)|datatracker\.ietf\.org/doc(?:/html)?|tools\.ietf\.org/html)"
     rf"/rfc(\d{{1,5}})(?:\.(?:html|txt))?{_END}"
 )
-_ENTRY = re.compile(r"<entry>(.*?)</entry>", re.DOTALL)
 _CATEGORY = re.compile(r"<category\b[^>]{0,300}\bterm=\"([^\"]{1,60})\"")
 
 
@@ -36,10 +35,9 @@ def match_reference(url: str) -> FixedReader | None:
 
 def _arxiv(id: str) -> FixedReader:
     def compose(answers: Sequence[Answer]) -> SiteDocument:
-        found = _ENTRY.search(answers[0].text)
-        if found is None or not _fields(found[1], "published"):
+        entry, html = answers[0].text.partition("<entry>")[2].partition("</entry>")[0], answers[1]
+        if not _fields(entry, "published"):
             raise ValueError("no such paper")
-        entry, html = found[1], answers[1]
         authors = ", ".join(_fields(entry, "name"))
         comments = _fields(entry, "arxiv:comment")
         facts = [
