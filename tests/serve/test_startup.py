@@ -41,6 +41,39 @@ def test_a_stdio_session_does_not_load_unused_parts_of_the_sdk(tmp_path: Path, r
     assert not [module for module in loaded if module.startswith(SPARED)]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="counts child processes by /proc")
+@pytest.mark.parametrize("revision", ["2025-06-18", "2026-07-28"])
+def test_a_stdio_session_has_no_worker_before_its_first_fetch(tmp_path: Path, revision: str) -> None:
+    with serve(recorded_pages()) as port:
+        url = f"http://127.0.0.1:{port}/sqlite-wal"
+        settings = {"KEYHOLE_HOME": str(tmp_path), "KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}"}
+        calls = _opened(
+            [
+                ("tools/list", {}),
+                ("tools/call", {"name": "read_artifact", "arguments": {"id": "aaaaaaaaaaaaaaaa"}}),
+                ("tools/call", {"name": "web_fetch", "arguments": {"url": url}}),
+            ],
+            revision,
+        )
+        with subprocess.Popen(
+            [sys.executable, "-m", "keyhole", "serve"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**_bare(), **settings},
+        ) as process:  # fmt: skip
+            counts = []
+            for number, call in enumerate(calls):
+                _ask(process, number, *call, revision)
+                counts.append(len(_children(process.pid)))
+            assert process.stdin
+            process.stdin.close()
+    assert counts[:-1] == [0] * (len(calls) - 1)
+    assert counts[-1] >= 1
+
+
+def _children(pid: int) -> set[str]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return {child for task in tasks for child in task.read_text().split()}
+
+
 def _modules_of_a_session(home: Path, revision: str, page: str) -> set[str]:
     """Return every module that a server loaded while a client listed its tools and fetched a page."""
     settings = {"KEYHOLE_HOME": str(home), "KEYHOLE_ALLOW_PRIVATE": page.split("/")[2]}

@@ -109,6 +109,7 @@ async def _serve_on(listener: socket.socket, config: Config, tenants: _TenantsLo
         return await loop.run_in_executor(check_thread, check_stores, stores, config.store == "memory")
 
     tenants.start()  # now, so that the first call does not wait for the loading
+    tenants.warm()
     metrics, tracing = create_metrics(), start_tracing(os.environ)
     observers: list[instrumentation.Observer] = [CallLogger()]
     observers += [metrics] if metrics else []
@@ -153,8 +154,14 @@ class _TenantsLoader:
     def start(self) -> None:
         """Start loading, unless it has started."""
         if self._loading is None:
-            self._pool.warm()  # parsers load in the worker at the same time
             self._loading = asyncio.get_running_loop().create_task(asyncio.to_thread(self._load))
+
+    def warm(self) -> None:
+        """Start a worker, whose parsers load at the same time.
+
+        A server of one client waits for the first fetch instead: a worker takes 24 MB, and many clients never fetch.
+        """
+        self._pool.warm()
 
     async def get(self) -> Tenants:
         """Return the tenants once they are loaded."""
