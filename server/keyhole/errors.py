@@ -87,8 +87,8 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         ),
         Code.ROBOTS_DISALLOWED: Rule(
             False,
-            "Use search(query=…) for a page that may be read, or search(query=…, sites=…, fetch=false) for what "
-            "engines show of this site; the operator can set KEYHOLE_ROBOTS=off where the site's owner agrees.",
+            "Use search(query=…) for another page, or search(query=…, sites=…, fetch=false) for snippets of this site; "
+            "KEYHOLE_ROBOTS=off if its owner agrees.",
         ),
         Code.URL_NOT_KNOWN: Rule(
             False,

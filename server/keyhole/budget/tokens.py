@@ -13,6 +13,7 @@ much.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from keyhole.budget.token_weights import FOLDED_WEIGHTS, OTHER_WEIGHTS, START_WEIGHT, WEIGHTS
@@ -26,6 +27,8 @@ SAMPLE_CHARS: Final = 128
 """Characters of a sample: 16 samples have half of the shortest text that is sampled."""
 SAMPLE_SHARE: Final = 512
 """A sample has at least 1/512 of a text, so that 16 samples of a large text have 3 % of it."""
+MAX_RESULTS: Final = 16
+"""Texts whose estimate is kept, of some 10 KB each: that of a result is asked for by its session and by its record."""
 MAX_CACHED: Final = 1 << 16
 """Estimates that are kept. A conversation is estimated again before each request of its agent."""
 
@@ -61,6 +64,7 @@ _FOLD: Final = bytes(ord("a") if chr(byte) in "vc" else byte for byte in range(2
 """Makes one class `a` of vowels and consonants."""
 
 
+@lru_cache(maxsize=MAX_RESULTS)
 def estimate(text: str) -> int:
     """Return an estimate of the tokens of `text`: seldom fewer than o200k makes, and seldom many more."""
     return -(-weigh(text) // TOKEN_WEIGHT) if text else 0

@@ -160,5 +160,6 @@ async def answer_call(
     if session is not None and not call.caller.is_gone():
         from keyhole.budget.tokens import estimate  # imported late: most calls do not need it
 
-        session.record(call.history, answer.shown, estimate(answer.text))
+        # In a thread: it takes a tenth of the time of a call for a stored page.
+        session.record(call.history, answer.shown, await asyncio.to_thread(estimate, answer.text))
     return answer
