@@ -109,7 +109,9 @@ def _check_error(trial: Trial, error: KeyholeError) -> Iterator[str]:
     if error.code is not Code.OVER_BUDGET:
         yield f"{error.code}: {error.message[:120]}"
         return
-    if trial.is_countable and trial.budget >= trial.count(trial.items):
+    # What a provider would refuse is left out in any case, and the notice of it may be longer than what it stands for.
+    is_whole = not any(each.rsplit(": ", 1)[0] in REPAIRED for each in faults(trial.format, trial.views))
+    if trial.is_countable and is_whole and trial.budget >= trial.count(trial.items):
         yield "over_budget for a conversation that fits"
     least = error.facts.get("least")
     if not isinstance(least, int):
