@@ -53,7 +53,7 @@ def serve_stdio(config: Config, build: BuildTenants) -> int:
 
     async def run() -> None:
         async with _open_tenants(config, build) as tenants:
-            server = build_server(tenants.get_retrieval, tenants.start)
+            server = build_server(tenants.get_retrieval, tenants.start, tenants.warm)
             async with stdio_server() as (read, write):
                 await server.run(StdioMessages(read, write), write, server.create_initialization_options())
 

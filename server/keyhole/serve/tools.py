@@ -108,6 +108,8 @@ SESSION_HEADER: Final = "mcp-session-id"
 """The header with the id of a request's session, as streamable HTTP specifies it."""
 STDIO: Final = "stdio"
 """The name of the only session over stdio."""
+READING_TOOLS: Final = frozenset({"web_fetch", "search"})
+"""The tools that may read a page."""
 SLOT: Final = "keyhole.slot"
 """The key in an HTTP request's scope of the slot (serve/http/limits/slots.py) that its call holds while it works."""
 
@@ -115,11 +117,16 @@ GetRetrieval = Callable[[str], Awaitable[Retrieval]]
 """Returns a tenant's Retrieval. The first call creates the parts that all tenants share; other calls wait for them."""
 
 
-def build_server(get_retrieval: GetRetrieval, on_listed: Callable[[], None] = lambda: None) -> Server[Any]:
+def build_server(
+    get_retrieval: GetRetrieval,
+    on_listed: Callable[[], None] = lambda: None,
+    on_reading: Callable[[], None] = lambda: None,
+) -> Server[Any]:
     """Return an MCP server for both protocol eras.
 
     `get_retrieval` is first called by the first request that needs it, so that listing the tools does not wait for a
-    database or a network client. `on_listed` is called when a client lists them, so that they can be created early.
+    database or a network client. `on_listed` is called when a client lists them, so that they can be created early, and
+    `on_reading` when a call may read a page, so that a worker starts while the rest is created.
     """
     sessions = Sessions(random_id)
 
@@ -138,6 +145,8 @@ def build_server(get_retrieval: GetRetrieval, on_listed: Callable[[], None] = la
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:64]!r}. The tools are {known}.")
 
         tenant = tenant_of(_scope(ctx))
+        if params.name in READING_TOOLS:
+            on_reading()
 
         async def work() -> Answer:
             retrieval = await get_retrieval(tenant)
