@@ -133,29 +133,38 @@ def install_peer(cache: Path) -> Path:
 def measure(contender: Contender, *addresses: str) -> tuple[float, ...]:
     """Return the milliseconds of each phase in one process."""
     marks = [time.perf_counter()]
-    with _run_server(contender) as server:
-        client = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": {"name": "startup", "version": "1"}}
-        server.ask("initialize", client)
-        server.send({"method": "notifications/initialized"})
-        server.ask("tools/list", {})
+    with run_server(contender) as server:
+        server.open()
         marks.append(time.perf_counter())
         for url in addresses:
-            call = {"name": contender.tool, "arguments": {"url": url, contender.bound: WHOLE}}
-            result = server.ask("tools/call", call)
+            result = server.fetch(contender, url)
             marks.append(time.perf_counter())
             if result.get("isError") or LAST_WORDS not in result["content"][0]["text"]:
                 raise SystemExit(f"{contender.name} did not return the complete page: {str(result)[:300]}")
     return tuple(1_000 * (end - start) for start, end in itertools.pairwise(marks))
 
 
-class _Connection:
+class Connection:
     """A JSON-RPC connection to one process, one line for each message."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None and process.stdout is not None
+        self.pid = process.pid
         self._name = name
         self._in, self._out = process.stdin, process.stdout
         self._last_id = 0
+
+    def open(self) -> None:
+        """Make the handshake and list the tools, as a client does when it starts."""
+        client = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": {"name": "startup", "version": "1"}}
+        self.ask("initialize", client)
+        self.send({"method": "notifications/initialized"})
+        self.ask("tools/list", {})
+
+    def fetch(self, contender: Contender, url: str) -> dict[str, Any]:
+        """Fetch a whole page and return the result."""
+        call = {"name": contender.tool, "arguments": {"url": url, contender.bound: WHOLE}}
+        return self.ask("tools/call", call)
 
     def send(self, message: dict[str, Any]) -> None:
         """Send a message without waiting for an answer."""
@@ -175,7 +184,8 @@ class _Connection:
 
 
 @contextmanager
-def _run_server(contender: Contender) -> Iterator[_Connection]:
+def run_server(contender: Contender) -> Iterator[Connection]:
+    """Run a server until the block ends."""
     with subprocess.Popen(
         contender.command,
         env=contender.env,
@@ -186,7 +196,7 @@ def _run_server(contender: Contender) -> Iterator[_Connection]:
         watchdog = threading.Timer(PATIENCE, process.kill)
         watchdog.start()
         try:
-            yield _Connection(contender.name, process)
+            yield Connection(contender.name, process)
         finally:
             watchdog.cancel()
             process.kill()

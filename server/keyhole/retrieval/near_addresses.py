@@ -81,7 +81,7 @@ class NearAddresses:
         with suppress(TimeoutError):
             async with asyncio.timeout(min(SECONDS, left * SHARE) if options.deadline else SECONDS):
                 await asyncio.to_thread(search.add_stored, self.store)
-                while request := search.next_request():
+                while request := await asyncio.to_thread(search.next_request):
                     reply = await self._request(request, options)
                     await asyncio.to_thread(search.add, reply)
                 if self.asks_archive:
