@@ -14,6 +14,8 @@ CONTENT_TYPE: Final = "application/x-keyhole-site+json"
 """The content type of a composed body. A server that sends it can state nothing that it could not state in HTML."""
 
 Form = Literal["markdown", "html", "plain"]
+MAX_LEVELS: Final = 6
+"""Levels of headings in Markdown."""
 
 _MARKDOWN = re.compile(r"\.(?:md|markdown|mdx)$", re.IGNORECASE)
 _LANGUAGES: Final = {"py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby", "yml": "yaml"}
@@ -52,10 +54,16 @@ class SiteDocument:
 
 
 def decode_site_document(body: bytes) -> SiteDocument:
-    """Return the document of a body. Raises ValueError, TypeError or KeyError for any other body."""
+    """Return the document of a body. Raises ValueError, TypeError or KeyError for any other body.
+
+    A web server may send such a body too, so nothing in it is trusted to be of the right type.
+    """
     values: dict[str, Any] = json.loads(body.decode("utf-8", "surrogatepass"))
-    parts = tuple(Part(str(part["text"]), part["form"], int(part["levels"])) for part in values.pop("parts"))
-    return SiteDocument(parts=parts, **values)
+    parts = tuple(
+        Part(str(part["text"]), part["form"], min(max(int(part["levels"]), 0), MAX_LEVELS)) for part in values["parts"]
+    )
+    names = ("title", "author", "published", "modified", "site", "language")
+    return SiteDocument(parts=parts, cut=bool(values["cut"]), **{name: str(values[name]) for name in names})
 
 
 def file_part(text: str, path: str, levels: int = 1) -> Part:
