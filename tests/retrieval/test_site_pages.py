@@ -14,6 +14,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.site_pages import PAUSE_SECONDS
+from tests.support.documentation import ROOT
 from tests.support.fakes import Clock, Hangs, page
 from tests.support.product import retrieval
 
@@ -80,6 +81,17 @@ def test_what_fails_is_read_as_html_and_the_result_says_so(fault: object, reason
     assert not answer.is_error
     assert f"Read as HTML: {reason}." in answer.text
     assert "As HTML, they leak." in answer.text
+
+
+def test_a_file_that_is_not_text_is_read_as_any_file_under_the_address_of_its_page() -> None:
+    url = "https://github.com/o/r/blob/main/docs/paper.pdf"
+    raw = "https://raw.githubusercontent.com/o/r/main/docs/paper.pdf"
+    body = (ROOT / "fixtures" / "formats" / "memo.pdf").read_bytes()
+    product = retrieval({raw: page(raw, body, "application/octet-stream")})
+    answer = fetch(product, url)
+    assert answer.details["media_type"] == "application/pdf"
+    assert answer.details["url"] == url
+    assert "Read as HTML" not in answer.text
 
 
 def test_an_api_that_refused_is_not_asked_for_some_minutes() -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final
 
 from keyhole.config.config import Config
@@ -18,7 +19,7 @@ from keyhole.records import Page
 from keyhole.retrieval.instrumentation import stage
 from keyhole.sites.document import CONTENT_TYPE
 from keyhole.sites.readers import find_reader
-from keyhole.sites.readers.base import MAX_REQUESTS, Answer, Request, SiteReader, compose
+from keyhole.sites.readers.base import MAX_REQUESTS, Answer, FixedReader, Request, SiteReader, compose
 from keyhole.store.base import Clock
 
 SHARE: Final = 0.5
@@ -69,9 +70,18 @@ class SitePages:
         except TimeoutError:
             return None, f"the API of {reader.name} was too slow"
         except _FORMS:
+            if isinstance(reader, FixedReader) and reader.file:
+                return await self._file(reader.file, target.url, url, options), ""
             return None, f"the API of {reader.name} sent an answer of another form"
         page = Page(url, target.url, 200, CONTENT_TYPE, document, self.clock(), reader=reader.name)
         return page, ""
+
+    async def _file(self, address: str, page_url: str, requested_url: str, options: FetchOptions) -> Page | None:
+        """Return the file that an object is, under the address of its page; None if it cannot be fetched."""
+        with suppress(KeyholeError), stage("fetch"):
+            page = await self.fetcher.fetch(address, FetchOptions(options.deadline))
+            return replace(page, url=page_url, requested_url=requested_url, etag="", last_modified="", link="")
+        return None
 
     async def _compose(self, reader: SiteReader, options: FetchOptions) -> bytes:
         answers: list[Answer] = []

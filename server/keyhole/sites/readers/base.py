@@ -89,6 +89,9 @@ class FixedReader:
     name: str
     requests: tuple[Request, ...]
     compose: Callable[[Sequence[Answer]], SiteDocument]
+    file: str = ""
+    """The address of the file that the object is, "" for others. It is read as any file where no document can be
+    composed of it, such as a PDF."""
 
     def next_requests(self, answers: Sequence[Answer]) -> Sequence[Request]:
         """Return all requests at once."""

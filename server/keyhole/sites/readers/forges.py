@@ -53,7 +53,7 @@ def _file(name: str, request: str, path: str, project: str) -> FixedReader:
         part = file_part(answers[0].text, unquote(path))
         return SiteDocument(f"{unquote(path)} · {project}", (part,), site={"gitlab": "GitLab"}.get(name, "Codeberg"))
 
-    return FixedReader(name, (Request(request),), compose)
+    return FixedReader(name, (Request(request),), compose, file=request)
 
 
 def _gitlab(site: str, project: str, kind: str, number: str) -> FixedReader:

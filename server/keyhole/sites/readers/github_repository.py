@@ -79,7 +79,8 @@ def _file(owner: str, repo: str, place: str) -> FixedReader:
     def compose(answers: Sequence[Answer]) -> SiteDocument:
         return SiteDocument(f"{path} · {owner}/{repo}", (file_part(answers[0].text, path),), site="GitHub")
 
-    return FixedReader("github", (Request(f"https://raw.githubusercontent.com/{owner}/{repo}/{place}"),), compose)
+    raw = f"https://raw.githubusercontent.com/{owner}/{repo}/{place}"
+    return FixedReader("github", (Request(raw),), compose, file=raw)
 
 
 def _folder(owner: str, repo: str, ref: str, path: str) -> FixedReader:
