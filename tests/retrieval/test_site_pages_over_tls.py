@@ -38,12 +38,15 @@ class World:
         self.folder = folder
         self.site = site
         self.limited = False
+        self.refuses_crawlers = False
         names = {name: [[address]] for name, address in ADDRESSES.items()}
         routes = {f"{address}:443": site.port for address in ADDRESSES.values()}
         self.network = RoutedNetwork(folder, names, routes, folder / "certificate.pem")
 
     def answer(self, call: Call) -> bytes:
         host, path = call.headers.get("host", ""), call.path
+        if path == "/robots.txt" and self.refuses_crawlers and host == "api.github.com":
+            return response(b"User-agent: *\nDisallow: /repos/\n", Content_Type="text/plain")
         if path == "/robots.txt":
             return response(b"", "404 Not Found")
         if host == "github.com":
@@ -108,3 +111,12 @@ def test_a_limit_of_the_api_leads_to_the_page(world: World) -> None:
     assert "Read as HTML: the API of github failed (forbidden)." in printed
     assert "As HTML, they leak." in printed
     assert [call.headers.get("authorization") for call in world.calls("github.com")] == [None]
+
+
+def test_an_api_that_robots_txt_closes_is_read_only_if_the_settings_say_so(world: World) -> None:
+    world.refuses_crawlers = True
+    printed = world.fetch()
+    reason = "the API of github failed (robots_disallowed); KEYHOLE_ROBOTS=pages allows its API"
+    assert f"Read as HTML: {reason}." in printed
+    assert world.calls("api.github.com") == []
+    assert "through the API of github" in world.fetch("--refresh", KEYHOLE_ROBOTS="pages")

@@ -160,8 +160,6 @@ def test_an_answer_of_another_form_names_no_file(body: bytes) -> None:
 @pytest.mark.parametrize(
     ("url", "request_url", "answer", "named"),
     [
-        ("https://pypi.org/project/httpx/0.99.0/", "https://pypi.org/pypi/httpx/json", {"releases": {"0.28.1": []}},
-         "https://pypi.org/project/httpx/0.28.1/"),
         ("https://www.npmjs.com/package/@a/b/v/9.0.0", "https://registry.npmjs.org/-/package/@a/b/dist-tags",
          {"latest": "8.1.0"}, "https://www.npmjs.com/package/@a/b/v/8.1.0"),
         ("https://unpkg.com/b@1.0.0/dist/index.js", "https://unpkg.com/b@1.0.0/?meta",
@@ -180,6 +178,17 @@ def test_the_registry_of_a_package_names_its_versions_or_files(
     assert requests == [request_url]
     assert [each.url for each in candidates] == [named]
     assert finder.read(Reply(request_url, request_url, "", b'{"error": "no such package"}')) == ()
+
+
+def test_the_feed_of_a_package_names_its_releases() -> None:
+    url, feed = "https://pypi.org/project/httpx/0.99.0/", "https://pypi.org/rss/project/httpx/releases.xml"
+    page = "https://pypi.org/project/httpx/"
+    body = f"<channel><link>{page}</link><item><link>{page}0.28.1/</link></item></channel>"
+    finder = find_package(url)
+    assert finder
+    requests, candidates = run(finder, url, {feed: body.encode()})
+    assert requests == [feed]
+    assert [each.url for each in candidates] == [f"{page}0.28.1/"]
 
 
 @pytest.mark.parametrize("find", [find_package, find_repository])

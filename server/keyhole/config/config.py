@@ -129,9 +129,10 @@ class Config:
     )
     robots: str = setting(
         "on",
-        "on or off",
-        "whether robots.txt is obeyed; it does not apply to endpoints of KEYHOLE_ALLOW_PRIVATE",
-        one_of("on", "off"),
+        "on, pages or off",
+        "whether robots.txt is obeyed; `pages`: not for the documented APIs of KEYHOLE_SITES; it does not apply to "
+        "endpoints of KEYHOLE_ALLOW_PRIVATE",
+        one_of("on", "pages", "off"),
     )
     url_policy: str = setting(
         "any",

@@ -23,6 +23,8 @@ class FetchOptions:
     """Validators of the stored text, which make the request conditional."""
     authorization: str = field(default="", repr=False)
     """The Authorization header, sent only to the origin of the first URL."""
+    is_api: bool = False
+    """True for a request to a documented API of a site, to which robots.txt may not apply (KEYHOLE_ROBOTS=pages)."""
     part: tuple[int, int] | None = None
     """The first byte to request and the one after the last, for a part of a file. The page then has status 206."""
 

@@ -124,7 +124,7 @@ class HttpFetcher:
         if target.endpoint in self._unlimited:
             return
         await self._host_limits.check_wait(target.host)
-        if self._config.robots == "on":
+        if self._config.robots == "on" or (self._config.robots == "pages" and not options.is_api):
             if self._robots.is_pending(target, options.permits):  # robots.txt and the page then share one connection
                 await self._pages.warm(target, deadline)
             await self._robots.check(target, options.permits)

@@ -76,21 +76,22 @@ class NearAddresses:
         except KeyholeError:
             return ()
         left = options.deadline - asyncio.get_running_loop().time()
-        search = _Search(url, find_repository(url) or find_package(url) or DocumentationFinder(url))
+        finder = find_repository(url) or find_package(url)
+        search, is_api = _Search(url, finder or DocumentationFinder(url)), finder is not None
         copy: tuple[Near, ...] = ()
         with suppress(TimeoutError):
             async with asyncio.timeout(min(SECONDS, left * SHARE) if options.deadline else SECONDS):
                 await asyncio.to_thread(search.add_stored, self.store)
                 while request := await asyncio.to_thread(search.next_request):
-                    reply = await self._request(request, options)
+                    reply = await self._request(request, options, is_api=is_api)
                     await asyncio.to_thread(search.add, reply)
                 if self.asks_archive:
-                    copy = read_copy((await self._request(archive_request(url), options)).body)
+                    copy = read_copy((await self._request(archive_request(url), options, is_api=True)).body)
         return (*search.named()[: MAX_NEAR - len(copy)], *copy)
 
-    async def _request(self, url: str, options: FetchOptions) -> Reply:
+    async def _request(self, url: str, options: FetchOptions, *, is_api: bool) -> Reply:
         with suppress(KeyholeError), stage("fetch"):
-            page = await self.fetcher.fetch(url, FetchOptions(options.deadline, options.permits))
+            page = await self.fetcher.fetch(url, FetchOptions(options.deadline, options.permits, is_api=is_api))
             return Reply(url, page.url, page.content_type, page.body)
         return Reply(url)
 

@@ -41,7 +41,7 @@ class SitePages:
     fetcher: Fetcher
     clock: Clock
     pauses: dict[str, float]
-    """The times until which APIs are not asked, by the name of the reader."""
+    """The times until which APIs are not asked, by the name of the reader and the host of the page."""
 
     async def read(self, url: str, options: FetchOptions) -> tuple[Page | None, str]:
         """Return the composed page of an address, or None and why it was not composed: "" if no reader reads it.
@@ -56,8 +56,8 @@ class SitePages:
         reader = find_reader(target.url, names)
         if reader is None or not options.permits(target.url):
             return None, ""
-        now = self.clock()
-        if self.pauses.get(reader.name, now) > now:
+        now, key = self.clock(), f"{reader.name} {target.host}"
+        if self.pauses.get(key, now) > now:
             return None, f"the API of {reader.name} refused an earlier request"
         left = options.deadline - asyncio.get_running_loop().time()
         try:
@@ -65,8 +65,9 @@ class SitePages:
                 document = await self._compose(reader, options)
         except KeyholeError as error:
             if error.code in _REFUSALS:
-                self.pauses[reader.name] = now + PAUSE_SECONDS
-            return None, f"the API of {reader.name} failed ({error.code})"
+                self.pauses[key] = now + PAUSE_SECONDS
+            hint = "; KEYHOLE_ROBOTS=pages allows its API" if error.code is Code.ROBOTS_DISALLOWED else ""
+            return None, f"the API of {reader.name} failed ({error.code}){hint}"
         except TimeoutError:
             return None, f"the API of {reader.name} was too slow"
         except _FORMS:
@@ -79,7 +80,7 @@ class SitePages:
     async def _file(self, address: str, page_url: str, requested_url: str, options: FetchOptions) -> Page | None:
         """Return the file that an object is, under the address of its page; None if it cannot be fetched."""
         with suppress(KeyholeError), stage("fetch"):
-            page = await self.fetcher.fetch(address, FetchOptions(options.deadline))
+            page = await self.fetcher.fetch(address, FetchOptions(options.deadline, is_api=True))
             return replace(page, url=page_url, requested_url=requested_url, etag="", last_modified="", link="")
         return None
 
@@ -108,7 +109,7 @@ class SitePages:
         try:
             with stage("fetch"):
                 page = await self.fetcher.fetch(
-                    request.url, FetchOptions(options.deadline, authorization=authorization)
+                    request.url, FetchOptions(options.deadline, authorization=authorization, is_api=True)
                 )
         except KeyholeError as error:
             return Answer(request.url, label=request.label) if request.optional else error

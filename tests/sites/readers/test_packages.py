@@ -41,6 +41,22 @@ def test_a_package_of_pypi_has_versions_dependencies_and_description() -> None:
     assert document.text.endswith("### Valve\n\nUse it.\n")
 
 
+FEED = """<rss><channel><title>PyPI recent updates for valve</title><link>https://pypi.org/project/valve/</link>
+<item><title>2.0</title><link>https://pypi.org/project/valve/2.0/</link><description>Opens &amp; closes</description>
+<author>ann@example.org</author><pubDate>Wed, 01 May 2024 10:00:00 GMT</pubDate></item>
+<item><title>1.0</title><pubDate>Sun, 01 Jan 2023 10:00:00 GMT</pubDate></item></channel></rss>"""
+
+
+def test_a_package_whose_api_is_refused_is_read_from_the_feed_of_its_releases() -> None:
+    feed = "https://pypi.org/rss/project/valve/releases.xml"
+    document, requests = read("https://pypi.org/project/valve/", {feed: FEED})
+    assert requests == ["https://pypi.org/pypi/valve/json", feed]
+    assert document.title == "valve 2.0"
+    assert "Opens & closes" in document.text
+    assert "## Versions\n\n- 2.0 · 2024-05-01\n- 1.0 · 2023-01-01" in document.text
+    assert document.text.endswith("refused or failed: description, dependencies and files.\n")
+
+
 def test_the_name_of_a_package_is_normalised() -> None:
     assert read("https://pypi.org/project/My_Valve.x/", {"https://pypi.org/pypi/my-valve-x/json": PYPI})[0].title
 

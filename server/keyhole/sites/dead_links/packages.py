@@ -1,6 +1,6 @@
 """Find versions and files of a package near a dead address: PyPI, npm, unpkg and jsDelivr.
 
-Sources: docs.pypi.org/api/json, the dist-tags of registry.npmjs.org, unpkg.com (`?meta`) and the API of jsDelivr.
+Sources: docs.pypi.org/api/feeds, the dist-tags of registry.npmjs.org, unpkg.com (`?meta`) and the API of jsDelivr.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import Candidate
@@ -21,6 +21,7 @@ _PYPI = re.compile(r"https?://(?:www\.)?pypi\.org/project/(?P<name>[\w.-]+)(?:/(
 _NPM = re.compile(
     r"https?://(?:www\.)?npmjs\.com/package/(?P<name>(?:@[\w.-]+/)?[\w.-]+)(?:/v/(?P<version>[\w.+-]+))?/?$"
 )
+_FEED_LINK = re.compile(r"<link>\s*(https://pypi\.org/project/[\w.-]+/[\w.+!-]+/)\s*</link>")
 _VERSION = re.compile(r"\d[\w.+-]*$")
 _NAMED: Final = r"(?P<name>(?:@[\w.-]+/)?[\w.-]+)(?:@(?P<version>[\w.^~+-]+))?"
 _UNPKG = re.compile(rf"https?://unpkg\.com/{_NAMED}/(?P<path>[^?#]*)")
@@ -33,8 +34,8 @@ class PackageFinder:
 
     request: str
     source: str
-    entries: Callable[[Any], Iterator[str]]
-    """Yields the addresses that an answer names."""
+    entries: Callable[[bytes], Iterator[str]]
+    """Yields the addresses that the body of an answer names."""
 
     def next_request(self, state: State) -> str:
         """Return the list of the registry."""
@@ -43,7 +44,7 @@ class PackageFinder:
     def read(self, reply: Reply) -> tuple[Candidate, ...]:
         """Return the versions or files of the package."""
         with suppress(ValueError, TypeError, KeyError, AttributeError):  # an answer of another form names nothing
-            entries = list(self.entries(json.loads(reply.body)))
+            entries = list(self.entries(reply.body))
             return tuple(Candidate(url, "", self.source) for url in entries[:MAX_ENTRIES])
         return ()
 
@@ -51,31 +52,34 @@ class PackageFinder:
 def find_package(url: str) -> PackageFinder | None:
     """Return the finder for an address of a version or file of a package, else None."""
     if (match := _PYPI.match(url)) and match["version"]:
-        name = match["name"]
-        page = f"https://pypi.org/project/{name}/"
-        return PackageFinder(
-            f"https://pypi.org/pypi/{name}/json", "a release on PyPI",
-            lambda answer: (f"{page}{version}/" for version in answer["releases"]),
-        )  # fmt: skip
+        # Its feed of releases, since robots.txt keeps crawlers from the JSON API.
+        feed = f"https://pypi.org/rss/project/{match['name']}/releases.xml"
+        return PackageFinder(feed, "a release on PyPI", lambda body: iter(_FEED_LINK.findall(_text(body))))
     if (match := _NPM.match(url)) and match["version"]:
         name = match["name"]
         page = f"https://www.npmjs.com/package/{name}/v/"
         return PackageFinder(
             f"https://registry.npmjs.org/-/package/{name}/dist-tags", "a tagged version on npm",
-            lambda answer: (f"{page}{version}" for version in answer.values() if _VERSION.match(version)),
+            lambda body: (f"{page}{each}" for each in json.loads(body).values() if _VERSION.match(each)),
         )  # fmt: skip
     if match := _UNPKG.match(url):
         base = f"https://unpkg.com/{_named(match)}"
         return PackageFinder(
-            f"{base}/?meta", "in the package", lambda answer: (f"{base}{each['path']}" for each in answer["files"])
+            f"{base}/?meta",
+            "in the package",
+            lambda body: (f"{base}{each['path']}" for each in json.loads(body)["files"]),
         )
     if match := _JSDELIVR.match(url):
         named = _named(match)
         return PackageFinder(
             f"https://data.jsdelivr.com/v1/packages/npm/{named}?structure=flat", "in the package",
-            lambda answer: (f"https://cdn.jsdelivr.net/npm/{named}{each['name']}" for each in answer["files"]),
+            lambda body: (f"https://cdn.jsdelivr.net/npm/{named}{each['name']}" for each in json.loads(body)["files"]),
         )  # fmt: skip
     return None
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "replace")
 
 
 def _named(match: re.Match[str]) -> str:
