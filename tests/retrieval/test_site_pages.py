@@ -83,6 +83,15 @@ def test_what_fails_is_read_as_html_and_the_result_says_so(fault: object, reason
     assert "As HTML, they leak." in answer.text
 
 
+def test_an_optional_answer_that_is_too_large_is_named_as_not_read() -> None:
+    npm = "https://registry.npmjs.org/valve"
+    manifest = api_page(f"{npm}/latest", {"name": "valve", "version": "1.0.0", "description": "Opens"})
+    product = retrieval({f"{npm}/latest": manifest, npm: page(npm, "{", "application/json", cut=True)})
+    text = fetch(product, "https://www.npmjs.com/package/valve").text
+    assert "- Version: 1.0.0" in text
+    assert "Not read, because the API refused or failed: the other versions and the README." in text
+
+
 def test_a_file_that_is_not_text_is_read_as_any_file_under_the_address_of_its_page() -> None:
     url = "https://github.com/o/r/blob/main/docs/paper.pdf"
     raw = "https://raw.githubusercontent.com/o/r/main/docs/paper.pdf"

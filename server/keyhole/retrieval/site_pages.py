@@ -71,16 +71,18 @@ class SitePages:
         except TimeoutError:
             return None, f"the API of {reader.name} was too slow"
         except _FORMS:
-            if isinstance(reader, FixedReader) and reader.file:
-                return await self._file(reader.file, target.url, url, options), ""
+            if isinstance(reader, FixedReader) and (file := await self._file(reader, target.url, url, options)):
+                return file, ""
             return None, f"the API of {reader.name} sent an answer of another form"
         page = Page(url, target.url, 200, CONTENT_TYPE, document, self.clock(), reader=reader.name)
         return page, ""
 
-    async def _file(self, address: str, page_url: str, requested_url: str, options: FetchOptions) -> Page | None:
-        """Return the file that an object is, under the address of its page; None if it cannot be fetched."""
+    async def _file(self, reader: FixedReader, page_url: str, requested_url: str, options: FetchOptions) -> Page | None:
+        """Return the file that an object is, under the address of its page; None if there is none or it fails."""
+        if not reader.file:
+            return None
         with suppress(KeyholeError), stage("fetch"):
-            page = await self.fetcher.fetch(address, FetchOptions(options.deadline, is_api=True))
+            page = await self.fetcher.fetch(reader.file, FetchOptions(options.deadline, is_api=True))
             return replace(page, url=page_url, requested_url=requested_url, etag="", last_modified="", link="")
         return None
 
@@ -111,8 +113,8 @@ class SitePages:
                 page = await self.fetcher.fetch(
                     request.url, FetchOptions(options.deadline, authorization=authorization, is_api=True)
                 )
+            if page.cut:
+                raise KeyholeError(Code.TOO_LARGE, "the answer of the API is incomplete")
         except KeyholeError as error:
             return Answer(request.url, label=request.label) if request.optional else error
-        if page.cut:
-            return KeyholeError(Code.TOO_LARGE, "the answer of the API is incomplete")
         return Answer(request.url, page.url, page.body)
