@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
 import tempfile
 import time
@@ -24,15 +23,14 @@ from statistics import median
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from mcp import Client, StdioServerParameters
+from mcp import Client
 
 from benchmarks.dead_links.server import Web, serve
 from benchmarks.dead_links.sites import REPOSITORIES, SITES, Repository, Site
+from benchmarks.server.routed_client import routed_client
 from tests.support.certificates import self_signed
-from tests.support.routed_network import RoutedNetwork
 
 ADDRESSES: Final = Path(__file__).with_name("invented.jsonl")
-SERVER: Final = Path(__file__).resolve().parents[2] / "server"
 PUBLIC: Final = "93.184.215.14"
 """A public address, which the network of the server leads to loopback."""
 PATIENCE: Final = 60.0
@@ -84,14 +82,8 @@ async def measure(rows: Sequence[dict[str, Any]], sites: dict[str, Site | Reposi
         folder = Path(temporary)
         context, _ = self_signed(folder, *web.hosts)
         with serve(web, context) as (plain, tls):
-            routes = {f"{PUBLIC}:80": plain, f"{PUBLIC}:443": tls}
-            network = RoutedNetwork(
-                folder, {host: [[PUBLIC]] for host in web.hosts}, routes, folder / "certificate.pem"
-            )
-            environment = {**os.environ, **network.environment, "KEYHOLE_HOME": str(folder / "home")}
-            environment["PYTHONPATH"] = f"{network.environment['PYTHONPATH']}:{SERVER}"
-            server = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=environment)
-            async with Client(server) as client:
+            names = dict.fromkeys(web.hosts, PUBLIC)
+            async with routed_client(folder, names, {80: plain, 443: tls}) as client:
                 return [await _ask(client, web, row, sites[row["site"]]) for row in rows]
 
 

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from benchmarks.browser.pages.processes import proportional_bytes
+from benchmarks.browser.pages.processes import descendants_of, proportional_bytes
 from benchmarks.server.startup import (
     PEER_VERSION,
     Connection,
@@ -63,13 +63,7 @@ def measure(contender: Contender, site: str, count: int) -> tuple[int, int]:
 
 def memory_of(servers: Sequence[Connection]) -> int:
     """Return the PSS of the servers and of their child processes."""
-    return sum(proportional_bytes(pid) for server in servers for pid in (server.pid, *children_of(server.pid)))
-
-
-def children_of(pid: int) -> list[int]:
-    """Return the processes that a process started."""
-    tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for task in tasks for child in task.read_text().split()]
+    return sum(proportional_bytes(pid) for server in servers for pid in (server.pid, *descendants_of(server.pid)))
 
 
 if __name__ == "__main__":

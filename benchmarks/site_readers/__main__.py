@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import re
 import sys
 import tempfile
@@ -22,15 +21,12 @@ from statistics import mean
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from mcp import Client, StdioServerParameters
-
+from benchmarks.server.routed_client import routed_client
 from benchmarks.site_readers.recordings import collect
 from benchmarks.site_readers.tasks import SiteTask, make_tasks
 from tests.support.certificates import self_signed
 from tests.support.loopback import Call, response, serve
-from tests.support.routed_network import RoutedNetwork
 
-SERVER: Final = Path(__file__).resolve().parents[2] / "server"
 MAX_CHARS: Final = 4_000
 HOSTS: Final = {
     name: f"93.184.215.{number}"
@@ -81,13 +77,7 @@ async def measure(tasks: Sequence[SiteTask], answers: Mapping[str, bytes]) -> li
         folder = Path(temporary)
         context, _ = self_signed(folder, *HOSTS)
         with serve(lambda _: lambda call: call.send(answer(call)), context) as site:
-            routes = {f"{address}:443": site.port for address in HOSTS.values()}
-            names = {name: [[address]] for name, address in HOSTS.items()}
-            network = RoutedNetwork(folder, names, routes, folder / "certificate.pem")
-            environment = {**os.environ, **network.environment, "KEYHOLE_HOME": str(folder / "home")}
-            environment["PYTHONPATH"] = f"{network.environment['PYTHONPATH']}:{SERVER}"
-            server = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=environment)
-            async with Client(server) as client:
+            async with routed_client(folder, HOSTS, {443: site.port}) as client:
                 outcomes = []
                 for task in tasks:
                     site.calls.clear()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.browser.pages.processes import descendants_of
 from benchmarks.server import startup
 from keyhole.cli.demo_site import recorded_pages, serve
 
@@ -62,16 +63,11 @@ def test_a_stdio_session_has_no_worker_before_its_first_fetch(tmp_path: Path, re
             counts = []
             for number, call in enumerate(calls):
                 _ask(process, number, *call, revision)
-                counts.append(len(_children(process.pid)))
+                counts.append(len(descendants_of(process.pid)))
             assert process.stdin
             process.stdin.close()
     assert counts[:-1] == [0] * (len(calls) - 1)
     assert counts[-1] >= 1
-
-
-def _children(pid: int) -> set[str]:
-    tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return {child for task in tasks for child in task.read_text().split()}
 
 
 def _modules_of_a_session(home: Path, revision: str, page: str) -> set[str]:

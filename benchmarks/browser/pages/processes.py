@@ -41,6 +41,11 @@ def _descendants(root: int, children: Mapping[int, Sequence[int]]) -> Iterator[i
         yield from _descendants(child, children)
 
 
+def descendants_of(pid: int) -> list[int]:
+    """Return the processes below a process."""
+    return list(_descendants(pid, _children()))
+
+
 def _is_browser(pid: int) -> bool:
     """Return True for the first process of a browser, which is controlled over a pipe, or for its supervisor."""
     with suppress(OSError):
