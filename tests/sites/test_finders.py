@@ -25,7 +25,7 @@ def run(finder: Finder, url: str, answers: Mapping[str, bytes]) -> tuple[list[st
         body = answers.get(request)
         asked.append(Asked(request, "" if body is None else request, body is not None))
         if body is not None:
-            candidates += finder.read(Reply(request, request, "text/html", body))
+            candidates += finder.read(Reply(request, request, body))
         ranked = rank_candidates(url, candidates)
     return [each.request for each in asked], candidates
 
@@ -154,7 +154,7 @@ def test_the_default_branch_is_not_requested_if_the_named_one_exists() -> None:
 def test_an_answer_of_another_form_names_no_file(body: bytes) -> None:
     finder = find_repository("https://raw.githubusercontent.com/o/r/main/a.md")
     assert finder
-    assert finder.read(Reply("x", "x", "", body)) == ()
+    assert finder.read(Reply("x", "x", body)) == ()
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_the_registry_of_a_package_names_its_versions_or_files(
     requests, candidates = run(finder, url, {request_url: json.dumps(answer).encode()})
     assert requests == [request_url]
     assert [each.url for each in candidates] == [named]
-    assert finder.read(Reply(request_url, request_url, "", b'{"error": "no such package"}')) == ()
+    assert finder.read(Reply(request_url, request_url, b'{"error": "no such package"}')) == ()
 
 
 def test_the_feed_of_a_package_names_its_releases() -> None:

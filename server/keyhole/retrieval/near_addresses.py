@@ -1,4 +1,4 @@
-"""Find real addresses near a dead one, within the time of the call, and remember both for the session.
+"""Find real addresses near a dead one, within the time of the call.
 
 sites/dead_links decides which lists to request and how to compare; this file makes the requests.
 """
@@ -19,6 +19,7 @@ from keyhole.records import NEAR, Artifact
 from keyhole.render.answer import near_lines
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.url_policy import remember_urls
+from keyhole.sites.dead_links.address_words import shared_length
 from keyhole.sites.dead_links.archive import archive_request, read_copy
 from keyhole.sites.dead_links.documentation import DocumentationFinder, site_of
 from keyhole.sites.dead_links.finder import Asked, Finder, Reply, State
@@ -92,7 +93,7 @@ class NearAddresses:
     async def _request(self, url: str, options: FetchOptions, *, is_api: bool) -> Reply:
         with suppress(KeyholeError), stage("fetch"):
             page = await self.fetcher.fetch(url, FetchOptions(options.deadline, options.permits, is_api=is_api))
-            return Reply(url, page.url, page.content_type, page.body)
+            return Reply(url, page.url, page.body)
         return Reply(url)
 
 
@@ -125,7 +126,7 @@ class _Search:
     def named(self) -> tuple[Near, ...]:
         """Return the addresses to name: the nearest ones, or else the list that leads nearest to the dead address."""
         lists = [each.url for each in self.asked if each.found and each.url in self.candidates]
-        above = max(lists, key=lambda url: _shared_chars(url, self.url), default="")
+        above = max(lists, key=lambda url: shared_length(url, self.url), default="")
         return choose_near(self.ranked) or ((Near(above, "lists pages of the site", 0.0),) if above else ())
 
     def _add(self, candidates: Iterable[Candidate]) -> None:
@@ -142,14 +143,8 @@ def _stored_candidates(store: Store, url: str) -> Iterator[Candidate]:
     site = site_of(url)
     pages = [page for page in store.list(MAX_LISTED) if site_of(page.url) == site]
     yield from (Candidate(page.url, page.title, "read before") for page in pages)
-    for page in nlargest(MAX_READ, pages, key=lambda page: _shared_chars(page.url, url)):
+    for page in nlargest(MAX_READ, pages, key=lambda page: shared_length(page.url, url)):
         part = store.part(page.id, 0, MAX_TEXT).artifact
         links = read_markdown_links(part.text.encode(), part.url)
         source = "linked from a page that was read"
         yield from (Candidate(link.url, link.title, source) for link in links if site_of(link.url) == site)
-
-
-def _shared_chars(url: str, other: str) -> int:
-    """Return how many characters two addresses have in common at their beginning."""
-    pairs = zip(url, other, strict=False)
-    return next((place for place, (one, two) in enumerate(pairs) if one != two), min(len(url), len(other)))

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 CONTENT_TYPE: Final = "application/x-keyhole-site+json"
 """The content type of a composed body. A server that sends it can state nothing that it could not state in HTML."""
 
-Form = Literal["markdown", "html", "plain"]
+Form = Literal["markdown", "html", "plain", "code"]
 MAX_LEVELS: Final = 6
 """Levels of headings in Markdown."""
 
@@ -32,6 +32,8 @@ class Part:
     form: Form = "markdown"
     levels: int = 0
     """The number of levels by which its headings are lowered."""
+    language: str = ""
+    """The language of code, as Markdown names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ def decode_site_document(body: bytes) -> SiteDocument:
     """
     values: dict[str, Any] = json.loads(body.decode("utf-8", "surrogatepass"))
     parts = tuple(
-        Part(str(part["text"]), part["form"], min(max(int(part["levels"]), 0), MAX_LEVELS)) for part in values["parts"]
+        Part(str(part["text"]), part["form"], min(max(int(part["levels"]), 0), MAX_LEVELS), str(part["language"]))
+        for part in values["parts"]
     )
     names = ("title", "author", "published", "modified", "site", "language")
     return SiteDocument(parts=parts, cut=bool(values["cut"]), **{name: str(values[name]) for name in names})
@@ -77,7 +80,6 @@ def file_part(text: str, path: str, levels: int = 1) -> Part:
 
 
 def code_part(text: str, path: str) -> Part:
-    """Return a text as a block of code, fenced by more backticks than it contains."""
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    """Return a text as code in the language that the suffix of its path names."""
     suffix = path.rpartition(".")[2].lower() if "." in path else ""
-    return Part(f"{fence}{_LANGUAGES.get(suffix, suffix)}\n{text.rstrip()}\n{fence}")
+    return Part(text.rstrip(), "code", language=_LANGUAGES.get(suffix, suffix))

@@ -52,7 +52,10 @@ def test_comments_of_markdown_are_hidden_as_where_it_is_rendered(markdown: str, 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"parts": [{"text": "x", "form": "markdown", "levels": 10**9}]}, {"title": ["a"], "author": None, "cut": "no"}],
+    [
+        {"parts": [{"text": "x", "form": "markdown", "levels": 10**9, "language": ""}]},
+        {"title": ["a"], "author": None, "cut": "no"},
+    ],
 )
 def test_values_of_other_types_are_read_as_text_and_bounded(changes: dict[str, Any]) -> None:
     body = json.dumps({**json.loads(DOCUMENT.encode()), **changes}).encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import PARSER_ERRORS, Body
 from keyhole.extract.formats.markdown import clean_plain_text, resolve_links
-from keyhole.extract.markup import fragment_to_markdown, lower_headings, to_one_line
+from keyhole.extract.markup import fence_code, fragment_to_markdown, lower_headings, to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.sites.document import Part, SiteDocument, decode_site_document
 from keyhole.text.escape import escape_markdown
@@ -44,6 +44,8 @@ def _metadata(document: SiteDocument, title: str) -> Metadata:
 def _convert(part: Part, url: str) -> str:
     if part.form == "html":
         text = fragment_to_markdown(part.text, url, url)
+    elif part.form == "code":
+        return fence_code(part.text, part.language).rstrip("\n")
     elif part.form == "plain":
         text = escape_markdown(part.text.strip())
     else:

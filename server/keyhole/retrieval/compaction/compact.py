@@ -97,7 +97,8 @@ def compact(
     ids signed by `secret`, at the time `now` in seconds since the epoch.
 
     An item that is not fully understood is kept, and named in the report. If all are understood, messages that a
-    provider would refuse, such as a result without a call, are left out in any case; the notice of that counts too.
+    provider would refuse, such as a result without a call, are left out in any case. The notice that stands for them
+    counts too.
 
     Raises KeyholeError: invalid_argument, also if no item is understood; over_budget if what must be kept exceeds the
     budget, with the fact `least`, a budget that works; store_unavailable.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -103,6 +104,17 @@ def stem_words(text: str) -> tuple[str, ...]:
 
 def _join(text: str) -> str:
     return re.sub(r"[\s_+.%-]+", "-", text.lower()).strip("-")
+
+
+def shared_length(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return how many items, or characters, two sequences have in common at their beginning."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (mine, theirs) in enumerate(pairs) if mine != theirs), min(len(one), len(other)))
+
+
+def without_index(url: str) -> str:
+    """Return an address without the name of the first page of a folder and without the slash at its end."""
+    return url.removesuffix("index.html").rstrip("/")
 
 
 def _letter_runs(name: str) -> frozenset[str]:

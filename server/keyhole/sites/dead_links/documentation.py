@@ -20,7 +20,7 @@ from heapq import nlargest
 from typing import Final
 from urllib.parse import urljoin
 
-from keyhole.sites.dead_links.address_words import is_variant, read_address
+from keyhole.sites.dead_links.address_words import is_variant, read_address, shared_length, without_index
 from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import GOOD, STRONG, Candidate
 from keyhole.sites.link_lists import Link, read_html_links, read_inventory_links, read_markdown_links, read_sitemap
@@ -54,8 +54,10 @@ class DocumentationFinder:
         """Return the next list to request; "" once a page is probable or nothing is left."""
         if state.best >= (STRONG if len(state.asked) < SURE_LISTS else GOOD):
             return ""
-        known = {_plain(url) for each in state.asked for url in (each.request, each.url)} | {_plain(self.url)}
-        return next((url for url in self._lists(state) if _plain(url) not in known), "")
+        known = {without_index(url) for each in state.asked for url in (each.request, each.url)} | {
+            without_index(self.url)
+        }
+        return next((url for url in self._lists(state) if without_index(url) not in known), "")
 
     def _lists(self, state: State) -> Iterator[str]:
         yield from self._inventories
@@ -87,8 +89,7 @@ class DocumentationFinder:
         def leads(each: Candidate) -> tuple[int, int, int]:
             address = read_address(each.url)
             place = address.place if address.name else address.folder
-            pairs = zip(place, dead.place, strict=False)
-            shared = next((n for n, (one, two) in enumerate(pairs) if one != two), min(len(place), len(dead.place)))
+            shared = shared_length(place, dead.place)
             is_top = shared == len(place)
             mine, theirs = set(dead.variants), set(address.variants)
             fitting = 2 * len(mine & theirs) - len(theirs - mine) + bool(theirs)
@@ -134,8 +135,8 @@ def other_versions(url: str, known: Sequence[str]) -> list[str]:
         other_site, others = split_site(other)
         if other_site != site:
             continue
-        place = next((n for n, pair in enumerate(zip(path, others, strict=False)) if pair[0] != pair[1]), None)
-        if place is None or not is_variant(others[place]):
+        place = shared_length(path, others)
+        if place == min(len(path), len(others)) or not is_variant(others[place]):
             continue
         rest = path[place + 1 :] if is_variant(path[place]) else path[place:]
         found["/".join([site, *path[:place], others[place], *rest])] += 1
@@ -147,10 +148,6 @@ def split_site(url: str) -> tuple[str, list[str]]:
     scheme, _, rest = url.partition("://")
     host, _, path = rest.partition("/")
     return f"{scheme}://{host}", path.partition("?")[0].split("/")
-
-
-def _plain(url: str) -> str:
-    return url.removesuffix("index.html").rstrip("/")
 
 
 def _is_asset(url: str) -> bool:

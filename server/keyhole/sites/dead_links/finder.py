@@ -16,7 +16,6 @@ class Reply:
     request: str
     url: str = ""
     """The final address, after redirects."""
-    content_type: str = ""
     body: bytes = b""
 
     @property

@@ -14,13 +14,11 @@ from typing import Final
 
 from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import Candidate
+from keyhole.sites.readers.npm import NPM
+from keyhole.sites.readers.pypi import PYPI
 
 MAX_ENTRIES: Final = 20_000
 
-_PYPI = re.compile(r"https?://(?:www\.)?pypi\.org/project/(?P<name>[\w.-]+)(?:/(?P<version>[\w.+!-]+))?/?$")
-_NPM = re.compile(
-    r"https?://(?:www\.)?npmjs\.com/package/(?P<name>(?:@[\w.-]+/)?[\w.-]+)(?:/v/(?P<version>[\w.+-]+))?/?$"
-)
 _FEED_LINK = re.compile(r"<link>\s*(https://pypi\.org/project/[\w.-]+/[\w.+!-]+/)\s*</link>")
 _VERSION = re.compile(r"\d[\w.+-]*$")
 _NAMED: Final = r"(?P<name>(?:@[\w.-]+/)?[\w.-]+)(?:@(?P<version>[\w.^~+-]+))?"
@@ -51,12 +49,12 @@ class PackageFinder:
 
 def find_package(url: str) -> PackageFinder | None:
     """Return the finder for an address of a version or file of a package, else None."""
-    if (match := _PYPI.match(url)) and match["version"]:
+    if (match := PYPI.match(url)) and match[2]:
         # Its feed of releases, since robots.txt keeps crawlers from the JSON API.
-        feed = f"https://pypi.org/rss/project/{match['name']}/releases.xml"
+        feed = f"https://pypi.org/rss/project/{match[1]}/releases.xml"
         return PackageFinder(feed, "a release on PyPI", lambda body: iter(_FEED_LINK.findall(_text(body))))
-    if (match := _NPM.match(url)) and match["version"]:
-        name = match["name"]
+    if (match := NPM.match(url)) and match[2]:
+        name = match[1]
         page = f"https://www.npmjs.com/package/{name}/v/"
         return PackageFinder(
             f"https://registry.npmjs.org/-/package/{name}/dist-tags", "a tagged version on npm",

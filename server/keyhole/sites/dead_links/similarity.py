@@ -10,7 +10,14 @@ from difflib import SequenceMatcher
 from math import log
 from typing import Final
 
-from keyhole.sites.dead_links.address_words import AddressWords, are_synonyms, is_variant, read_address, stem_words
+from keyhole.sites.dead_links.address_words import (
+    AddressWords,
+    are_synonyms,
+    is_variant,
+    read_address,
+    stem_words,
+    without_index,
+)
 
 MAX_NEAR: Final = 5
 """Addresses that are named at most."""
@@ -23,7 +30,7 @@ LEAST: Final = 0.34
 LEAST_RELATED: Final = 0.1
 """Score below which a page is not even read for its links."""
 LEAST_OF_BEST: Final = 0.6
-"""The same as a share of the best score."""
+"""Share of the best score below which an address is not named."""
 NAME, FOLDER = 0.65, 0.35
 """The weights of the similarities of name and folder."""
 SAME_NAME: Final = 0.1
@@ -85,7 +92,7 @@ def choose_near(ranked: Sequence[Near]) -> tuple[Near, ...]:
 
 def _page_key(url: str) -> tuple[str, ...]:
     """Return what an address has in common with those of the same page in other versions and languages."""
-    segments = url.removesuffix("index.html").rstrip("/").split("/")
+    segments = without_index(url).split("/")
     return tuple("" if is_variant(segment) else segment for segment in segments)
 
 

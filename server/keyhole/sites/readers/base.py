@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from keyhole.sites.document import Part, SiteDocument
+from keyhole.sites.document import Form, Part, SiteDocument
 from keyhole.text.escape import escape_markdown
 
 MAX_REQUESTS: Final = 8
@@ -102,10 +102,10 @@ class FixedReader:
         return self.compose(answers)
 
 
-def post(author: str, date: str, text: str, *facts: str, form: str = "markdown", levels: int = 2) -> tuple[Part, ...]:
+def post(author: str, date: str, text: str, *facts: str, form: Form = "markdown", levels: int = 2) -> tuple[Part, ...]:
     """Return a post as parts: a line with author, date and further facts, as posts of pages have it, then its text."""
     head = " · ".join(part for part in (f"**{one_line(author) or 'unknown'}**", date[:10], *facts) if part)
-    body = Part(text, form, levels)  # type: ignore[arg-type]
+    body = Part(text, form, levels)
     return (Part(head), body) if text.strip() else (Part(head),)
 
 

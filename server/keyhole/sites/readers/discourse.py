@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from keyhole.sites.document import Part, SiteDocument
+from keyhole.sites.document import Form, Part, SiteDocument
 from keyhole.sites.readers.base import (
     MAX_REQUESTS,
     PER_PAGE,
@@ -67,8 +67,8 @@ class DiscourseReader:
                 f"post {each['post_number']}",
                 f"to post {each['reply_to_post_number']}" if each.get("reply_to_post_number") else "",
             )
-            text, form = (raw, "markdown") if raw else (get_text(each, "cooked"), "html")
-            parts += post(author, get_text(each, "created_at"), text, *facts, form=form)
+            form: Form = "markdown" if raw else "html"
+            parts += post(author, get_text(each, "created_at"), raw or get_text(each, "cooked"), *facts, form=form)
         return SiteDocument(
             get_text(topic, "title"), tuple(parts), author=get_text(posts[0], "username"),
             published=get_text(topic, "created_at"), modified=get_text(topic, "last_posted_at"), site="Discourse",

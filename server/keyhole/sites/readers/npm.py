@@ -10,12 +10,12 @@ from keyhole.sites.document import Part, SiteDocument
 from keyhole.sites.readers.base import Answer, FixedReader, Request, SiteReader, get_text
 from keyhole.sites.readers.package_parts import URL_END, facts_part, list_part, package_document, versions_part
 
-_NPM = re.compile(rf"https?://(?:www\.)?npmjs\.com/package/((?:@[\w.-]+/)?[\w.-]+)(?:/v/([\w.+-]+))?{URL_END}")
+NPM = re.compile(rf"https?://(?:www\.)?npmjs\.com/package/((?:@[\w.-]+/)?[\w.-]+)(?:/v/([\w.+-]+))?{URL_END}")
 
 
 def match_npm(url: str) -> SiteReader | None:
     """Return the reader of a package, None for any other address."""
-    match = _NPM.match(url)
+    match = NPM.match(url)
     return _npm(*match.groups()) if match else None
 
 

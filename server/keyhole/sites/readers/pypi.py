@@ -14,12 +14,12 @@ from keyhole.sites.readers.base import Answer, Request, SiteReader, get_list, ge
 from keyhole.sites.readers.package_parts import URL_END, facts_part, list_part, package_document, versions_part
 
 _FIELD = re.compile(r"<(title|description|author|pubDate)>([^<]{0,2000})</")
-_PYPI = re.compile(rf"https?://(?:www\.)?pypi\.org/project/([\w.-]+)(?:/([\w.+!-]+))?{URL_END}")
+PYPI = re.compile(rf"https?://(?:www\.)?pypi\.org/project/([\w.-]+)(?:/([\w.+!-]+))?{URL_END}")
 
 
 def match_pypi(url: str) -> SiteReader | None:
     """Return the reader of a package, None for any other address."""
-    match = _PYPI.match(url)
+    match = PYPI.match(url)
     # A name is normalised as PEP 503 says.
     return PypiReader(re.sub(r"[-_.]+", "-", match[1]).lower(), match[2]) if match else None
 
