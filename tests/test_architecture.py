@@ -35,7 +35,7 @@ IO_FILES = {
     "cli": (
         "background_output bound_command build call child_process compact_command config_command demo demo_site "
         "forget_command live_output log_format look_command main output_log proxy_command run_command shell_command "
-        "text_io tokens_command"
+        "server_command text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": (
@@ -44,7 +44,7 @@ IO_FILES = {
     "cli/models": "commands",
     "cli/hook": "keep program saved_file settings transcript",
     "cli/install": "change commands discover files",
-    "config": "load",
+    "config": "folders load",
     "extract/workers": "child pool worker",
     "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",
     "fetch/browser": "chromium devtools gateway network_activity page_connections page_session render supervisor",
@@ -54,10 +54,11 @@ IO_FILES = {
         "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve site_pages "
         "sources stage_times stored_output tenants url_policy"
     ),
-    "serve": "handlers resources run stdio_stream tools",
+    "serve": "handlers resources run stdio_stream tenants_loader tools",
     "runtime": "fair_slots lazy_imports",
     "serve/mcp_app": "offer show_call",
     "serve/look": "live server",
+    "serve/shared": "address link relay server",
     "serve/look/hosted": "gate operator pages",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
     "serve/proxy": (

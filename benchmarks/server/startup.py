@@ -24,7 +24,7 @@ import threading
 import time
 import venv
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -232,8 +232,9 @@ class _Site(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(PAGE)))
-        self.end_headers()
-        self.wfile.write(PAGE)
+        with suppress(ConnectionError):  # a server that is killed meanwhile
+            self.end_headers()
+            self.wfile.write(PAGE)
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the output is the table."""

@@ -1,6 +1,6 @@
 """Entry point of the bundle: run Keyhole over stdio from the folder beside this file."""
 
-from keyhole.cli.main import serve_main
+from keyhole.__main__ import read
 
 if __name__ == "__main__":
-    raise SystemExit(serve_main())
+    raise SystemExit(read())

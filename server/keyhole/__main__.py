@@ -1,4 +1,4 @@
-"""Entry point of `keyhole` and `python -m keyhole`.
+"""Entry points of `keyhole`, `python -m keyhole` and `keyhole-reader`.
 
 `--version` is answered before anything else is imported. `hook` and `shell`, which clients run at each tool call, need
 neither the parser nor the settings of the other commands.
@@ -28,6 +28,18 @@ def main() -> int:
     from keyhole.cli import main as cli
 
     return cli.main()
+
+
+def read() -> int:
+    """Run `keyhole-reader`: connect a client to the server that its user's clients share, or serve it here."""
+    if len(sys.argv) == 1:
+        from keyhole.serve.shared import relay
+
+        if (code := relay.run(os.environ)) is not None:
+            return code
+    from keyhole.cli.main import serve_main
+
+    return serve_main()
 
 
 def start() -> None:

@@ -25,20 +25,16 @@ def refusal(environment: dict[str, str]) -> str:
     return caught.value.message
 
 
-def test_by_default_the_file_in_the_platforms_config_folder_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    path = settings_path({})
-    assert path
-    assert path.name == "config.toml"
-    assert path.parent.name == "keyhole"
-    assert load_config({}) == Config()  # the default file may be missing
+def test_by_default_the_file_in_the_platforms_config_folder_is_read(tmp_path: Path) -> None:
+    environment = {"XDG_CONFIG_HOME": str(tmp_path)}
+    path = settings_path(environment)
+    assert path == tmp_path / "keyhole" / "config.toml"
+    assert load_config(environment) == Config()  # the default file may be missing
     path.parent.mkdir(parents=True)
     path.write_text("max_chars = 12000\n", encoding="utf-8")
-    assert load_config({}).max_chars == 12_000
-    assert load_config({"KEYHOLE_MAX_CHARS": "5000"}).max_chars == 5_000
-    assert load_config({"KEYHOLE_CONFIG": "off"}) == Config()
+    assert load_config(environment).max_chars == 12_000
+    assert load_config({**environment, "KEYHOLE_MAX_CHARS": "5000"}).max_chars == 5_000
+    assert load_config({**environment, "KEYHOLE_CONFIG": "off"}) == Config()
 
 
 def test_a_named_file_is_read_and_must_exist(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_the_sdist_builds_the_same_wheel_without_the_checkout(wheel: Path, sdist
 
 
 def test_the_package_has_both_entry_points() -> None:
-    assert PROJECT["scripts"] == {"keyhole": "keyhole.__main__:start", "keyhole-reader": "keyhole.cli.main:serve_main"}
+    assert PROJECT["scripts"] == {"keyhole": "keyhole.__main__:start", "keyhole-reader": "keyhole.__main__:read"}
 
 
 def test_every_dependency_has_an_upper_bound() -> None:

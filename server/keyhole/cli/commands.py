@@ -15,7 +15,7 @@ from keyhole.cli.look_arguments import add_look
 from keyhole.cli.models.arguments import add_models
 from keyhole.cli.output_arguments import add_bound, add_run, add_shell
 from keyhole.cli.parser import Parser, add_command
-from keyhole.cli.serve_arguments import add_proxy, add_serve
+from keyhole.cli.serve_arguments import add_proxy, add_serve, add_server
 from keyhole.text.sites import AGES
 
 DEFAULT_SELECT_CHARS: Final = 8_000
@@ -27,7 +27,7 @@ GROUPS: Final = MappingProxyType(
         "for agents": ("serve", "proxy", "install", "hook", "shell"),
         "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run", "compact"),
         "the store": ("artifacts", "look", "forget"),
-        "the server": ("tokens",),
+        "the server": ("server", "tokens"),
         "setting up": ("config", "doctor", "models", "completion", "demo"),
     }
 )
@@ -67,6 +67,7 @@ def build_parser() -> Parser:
     add_look(commands)
     add_forget(commands)
     add_models(commands)
+    add_server(commands)
     _add_tokens(commands)
     _add_config(commands)
     add_install(commands)

@@ -10,7 +10,8 @@ from typing import Final
 
 from keyhole.cli.serve_command import check_engines
 from keyhole.cli.table import one_line, print_json
-from keyhole.config.config import FILE_VARIABLE, SETTINGS, Config
+from keyhole.config.config import SETTINGS, Config
+from keyhole.config.folders import FILE_VARIABLE
 from keyhole.config.load import exposed_file_warnings, read_settings, settings_path
 from keyhole.config.toml_file import settings_template
 from keyhole.errors import Code, KeyholeError

@@ -25,6 +25,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "serve": "keyhole.cli.serve_command",
         "proxy": "keyhole.cli.proxy_command",
+        "server": "keyhole.cli.server_command",
         "fetch": "keyhole.cli.call",
         "search": "keyhole.cli.call",
         "read": "keyhole.cli.call",

@@ -1,4 +1,4 @@
-"""The arguments of `keyhole serve` and `keyhole proxy`."""
+"""The arguments of `keyhole serve`, `keyhole server` and `keyhole proxy`."""
 
 from __future__ import annotations
 
@@ -29,6 +29,19 @@ def _add_http(parser: Parser) -> None:
         help=f"address to listen on, default {LOOPBACK}; other addresses need KEYHOLE_ALLOWED_HOSTS and authentication",
     )
     parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"port to listen on, default {DEFAULT_PORT}")
+
+
+def add_server(commands: Any) -> None:
+    """Add `keyhole server`."""
+    server = add_command(
+        commands, "server", "show or stop the servers that your clients share",
+        "keyhole server status", "keyhole server stop",
+    )  # fmt: skip
+    server.add_argument(
+        "action",
+        choices=("status", "stop", "run"),
+        help="show the servers and their clients; stop them, and the next call starts one; or run one, as clients do",
+    )
 
 
 def add_proxy(commands: Any) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 from keyhole.cli.serve_arguments import DEFAULT_PORT, LOOPBACK
@@ -20,22 +21,30 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     if not arguments.http and sys.stdin.isatty():  # a person at a terminal may expect a prompt
         print("keyhole: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
     check_engines(config)  # report wrong settings at the start instead of at the first call
-    # Loading the protocol's types allocates half a million objects that live as long as the process. Garbage
-    # collections during the load, and later ones that scan these objects, cost a tenth of the start time.
-    gc.disable()
-    from keyhole.runtime.lazy_imports import deferred_imports
-
-    with nullcontext() if arguments.http else deferred_imports():
+    with fast_imports(deferred=not arguments.http):
+        from keyhole.cli.build import build
         from keyhole.serve.run import serve_http, serve_stdio
 
-    from keyhole.cli.build import build
-
     build_server = partial(build, long_running=True)
-    gc.freeze()
-    gc.enable()
     if arguments.http:
         return serve_http(config, build_server, arguments.host, arguments.port)
     return serve_stdio(config, build_server)
+
+
+@contextmanager
+def fast_imports(*, deferred: bool) -> Iterator[None]:
+    """Import a server in the block without garbage collections. `deferred`: see `deferred_imports`.
+
+    Loading the protocol's types allocates half a million objects that live as long as the process. Garbage collections
+    during the load, and later ones that scan these objects, cost a tenth of the start time.
+    """
+    gc.disable()
+    from keyhole.runtime.lazy_imports import deferred_imports
+
+    with deferred_imports() if deferred else nullcontext():
+        yield
+    gc.freeze()
+    gc.enable()
 
 
 def check_engines(config: Config) -> None:

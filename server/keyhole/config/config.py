@@ -11,9 +11,6 @@ from keyhole.config import parsers
 from keyhole.config.parsers import WEB_PORTS, between, one_of
 from keyhole.config.setting import Setting, setting
 
-FILE_VARIABLE = "KEYHOLE_CONFIG"
-"""The variable with the path of the settings file. It is no setting, because the file cannot contain its own path."""
-
 MIN_BUDGET = 500
 """Bytes. In a smaller budget, the header, continuation and markers leave no space for text."""
 MAX_BUDGET = 200_000
@@ -334,6 +331,12 @@ class Config:
     )
     operator_token: str = setting(
         "", "text", "token of the operator's view at /look, which has figures and no texts", parsers.token, secret=True
+    )
+    shared: str = setting(
+        "auto",
+        "auto or off",
+        "whether the clients of a user share one server; `off`: each client starts its own",
+        one_of("auto", "off"),
     )
     log_format: str = setting("text", "text or json", "format of the log on stderr", one_of("text", "json"))
     log_level: str = setting(

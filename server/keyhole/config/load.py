@@ -9,15 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from keyhole.config.config import FILE_VARIABLE, SETTINGS, Config
+from keyhole.config.config import SETTINGS, Config
+from keyhole.config.folders import FILE_VARIABLE, is_required, settings_file
 from keyhole.config.parse import parse_settings
 from keyhole.errors import Code, KeyholeError
 
 log = logging.getLogger(__name__)
 
-FILE_NAME: Final = "config.toml"
-OFF: Final = "off"
-"""The value of FILE_VARIABLE that disables the settings file."""
 MAX_BYTES: Final = 100_000
 """Size limit of a settings file. The template with all settings has less than a tenth of it."""
 
@@ -34,7 +32,7 @@ def read_settings(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
     """Load the settings; return a Config of the valid ones, and a message for each fault."""
     path = settings_path(environment)
     try:
-        text = _read_text(path, is_required=bool(_path_variable(environment))) if path else None
+        text = _read_text(path, is_required=is_required(environment)) if path else None
     except KeyholeError as error:
         return parse_settings(environment)[0], [error.message]
     if path is None or text is None:
@@ -48,14 +46,8 @@ def read_settings(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
 
 def settings_path(environment: Mapping[str, str]) -> Path | None:
     """Return the path of the settings file, which may not exist, or None if it is disabled."""
-    variable = _path_variable(environment)
-    if variable.lower() == OFF:
-        return None
-    if variable:
-        return Path(os.path.expanduser(variable))  # noqa: PTH111 - Path.expanduser raises for an unknown user
-    from platformdirs import user_config_path
-
-    return user_config_path("keyhole", appauthor=False) / FILE_NAME
+    path = settings_file(environment)
+    return Path(path) if path else None
 
 
 def log_exposed_files(config: Config) -> None:
@@ -74,10 +66,6 @@ def exposed_file_warnings(config: Config) -> list[str]:
         for path in paths
         if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o044
     ]
-
-
-def _path_variable(environment: Mapping[str, str]) -> str:
-    return environment.get(FILE_VARIABLE, "").strip()
 
 
 def _read_text(path: Path, *, is_required: bool) -> str | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from keyhole.config.config import FILE_VARIABLE, SETTINGS, Config
+from keyhole.config.config import SETTINGS, Config
+from keyhole.config.folders import FILE_VARIABLE
 from keyhole.config.setting import PREFIX
 from keyhole.errors import Code, KeyholeError
 from keyhole.text.suggest import suggest_name

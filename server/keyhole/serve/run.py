@@ -8,21 +8,18 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 import anyio
 from mcp.server.stdio import stdio_server
 
 from keyhole.config.config import Config
-from keyhole.extract.workers.pool import SPARE_WORKERS, WorkerPool
+from keyhole.extract.workers.pool import SPARE_WORKERS
 from keyhole.retrieval import instrumentation
-from keyhole.retrieval.retrieve import Retrieval
-from keyhole.retrieval.tenants import Tenants
 from keyhole.serve.stdio_stream import StdioMessages
+from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server
 
 if TYPE_CHECKING:
@@ -30,9 +27,6 @@ if TYPE_CHECKING:
     from keyhole.serve.http.auth.authenticate import Verifier
 
 log = logging.getLogger(__name__)
-
-BuildTenants = Callable[[Config, WorkerPool], Tenants]
-"""Builds the tenants around a worker pool."""
 
 CALL_THREADS: Final = 24
 """Threads of an HTTP server for the work of its calls. Python's default is the number of processors plus four. On a
@@ -52,7 +46,7 @@ def serve_stdio(config: Config, build: BuildTenants) -> int:
     """
 
     async def run() -> None:
-        async with _open_tenants(config, build) as tenants:
+        async with open_tenants(config, build) as tenants:
             server = build_server(tenants.get_retrieval, tenants.start, tenants.warm)
             async with stdio_server() as (read, write):
                 await server.run(StdioMessages(read, write), write, server.create_initialization_options())
@@ -75,8 +69,8 @@ def serve_http(config: Config, build: BuildTenants, host: str, port: int) -> int
     from keyhole.serve.http.listener import open_listener
 
     async def run(listener: socket.socket) -> None:
-        _set_up_threads()
-        async with _open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
+        set_up_threads()
+        async with open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
             await _serve_on(listener, config, tenants)
 
     with open_listener(config, host, port) as listener:
@@ -84,13 +78,13 @@ def serve_http(config: Config, build: BuildTenants, host: str, port: int) -> int
     return 0
 
 
-def _set_up_threads() -> None:
+def set_up_threads() -> None:
     """Give the event loop `CALL_THREADS` threads, and let threads take short turns. The loop shuts its threads down."""
     sys.setswitchinterval(SWITCH_INTERVAL)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(CALL_THREADS, "call"))
 
 
-async def _serve_on(listener: socket.socket, config: Config, tenants: _TenantsLoader) -> None:
+async def _serve_on(listener: socket.socket, config: Config, tenants: TenantsLoader) -> None:
     from keyhole.serve.http.app import PATH, AppDependencies, build_app
     from keyhole.serve.http.drain import DrainState
     from keyhole.serve.http.listener import listener_url
@@ -128,7 +122,7 @@ async def _serve_on(listener: socket.socket, config: Config, tenants: _TenantsLo
             await asyncio.to_thread(tracing.shutdown)
 
 
-def _load_pages(config: Config, tenants: _TenantsLoader) -> Callable[[Verifier], App]:
+def _load_pages(config: Config, tenants: TenantsLoader) -> Callable[[Verifier], App]:
     from keyhole.serve.look.hosted.pages import hosted_pages
 
     return hosted_pages(config, tenants.get_retrieval, tenants.get)
@@ -140,68 +134,3 @@ def _announce(url: str, config: Config) -> None:
         log.info(message)
     else:
         print(f"keyhole: {message}", file=sys.stderr, flush=True)
-
-
-class _TenantsLoader:
-    """Loader of the process's only `Tenants`: loads it in a thread, at `start` or when it is first needed."""
-
-    def __init__(self, config: Config, build: BuildTenants, spare_workers: int) -> None:
-        self._config = config
-        self._build = build
-        self._pool = WorkerPool(config, spare=spare_workers)
-        self._loading: asyncio.Task[Tenants] | None = None
-
-    def start(self) -> None:
-        """Start loading, unless it has started."""
-        if self._loading is None:
-            self._loading = asyncio.get_running_loop().create_task(asyncio.to_thread(self._load))
-
-    def warm(self) -> None:
-        """Start a worker, whose parsers load at the same time.
-
-        A server of one client waits for the first fetch instead: a worker takes 24 MB, and many clients never fetch.
-        """
-        self._pool.warm()
-
-    async def get(self) -> Tenants:
-        """Return the tenants once they are loaded."""
-        self.start()
-        assert self._loading  # noqa: S101 - for the type checker; start() set it
-        # Shielded: cancelling one call must not cancel the loading for all others.
-        return await asyncio.shield(self._loading)
-
-    async def get_retrieval(self, tenant: str) -> Retrieval:
-        """Return a tenant's Retrieval once it is loaded."""
-        tenants = await self.get()
-        if retrieval := tenants.get_recent(tenant):
-            return retrieval
-        return await asyncio.to_thread(tenants.of, tenant)
-
-    def store_sizes(self) -> tuple[int, int]:
-        """Return the number of artifacts and of bytes in the open stores; (0, 0) before they are loaded."""
-        is_loaded = self._loading is not None and self._loading.done() and not self._loading.exception()
-        return self._loading.result().sizes() if self._loading and is_loaded else (0, 0)
-
-    async def close(self) -> None:
-        """Close the worker pool and the tenants."""
-        if self._loading is not None:
-            await self._pool.aclose()  # first: awaiting the tenants raises if loading failed
-            await (await self._loading).aclose()
-
-    def _load(self) -> Tenants:
-        tenants = self._build(self._config, self._pool)
-        # Nearly every call needs these (stemmers, token weights); load them before the first call waits for them.
-        for module in ("keyhole.passages.selection", "keyhole.budget.tokens"):
-            import_module(module)
-        return tenants
-
-
-@asynccontextmanager
-async def _open_tenants(
-    config: Config, build: BuildTenants, *, spare_workers: int = 0
-) -> AsyncIterator[_TenantsLoader]:
-    loader = _TenantsLoader(config, build, spare_workers)
-    try:
-        yield loader
-    finally:
-        await loader.close()

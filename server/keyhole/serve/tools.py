@@ -121,12 +121,14 @@ def build_server(
     get_retrieval: GetRetrieval,
     on_listed: Callable[[], None] = lambda: None,
     on_reading: Callable[[], None] = lambda: None,
+    connection: str = STDIO,
 ) -> Server[Any]:
     """Return an MCP server for both protocol eras.
 
     `get_retrieval` is first called by the first request that needs it, so that listing the tools does not wait for a
     database or a network client. `on_listed` is called when a client lists them, so that they can be created early, and
-    `on_reading` when a call may read a page, so that a worker starts while the rest is created.
+    `on_reading` when a call may read a page, so that a worker starts while the rest is created. `connection` names the
+    only session of a server that is not over HTTP.
     """
     sessions = Sessions(random_id)
 
@@ -150,10 +152,10 @@ def build_server(
 
         async def work() -> Answer:
             retrieval = await get_retrieval(tenant)
-            caller = _caller(ctx, _session(ctx, sessions, tenant, retrieval.config))
+            caller = _caller(ctx, _session(ctx, sessions, tenant, retrieval.config, connection))
             return await dispatch(retrieval, params.name, params.arguments or {}, _progress(ctx), caller)
 
-        with owned_by(_owner(ctx)), _slot(ctx), instrumentation.observe_call(params.name, tenant) as call:
+        with owned_by(_owner(ctx, connection)), _slot(ctx), instrumentation.observe_call(params.name, tenant) as call:
             answer = await _answer_or_error(params.name, work())
             call.outcome = instrumentation.outcome_of(answer)
         return types.CallToolResult.model_validate(result_json(answer))
@@ -164,9 +166,9 @@ def build_server(
 
         async def work() -> T:
             retrieval = await get_retrieval(tenant)
-            return await handle(retrieval, _caller(ctx, _session(ctx, sessions, tenant, retrieval.config)))
+            return await handle(retrieval, _caller(ctx, _session(ctx, sessions, tenant, retrieval.config, connection)))
 
-        with owned_by(_owner(ctx)), _slot(ctx), instrumentation.observe_call(name, tenant) as call:
+        with owned_by(_owner(ctx, connection)), _slot(ctx), instrumentation.observe_call(name, tenant) as call:
             try:
                 result = await _named_errors_only(name, work())
             except KeyholeError as error:
@@ -191,9 +193,9 @@ def tenant_of(scope: Mapping[str, Any]) -> str:
     return str(token.client_id) if token is not None else LOCAL
 
 
-def _owner(ctx: ServerRequestContext[Any]) -> str:
+def _owner(ctx: ServerRequestContext[Any], connection: str) -> str:
     """Return the owner of a request's call: its tenant, or without authentication its session."""
-    return tenant_of(_scope(ctx)) or _session_name(ctx)
+    return tenant_of(_scope(ctx)) or _session_name(ctx, connection)
 
 
 def _slot(ctx: ServerRequestContext[Any]) -> AbstractContextManager[None]:
@@ -237,22 +239,24 @@ def _caller(ctx: ServerRequestContext[Any], session: Session | None) -> Caller:
     return Caller(name, version, session, session.id if session else "", lambda: slot is not None and slot.is_detached)
 
 
-def _session(ctx: ServerRequestContext[Any], sessions: Sessions, tenant: str, config: Config) -> Session | None:
+def _session(
+    ctx: ServerRequestContext[Any], sessions: Sessions, tenant: str, config: Config, connection: str
+) -> Session | None:
     """Return the session of a request, None without one. A stateless server has sessions only over stdio."""
-    name = _session_name(ctx)
+    name = _session_name(ctx, connection)
     if not name or (config.stateless and ctx.request is not None):
         return None
     return sessions.get((tenant, name), config.context_tokens)
 
 
-def _session_name(ctx: ServerRequestContext[Any]) -> str:
+def _session_name(ctx: ServerRequestContext[Any], connection: str) -> str:
     """Return the name of a request's session, "" without one.
 
     Over stdio the connection is the session. Over HTTP a header contains the session's id; in the later era there are
     no sessions.
     """
     if ctx.request is None:
-        return STDIO
+        return connection
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         return ""
     return str(ctx.request.headers.get(SESSION_HEADER, ""))

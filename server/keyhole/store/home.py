@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from keyhole.config.folders import default_home
 from keyhole.store.private_files import make_private_folder
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,17 @@ WRITE_AGE = 10.0
 """Seconds after its last change from which an empty secret counts as damaged: its server ended before writing it."""
 MODELS_FOLDER = "models"
 """The folder of the local models, in the home folder."""
-_OWN_PREFIXES = (*SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool", "forgotten", MODELS_FOLDER)
+_OWN_PREFIXES = (
+    *SECRET_NAMES,
+    "artifacts.db",
+    "calls.db",
+    "tenants",
+    "tmp",
+    "spool",
+    "forgotten",
+    "shared",
+    MODELS_FOLDER,
+)
 """Prefixes of the names that Keyhole creates in its home folder."""
 
 
@@ -33,9 +44,7 @@ def home_folder(configured: Path | None) -> Path:
     """Return the configured folder, or the platform's user data folder for Keyhole."""
     if configured is not None:
         return Path(os.path.expanduser(configured))  # noqa: PTH111 - Path.expanduser raises for an unknown user
-    from platformdirs import user_data_path
-
-    return user_data_path("keyhole", appauthor=False)
+    return Path(default_home(os.environ))
 
 
 def has_models(home: Path) -> bool:

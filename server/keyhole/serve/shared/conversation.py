@@ -1,0 +1,176 @@
+"""Keep what a relay knows of its client's conversation, so that another server can continue it.
+
+If a server ends, the relay repeats the handshake and the unanswered requests to the next one. All requests can be
+repeated: Keyhole's tools only read. The replies to a few requests, with which clients start, are the same from every
+server of the same identity. They are answered from a file, without waiting for the server to load.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+MAX_SENDS: Final = 2
+"""Servers that a request is sent to. If the second one ends too, the request may be the reason."""
+INTERNAL_ERROR: Final = -32603
+"""JSON-RPC's code for an error inside the server."""
+LOST: Final = "Keyhole's server ended twice while it answered this call. Call again, or set KEYHOLE_SHARED=off."
+INITIALIZE: Final = "initialize"
+CONSTANT_METHODS: Final = frozenset(
+    {INITIALIZE, "server/discover", "tools/list", "prompts/list", "resources/templates/list"}
+)
+"""Methods whose result depends only on the handshake and the parameters."""
+MAX_REPLIES: Final = 40
+"""Replies that are kept: eight clients, with five methods each."""
+
+Id = str | int
+
+
+class Conversation:
+    """The handshake, the unanswered requests and the known replies of one client's connection.
+
+    Lines are bytes with their line break.
+    """
+
+    def __init__(self, replies: Mapping[str, Any]) -> None:
+        self.replies = dict(replies)
+        """The known results, by method and parameters."""
+        self.has_learned = False
+        """True if `replies` has changed."""
+        self._opening: list[bytes] = []
+        self._opening_params: Any = None
+        self._silenced: set[Id] = set()  # requests that the client has a reply to
+        self._pending: dict[Id, _Request] = {}
+        self._unsent: list[bytes] = []  # other lines, while there is no server
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return True if the client waits for a reply or sent a line that no server has got."""
+        return bool(self._pending or self._unsent)
+
+    def take_from_client(self, line: bytes, *, is_connected: bool) -> tuple[bytes, bytes]:
+        """Return what the server and the client get for a line of the client; each may be empty."""
+        message = parse(line)
+        method = message.get("method")
+        id = message.get("id")
+        if method == "notifications/initialized" and self._opening:
+            self._opening = [self._opening[0], line]
+            return line if is_connected else b"", b""
+        if method == "notifications/cancelled":
+            if (cancelled := _hashable(_params(message).get("requestId"))) is not None:
+                self._pending.pop(cancelled, None)
+            return line if is_connected else b"", b""
+        if not isinstance(method, str) or not isinstance(id, str | int):
+            if not is_connected:
+                self._unsent.append(line)
+            return line if is_connected else b"", b""
+        return self._take_request(id, method, message, line, is_connected=is_connected)
+
+    def _take_request(
+        self, id: Id, method: str, message: dict[str, Any], line: bytes, *, is_connected: bool
+    ) -> tuple[bytes, bytes]:
+        if method == INITIALIZE:
+            self._opening, self._opening_params = [line], message.get("params")
+        key = self._key(method, message)
+        reply = b""
+        if key and key in self.replies:
+            reply = encode({"jsonrpc": "2.0", "id": id, "result": self.replies[key]})
+            if method != INITIALIZE:
+                return b"", reply
+            self._silenced.add(id)
+        else:
+            self._pending[id] = _Request(line, key, method == INITIALIZE, int(is_connected))
+        return line if is_connected else b"", reply
+
+    def take_from_server(self, line: bytes) -> bytes:
+        """Return what the client gets for a line of the server, b"" for a reply that it already has."""
+        message = parse(line)
+        id = _hashable(message.get("id"))
+        if "method" in message or id is None:
+            return line
+        if id in self._silenced:
+            self._silenced.discard(id)
+            return b""
+        request = self._pending.pop(id, None)
+        if request and request.key and "result" in message:
+            self._learn(request.key, message["result"])
+        return line
+
+    def lose_server(self) -> bytes:
+        """Return error replies to the requests that have been sent to `MAX_SENDS` servers, and forget them."""
+        lost = [id for id, request in self._pending.items() if request.sends >= MAX_SENDS]
+        for id in lost:
+            del self._pending[id]
+        error = {"code": INTERNAL_ERROR, "message": LOST}
+        return b"".join(encode({"jsonrpc": "2.0", "id": id, "error": error}) for id in lost)
+
+    def give_up(self) -> None:
+        """Forget everything that waits, because there will be no other server."""
+        self._pending.clear()
+        self._unsent.clear()
+
+    def open_again(self) -> bytes:
+        """Return the lines that a new server gets first: the handshake, and what is unanswered."""
+        self._silenced = set()
+        lines = []
+        for number, line in enumerate(self._opening):
+            id = _hashable(parse(line).get("id"))
+            if number == 0 and id is not None and id not in self._pending:
+                self._silenced.add(id)
+            lines.append(line)
+        lines += [request.line for request in self._pending.values() if not request.is_opening]
+        lines += self._unsent
+        self._unsent = []
+        for request in self._pending.values():
+            request.sends += 1
+        return b"".join(lines)
+
+    def _learn(self, key: str, result: Any) -> None:
+        if len(self.replies) >= MAX_REPLIES:
+            self.replies.clear()  # most are of clients that were updated or removed
+        self.replies[key] = result
+        self.has_learned = True
+
+    def _key(self, method: str, message: Mapping[str, Any]) -> str:
+        """Return the name of a request's reply in `replies`, "" if the reply may differ from call to call."""
+        params = _params(message)
+        meta = params.get("_meta")
+        if method not in CONSTANT_METHODS or (isinstance(meta, dict) and "progressToken" in meta):
+            return ""
+        return json.dumps([method, self._opening_params, params], sort_keys=True)
+
+
+class _Request:
+    """A request that the client waits for, and how many servers it has been sent to."""
+
+    __slots__ = ("is_opening", "key", "line", "sends")
+
+    def __init__(self, line: bytes, key: str, is_opening: bool, sends: int) -> None:
+        self.line = line
+        self.key = key
+        self.is_opening = is_opening
+        self.sends = sends
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    """Return the message of a line, {} if it is none."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """Return a message as a line, in the form that the SDK writes."""
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+
+
+def _params(message: Mapping[str, Any]) -> dict[str, Any]:
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def _hashable(id: object) -> Id | None:
+    return id if isinstance(id, str | int) else None

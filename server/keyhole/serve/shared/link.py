@@ -1,0 +1,170 @@
+"""Connect a relay to the shared server, and start the server or a private one."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import struct
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from keyhole.serve.shared.address import Address
+
+HELLO_SECONDS: Final = 10.0
+"""Seconds to wait for a server's greeting. A busy server takes tenths of a second, and a stopped one never answers."""
+MAX_HELLO: Final = 1_000_000
+"""Bytes of a greeting or a status: the settings with their file, or a few hundred clients."""
+MAX_LOG_BYTES: Final = 1_000_000
+"""Size from which a server's log is begun again when a server starts."""
+WELCOME: Final = "welcome"
+MAX_DESCRIPTORS: Final = 1_024
+"""Descriptors that are closed in a new server: it outlives its first client, which may wait for the end of a pipe."""
+SERVER_COMMAND: Final = ("-P", "-m", "keyhole", "server", "run")
+PRIVATE_COMMAND: Final = ("-P", "-m", "keyhole", "serve")
+
+
+def connect(address: Address, timeout: float = HELLO_SECONDS) -> socket.socket | None:
+    """Return a connection to the shared server, None if none accepts it. Raises TimeoutError if one does not answer."""
+    hello = {"identity": address.identity, "client": describe_client()}
+    asked = ask(address.socket, hello, timeout)
+    if asked is None:
+        return None
+    connection, answer = asked
+    if answer.get("answer") == WELCOME:
+        connection.settimeout(None)
+        return connection
+    connection.close()
+    return None
+
+
+def ask(path: str, question: Mapping[str, Any], timeout: float) -> tuple[socket.socket, dict[str, Any]] | None:
+    """Send a line to a server and return the open connection and its answer; None if there is no server.
+
+    Raises TimeoutError if the server does not answer.
+    """
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.settimeout(timeout)
+        connection.connect(path)
+        if not is_own_user(connection):
+            raise ConnectionError
+        connection.sendall(json.dumps(question).encode() + b"\n")
+        answer = json.loads(_read_line(connection))
+    except TimeoutError:
+        connection.close()
+        raise
+    except (OSError, ValueError):
+        connection.close()
+        return None
+    return connection, answer if isinstance(answer, dict) else {}
+
+
+def _read_line(connection: socket.socket) -> bytes:
+    """Return the bytes up to a line break, and read nothing after it."""
+    line = bytearray()
+    while not line.endswith(b"\n") and len(line) < MAX_HELLO:
+        ahead = connection.recv(65_536, socket.MSG_PEEK)
+        if not ahead:
+            raise ConnectionError("the server closed the connection")
+        line += connection.recv(ahead.find(b"\n") + 1 or len(ahead))
+    return bytes(line)
+
+
+def is_own_user(connection: socket.socket) -> bool:
+    """Return whether the other end of a Unix socket belongs to this user. On unknown systems, the folder's mode holds.
+
+    macOS has struct xucred (sys/ucred.h): a version and the user id come first.
+    """
+    if hasattr(socket, "SO_PEERCRED"):
+        _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        return bool(user == os.geteuid())
+    if sys.platform == "darwin":
+        _, user = struct.unpack_from("2I", connection.getsockopt(0, 1, 76))
+        return bool(user == os.geteuid())
+    return True
+
+
+def describe_client() -> dict[str, Any]:
+    """Return what `keyhole server status` shows of a client: its process, the relay's and the folder."""
+    try:
+        folder = os.getcwd()
+    except OSError:  # the folder was removed
+        folder = ""
+    return {"relay": os.getpid(), "process": os.getppid(), "folder": folder}
+
+
+def prepare_folder(folder: str) -> bool:
+    """Create the folder of the servers' files, and return whether only this user can write to it."""
+    from keyhole.store.private_files import make_private_folder
+
+    try:
+        make_private_folder(folder)
+        status = os.stat(folder)
+    except OSError:
+        return False
+    return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o022
+
+
+def start_server(address: Address) -> int:
+    """Start the shared server in the background, and return a pipe in which it writes its socket when it is ready.
+
+    The pipe ends without a word if it cannot serve. Raises OSError.
+    """
+    ours, theirs = os.pipe()
+    try:
+        log = _open_log(address.path("log"))
+        try:
+            _spawn_detached(SERVER_COMMAND, theirs, log)
+        finally:
+            os.close(log)
+    except OSError:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    return ours
+
+
+def _open_log(path: str) -> int:
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    if os.fstat(log).st_size > MAX_LOG_BYTES:
+        os.ftruncate(log, 0)
+    return log
+
+
+def _spawn_detached(arguments: Sequence[str], output: int, log: int) -> None:
+    """Run Keyhole's Python in a session of its own, as a child of no client: some clients end their whole tree."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setsid()
+        if os.fork() == 0:
+            _execute(arguments, os.open(os.devnull, os.O_RDONLY), output, log)
+    finally:
+        os._exit(0)
+
+
+def start_private(arguments: Sequence[str] = PRIVATE_COMMAND) -> tuple[socket.socket, int]:
+    """Start a server for this client alone; return the connection to it and its process id. Raises OSError."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        try:
+            _execute(arguments, theirs.fileno(), theirs.fileno(), 2)
+        finally:
+            os._exit(1)
+    theirs.close()
+    return ours, child
+
+
+def _execute(arguments: Sequence[str], *streams: int) -> None:
+    """Replace this process by Keyhole's Python, with these descriptors as standard streams and no others."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    os.closerange(len(streams), MAX_DESCRIPTORS)
+    os.execv(sys.executable, [sys.executable, *arguments])  # noqa: S606 - the same Python, without a shell

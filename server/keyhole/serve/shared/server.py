@@ -1,0 +1,179 @@
+"""Serve all clients of a user over a Unix socket, until none has been connected for some minutes.
+
+Each client has its own session, with its own budget and limits. Store, worker processes, connections and a local model
+are shared, fairly among the clients.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import logging
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from keyhole._version import __version__
+from keyhole.config.config import Config
+from keyhole.extract.workers.pool import SPARE_WORKERS
+from keyhole.serve.run import set_up_threads
+from keyhole.serve.shared.address import Address
+from keyhole.serve.shared.link import HELLO_SECONDS, WELCOME, is_own_user
+from keyhole.serve.stdio_stream import StdioMessages
+from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
+from keyhole.serve.tools import build_server
+
+log = logging.getLogger(__name__)
+
+IDLE_SECONDS: Final = 300.0
+"""Seconds without a client after which the server ends: a client that restarts or changes its folder finds it."""
+MAX_LINE: Final = 16_000_000
+"""Bytes of one message: several times what a client sends. A longer one closes its connection."""
+
+
+def serve_shared(
+    config: Config, build: BuildTenants, address: Address, announce: Callable[[], None], idle: float = IDLE_SECONDS
+) -> int:
+    """Serve until no client has been connected for `idle` seconds, or one asks to stop. Return the exit code.
+
+    The caller holds the lock of the address. `announce` is called when clients can connect. Raises OSError if the
+    socket cannot be opened.
+    """
+
+    async def run() -> None:
+        set_up_threads()
+        async with open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
+            await SharedServer(address, tenants, idle).run(announce)
+
+    anyio.run(run)
+    return 0
+
+
+@dataclass(slots=True)
+class SharedServer:
+    """The server of one socket, and its clients by the numbers of their connections."""
+
+    address: Address
+    tenants: TenantsLoader
+    idle: float
+    clients: dict[int, dict[str, Any]] = field(default_factory=dict)
+    _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _is_stopped: bool = False
+    _started: float = field(default_factory=time.time)
+
+    async def run(self, announce: Callable[[], None]) -> None:
+        """Accept clients until the server is idle or stopped."""
+        with _listen(self.address.socket) as listener:
+            server = await asyncio.start_unix_server(self._accept, sock=listener, limit=MAX_LINE)
+            announce()
+            self.tenants.start()
+            try:
+                await self._wait()
+            finally:
+                _remove(self.address.socket)
+                server.close()
+
+    async def _wait(self) -> None:
+        """Wait until no client has been connected for `idle` seconds, or a client asked to stop."""
+        while not self._is_stopped:
+            self._changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), None if self.clients else self.idle)
+                continue
+            return
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the greeting of a connection, and serve it if it is a client's."""
+        try:
+            with suppress(OSError, ValueError, TimeoutError):
+                if is_own_user(writer.get_extra_info("socket")):
+                    await self._greet(reader, writer)
+        finally:
+            writer.close()
+
+    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        hello = json.loads(await asyncio.wait_for(reader.readline(), HELLO_SECONDS))
+        if hello.get("ask") == "stop":
+            self._is_stopped = True
+        is_client = hello.get("identity") == self.address.identity and not self._is_stopped
+        if is_client:
+            answer = {"answer": WELCOME}
+        else:
+            answer = self.describe() if "ask" in hello else {"answer": "other settings"}
+        writer.write(json.dumps(answer).encode() + b"\n")
+        await writer.drain()
+        if is_client:
+            await self._serve(dict(hello.get("client", {})), reader, writer)
+        self._changed.set()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what `keyhole server status` shows."""
+        clients = list(self.clients.values())
+        return {"process": os.getpid(), "version": __version__, "started": self._started, "clients": clients}
+
+    async def _serve(self, client: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one client until it disconnects."""
+        number = next(self._numbers)
+        self.clients[number] = client
+        self._changed.set()
+        try:
+            tenants = self.tenants
+            server = build_server(tenants.get_retrieval, tenants.start, tenants.warm, connection=f"client-{number}")
+            lines, output = cast(Any, _Lines(reader)), cast(Any, _Output(writer))
+            async with stdio_server(lines, output) as (read, write):
+                await server.run(StdioMessages(read, write), write, server.create_initialization_options())
+        except* (OSError, anyio.BrokenResourceError) as group:
+            log.info("a client's connection ended: %s", group.exceptions[0])
+        finally:
+            del self.clients[number]
+
+
+class _Lines:
+    """A client's messages, as the SDK reads a file."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while line := await self._reader.readline():
+            yield line.decode("utf-8", "replace")
+
+
+class _Output:
+    """A client's connection, as the SDK writes a file."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+
+    async def write(self, text: str) -> None:
+        self._writer.write(text.encode())
+
+    async def flush(self) -> None:
+        await self._writer.drain()
+
+
+def _listen(path: str) -> socket.socket:
+    """Return a listening socket of mode 0600 at a path, where an ended server may have left its own."""
+    _remove(path)
+    listener = socket.socket(socket.AF_UNIX)
+    mask = os.umask(0o177)
+    try:
+        listener.bind(path)
+    finally:
+        os.umask(mask)
+    listener.listen(64)
+    return listener
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)  # noqa: PTH108 - the path is a string
