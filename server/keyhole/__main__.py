@@ -25,6 +25,7 @@ def main() -> int:
 
         if shell_command.is_plain(sys.argv[2:]):
             return shell_command.run_plain(sys.argv[2:])
+    _load_site()
     from keyhole.cli import main as cli
 
     return cli.main()
@@ -37,9 +38,18 @@ def read() -> int:
 
         if (code := relay.run(os.environ)) is not None:
             return code
+    _load_site()
     from keyhole.cli.main import serve_main
 
     return serve_main()
+
+
+def _load_site() -> None:
+    """Add the folders of packages to Python's path, if a program of `keyhole install` started without them."""
+    if sys.flags.no_site:
+        import site
+
+        site.main()
 
 
 def start() -> None:
@@ -48,6 +58,11 @@ def start() -> None:
     if sys.argv[1:2] == ["hook"]:
         os._exit(code)  # the client waits for the end, and freeing all objects takes 5 ms
     sys.exit(code)
+
+
+def start_reader() -> None:
+    """Run `keyhole-reader` and end the process with its exit code."""
+    sys.exit(read())
 
 
 if __name__ == "__main__":

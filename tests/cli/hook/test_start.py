@@ -18,10 +18,11 @@ SLOW = {
 }  # fmt: skip
 """Libraries that no hook needs, and that take a millisecond or more."""
 OUTPUTS = {
-    "keyhole.config.folders", "keyhole.extract.outputs", "keyhole.passages.excerpt", "keyhole.passages.gaps", "keyhole.passages.lines",
-    "keyhole.passages.outputs", "keyhole.passages.packing", "keyhole.render.boundary", "keyhole.render.outputs",
-    "keyhole.retrieval.bound", "keyhole.retrieval.kept_text", "keyhole.retrieval.output_excerpt", "keyhole.store.ids",
-    "keyhole.store.private_files", "keyhole.store.spool", "keyhole.text",
+    "keyhole.config.folders", "keyhole.extract.outputs", "keyhole.passages.excerpt", "keyhole.passages.gaps",
+    "keyhole.passages.lines", "keyhole.passages.outputs", "keyhole.passages.packing", "keyhole.render.boundary",
+    "keyhole.render.outputs", "keyhole.retrieval.bound", "keyhole.retrieval.kept_text",
+    "keyhole.retrieval.output_excerpt", "keyhole.store.ids", "keyhole.store.private_files", "keyhole.store.spool",
+    "keyhole.text",
 }  # fmt: skip
 """Modules of Keyhole beside the hook's own, with all below them."""
 PROGRAM = """

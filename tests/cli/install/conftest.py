@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the home folder. The current folder is `work` beside it."""
+    """Return the home folder. The current folder is `work` beside it, and Keyhole's home folder is `keyhole`."""
     folder, work = tmp_path / "home", tmp_path / "work"
     folder.mkdir()
     work.mkdir()
@@ -18,6 +18,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CLINE_MCP_SETTINGS_PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "APPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "keyhole"))
     monkeypatch.setenv("USERPROFILE", str(folder))
     monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
     monkeypatch.chdir(work)

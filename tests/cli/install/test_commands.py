@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import sys
 import tomllib
 from contextlib import suppress
@@ -31,12 +32,9 @@ def test_the_command_that_is_registered_is_this_installation(home: Path) -> None
     file = codex(home)
     assert main(["install", "codex", "--no-hooks"]) == 0
     entry = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["keyhole"]
-    script = Path(sys.executable).with_name("keyhole-reader")
-    assert entry == (
-        {"command": str(script), "args": []}
-        if script.exists()
-        else {"command": sys.executable, "args": ["-P", "-m", "keyhole", "serve"]}
-    )
+    assert entry == {"command": str(home.parent / "keyhole/bin/keyhole-reader"), "args": []}
+    shown = subprocess.run([entry["command"], "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "keyhole serve" in shown
 
 
 def test_a_second_run_changes_nothing_and_says_so(home: Path, capsys: Captured) -> None:
@@ -189,6 +187,7 @@ def test_a_file_system_without_permissions_is_reported(
         raise PermissionError
 
     file, really_open = codex(home), os.open
+    (home.parent / "keyhole/bin").mkdir(parents=True)
     for name in ("os.chmod", "pathlib.Path.chmod", "shutil.copystat"):
         monkeypatch.setattr(name, refuse)
     monkeypatch.setattr("os.open", lambda path, flags, *_, **others: really_open(path, flags, 0o644, **others))

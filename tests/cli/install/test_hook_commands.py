@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,8 +34,7 @@ def test_a_hook_is_added_once_and_removed_without_a_trace(home: Path, capsys: Ca
     file = home / FILES[client]
     assert main(["install", client, "--hooks-only"]) == 0
     written = file.read_bytes()
-    program = Path(sys.executable).with_name("keyhole")
-    assert str(program if program.exists() else sys.executable).encode() in written
+    assert str(home.parent / "keyhole/bin/keyhole").encode() in written
     shown = capsys.readouterr().out
     assert f"hook{'' if client == 'opencode' else ' '}" in shown and "registered" in shown
     assert main(["install", client, "--hooks-only"]) == 0

@@ -28,13 +28,12 @@ from keyhole.cli.install.discover import (
     find_hook_files,
     find_project_hook_files,
     find_registrations,
-    this_installation,
+    these_programs,
     this_machine,
 )
 from keyhole.cli.install.edit import parse
 from keyhole.cli.install.hook_clients import HOOK_CLIENTS
 from keyhole.cli.install.hook_lines import HookLine
-from keyhole.cli.install.launch import this_program
 
 AREA: Final = "Hooks"
 TIMEOUT: Final = 4.0
@@ -58,12 +57,12 @@ class Run:
 
 def check() -> list[Finding]:
     """Return findings on the hooks in the files of the user and of the current folder."""
-    words, machine = this_program(this_installation()), this_machine()
+    programs, machine = these_programs(), this_machine()
     of_project = find_project_hook_files(machine)
     clients = [file.hooks.client.name for file in of_project]
     of_user = [file for file in find_hook_files(machine) if file.ours or file.hooks.client.name not in clients]
     with ThreadPoolExecutor(PARALLEL) as pool:
-        checked = pool.map(lambda file: _check_file(file, words, machine), [*of_user, *of_project])
+        checked = pool.map(lambda file: _check_file(file, programs, machine), [*of_user, *of_project])
         findings = [finding for finding in checked if finding is not None]
     return [*findings, *_without_server(of_user, machine)]
 
@@ -76,16 +75,16 @@ def _without_server(files: Sequence[HookFile], machine: Machine) -> list[Finding
     return [Finding(AREA, f"{name} server", Level.WARN, message, f"keyhole install {name}") for name in names]
 
 
-def _check_file(file: HookFile, words: Sequence[str], machine: Machine) -> Finding | None:
+def _check_file(file: HookFile, programs: Sequence[Sequence[str]], machine: Machine) -> Finding | None:
     """Return the finding on a client's hook, which names the file of a project; None if the client is not found."""
-    finding = _check_hook(file, words, machine)
+    finding = _check_hook(file, programs, machine)
     if finding is None or file.scope == "user":
         return finding
     return replace(finding, message=f"in {file.hooks.client.project}: {finding.message}")
 
 
-def _check_hook(file: HookFile, words: Sequence[str], machine: Machine) -> Finding | None:
-    client, state = file.hooks.client, file.state(words, sys.platform)
+def _check_hook(file: HookFile, programs: Sequence[Sequence[str]], machine: Machine) -> Finding | None:
+    client, state = file.hooks.client, file.state(programs, sys.platform)
     name, install = f"{client.name} hook", f"keyhole install {client.name} --hooks-only"
     install += " --scope project" if file.scope == "project" else ""
     if state == "unreadable":

@@ -11,8 +11,7 @@ from typing import Final
 
 from keyhole.cli.doctor.conversation import StartResult, try_start
 from keyhole.cli.doctor.report import Finding, Level
-from keyhole.cli.install.discover import Proxied, find_proxied, this_installation, this_machine
-from keyhole.cli.install.launch import this_program
+from keyhole.cli.install.discover import Proxied, find_proxied, these_programs, this_machine
 from keyhole.cli.install.output import mask_secrets
 from keyhole.errors import Code
 
@@ -74,7 +73,7 @@ def _judge(each: Proxied, result: StartResult | None) -> Finding:
     if result.fault:
         fix = f"If it fails without the proxy too, correct it in {each.path}; {unwrap} takes the proxy away."
         return _finding(each, Level.FAIL, f"does not start: {mask_secrets(result.fault)}", fix)
-    if each.wrapped.program != this_program(this_installation()):
+    if each.wrapped.program not in these_programs():
         return _finding(each, Level.WARN, "behind another copy of Keyhole", "Unwrap it and wrap it again.")
     return _finding(each, Level.OK, f"starts in {result.seconds:.1f} s")
 

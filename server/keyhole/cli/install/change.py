@@ -41,6 +41,8 @@ class Edit:
     """Return for each backup whether it is needed to undo what is in the text, however old it is."""
     is_spare: Callable[[str, str, Sequence[str]], bool] = lambda _text, _backup, _backups: False
     """Return True if a backup is superfluous, given the new text, this backup and all backups."""
+    prepare: Callable[[], None] = lambda: None
+    """Write what the addition needs besides the file."""
     added: str = "registered"
     """The message after an addition."""
     unchanged: str = "already registered, nothing to change"
@@ -102,6 +104,8 @@ def _change_file(edit: Edit, path: Path, arguments: argparse.Namespace) -> FileC
     if after is None:
         files.remove(path, before)
         return FileChange(client.name, str(path), "changed", "file deleted: it had no other content", diff=diff)
+    if not arguments.uninstall:
+        edit.prepare()
     backup = _replace(edit, path, before, after)
     if arguments.uninstall:
         removed = edit.removed(old)

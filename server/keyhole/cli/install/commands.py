@@ -76,7 +76,7 @@ def _change_proxy(arguments: argparse.Namespace) -> int:
         raise _invalid("--wrap and --unwrap take a client, and --scope, --dry-run, --yes or --json")
     client, name = _client_named(arguments), arguments.wrap or arguments.unwrap
     path = discover.config_path(client, discover.this_machine(), arguments.scope)
-    program = this_program(discover.this_installation())
+    program = this_program(discover.this_installation(boots=True))
 
     def change(text: str) -> str:
         if arguments.wrap:
@@ -88,6 +88,7 @@ def _change_proxy(arguments: argparse.Namespace) -> int:
         secrets=lambda text: wrap.secret_values(client, text, name),
         needed=lambda text, backups: wrap.needed_backups(client, text, backups),
         is_spare=lambda text, backup, backups: wrap.differs_by_proxies(client, text, backup, backups),
+        prepare=discover.prepare_programs,
         added="the proxy is in front of it" if arguments.wrap else "the proxy is taken away",
         unchanged=f"the proxy is {'in front of it already' if arguments.wrap else 'not in front of it'}",
     )  # fmt: skip
@@ -101,7 +102,7 @@ def _server_from(arguments: argparse.Namespace) -> Server:
     """Return the server to register: this installation with the settings of --env, or the URL of --http."""
     settings = dict(_parse_setting(text) for text in arguments.env)
     if arguments.http is None:
-        server = this_server(discover.this_installation())
+        server = this_server(discover.this_installation(boots=None if arguments.only_print else True))
         return Server(server.command, server.args, settings)
     if settings:
         raise _invalid("--env needs a server that the client starts; a server with a URL has its own settings")
@@ -144,6 +145,7 @@ def _entry_edit(client: McpClient, machine: Machine, server: Server, arguments: 
         _check_shape(client, server)
         if client.format == "yaml":
             snippet = edit.format_snippet(client, name, server)
+            discover.prepare_programs()  # the snippet names one
             raise _invalid(f"Keyhole cannot edit YAML; add this to {path}:\n{snippet}")
         return edit.add_entry(client, text, name, server, force=force)
 
@@ -154,11 +156,11 @@ def _entry_edit(client: McpClient, machine: Machine, server: Server, arguments: 
         entry = edit.find_entry(client, text, name)
         return entry is not None and contains_secret(entry)
 
-    return Edit(client, path, add, remove, f"no entry named {name}", has_key=has_key)
+    return Edit(client, path, add, remove, f"no entry named {name}", has_key=has_key, prepare=discover.prepare_programs)
 
 
 def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespace) -> Edit:
-    words, platform = this_program(discover.this_installation()), machine.platform
+    words, platform = this_program(discover.this_installation(boots=True)), machine.platform
     rewrites = arguments.rewrite_commands
     client = replace(hooks.client, next_step=CODEX_REWRITES) if rewrites else hooks.client
 
@@ -172,9 +174,8 @@ def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespac
         note = "; Codex asks for your trust again in the hooks after it: /hooks" if hooks.client.name == "codex" else ""
         return f"hook removed{note if hook_edit.moves_others(hooks, text) else ''}"
 
-    return Edit(
-        client, discover.config_path(client, machine, arguments.scope), add, remove, "no hook of Keyhole", removed
-    )
+    path = discover.config_path(client, machine, arguments.scope)
+    return Edit(client, path, add, remove, "no hook of Keyhole", removed, prepare=discover.prepare_programs)
 
 
 def _snippet(client: McpClient, server: Server, machine: Machine, arguments: argparse.Namespace) -> str:
@@ -193,8 +194,8 @@ def _check_shape(client: McpClient, server: Server) -> None:
 
 
 def _list_hooks(machine: Machine, arguments: argparse.Namespace) -> int:
-    words = this_program(discover.this_installation())
-    found = [(each, each.state(words, machine.platform)) for each in discover.find_hook_files(machine)]
+    programs = discover.these_programs()
+    found = [(each, each.state(programs, machine.platform)) for each in discover.find_hook_files(machine)]
     if arguments.json:
         print_json([
             {"client": each.hooks.client.name, "found": each.found, "hook": state, "file": str(each.path)}

@@ -15,11 +15,12 @@ from typing import Any
 
 from keyhole._version import __version__
 from keyhole.cli.install import edit, files
+from keyhole.cli.install.boot_files import boot_folder, is_written, write_boot_files
 from keyhole.cli.install.clients import CLIENTS, Machine, McpClient
 from keyhole.cli.install.entries import PROGRAM, SCRIPT, Server, is_keyhole, parse_entry
 from keyhole.cli.install.hook_clients import HOOK_CLIENTS, HookClient
 from keyhole.cli.install.hook_edit import Hook, find_hooks
-from keyhole.cli.install.launch import Installation, this_server
+from keyhole.cli.install.launch import Installation, is_temporary, this_program, this_server
 from keyhole.cli.install.wrap import Wrapped, find_wrapped
 from keyhole.errors import KeyholeError
 
@@ -67,12 +68,12 @@ class HookFile:
     fault: str = ""
     scope: str = "user"
 
-    def state(self, words: Sequence[str], platform: str) -> str:
-        """Return "-", "registered", "other copy" or "unreadable". `words`: this installation's."""
+    def state(self, programs: Sequence[Sequence[str]], platform: str) -> str:
+        """Return "-", "registered", "other copy" or "unreadable". `programs`: see `these_programs`."""
         if self.fault or not self.ours:
             return "unreadable" if self.fault else "-"
-        program = self.hooks.line(words, platform).program
-        return "registered" if all(hook.line.program == program for hook in self.ours) else "other copy"
+        ours = {self.hooks.line(words, platform).program for words in programs}
+        return "registered" if all(hook.line.program in ours for hook in self.ours) else "other copy"
 
 
 def this_machine() -> Machine:
@@ -80,14 +81,37 @@ def this_machine() -> Machine:
     return Machine(sys.platform, Path.home(), Path.cwd(), os.environ)
 
 
-def this_installation() -> Installation:
-    """Return the installation that this process runs from."""
+def this_installation(*, boots: bool | None = None) -> Installation:
+    """Return the installation that this process runs from.
+
+    `boots`: True for the programs of `boot_files`, False for the installed scripts, None for the former if they exist.
+    """
     suffix = ".exe" if os.name == "nt" else ""
     uv = os.environ.get("UV", "")  # uvx passes its own path to the programs that it starts
     beside_uv = str(Path(uv).with_name("uvx" + suffix)) if uv else None
     uvx = shutil.which("uvx") or (beside_uv and shutil.which(beside_uv)) or ""
     script, program = _find_script(SCRIPT + suffix), _find_script(PROGRAM + suffix)
+    folder = boot_folder(os.environ)
+    if folder and boots is not False and (boots or is_written(folder, sys.executable)):
+        script, program = str(folder / SCRIPT), str(folder / PROGRAM)
     return Installation(sys.executable, script, sys.prefix, __version__, _install_source(), uvx, program)
+
+
+def prepare_programs() -> None:
+    """Write the programs that clients run, unless uvx started this process for one run. Raises OSError."""
+    folder = boot_folder(os.environ)
+    if folder and not is_temporary(this_installation()):
+        write_boot_files(folder, sys.executable)
+
+
+def these_servers() -> list[Server]:
+    """Return the commands that start this installation's server: what is registered now, and was before."""
+    return [this_server(this_installation(boots=boots)) for boots in (True, False)]
+
+
+def these_programs() -> list[tuple[str, ...]]:
+    """Return the words that start this installation: what is registered now, and was before."""
+    return [this_program(this_installation(boots=boots)) for boots in (True, False)]
 
 
 def _find_script(name: str) -> str:
@@ -106,11 +130,11 @@ def config_path(client: McpClient, machine: Machine, scope: str = "user") -> Pat
 
 def find_registrations(machine: Machine, name: str) -> list[Registration]:
     """Return the registration of every client in the table, in its order. `name`: name of the entry."""
-    this = this_server(this_installation())
-    return [_find_registration(client, machine, name, this) for client in CLIENTS.values()]
+    these = these_servers()
+    return [_find_registration(client, machine, name, these) for client in CLIENTS.values()]
 
 
-def _find_registration(client: McpClient, machine: Machine, name: str, this: Server) -> Registration:
+def _find_registration(client: McpClient, machine: Machine, name: str, these: Sequence[Server]) -> Registration:
     path = config_path(client, machine)
     assert path is not None  # noqa: S101 - for the type checker; every client has a file of the user
     found = _is_found(client, machine, path)
@@ -124,7 +148,7 @@ def _find_registration(client: McpClient, machine: Machine, name: str, this: Ser
     if entry is None:
         return Registration(client, path, found, "-")
     server = parse_entry(client.shape, entry)
-    return Registration(client, path, found, _entry_state(server, this), server)
+    return Registration(client, path, found, _entry_state(server, these), server)
 
 
 def find_proxied(machine: Machine) -> list[Proxied]:
@@ -189,10 +213,10 @@ def _try_test(test: Callable[[], bool]) -> bool:
         return False
 
 
-def _entry_state(server: Server, this: Server) -> str:
+def _entry_state(server: Server, these: Sequence[Server]) -> str:
     if server.url:
         return "address"
-    if (server.command, server.args) == (this.command, this.args):
+    if any((server.command, server.args) == (this.command, this.args) for this in these):
         return "registered"
     return "other copy" if is_keyhole(server) else "name taken"
 
