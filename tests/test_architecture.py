@@ -39,7 +39,7 @@ IO_FILES = {
     ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": (
-        "browser commands conversation end_to_end environment hooks network proxied registrations store_check"
+        "browser commands conversation end_to_end environment hooks network proxied registrations shared store_check"
     ),
     "cli/models": "commands",
     "cli/hook": "keep program saved_file settings transcript",
@@ -58,7 +58,7 @@ IO_FILES = {
     "runtime": "fair_slots lazy_imports",
     "serve/mcp_app": "offer show_call",
     "serve/look": "live server",
-    "serve/shared": "address link relay server",
+    "serve/shared": "address hook_client link peer relay server",
     "serve/look/hosted": "gate operator pages",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
     "serve/proxy": (
@@ -213,6 +213,7 @@ SHORT_MODULES = {
     "extract/workers/base.py": "a port",
     "retrieval/call_observer.py": "a port",
     "retrieval/progress.py": "a port",
+    "serve/shared/peer.py": "imported by a hook, which has no time for the rest of a relay",
     "sites/dead_links/archive.py": "one source, as its siblings",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "runtime/owner.py": "a context variable that every layer reads",

@@ -17,11 +17,10 @@ from keyhole.cli.table import Column, print_json, print_table
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.shared.address import Address, find_address, shared_folder
-from keyhole.serve.shared.link import ask, prepare_folder
+from keyhole.serve.shared.link import ask_servers, prepare_folder
 from keyhole.serve.shared.relay import BUSY
 
-ASK_SECONDS = 2.0
-"""Seconds to wait for a server's status: a busy server takes tenths of a second."""
+OK, FAILED = 0, 1
 COLUMNS = (Column("process"), Column("version"), Column("up", right=True), Column("clients", unshortened=True))
 
 
@@ -29,29 +28,19 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     """Run one action and return the exit code."""
     if arguments.action == "run":
         return _run_server(config)
-    servers = list(ask_servers(arguments.action))
+    answers = ask_servers(shared_folder(os.environ), arguments.action)
+    for path in (path for path, server in answers.items() if server is None):
+        print(f"keyhole: the server at {path} does not answer", file=sys.stderr)
+    servers = [server for server in answers.values() if server is not None]
     if arguments.json:
         print_json(servers)
-    elif not servers:
+    elif not answers:
         print("no shared server is running", file=sys.stderr)
     elif arguments.action == "stop":
-        print("\n".join(f"stopped the server of process {server['process']}" for server in servers))
+        print("".join(f"stopped the server of process {server['process']}\n" for server in servers), end="")
     else:
         print_table(COLUMNS, [_row(server) for server in servers])
-    return 0
-
-
-def ask_servers(action: str) -> Iterator[dict[str, Any]]:
-    """Ask each shared server of this user for its status, or to stop, and yield the answers."""
-    for path in sorted(Path(shared_folder(os.environ)).glob("*.sock")):
-        try:
-            asked = ask(str(path), {"ask": action}, ASK_SECONDS)
-        except TimeoutError:
-            print(f"keyhole: the server at {path} does not answer", file=sys.stderr)
-            continue
-        if asked:
-            asked[0].close()
-            yield asked[1]
+    return OK if len(servers) == len(answers) else FAILED
 
 
 def _row(server: Mapping[str, Any]) -> list[str]:
@@ -76,7 +65,14 @@ def _run_server(config: Config) -> int:
         with fast_imports(deferred=True):
             from keyhole.cli.build import build
             from keyhole.serve.shared.server import serve_shared
-        return serve_shared(config, partial(build, long_running=True), address, lambda: _announce(address.socket))
+
+        def answer_hook(event: bytes, client: str, budget: int) -> bytes:
+            from keyhole.cli.hook.program import answer
+
+            return answer(event, client, budget, os.environ)
+
+        announce = partial(_announce, address.socket)
+        return serve_shared(config, partial(build, long_running=True), address, announce, answer_hook)
 
 
 @contextmanager

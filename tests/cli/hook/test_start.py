@@ -22,7 +22,7 @@ OUTPUTS = {
     "keyhole.passages.lines", "keyhole.passages.outputs", "keyhole.passages.packing", "keyhole.render.boundary",
     "keyhole.render.outputs", "keyhole.retrieval.bound", "keyhole.retrieval.kept_text",
     "keyhole.retrieval.output_excerpt", "keyhole.store.ids", "keyhole.store.private_files", "keyhole.store.spool",
-    "keyhole.text",
+    "keyhole.serve.shared", "keyhole.text",
 }  # fmt: skip
 """Modules of Keyhole beside the hook's own, with all below them."""
 PROGRAM = """

@@ -25,6 +25,7 @@ from keyhole.cli.doctor import (
     proxied,
     registrations,
     settings,
+    shared,
     store_check,
 )
 from keyhole.cli.doctor.report import Finding, Level, ReportStyle, format_report, has_failures, json_facts
@@ -57,6 +58,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
         hooks.AREA: hooks.check,
         browser.AREA: partial(browser.check, config),
         model.AREA: partial(model.check, config),
+        shared.AREA: partial(shared.check, config),
         end_to_end.AREA: partial(end_to_end.check, this_server(this_installation())),
     }
     try:

@@ -41,7 +41,8 @@ async def _check_era(server: Server, endpoint: str, era: Era, revision: str) -> 
     name, start = f"stdio, {revision}", time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="keyhole-doctor-", ignore_cleanup_errors=True) as home:
-            settings = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": endpoint}
+            own = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_SHARED": "off"}
+            settings = {**own, "KEYHOLE_ALLOW_PRIVATE": endpoint}
             async with connect(Server(server.command, server.args, settings), era, TIMEOUT) as client:
                 await _call_tools(client, f"http://{endpoint}/light")
     except ConversationError as error:

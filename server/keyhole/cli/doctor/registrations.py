@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from keyhole.cli.doctor.conversation import StartResult, try_start
 from keyhole.cli.doctor.network import try_connection
 from keyhole.cli.doctor.report import Finding, Level
 from keyhole.cli.install.arguments import DEFAULT_NAME
-from keyhole.cli.install.discover import Registration, find_registrations, this_machine
+from keyhole.cli.install.discover import Registration, find_registrations, these_servers, this_machine
 from keyhole.cli.install.entries import Server
 from keyhole.cli.install.output import mask_command, mask_secrets
 from keyhole.config.parse import parse_config
@@ -43,12 +44,17 @@ def check(*, offline: bool) -> list[Finding]:
 
 
 async def _start_servers(servers: Iterable[Server]) -> dict[CommandKey, StartResult]:
-    """Start each server once and return the results."""
+    """Start each server once and return the results.
+
+    Those of this installation start alone, because a shared server would go on running after the check.
+    """
+    ours = {each.command for each in these_servers()}
     slots = asyncio.Semaphore(PARALLEL_STARTS)
 
     async def start(server: Server) -> StartResult:
         async with slots:
-            return await try_start(server, START_TIMEOUT)
+            alone = {"KEYHOLE_SHARED": "off"} if server.command in ours else {}
+            return await try_start(replace(server, env={**server.env, **alone}), START_TIMEOUT)
 
     distinct = list(servers)
     return dict(zip(map(_key, distinct), await asyncio.gather(*map(start, distinct)), strict=True))

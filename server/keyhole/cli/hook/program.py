@@ -24,6 +24,8 @@ DEFAULT_BUDGET: Final = 4_000
 """Characters of a bounded result, as in `keyhole bound`. A result of at most this length is left alone."""
 MIN_BUDGET: Final = 800
 """Characters that the note of a client and a bounded text of its least size need."""
+MIN_SHARED: Final = 8_000
+"""Bytes of an event from which a shared server is asked. Most shorter ones are left alone, which takes no import."""
 MAX_EVENT: Final = 64 * 1024 * 1024
 """Greatest event that is read, in bytes."""
 SAVED_WORDS: Final = (b"aved to", b"persistedOutputPath", b"outputPath", b"PreToolUse")
@@ -53,7 +55,14 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
 def _answer_input(client: str, budget: int, *, rewrites: bool) -> int:
     try:
         data = sys.stdin.buffer.read(MAX_EVENT + 1)
-        if reply := answer(data, client, max(MIN_BUDGET, budget), os.environ, rewrites=rewrites):
+        reply = None
+        if not rewrites and len(data) > MIN_SHARED:
+            from keyhole.serve.shared.hook_client import ask_server
+
+            reply = ask_server(data, client, budget, os.environ)
+        if reply is None:
+            reply = answer(data, client, budget, os.environ, rewrites=rewrites)
+        if reply:
             sys.stdout.buffer.write(reply)
             sys.stdout.flush()
     except Exception:  # noqa: BLE001, S110 - the result of the tool stays as it is
@@ -63,6 +72,7 @@ def _answer_input(client: str, budget: int, *, rewrites: bool) -> int:
 
 def answer(data: bytes, client: str, budget: int, environment: Mapping[str, str], *, rewrites: bool = False) -> bytes:
     """Return the answer of a client's hook to an event, b"" to leave the result alone. Raises for a broken event."""
+    budget = max(MIN_BUDGET, budget)
     is_short = len(data) <= budget and not any(word in data for word in SAVED_WORDS)
     if is_short or len(data) > MAX_EVENT:
         return b""

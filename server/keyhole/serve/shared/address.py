@@ -5,23 +5,25 @@ Clients share a server if everything is equal that its answers depend on: versio
 
 from __future__ import annotations
 
-import json
 import os
-import socket
+import sys
 import zlib
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
 
 import keyhole
 from keyhole._version import __version__
 from keyhole.config.folders import HOME_VARIABLE, home_folder, is_required, settings_file
+
+TYPE_CHECKING = False  # type checkers read it as True; a hook has no time for the import of `typing`
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Final
 
 FOLDER: Final = "shared"
 """The folder of the servers' files, in the home folder."""
 SWITCH, STORE, ENGINES_FILE = "KEYHOLE_SHARED", "KEYHOLE_STORE", "KEYHOLE_ENGINES_FILE"
 PATH_VARIABLES: Final = (HOME_VARIABLE, ENGINES_FILE, "KEYHOLE_BROWSER")
 """Settings that are paths. A relative path is relative to the client's folder, so such a client shares no server."""
-FOLDER_VARIABLES: Final = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "PYTHONPATH")
+FOLDER_VARIABLES: Final = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "PYTHONPATH", "TMPDIR", "TMP", "TEMP")
 """Variables that choose folders or code, besides the settings."""
 SETTINGS_OF_FILE: Final = (b"shared", b"memory", b"engines_file")
 """What a settings file contains if it decides about sharing. Other files need not be parsed, which takes 6 ms."""
@@ -31,15 +33,18 @@ MAX_PATH_BYTES: Final = 100
 """Length limit of a socket's path. Linux allows 107 bytes and macOS 103."""
 
 
-class Address(NamedTuple):
-    """The folder of a shared server's files, and its identity: all that has to be equal, as one string."""
+class Address:
+    """The folder of a shared server's files, and its identity: all that has to be equal, as one line of ASCII."""
 
-    folder: str
-    identity: str
+    __slots__ = ("folder", "identity")
+
+    def __init__(self, folder: str, identity: str) -> None:
+        self.folder = folder
+        self.identity = identity
 
     def path(self, extension: str) -> str:
         """Return the path of one of the server's files."""
-        return f"{self.folder}/{zlib.crc32(self.identity.encode('utf-8', 'surrogateescape')):08x}.{extension}"
+        return f"{self.folder}/{zlib.crc32(self.identity.encode()):08x}.{extension}"
 
     @property
     def socket(self) -> str:
@@ -56,7 +61,7 @@ def find_address(environment: Mapping[str, str]) -> Address | None:
     """Return the address of the shared server, or None if the client needs a server of its own."""
     text = _read(settings_file(environment))
     table = _parse(text) if any(word in text for word in SETTINGS_OF_FILE) else {}
-    if table is None or not hasattr(socket, "AF_UNIX") or not _may_share(environment, table):
+    if table is None or sys.platform == "win32" or not _may_share(environment, table):
         return None
     if is_required(environment) and not text and settings_file(environment):
         return None  # the file is missing, which the client's own server reports
@@ -82,8 +87,7 @@ def _identity(environment: Mapping[str, str], text: bytes, engines: bytes) -> st
         if name.startswith("KEYHOLE_") or name in FOLDER_VARIABLES or (engines and os.fsencode(name) in engines)
     }
     installed = os.stat(f"{package}/_version.py").st_mtime_ns  # another one after an upgrade to the same version
-    files = [text.decode("utf-8", "replace"), engines.decode("utf-8", "replace")]
-    return json.dumps([__version__, package, installed, sorted(variables.items()), files])
+    return ascii((__version__, package, installed, sorted(variables.items()), text, engines))
 
 
 def _read(path: str) -> bytes:

@@ -6,15 +6,17 @@ import json
 import os
 import socket
 import stat
-import struct
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from keyhole.serve.shared.address import Address
+from keyhole.serve.shared.peer import is_own_user
 
 HELLO_SECONDS: Final = 10.0
 """Seconds to wait for a server's greeting. A busy server takes tenths of a second, and a stopped one never answers."""
+ASK_SECONDS: Final = 2.0
+"""Seconds to wait for a server's status."""
 MAX_HELLO: Final = 1_000_000
 """Bytes of a greeting or a status: the settings with their file, or a few hundred clients."""
 MAX_LOG_BYTES: Final = 1_000_000
@@ -22,8 +24,15 @@ MAX_LOG_BYTES: Final = 1_000_000
 WELCOME: Final = "welcome"
 MAX_DESCRIPTORS: Final = 1_024
 """Descriptors that are closed in a new server: it outlives its first client, which may wait for the end of a pipe."""
-SERVER_COMMAND: Final = ("-P", "-m", "keyhole", "server", "run")
-PRIVATE_COMMAND: Final = ("-P", "-m", "keyhole", "serve")
+SERVER_WORDS: Final = ("server", "run")
+PRIVATE_WORDS: Final = ("serve",)
+PROGRAM: Final = """\
+import sys
+sys.path += [folder for folder in {folders!r} if folder not in sys.path]
+from keyhole.__main__ import start
+start()
+"""
+"""Runs Keyhole with the folders of this process: a bundle's are not in the Python path of a new one."""
 
 
 def connect(address: Address, timeout: float = HELLO_SECONDS) -> socket.socket | None:
@@ -62,6 +71,26 @@ def ask(path: str, question: Mapping[str, Any], timeout: float) -> tuple[socket.
     return connection, answer if isinstance(answer, dict) else {}
 
 
+def ask_servers(folder: str, action: str) -> dict[str, dict[str, Any] | None]:
+    """Ask each server in a folder for its status, or to stop.
+
+    Return the answers by the paths of the sockets, None for a server that does not answer.
+    """
+    answers: dict[str, dict[str, Any] | None] = {}
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return {}
+    for path in (f"{folder}/{name}" for name in names if name.endswith(".sock")):
+        try:
+            if asked := ask(path, {"ask": action}, ASK_SECONDS):
+                asked[0].close()
+                answers[path] = asked[1]
+        except TimeoutError:
+            answers[path] = None
+    return answers
+
+
 def _read_line(connection: socket.socket) -> bytes:
     """Return the bytes up to a line break, and read nothing after it."""
     line = bytearray()
@@ -71,20 +100,6 @@ def _read_line(connection: socket.socket) -> bytes:
             raise ConnectionError("the server closed the connection")
         line += connection.recv(ahead.find(b"\n") + 1 or len(ahead))
     return bytes(line)
-
-
-def is_own_user(connection: socket.socket) -> bool:
-    """Return whether the other end of a Unix socket belongs to this user. On unknown systems, the folder's mode holds.
-
-    macOS has struct xucred (sys/ucred.h): a version and the user id come first.
-    """
-    if hasattr(socket, "SO_PEERCRED"):
-        _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-        return bool(user == os.geteuid())
-    if sys.platform == "darwin":
-        _, user = struct.unpack_from("2I", connection.getsockopt(0, 1, 76))
-        return bool(user == os.geteuid())
-    return True
 
 
 def describe_client() -> dict[str, Any]:
@@ -117,7 +132,7 @@ def start_server(address: Address) -> int:
     try:
         log = _open_log(address.path("log"))
         try:
-            _spawn_detached(SERVER_COMMAND, theirs, log)
+            _spawn_detached(SERVER_WORDS, theirs, log)
         finally:
             os.close(log)
     except OSError:
@@ -135,7 +150,7 @@ def _open_log(path: str) -> int:
     return log
 
 
-def _spawn_detached(arguments: Sequence[str], output: int, log: int) -> None:
+def _spawn_detached(words: Sequence[str], output: int, log: int) -> None:
     """Run Keyhole's Python in a session of its own, as a child of no client: some clients end their whole tree."""
     child = os.fork()
     if child:
@@ -144,27 +159,28 @@ def _spawn_detached(arguments: Sequence[str], output: int, log: int) -> None:
     try:
         os.setsid()
         if os.fork() == 0:
-            _execute(arguments, os.open(os.devnull, os.O_RDONLY), output, log)
+            _execute(words, os.open(os.devnull, os.O_RDONLY), output, log)
     finally:
         os._exit(0)
 
 
-def start_private(arguments: Sequence[str] = PRIVATE_COMMAND) -> tuple[socket.socket, int]:
+def start_private() -> tuple[socket.socket, int]:
     """Start a server for this client alone; return the connection to it and its process id. Raises OSError."""
     ours, theirs = socket.socketpair()
     child = os.fork()
     if child == 0:
         try:
-            _execute(arguments, theirs.fileno(), theirs.fileno(), 2)
+            _execute(PRIVATE_WORDS, theirs.fileno(), theirs.fileno(), 2)
         finally:
             os._exit(1)
     theirs.close()
     return ours, child
 
 
-def _execute(arguments: Sequence[str], *streams: int) -> None:
-    """Replace this process by Keyhole's Python, with these descriptors as standard streams and no others."""
+def _execute(words: Sequence[str], *streams: int) -> None:
+    """Replace this process by a command of Keyhole, with these descriptors as standard streams and no others."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     os.closerange(len(streams), MAX_DESCRIPTORS)
-    os.execv(sys.executable, [sys.executable, *arguments])  # noqa: S606 - the same Python, without a shell
+    program = PROGRAM.format(folders=[folder for folder in sys.path if folder])
+    os.execv(sys.executable, [sys.executable, "-P", "-c", program, *words])  # noqa: S606 - the same Python, no shell

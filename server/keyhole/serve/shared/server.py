@@ -26,7 +26,9 @@ from keyhole.config.config import Config
 from keyhole.extract.workers.pool import SPARE_WORKERS
 from keyhole.serve.run import set_up_threads
 from keyhole.serve.shared.address import Address
-from keyhole.serve.shared.link import HELLO_SECONDS, WELCOME, is_own_user
+from keyhole.serve.shared.hook_client import ANSWERED, GREETING
+from keyhole.serve.shared.link import HELLO_SECONDS, WELCOME
+from keyhole.serve.shared.peer import is_own_user
 from keyhole.serve.stdio_stream import StdioMessages
 from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server
@@ -39,8 +41,17 @@ MAX_LINE: Final = 16_000_000
 """Bytes of one message: several times what a client sends. A longer one closes its connection."""
 
 
+AnswerHook = Callable[[bytes, str, int], bytes]
+"""Returns the answer to a hook's event, for a client and with a budget in characters."""
+
+
 def serve_shared(
-    config: Config, build: BuildTenants, address: Address, announce: Callable[[], None], idle: float = IDLE_SECONDS
+    config: Config,
+    build: BuildTenants,
+    address: Address,
+    announce: Callable[[], None],
+    answer_hook: AnswerHook,
+    idle: float = IDLE_SECONDS,
 ) -> int:
     """Serve until no client has been connected for `idle` seconds, or one asks to stop. Return the exit code.
 
@@ -51,7 +62,7 @@ def serve_shared(
     async def run() -> None:
         set_up_threads()
         async with open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
-            await SharedServer(address, tenants, idle).run(announce)
+            await SharedServer(address, tenants, answer_hook, idle).run(announce)
 
     anyio.run(run)
     return 0
@@ -63,6 +74,7 @@ class SharedServer:
 
     address: Address
     tenants: TenantsLoader
+    answer_hook: AnswerHook
     idle: float
     clients: dict[int, dict[str, Any]] = field(default_factory=dict)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
@@ -96,12 +108,23 @@ class SharedServer:
         try:
             with suppress(OSError, ValueError, TimeoutError):
                 if is_own_user(writer.get_extra_info("socket")):
-                    await self._greet(reader, writer)
+                    line = await asyncio.wait_for(reader.readline(), HELLO_SECONDS)
+                    answer = self._answer_event if line.startswith(GREETING) else self._greet
+                    await answer(line, reader, writer)
         finally:
             writer.close()
 
-    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        hello = json.loads(await asyncio.wait_for(reader.readline(), HELLO_SECONDS))
+    async def _answer_event(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer a hook's event. Without an answer, the hook does the work itself."""
+        _, client, budget, identity = line.decode().rstrip("\n").split(" ", 3)
+        if identity == self.address.identity:
+            event = await asyncio.wait_for(reader.read(), HELLO_SECONDS)
+            answer = await asyncio.to_thread(self.answer_hook, event, client, int(budget))
+            writer.write(ANSWERED + answer)
+            await writer.drain()
+
+    async def _greet(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        hello = json.loads(line)
         if hello.get("ask") == "stop":
             self._is_stopped = True
         is_client = hello.get("identity") == self.address.identity and not self._is_stopped
