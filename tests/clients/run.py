@@ -1,8 +1,9 @@
-"""Test Keyhole with real clients: `python -m tests.clients.run [CLIENT…]` in the root of the checkout.
+"""Test Keyhole with real clients: `python -m tests.clients.run [--shared] [CLIENT…]` in the root of the checkout.
 
 Installs the clients that package.json pins into CLIENTS_CACHE (default: ~/.cache/keyhole-clients), gives each a
 separate home, and prints a line per step and a table at the end. The exit code is 1 if a step failed. A client that
-npm or pip cannot install is skipped with the reason.
+npm or pip cannot install is skipped with the reason. With `--shared` the clients start keyhole-reader, which connects
+them to a server that they share, instead of `keyhole serve`.
 """
 
 from __future__ import annotations
@@ -68,9 +69,10 @@ CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
 """The npm packages and the check of each client."""
 
 
-def main(names: Sequence[str] = ()) -> int:
+def main(words: Sequence[str] = ()) -> int:
     """Check every client, or the named ones; return the exit code."""
     steps = Steps()
+    names = [word for word in words if word != "--shared"]
     for name, (packages, check) in CLIENTS.items():
         if names and name not in names:
             continue
@@ -81,7 +83,11 @@ def main(names: Sequence[str] = ()) -> int:
                 steps.skip(name, str(reason))
                 continue
             # A separate folder for each client, so that no client sees what another stored.
-            with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, open_setup(Path(scratch)) as setup:
+            shared = "--shared" in words
+            with (
+                tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch,
+                open_setup(Path(scratch), shared=shared) as setup,
+            ):
                 try:
                     check(steps, setup, programs)
                 except FAULTS as fault:

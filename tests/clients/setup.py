@@ -20,6 +20,8 @@ from .steps import end_group
 TOP = Path(__file__).resolve().parents[2]
 SERVER = TOP / "server"
 HOST = "127.0.0.1"
+READER = (sys.executable, "-c", "import sys; from keyhole.__main__ import read; sys.exit(read())")
+"""The command keyhole-reader of this tree."""
 PROXY = (sys.executable, "-m", "keyhole", "proxy")
 """The command that starts Keyhole's proxy, without its options."""
 CLOSED_PROXY = f"http://{HOST}:9"
@@ -56,8 +58,8 @@ class Setup:
 
 
 @contextmanager
-def open_setup(scratch: Path) -> Iterator[Setup]:
-    """Serve the test page until the block ends."""
+def open_setup(scratch: Path, *, shared: bool = False) -> Iterator[Setup]:
+    """Serve the test page until the block ends. `shared`: clients start keyhole-reader instead of `keyhole serve`."""
     with ThreadingHTTPServer((HOST, 0), _Page) as site:
         threading.Thread(target=site.serve_forever, daemon=True).start()
         endpoint = f"{HOST}:{site.server_port}"
@@ -67,7 +69,11 @@ def open_setup(scratch: Path) -> Iterator[Setup]:
             "KEYHOLE_ALLOW_PRIVATE": endpoint,
             "PYTHONPATH": str(SERVER),
         }
-        yield Setup(f"http://{endpoint}/lights", (sys.executable, "-m", "keyhole", "serve"), settings, scratch)
+        command = READER if shared else (sys.executable, "-m", "keyhole", "serve")
+        yield Setup(f"http://{endpoint}/lights", command, settings, scratch)
+        if shared:
+            stop = (sys.executable, "-m", "keyhole", "server", "stop")
+            subprocess.run(stop, env={**os.environ, **settings}, capture_output=True, check=False, timeout=60)
         site.shutdown()
 
 

@@ -6,18 +6,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 from keyhole.serve.shared.link import ask
+from tests.clients.setup import READER, SERVER
 from tests.support.loopback import PATIENCE
 
-SERVER = Path(__file__).resolve().parents[2] / "server"
-READER = (sys.executable, "-c", "import sys; from keyhole.__main__ import read; sys.exit(read())")
-"""The command keyhole-reader of this tree."""
 REVISION = "2025-06-18"
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients.setup import READER
 from tests.support.loopback import PATIENCE, Responder, Site, response, serve
-from tests.support.shared_clients import READER, Client, reader_settings, servers_of, shared_home
+from tests.support.shared_clients import Client, reader_settings, servers_of, shared_home
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="runs relays and reads /proc")
