@@ -1,14 +1,17 @@
-"""Compare cold start and one fetch with PyPI's mcp-server-fetch.
+"""Compare the start and one fetch with PyPI's mcp-server-fetch.
 
     python -m benchmarks.server.startup
 
 Both servers run under the same Python, answer the same raw JSON-RPC over pipes (without a client library, so that its
 time is not measured), fetch the same 100 KB page from a site on loopback and return its complete text. Runs alternate,
-so that changes in the machine's load affect both servers. Keyhole is this tree's; mcp-server-fetch is installed from
-PyPI into a virtual environment, once.
+so that changes in the machine's load affect all. Keyhole is this tree's, started by the program that `keyhole install`
+registers; mcp-server-fetch is installed from PyPI into a virtual environment, once.
 
-Cold start: from starting the process to the answer of `tools/list`. First fetch: the `tools/call` right after it.
-Second fetch: one more, of another URL, in the same process. Also printed: the time of `keyhole --version`.
+Three clients of Keyhole are measured: the very first one, in a new home folder; the first one of a session, which has
+been connected before but finds no server; and one more, while another is connected.
+
+Start: from starting the process to the answer of `tools/list`. First fetch: the `tools/call` right after it. Second
+fetch: one more, of another URL, in the same process. Also printed: the time of `keyhole --version`.
 """
 
 from __future__ import annotations
@@ -23,16 +26,21 @@ import tempfile
 import threading
 import time
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from keyhole.cli.install.boot_files import write_boot_files
+from keyhole.serve.shared.address import shared_folder
+from keyhole.serve.shared.link import ask_servers
+
 SERVER = Path(__file__).resolve().parents[2] / "server"
 PEER_VERSION = "2026.10.24"
-PHASES = ("cold start", "first fetch", "second fetch")
+PHASES = ("start", "first fetch", "second fetch")
 PAGE_BYTES = 100_000
 LAST_WORDS = "With this the account of the coast road ends."
 WHOLE = 200_000
@@ -45,29 +53,42 @@ REVISION = "2025-11-25"
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A server to measure: its command, and its fetch tool with the argument `bound` for the result's size."""
+    """A server to measure: its command, and its fetch tool with the argument `bound` for the result's size.
+
+    `prepare` is called before each run.
+    """
 
     name: str
     command: tuple[str, ...]
     env: dict[str, str]
     tool: str
     bound: str
+    prepare: Callable[[], None] = lambda: None
 
 
 def main() -> int:
     """Measure and print the table."""
     arguments = _arguments()
     peer_python = install_peer(arguments.cache)
-    with serve_page() as site, tempfile.TemporaryDirectory() as scratch:
-        contenders = (keyhole(site, scratch), peer(peer_python, scratch))
-        # No URL is fetched twice, so that no cache answers.
-        addresses = (f"{site}/page/{number}" for number in itertools.count())
-        times: dict[str, list[tuple[float, ...]]] = {contender.name: [] for contender in contenders}
-        for run in range(-1, arguments.runs):
-            for contender in contenders:
-                measured = measure(contender, next(addresses), next(addresses))
-                if run >= 0:  # run -1 is a warm-up: it compiles modules and fills the disk's cache
-                    times[contender.name].append(measured)
+    with serve_page() as site, tempfile.TemporaryDirectory() as scratch, ended_servers(Path(scratch)):
+        first, again = keyhole(site, f"{scratch}/first"), keyhole(site, f"{scratch}/again")
+        with run_server(again) as other:
+            other.open()
+            contenders = (
+                replace(first, name="very first", prepare=partial(forget_server, first)),
+                replace(first, name="first again", prepare=partial(stop_server, first)),
+                replace(again, name="one more"),
+                peer(peer_python, scratch),
+            )
+            # No URL is fetched twice, so that no cache answers.
+            addresses = (f"{site}/page/{number}" for number in itertools.count())
+            times: dict[str, list[tuple[float, ...]]] = {contender.name: [] for contender in contenders}
+            for run in range(-1, arguments.runs):
+                for contender in contenders:
+                    contender.prepare()
+                    measured = measure(contender, next(addresses), next(addresses))
+                    if run >= 0:  # run -1 is a warm-up: it compiles modules and fills the disk's cache
+                        times[contender.name].append(measured)
     print(table(times))
     print(f"\n{version_line(version_times(arguments.versions))}")
     return 0
@@ -82,11 +103,38 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def keyhole(site: str, home: str) -> Contender:
-    """Return this tree's server."""
-    settings = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": site.removeprefix("http://")}
-    command = (sys.executable, "-m", "keyhole", "serve")
-    return Contender("keyhole", command, {**settings, "PYTHONPATH": str(SERVER)}, "web_fetch", "max_chars")
+def keyhole(site: str, home: str, **settings: str) -> Contender:
+    """Return this tree's server in a home folder, started by the program that clients run."""
+    own = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": site.removeprefix("http://")}
+    write_boot_files(Path(home) / "bin", sys.executable)
+    env = {**own, "PYTHONPATH": str(SERVER), "HOME": home, **settings}
+    return Contender("keyhole", (f"{home}/bin/keyhole-reader",), env, "web_fetch", "max_chars")
+
+
+def stop_server(contender: Contender) -> None:
+    """Stop the shared server of a home folder, and wait until its socket is gone."""
+    folder = Path(shared_folder(contender.env))
+    ask_servers(str(folder), "stop")
+    end = time.monotonic() + PATIENCE
+    while list(folder.glob("*.sock")) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def forget_server(contender: Contender) -> None:
+    """Stop the shared server of a home folder, and remove what relays know of it."""
+    stop_server(contender)
+    for path in Path(shared_folder(contender.env)).glob("*.replies"):
+        path.unlink()
+
+
+@contextmanager
+def ended_servers(scratch: Path) -> Iterator[None]:
+    """Stop the shared servers of all home folders in a folder when the block ends."""
+    try:
+        yield
+    finally:
+        for folder in scratch.glob("**/shared"):
+            ask_servers(str(folder), "stop")
 
 
 def peer(python: Path, home: str) -> Contender:
@@ -203,18 +251,19 @@ def run_server(contender: Contender) -> Iterator[Connection]:
 
 
 def table(times: dict[str, list[tuple[float, ...]]]) -> str:
-    """Return minimum, median and maximum of each phase and server, and the ratio of the medians, as Markdown."""
-    ours, theirs = times
+    """Return the median of each phase and its ratio to the last server's, as Markdown."""
+    *ours, theirs = times
+    runs = len(times[theirs])
     lines = [
-        f"Milliseconds, min / median / max of {len(times[ours])} runs; Python {sys.version.split()[0]}.",
+        f"Median milliseconds of {runs} runs, and the ratio to mcp-server-fetch; Python {sys.version.split()[0]}.",
         "",
-        f"| | {ours} | {theirs} {PEER_VERSION} | ratio of medians |",
-        "|---|---:|---:|---:|",
+        f"| | {' | '.join(f'keyhole, {name}' for name in ours)} | {theirs} {PEER_VERSION} |",
+        f"|---|{'---:|' * len(times)}",
     ]
-    for phase, *columns in zip(PHASES, *(zip(*rows, strict=True) for rows in times.values()), strict=True):
-        cells = [f"{min(c):.0f} / {statistics.median(c):.0f} / {max(c):.0f}" for c in columns]
-        ratio = statistics.median(columns[0]) / statistics.median(columns[1])
-        lines.append(f"| {phase} | {cells[0]} | {cells[1]} | {ratio:.2f} |")
+    for number, phase in enumerate(PHASES):
+        medians = {name: statistics.median(row[number] for row in rows) for name, rows in times.items()}
+        cells = [f"{medians[name]:.0f} ({medians[name] / medians[theirs]:.2f})" for name in ours]
+        lines.append(f"| {phase} | {' | '.join(cells)} | {medians[theirs]:.0f} |")
     return "\n".join(lines)
 
 

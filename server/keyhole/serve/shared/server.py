@@ -127,6 +127,7 @@ class SharedServer:
         hello = json.loads(line)
         if hello.get("ask") == "stop":
             self._is_stopped = True
+            self._changed.set()
         is_client = hello.get("identity") == self.address.identity and not self._is_stopped
         if is_client:
             answer = {"answer": WELCOME}
@@ -136,7 +137,6 @@ class SharedServer:
         await writer.drain()
         if is_client:
             await self._serve(dict(hello.get("client", {})), reader, writer)
-        self._changed.set()
 
     def describe(self) -> dict[str, Any]:
         """Return what `keyhole server status` shows."""
@@ -158,6 +158,7 @@ class SharedServer:
             log.info("a client's connection ended: %s", group.exceptions[0])
         finally:
             del self.clients[number]
+            self._changed.set()
 
 
 class _Lines:

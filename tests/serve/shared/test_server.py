@@ -1,0 +1,111 @@
+"""The shared server: when it ends, and whom it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from socket import AF_UNIX, socket
+
+import pytest
+
+from keyhole.cli.build import build
+from keyhole.config.config import Config
+from keyhole.serve.shared.address import Address
+from keyhole.serve.shared.link import ask, connect, start_private
+from keyhole.serve.shared.server import serve_shared
+from tests.support.loopback import PATIENCE
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no shared server")
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Address:
+    return Address(str(tmp_path), "the settings")
+
+
+@contextmanager
+def served(address: Address, idle: float = PATIENCE) -> Iterator[threading.Thread]:
+    """Serve in a thread until the block ends; yield the thread when clients can connect."""
+    ready, interval = threading.Event(), sys.getswitchinterval()
+    config = Config(home=Path(address.folder) / "home")
+    thread = threading.Thread(
+        target=serve_shared, args=(config, build, address, ready.set, lambda *_: b"answer"), kwargs={"idle": idle}
+    )
+    thread.start()
+    try:
+        assert ready.wait(PATIENCE)
+        yield thread
+    finally:
+        if asked := ask(address.socket, {"ask": "stop"}, PATIENCE):
+            asked[0].close()
+        thread.join(PATIENCE)
+        sys.setswitchinterval(interval)
+    assert not thread.is_alive()
+
+
+def test_it_ends_when_no_client_has_been_connected_for_a_while(address: Address) -> None:
+    with served(address, idle=0.3) as thread:
+        connection = connect(address, PATIENCE)
+        assert connection
+        thread.join(0.6)
+        assert thread.is_alive(), "a client is connected"
+        connection.close()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+        assert not Path(address.socket).exists()
+
+
+def test_a_client_of_other_settings_is_refused_also_at_the_same_path(address: Address) -> None:
+    class SamePath(Address):
+        __slots__ = ()
+
+        @property
+        def socket(self) -> str:
+            return address.socket
+
+    with served(address):
+        assert connect(SamePath(address.folder, "others"), PATIENCE) is None
+
+
+def test_a_connection_that_is_none_of_a_relay_is_closed(address: Address) -> None:
+    with served(address):
+        for line in (b"GET / HTTP/1.1\n", b"hook\n", b"\n", b'{"identity": "others"}\n'):
+            with socket(AF_UNIX) as connection:
+                connection.settimeout(PATIENCE)
+                connection.connect(address.socket)
+                connection.sendall(line)
+                answer = connection.recv(1_000)
+                assert answer == b"" or json.loads(answer) == {"answer": "other settings"}
+
+
+def test_another_user_is_refused_on_both_sides(address: Address) -> None:
+    with served(address), socket(AF_UNIX) as connection, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.geteuid", lambda: 12_345)
+        connection.settimeout(PATIENCE)
+        connection.connect(address.socket)
+        connection.sendall(b'{"ask": "status"}\n')
+        with suppress(ConnectionResetError):
+            assert connection.recv(1_000) == b""
+        assert connect(address, PATIENCE) is None
+
+
+def test_a_server_that_does_not_answer_is_given_up(address: Address) -> None:
+    with socket(AF_UNIX) as listener:
+        listener.bind(address.socket)
+        listener.listen()
+        with pytest.raises(TimeoutError):
+            connect(address, 0.05)
+
+
+def test_a_private_server_ends_with_its_relay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path))
+    connection, process = start_private()
+    with connection:
+        connection.sendall(b"no json\n")
+        assert b"-32700" in connection.recv(1_000)
+    assert os.waitpid(process, 0)[1] == 0
