@@ -32,6 +32,8 @@ from benchmarks.server.startup import (
 from keyhole.serve.shared.address import shared_folder
 from keyhole.serve.shared.link import ask_servers
 
+PATIENCE: Final = 600.0
+"""Greatest seconds of one process: 200 fetches take the peer a minute."""
 SETTLE: Final = 3.0
 """Seconds until what a server loads after it listed its tools is loaded."""
 
@@ -63,7 +65,7 @@ def main() -> int:
 def measure(contender: Contender, site: str, count: int, calls: int) -> list[int]:
     """Return the PSS in bytes of the servers of `count` clients: idle, after a fetch each, and after `calls` each."""
     with ExitStack() as stack:
-        clients = [stack.enter_context(run_server(contender)) for _ in range(count)]
+        clients = [stack.enter_context(run_server(contender, PATIENCE)) for _ in range(count)]
         for client in clients:
             client.open()
         time.sleep(SETTLE)

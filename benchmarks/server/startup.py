@@ -232,8 +232,8 @@ class Connection:
 
 
 @contextmanager
-def run_server(contender: Contender) -> Iterator[Connection]:
-    """Run a server until the block ends."""
+def run_server(contender: Contender, patience: float = PATIENCE) -> Iterator[Connection]:
+    """Run a server until the block ends, for at most `patience` seconds."""
     with subprocess.Popen(
         contender.command,
         env=contender.env,
@@ -241,7 +241,7 @@ def run_server(contender: Contender) -> Iterator[Connection]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as process:
-        watchdog = threading.Timer(PATIENCE, process.kill)
+        watchdog = threading.Timer(patience, process.kill)
         watchdog.start()
         try:
             yield Connection(contender.name, process)

@@ -196,3 +196,33 @@ def check_nobody_waits_without_need(calls: Calls, total: int, spare: int) -> Non
     waiting = {name[0] for name, task in calls.tasks.items() if not task.done() and name not in calls.running}
     for owner in waiting:
         assert total - len(calls.running) <= (spare if held[owner] else 0)
+
+
+def test_an_owner_holds_at_most_its_limit_and_others_are_served_meanwhile() -> None:
+    async def scenario() -> None:
+        slots = FairSlots(3, most=1)
+        await slots.acquire("a")
+        second = asyncio.create_task(slots.acquire("a"))
+        await settle()
+        await slots.acquire("b")
+        assert (slots.held("a"), slots.waiting("a"), slots.all_waiting(), slots.in_use) == (1, 1, 1, 2)
+        slots.release("a")
+        await second
+        assert (slots.held("a"), slots.waiting("a")) == (1, 0)
+
+    run(scenario())
+
+
+def test_work_that_has_begun_is_counted_also_beyond_the_limit() -> None:
+    async def scenario() -> None:
+        slots = FairSlots(1)
+        await slots.acquire("a")
+        slots.count("b")
+        waiting = asyncio.create_task(slots.acquire("c"))
+        slots.release("a")
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        slots.release("b")
+        await waiting
+
+    run(scenario())

@@ -189,9 +189,10 @@ async def run_server(
     shared: SharedCallLimits | None = None,
     now: Callable[[], float] = time.monotonic,
     body_seconds: float = PATIENCE,
+    wait_share: float = 0.0,
     **settings: Any,
 ) -> AsyncIterator[AdmissionServer]:
-    """Run a server on a free port of loopback until the block ends."""
+    """Run a server on a free port of loopback until the block ends. By default calls do not wait for their turn."""
     config = Config(**settings)
     product = retrieval({PAGE: page(PAGE, "<p>Pumps and valves."), NEVER: HANGS}, config=config)
 
@@ -200,7 +201,7 @@ async def run_server(
 
     refused: list[str] = []
     app = build_server(product_of).streamable_http_app(stateless_http=config.stateless)
-    admission = AdmissionMiddleware(app, config, shared, now, body_seconds)
+    admission = AdmissionMiddleware(app, config, shared, now, body_seconds, wait_share)
     outer = AuthenticationMiddleware(admission, backend=BearerAuthBackend(Tokens()))
     with instrumentation.observed_by(Refusals(refused)), socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

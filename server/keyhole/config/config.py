@@ -308,10 +308,10 @@ class Config:
         120, "calls", "tool calls per minute and tenant; more are refused", between(1, 1_000_000, int)
     )
     calls_at_once: int = setting(
-        8, "calls", "concurrent tool calls per tenant; more are refused", between(1, 10_000, int)
+        8, "calls", "concurrent tool calls per tenant; more wait for their turn", between(1, 10_000, int)
     )
     max_calls: int = setting(
-        64, "calls", "concurrent tool calls of the whole server; more are refused", between(1, 10_000, int)
+        64, "calls", "concurrent tool calls of the whole server; more wait for their turn", between(1, 10_000, int)
     )
     max_request_bytes: int = setting(
         1_000_000, "bytes", "size limit of an HTTP request's body", between(10_000, 100_000_000, int)

@@ -41,6 +41,8 @@ class Caller:
     """The id of the session under which the call is recorded, "" without one."""
     is_gone: Callable[[], bool] = _is_waiting
     """Returns True if nobody waits for the answer any more. Its passages then do not count as shown."""
+    waited: float = 0.0
+    """Seconds that the call has waited for its turn, which are part of its deadline."""
 
     @property
     def limits(self) -> ClientLimits:
@@ -126,7 +128,7 @@ def begin_call(
     # This call may use its whole budget. The next call gets the rest of the session's.
     spent = history.spent + (budget.tokens or budget.size)
     next_budget = session_budget(default, config.session_tokens, spent)
-    seconds = call_timeout(seconds, limits)
+    seconds = call_timeout(seconds, limits) - caller.waited
     given = {"max_chars": max_chars if requested.size != default.size else None, "max_tokens": max_tokens}
     return Call(
         caller,

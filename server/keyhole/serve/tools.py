@@ -113,6 +113,9 @@ READING_TOOLS: Final = frozenset({"web_fetch", "search"})
 SLOT: Final = "keyhole.slot"
 """The key in an HTTP request's scope of the slot (serve/http/limits/slots.py) that its call holds while it works."""
 
+WAITED: Final = "keyhole.waited"
+"""The key in an HTTP request's scope of the seconds that its call waited for the slot."""
+
 GetRetrieval = Callable[[str], Awaitable[Retrieval]]
 """Returns a tenant's Retrieval. The first call creates the parts that all tenants share; other calls wait for them."""
 
@@ -234,9 +237,11 @@ def _caller(ctx: ServerRequestContext[Any], session: Session | None) -> Caller:
     """Return the caller with the client's name from the handshake or, in the later era, from this request."""
     client = ctx.session.client_params
     name, version = (client.client_info.name, client.client_info.version) if client else ("", "")
-    slot = _scope(ctx).get(SLOT)
+    slot, waited = _scope(ctx).get(SLOT), _scope(ctx).get(WAITED, 0.0)
     # Evaluated when the call ends: if the connection is lost by then, nobody receives the answer.
-    return Caller(name, version, session, session.id if session else "", lambda: slot is not None and slot.is_detached)
+    return Caller(
+        name, version, session, session.id if session else "", lambda: slot is not None and slot.is_detached, waited
+    )
 
 
 def _session(

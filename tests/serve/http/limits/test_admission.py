@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Coroutine
 from typing import Any
 
@@ -17,6 +18,7 @@ from keyhole.serve.http.limits.admission import (
     STREAMS_PER_TENANT,
     AdmissionMiddleware,
 )
+from keyhole.serve.http.limits.slots import WAITING_PER_SLOT
 from keyhole.serve.http.sessions import MAX_SESSIONS_PER_TENANT, SESSION_IDLE_SECONDS
 from tests.support.admission import NEVER, PAGE, AdmissionServer, Reply, as_tenant, call, modern, read, rpc, run_server
 from tests.support.fakes import Clock
@@ -147,7 +149,41 @@ def test_a_full_server_refuses_every_tenant_with_503() -> None:
             for _, writer in held[1:]:
                 writer.close()
             await server.wait_for_active(0)
-            assert server.admission._calls._held == {}
+            assert server.admission._calls.in_use == 0
+
+    run(main())
+
+
+def test_a_call_beyond_the_limit_waits_for_its_turn() -> None:
+    async def main() -> None:
+        async with run_server(calls_at_once=1, wait_share=0.5) as server:
+            body, headers = modern(NEVER)
+            _, writer = await server.open(body, headers)
+            await server.wait_for_active(1)
+            waiting = [asyncio.create_task(server.ask(*modern(id=n))) for n in range(WAITING_PER_SLOT)]
+
+            async def all_wait() -> bool:
+                return server.admission._calls._slots.all_waiting() == WAITING_PER_SLOT
+
+            await wait_for_async(all_wait)
+            refused(await server.ask(*modern()), 429, "calls_at_once")  # one too many
+            writer.close()
+            assert [(await reply).status for reply in waiting] == [200] * WAITING_PER_SLOT
+            await server.wait_for_active(0)
+
+    run(main())
+
+
+def test_a_call_waits_for_at_most_a_share_of_its_deadline_which_it_then_lacks() -> None:
+    async def main() -> None:
+        async with run_server(calls_at_once=1, timeout=0.6, wait_share=0.5) as server:
+            headers = await session(server)
+            start = time.monotonic()
+            replies = await asyncio.gather(*(server.ask(call(NEVER, id=n), headers) for n in (1, 2)))
+            assert time.monotonic() - start < 0.9, "waiting and working together take one deadline"
+            assert sorted(reply.status for reply in replies) == [200, 429]
+            replies = await asyncio.gather(*(server.ask(call(id=n), headers) for n in (1, 2)))
+            assert [reply.status for reply in replies] == [200, 200]
 
     run(main())
 

@@ -1,4 +1,4 @@
-"""Limit the requests of each tenant: admit or refuse a request at once, without queueing.
+"""Limit the requests of each tenant: a call waits for its turn, all other requests are admitted or refused at once.
 
 Tool calls and reads of stored pages count as calls. All other requests (handshakes, listings, notifications) have
 separate limits, so that a client whose calls are refused can still reconnect. Open streams have separate limits too,
@@ -16,7 +16,7 @@ from keyhole.config.config import Config
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
 from keyhole.serve.http.bodies import BODY_SECONDS, READING_SLOT, BodyMiddleware, replay
 from keyhole.serve.http.limits.shared.calls import Verdict
-from keyhole.serve.http.limits.slots import Slots
+from keyhole.serve.http.limits.slots import CallSlots, Slots
 from keyhole.serve.http.limits.token_bucket import Rate, TokenBuckets
 from keyhole.serve.http.refusals import (
     UNREAD_REQUEST,
@@ -27,7 +27,7 @@ from keyhole.serve.http.refusals import (
     send_limit_refusal,
 )
 from keyhole.serve.http.sessions import SessionCounts
-from keyhole.serve.tools import SLOT, tenant_of
+from keyhole.serve.tools import SLOT, WAITED, tenant_of
 
 REQUESTS_PER_CALL: Final = 10
 """Allowed requests for each allowed call: a client sends four requests to start, and one or two around a call."""
@@ -43,6 +43,10 @@ STREAMS_PER_TENANT: Final = 100
 MAX_STREAMS: Final = 800
 """Maximum open streams of all tenants: fewer than the 1,024 files that a process may open by default, so that calls can
 open files too."""
+
+
+WAIT_SHARE: Final = 0.5
+"""Share of a call's deadline that it may wait for its turn. The rest is for its work."""
 
 
 class SharedCallLimits(Protocol):
@@ -71,12 +75,14 @@ class AdmissionMiddleware:
         shared: SharedCallLimits | None = None,
         now: Callable[[], float] = time.monotonic,
         body_seconds: float = BODY_SECONDS,
+        wait_share: float = WAIT_SHARE,
     ) -> None:
         self._app = app
         self._shared = shared
         self._now = now
         self._read_body = BodyMiddleware(self._handle_body, config.max_request_bytes, seconds=body_seconds)
-        self._calls = Slots(config.calls_at_once, config.max_calls)
+        self._calls = CallSlots(config.calls_at_once, config.max_calls)
+        self._wait_seconds = wait_share * min(config.timeout, config.search_timeout)
         self._requests = Slots(REQUESTS_PER_TENANT, MAX_REQUESTS)
         self._streams = Slots(STREAMS_PER_TENANT, MAX_STREAMS)
         self._sessions = SessionCounts(now)
@@ -141,17 +147,23 @@ class AdmissionMiddleware:
 
     async def _call(self, tenant: str, request: RequestInfo, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a call. The server's handler finds the call's slot in the scope and holds it until the work ends."""
-        if refusal := self._refuse_call(tenant):
-            await send_limit_refusal(send, refusal, request)
+        if wait := self._call_rate.take(tenant, self._now()):
+            await send_limit_refusal(send, limit_refusal("calls_per_minute", wait), request)
             return
-        slot = self._calls.slot(tenant)
+        start = self._now()
+        slot = await self._calls.slot(tenant, self._wait_seconds)
+        if slot is None:
+            self._call_rate.refund(tenant)
+            full = limit_refusal("calls_at_once" if self._calls.is_full_for(tenant) else "server_full")
+            await send_limit_refusal(send, full, request)
+            return
         with slot:
             # The slot is acquired first, so that it counts while the database decides.
             verdict = await self._shared.begin(tenant) if self._shared is not None else Verdict()
             if verdict.lease:
                 slot.on_release(lambda: self._end(tenant, verdict.lease))
             if not verdict.refused:
-                scope[SLOT] = slot
+                scope[SLOT], scope[WAITED] = slot, self._now() - start
                 await self._run_app(tenant, scope, receive, send)
         if verdict.refused:
             self._apply(tenant, verdict)
@@ -177,11 +189,3 @@ class AdmissionMiddleware:
             return limit_refusal("open_requests")
         wait = self._request_rate.take(tenant, self._now())
         return limit_refusal("requests_per_minute", wait) if wait else None
-
-    def _refuse_call(self, tenant: str) -> LimitRefusal | None:
-        if self._calls.is_full_for(tenant):
-            return limit_refusal("calls_at_once")
-        if self._calls.is_full():
-            return limit_refusal("server_full")
-        wait = self._call_rate.take(tenant, self._now())
-        return limit_refusal("calls_per_minute", wait) if wait else None

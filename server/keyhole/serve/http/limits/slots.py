@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Final
+
+from keyhole.runtime.fair_slots import FairSlots
+
+WAITING_PER_SLOT: Final = 8
+"""Calls that may wait for each slot of a tenant or of the server: as many as get one in time if each takes a second."""
 
 
 @dataclass(slots=True)
@@ -29,7 +36,7 @@ class Slots:
 
     def slot(self, tenant: str) -> Slot:
         """Return a slot that is acquired when its `with` block begins. The caller must check the limits before."""
-        return Slot(self, tenant)
+        return Slot(tenant, self.acquire, self.release)
 
     def acquire(self, tenant: str) -> None:
         """Count one more slot of a tenant."""
@@ -44,6 +51,41 @@ class Slots:
             del self._held[tenant]
 
 
+@dataclass(slots=True)
+class CallSlots:
+    """The slots of calls, for which calls wait in fair turn: see runtime/fair_slots.py."""
+
+    per_tenant: int
+    """Maximum slots of one tenant."""
+    total: int
+    """Maximum slots of all tenants."""
+    _slots: FairSlots = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._slots = FairSlots(self.total, most=self.per_tenant)
+
+    async def slot(self, tenant: str, seconds: float) -> Slot | None:
+        """Return a slot for one `with` block, None if none was free for `seconds` or too many calls wait."""
+        waiting, all_waiting = self._slots.waiting(tenant), self._slots.all_waiting()
+        if waiting >= self.per_tenant * WAITING_PER_SLOT or all_waiting >= self.total * WAITING_PER_SLOT:
+            return None
+        try:
+            async with asyncio.timeout(seconds):
+                await self._slots.acquire(tenant)
+        except TimeoutError:
+            return None
+        return Slot(tenant, self._slots.count, self._slots.release, is_acquired=True)
+
+    @property
+    def in_use(self) -> int:
+        """The number of slots that calls hold."""
+        return self._slots.in_use
+
+    def is_full_for(self, tenant: str) -> bool:
+        """Return whether a tenant holds as many slots as allowed."""
+        return self._slots.held(tenant) >= self.per_tenant
+
+
 class Slot:
     """One slot, acquired by the first `with` block on it and released by the last.
 
@@ -51,9 +93,13 @@ class Slot:
     connection is lost, as the protocol requires.
     """
 
-    def __init__(self, slots: Slots, tenant: str) -> None:
-        self._slots = slots
+    def __init__(
+        self, tenant: str, acquire: Callable[[str], None], release: Callable[[str], None], *, is_acquired: bool = False
+    ) -> None:
         self._tenant = tenant
+        self._acquire = acquire
+        self._release = release
+        self._is_acquired = is_acquired
         self._holders = 0
         self._on_release: Callable[[], None] | None = None
 
@@ -67,9 +113,10 @@ class Slot:
         return self._holders == 1
 
     def __enter__(self) -> None:
-        if not self._holders:
+        if not self._holders and not self._is_acquired:
             # Work that starts after its request has ended counts too, even beyond the limit.
-            self._slots.acquire(self._tenant)
+            self._acquire(self._tenant)
+        self._is_acquired = False
         self._holders += 1
 
     def __exit__(
@@ -77,7 +124,7 @@ class Slot:
     ) -> None:
         self._holders -= 1
         if not self._holders:
-            self._slots.release(self._tenant)
+            self._release(self._tenant)
             callback, self._on_release = self._on_release, None
             if callback is not None:
                 callback()
