@@ -60,13 +60,13 @@ IO_FILES = {
     "serve/look": "live server",
     "serve/shared": "address hook_client link peer relay server",
     "serve/look/hosted": "gate operator pages",
-    "serve/http": "app bodies connections drain listener probes uvicorn_server",
+    "serve/http": "app bodies connections drain listener probes processes uvicorn_server",
     "serve/proxy": (
         "conversation delivery indexing http_app http_exchange http_session http_upstream run sign_in_app "
         "sign_in_client stored_texts upstream"
     ),
     "serve/http/auth": "authenticate jwks token_file",
-    "serve/http/limits": "admission",
+    "serve/http/limits": "admission slots",
     "serve/http/limits/shared": "calls leases link",
     "serve/http/telemetry": "access_log metrics tracing",
     "store": "backoff disk_calls fallback forget_mark home ids open private_files running_output spool",

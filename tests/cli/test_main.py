@@ -200,7 +200,7 @@ def test_the_demo_shows_every_call_on_lines_of_at_most_100_columns() -> None:
 
 def test_a_port_without_http_is_an_error(capsys: Captured) -> None:
     assert main(["serve", "--port", "7000"]) == 2
-    assert capsys.readouterr().err == "keyhole: --host and --port need --http\n"
+    assert capsys.readouterr().err == "keyhole: --host, --port and --processes need --http\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")

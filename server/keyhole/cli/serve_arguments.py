@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import Any, Final
 
 from keyhole.cli.parser import Parser, add_command
 
 LOOPBACK: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8765
+MAX_PROCESSES: Final = 64
+"""More processes than machines have processors for one server; each takes about 70 MB."""
 
 
 def add_serve(commands: Any) -> None:
     """Add `keyhole serve`."""
     serve = add_command(
         commands, "serve", "serve MCP over stdio, or over HTTP", "keyhole serve", "keyhole serve --http --port 8765",
+        "keyhole serve --http --processes 4",
         json=False,
     )  # fmt: skip
     _add_http(serve)
+    serve.add_argument(
+        "--processes",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="processes that serve the port, without sessions, to use N processors; default 1",
+    )
+
+
+def _count(text: str) -> int:
+    """Return a number of processes."""
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_PROCESSES:
+        raise argparse.ArgumentTypeError(f"must be from 1 to {MAX_PROCESSES}")
+    return int(text)
 
 
 def _add_http(parser: Parser) -> None:

@@ -7,17 +7,22 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from keyhole.cli.serve_arguments import DEFAULT_PORT, LOOPBACK
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 
+if TYPE_CHECKING:
+    from keyhole.serve.tenants_loader import BuildTenants
+
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Serve until the client disconnects or the process is stopped, and return the exit code."""
-    if not arguments.http and (arguments.host, arguments.port) != (LOOPBACK, DEFAULT_PORT):
-        raise KeyholeError(Code.INVALID_ARGUMENT, "--host and --port need --http")
+    if not arguments.http and (arguments.host, arguments.port, arguments.processes) != (LOOPBACK, DEFAULT_PORT, 1):
+        raise KeyholeError(Code.INVALID_ARGUMENT, "--host, --port and --processes need --http")
     if not arguments.http and sys.stdin.isatty():  # a person at a terminal may expect a prompt
         print("keyhole: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
     check_engines(config)  # report wrong settings at the start instead of at the first call
@@ -26,9 +31,28 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         from keyhole.serve.run import serve_http, serve_stdio
 
     build_server = partial(build, long_running=True)
+    if arguments.processes > 1:
+        return _serve_processes(config, build_server, arguments)
     if arguments.http:
         return serve_http(config, build_server, arguments.host, arguments.port)
     return serve_stdio(config, build_server)
+
+
+def _serve_processes(config: Config, build_server: BuildTenants, arguments: argparse.Namespace) -> int:
+    """Serve one port with several processes, without sessions: a request may reach any of them."""
+    from keyhole.serve.http.listener import reserve_port
+    from keyhole.serve.http.processes import serve_processes
+    from keyhole.serve.run import serve_http
+
+    if sys.platform == "win32":
+        raise KeyholeError(Code.INVALID_ARGUMENT, "--processes is not available on Windows")
+    stateless = replace(config, stateless=True)
+    with reserve_port(config, arguments.host, arguments.port) as port:
+
+        def serve(number: int) -> int:
+            return serve_http(stateless, build_server, arguments.host, port, shared=True, announces=number == 0)
+
+        return serve_processes(arguments.processes, serve)
 
 
 @contextmanager

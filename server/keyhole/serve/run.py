@@ -61,9 +61,12 @@ def serve_stdio(config: Config, build: BuildTenants) -> int:
     return 0
 
 
-def serve_http(config: Config, build: BuildTenants, host: str, port: int) -> int:
+def serve_http(
+    config: Config, build: BuildTenants, host: str, port: int, *, shared: bool = False, announces: bool = True
+) -> int:
     """Serve HTTP clients until SIGTERM or SIGINT.
 
+    `shared`: True if several processes serve the port; `announces`: True for the one that prints the URL.
     Raises KeyholeError (invalid_argument) if the settings are not safe for this host.
     """
     from keyhole.serve.http.listener import open_listener
@@ -71,9 +74,9 @@ def serve_http(config: Config, build: BuildTenants, host: str, port: int) -> int
     async def run(listener: socket.socket) -> None:
         set_up_threads()
         async with open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
-            await _serve_on(listener, config, tenants)
+            await _serve_on(listener, config, tenants, announces=announces)
 
-    with open_listener(config, host, port) as listener:
+    with open_listener(config, host, port, shared=shared) as listener:
         anyio.run(run, listener)
     return 0
 
@@ -84,7 +87,7 @@ def set_up_threads() -> None:
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(CALL_THREADS, "call"))
 
 
-async def _serve_on(listener: socket.socket, config: Config, tenants: TenantsLoader) -> None:
+async def _serve_on(listener: socket.socket, config: Config, tenants: TenantsLoader, *, announces: bool) -> None:
     from keyhole.serve.http.app import PATH, AppDependencies, build_app
     from keyhole.serve.http.drain import DrainState
     from keyhole.serve.http.listener import listener_url
@@ -114,7 +117,8 @@ async def _serve_on(listener: socket.socket, config: Config, tenants: TenantsLoa
     try:
         with instrumentation.observed_by(*observers):
             app = build_app(config, build_server(tenants.get_retrieval), dependencies)
-            _announce(listener_url(listener, PATH), config)  # only now: build_app raises for an invalid token file
+            if announces:  # only now: build_app raises for an invalid token file
+                _announce(listener_url(listener, PATH), config)
             await serve(app, listener, dependencies.drain_state, config.drain_seconds)
     finally:
         check_thread.shutdown(wait=False, cancel_futures=True)

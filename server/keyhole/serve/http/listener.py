@@ -22,11 +22,29 @@ _OAUTH_OPTIONS: Final = ("oauth_audience", "oauth_jwks_url", "oauth_scopes")
 
 
 @contextmanager
-def open_listener(config: Config, host: str, port: int) -> Iterator[socket.socket]:
+def open_listener(config: Config, host: str, port: int, *, shared: bool = False) -> Iterator[socket.socket]:
     """Yield a socket that listens on a host name or an IPv4 or IPv6 address. A name is resolved once.
 
+    `shared`: True if several processes of this user listen on the port.
     Raises KeyholeError (invalid_argument) if the settings are not safe for the address, or the port cannot be used.
     """
+    with _bind(config, host, port, shared=shared) as listener:
+        listener.listen()  # now, so that a client that connects while the server loads is not refused
+        yield listener
+
+
+@contextmanager
+def reserve_port(config: Config, host: str, port: int) -> Iterator[int]:
+    """Yield a port on which processes can open shared listeners. For port 0, the system chooses one.
+
+    Raises KeyholeError (invalid_argument) as `open_listener` does.
+    """
+    with _bind(config, host, port, shared=True) as bound:
+        yield bound.getsockname()[1]
+
+
+@contextmanager
+def _bind(config: Config, host: str, port: int, *, shared: bool) -> Iterator[socket.socket]:
     family, address = _resolve(host, port)
     check_exposure(config, str(address[0]))
     if warning := exposure_warning(config):
@@ -35,9 +53,10 @@ def open_listener(config: Config, host: str, port: int) -> Iterator[socket.socke
     # half of an answer waits up to 40 ms for the client's acknowledgement of the first half.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         try:
             listener.bind(address)
-            listener.listen()  # now, so that a client that connects while the server loads is not refused
         except OSError as error:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
         yield listener
