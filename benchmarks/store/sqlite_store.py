@@ -19,12 +19,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import zstandard
-
 from benchmarks.search.stored_texts import load_books
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.stems import index_terms
 from keyhole.records import Artifact
+from keyhole.runtime import zstd
 from keyhole.store.sqlite.store import SqliteStore
 
 NOW = 1_780_000_000.0
@@ -240,15 +239,14 @@ def measure_chunks(_folder: Path, _count: int | None) -> int:
     total = sum(len(text.encode()) for text in body)
     print("| characters | stored share | MB/s | decompress ms |\n|---:|---:|---:|---:|")
     for chars in (4_096, 8_192, 16_384, 32_768, 65_536, 10**9):
-        compressor, decompressor = zstandard.ZstdCompressor(level=3), zstandard.ZstdDecompressor()
         start = time.perf_counter()
         packed = [
-            compressor.compress(text[at : at + chars].encode()) for text in body for at in range(0, len(text), chars)
+            zstd.compress(text[at : at + chars].encode(), 3) for text in body for at in range(0, len(text), chars)
         ]
         spent = time.perf_counter() - start
-        unpack = format_percentiles(
-            [measure_ms(partial(decompressor.decompress, each)) for each in packed[:200]]
-        ).split(" | ")[0]
+        unpack = format_percentiles([measure_ms(partial(zstd.decompress, each)) for each in packed[:200]]).split(" | ")[
+            0
+        ]
         print(f"| {chars} | {sum(map(len, packed)) / total:.3f} | {total / spent / 1e6:.0f} | {unpack} |")
     return 0
 

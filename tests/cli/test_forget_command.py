@@ -16,11 +16,11 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from zstandard import ZstdDecompressor, ZstdError
 
 from keyhole.cli.forget_arguments import parse_date
 from keyhole.cli.main import main
 from keyhole.config.config import Config
+from keyhole.runtime.zstd import ZstdDecompressor, ZstdError
 from keyhole.store.base import LOCAL
 from keyhole.store.forget import find
 from keyhole.store.open import open_stores
@@ -46,10 +46,11 @@ _FRAMES: Final[tuple[tuple[bytes, Callable[[bytes], bytes]], ...]] = (
 
 
 def _unzstd(data: bytes) -> bytes:
-    found = bytearray()
+    found, decompressor = bytearray(), ZstdDecompressor()
     with suppress(ZstdError):
-        for piece in ZstdDecompressor().read_to_iter(data, read_size=512, write_size=512):
-            found += piece
+        for start in range(0, len(data), 512):
+            if not decompressor.eof:
+                found += decompressor.decompress(data[start : start + 512])
     return bytes(found)
 
 

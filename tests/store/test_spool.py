@@ -144,7 +144,7 @@ def test_an_output_over_the_limit_is_not_kept(folder: str) -> None:
 
 
 def test_importing_the_module_loads_nothing_that_takes_long() -> None:
-    heavy = ["dataclasses", "logging", "pathlib", "sqlite3", "zstandard", "keyhole.records", "keyhole.errors"]
+    heavy = ["dataclasses", "logging", "pathlib", "sqlite3", "backports", "keyhole.records", "keyhole.errors"]
     code = f"import sys, keyhole.store.spool; print([name for name in {heavy} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"

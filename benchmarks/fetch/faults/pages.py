@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 import brotli
-import zstandard
+
+from keyhole.runtime import zstd
 
 SENTENCES: Final = 25
 """Sentences of a page: 2.5 KB of HTML, which every answer can show whole."""
@@ -60,5 +61,5 @@ def framings(body: bytes) -> Mapping[str, bytes]:
         "gzip": sized(zipped, Content_Encoding="gzip"),
         "gzip in chunks after 103": hints + chunked(zipped, Content_Encoding="gzip"),
         "br": sized(brotli.compress(body), Content_Encoding="br"),
-        "zstd": sized(zstandard.compress(body), Content_Encoding="zstd"),
+        "zstd": sized(zstd.compress(body), Content_Encoding="zstd"),
     }

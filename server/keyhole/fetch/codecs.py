@@ -40,7 +40,7 @@ class Codec(Protocol):
 
 
 class _Stream(Protocol):
-    """A zlib or zstandard decompressor of one member or frame."""
+    """A zlib or zstd decompressor of one member or frame."""
 
     @property
     def eof(self) -> bool: ...
@@ -177,13 +177,13 @@ def brotli() -> Codec:
 
 def zstd() -> Codec:
     """Return a decoder of zstd with all its frames (RFC 8878); skippable frames are skipped."""
-    import zstandard
+    from keyhole.runtime.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
 
-    decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+    options: dict[int, int] = {DecompressionParameter.window_log_max: ZSTD_WINDOW.bit_length() - 1}
 
     def open_member(data: bytes, is_first: bool) -> _Stream | None:
         magic = data[: len(_ZSTD_MAGIC)]
         is_frame = is_first or magic == _ZSTD_MAGIC or magic in _ZSTD_SKIPPABLE
-        return decompressor.decompressobj() if is_frame else None
+        return ZstdDecompressor(options=options) if is_frame else None
 
-    return _MemberCodec(open_member, len(_ZSTD_MAGIC), zstandard.ZstdError)
+    return _MemberCodec(open_member, len(_ZSTD_MAGIC), ZstdError)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, frame_content_size
+from keyhole.runtime.zstd import ZstdDecompressor, ZstdError, compress, compression_options, get_frame_info
 
 LEVEL: Final = 3
 """Zstandard's default compresses 200 MB a second. Level 6 saves 5 % more and takes three times as long."""
@@ -45,13 +45,17 @@ class PackedText:
 def pack(text: str, chunk_chars: int) -> PackedText:
     """Compress a text in chunks of `chunk_chars` characters. An empty text has no chunks."""
     digest, size, chunks = hashlib.sha256(), 0, []
-    compressor = ZstdCompressor(level=LEVEL, write_checksum=True)
     for first in range(0, len(text), chunk_chars):
         encoded = text[first : first + chunk_chars].encode("utf-8", "surrogatepass")
         digest.update(encoded)
         size += len(encoded)
-        chunks.append(Chunk(first, compressor.compress(encoded)))
+        chunks.append(Chunk(first, compress_chunk(encoded)))
     return PackedText(digest.digest(), len(text), size, chunk_chars, tuple(chunks))
+
+
+def compress_chunk(data: bytes) -> bytes:
+    """Return a chunk's data compressed, with its size and a checksum."""
+    return compress(data, options=compression_options(LEVEL))
 
 
 def unpack(pieces: Iterable[bytes], digest: bytes, chunk_chars: int) -> str | None:
@@ -78,11 +82,12 @@ def unpack_range(chunks: Sequence[Chunk], start: int, end: int, chunk_chars: int
 
 
 def _decompress(pieces: Iterable[bytes], chunk_chars: int) -> Iterator[bytes | None]:
-    decompressor = ZstdDecompressor()
     for data in pieces:
         try:
             # The declared size is checked first, so that a damaged chunk cannot allocate all memory.
-            is_plausible = 0 < frame_content_size(data) <= chunk_chars * _MAX_CHAR_BYTES
-            yield decompressor.decompress(data) if is_plausible else None
+            size = get_frame_info(data).decompressed_size or 0
+            decompressor = ZstdDecompressor()
+            decompressed = decompressor.decompress(data) if 0 < size <= chunk_chars * _MAX_CHAR_BYTES else b""
+            yield decompressed if decompressor.eof else None
         except ZstdError:
             yield None

@@ -6,9 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, Final, overload
 
-from zstandard import ZstdCompressor
-
-from keyhole.store.chunks import LEVEL, Chunk, PackedText, unpack_range
+from keyhole.store.chunks import Chunk, PackedText, compress_chunk, unpack_range
 
 CHUNK_CHARS: Final = 32_768
 """Characters of a chunk, as in the SQLite store. Every store accepts chunks of up to this length."""
@@ -20,7 +18,6 @@ class TextFile:
     def __init__(self, file: BinaryIO, pieces: Iterable[str]) -> None:
         self._chunks = _FileChunks(file)
         self._digest = hashlib.sha256()
-        self._compressor = ZstdCompressor(level=LEVEL, write_checksum=True)
         self.chars = self.lines = self.size = 0
         """Characters, lines and bytes in UTF-8 of the whole text."""
         pending, last = "", "\n"
@@ -38,7 +35,7 @@ class TextFile:
     def _add(self, text: str) -> None:
         encoded = text.encode("utf-8", "surrogatepass")
         self._digest.update(encoded)
-        self._chunks.append(Chunk(self.chars, self._compressor.compress(encoded)))
+        self._chunks.append(Chunk(self.chars, compress_chunk(encoded)))
         self.chars += len(text)
         self.size += len(encoded)
 

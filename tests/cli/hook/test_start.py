@@ -14,7 +14,7 @@ from tests.support.hook_events import LONG, recorded
 SLOW = {
     "argparse", "ast", "asyncio", "dataclasses", "datetime", "httpx", "idna", "inspect", "ipaddress", "logging",
     "lxml", "pathlib", "platformdirs", "shutil", "socket", "sqlite3", "sqlite_utils", "ssl", "subprocess", "tempfile",
-    "threading", "tomllib", "tokenize", "unicodedata", "urllib", "zstandard",
+    "threading", "tomllib", "tokenize", "unicodedata", "urllib", "backports",
 }  # fmt: skip
 """Libraries that no hook needs, and that take a millisecond or more."""
 OUTPUTS = {
