@@ -70,10 +70,10 @@ INTERNAL_PATH: Final = "/srv/private/path of the server"
 FAILING_SERVER: Final = f"""
 import sys
 from keyhole.cli.main import main
-from keyhole.serve import run
+from keyhole.serve import tenants_loader
 def broken(self):
     raise RuntimeError({INTERNAL_PATH!r})
-run._TenantsLoader._load = broken
+tenants_loader.TenantsLoader._load = broken
 sys.exit(main(["serve", "--http", "--port", "0"]))
 """
 

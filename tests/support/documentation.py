@@ -150,6 +150,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
             "Reading tasks",
             "Any output",
             "Start and first fetch",
+            "The shared server",
             "Is the answer inside the window?",
             "Is the answer in a search's result?",
             "Search",
