@@ -101,16 +101,30 @@ def test_a_known_reply_is_given_without_the_server_and_is_what_the_server_wrote(
     assert again.take_from_server(result(0, {"server": 1})) == b""
 
 
-def test_another_client_another_argument_and_an_error_have_no_known_reply() -> None:
+def test_another_handshake_another_argument_and_an_error_have_no_known_reply() -> None:
     first = opened()
     first.take_from_client(request(1, "tools/list"), is_connected=True)
     first.take_from_server(encode({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "no"}}))
-    other = {**PARAMS, "clientInfo": {"name": "two", "version": "1"}}
+    other = {**PARAMS, "capabilities": {"sampling": {}}}
     assert Conversation(first.replies).take_from_client(request(0, "initialize", other), is_connected=False)[1] == b""
     again = Conversation(first.replies)
     again.take_from_client(INITIALIZE, is_connected=False)
     assert again.take_from_client(request(1, "tools/list"), is_connected=False)[1] == b""
     assert again.take_from_client(request(2, "prompts/list", {"cursor": "x"}), is_connected=False)[1] == b""
+
+
+def test_a_client_of_another_name_has_the_same_known_replies_in_both_eras() -> None:
+    first = opened()
+    named = {**PARAMS, "clientInfo": {"name": "two", "version": "9"}}
+    known = Conversation(first.replies).take_from_client(request(7, "initialize", named), is_connected=False)[1]
+    assert known == result(7, {"server": 1})
+    modern = [{"_meta": {"io.modelcontextprotocol/clientInfo": {"name": name}, "era": 2}} for name in ("a", "b")]
+    later = Conversation({})
+    later.take_from_client(request(1, "tools/list", modern[0]), is_connected=True)
+    later.take_from_server(result(1, {"tools": []}))
+    assert later.take_from_client(request(2, "tools/list", modern[1]), is_connected=True)[1] == result(2, {"tools": []})
+    other = {"_meta": {**modern[1]["_meta"], "era": 3}}
+    assert later.take_from_client(request(3, "tools/list", other), is_connected=True)[1] == b""
 
 
 def test_no_reply_is_kept_of_a_call_or_of_a_request_with_a_progress_token() -> None:

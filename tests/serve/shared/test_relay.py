@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from keyhole.serve.shared.conversation import CONSTANT_METHODS
 from tests.clients.setup import READER
+from tests.support.admission import MODERN
 from tests.support.loopback import PATIENCE, Responder, Site, response, serve
 from tests.support.shared_clients import Client, reader_settings, servers_of, shared_home
 from tests.support.waiting import wait_for
@@ -161,3 +163,17 @@ def keyhole(settings: dict[str, str], *words: str) -> str:
     """Run a command and return what it prints."""
     command = [sys.executable, "-m", "keyhole", *words]
     return subprocess.run(command, env=settings, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def test_the_replies_that_a_relay_knows_do_not_depend_on_the_name_of_the_client(home: Path) -> None:
+    settings = reader_settings(home, KEYHOLE_SHARED="off")
+    with Client(settings, "codex-mcp-client") as one, Client(settings, "other") as other:
+        assert one.handshake["result"] == other.handshake["result"]
+        for method in sorted(CONSTANT_METHODS - {"initialize"}):
+            for era in ({}, MODERN):
+                named = {**MODERN, "io.modelcontextprotocol/clientInfo": {"name": "claude-code", "version": "2"}}
+                replies = [
+                    one.ask(method, {"_meta": era} if era else {}),
+                    other.ask(method, {"_meta": named} if era else {}),
+                ]
+                assert {**replies[0], "id": 0} == {**replies[1], "id": 0}, method

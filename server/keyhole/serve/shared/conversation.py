@@ -21,8 +21,10 @@ CONSTANT_METHODS: Final = frozenset(
     {INITIALIZE, "server/discover", "tools/list", "prompts/list", "resources/templates/list"}
 )
 """Methods whose result depends only on the handshake and the parameters."""
+CLIENT_KEYS: Final = frozenset({"clientInfo", "io.modelcontextprotocol/clientInfo"})
+"""Where the two eras of the protocol name the client."""
 MAX_REPLIES: Final = 40
-"""Replies that are kept: eight clients, with five methods each."""
+"""Replies that are kept: of five methods, with eight kinds of handshake."""
 
 Id = str | int
 
@@ -138,7 +140,7 @@ class Conversation:
         meta = params.get("_meta")
         if method not in CONSTANT_METHODS or (isinstance(meta, dict) and "progressToken" in meta):
             return ""
-        return json.dumps([method, self._opening_params, params], sort_keys=True)
+        return json.dumps([method, _without_name(self._opening_params), _without_name(params)], sort_keys=True)
 
 
 class _Request:
@@ -151,6 +153,14 @@ class _Request:
         self.key = key
         self.is_opening = is_opening
         self.sends = sends
+
+
+def _without_name(params: Any) -> Any:
+    """Return parameters without the client's name and version, on which no constant reply depends."""
+    if not isinstance(params, dict):
+        return params
+    kept = {key: value for key, value in params.items() if key not in CLIENT_KEYS}
+    return {**kept, "_meta": _without_name(kept["_meta"])} if isinstance(kept.get("_meta"), dict) else kept
 
 
 def parse(line: bytes) -> dict[str, Any]:
