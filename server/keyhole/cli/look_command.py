@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -36,7 +37,8 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     stores, tenant = open_stores(config), arguments.tenant or LOCAL
     try:
         store, _ = stores.for_tenant(tenant)
-        look = Look(stores.calls_for(tenant), store, time.time, ServedLinks(), ttl=config.ttl_days * 86_400)
+        ttl = config.ttl_days * 86_400
+        look = Look(stores.calls_for(tenant), store, time.time, ServedLinks(), ttl=ttl, servers=_shared_servers)
         if arguments.export:
             _export(look, Path(arguments.export), arguments.session, arguments.call)
         else:
@@ -44,6 +46,14 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     finally:
         stores.close()
     return 0
+
+
+def _shared_servers() -> tuple[str, ...]:
+    """Return a line for each shared server of this user."""
+    from keyhole.serve.shared.address import shared_folder
+    from keyhole.serve.shared.link import ask_servers, describe_server
+
+    return tuple(map(describe_server, ask_servers(shared_folder(os.environ), "status").values()))
 
 
 def _warning(config: Config) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from keyhole.serve.look.figures_page import since_of, view_of
 from keyhole.store.base import StoreStats
 from keyhole.store.calls.record import Figures, Hour
@@ -80,3 +82,10 @@ def test_the_charts_need_no_inline_style_and_no_script() -> None:
     html = page_client(empty_look()).get("/figures").text
     assert " style=" not in html
     assert html.count("<script") == 1  # the one of every page
+
+
+def test_the_page_names_the_shared_servers_of_this_machine() -> None:
+    with page_client(empty_look()) as client:
+        assert "Shared server" not in client.get("/figures").text
+    with page_client(replace(empty_look(), servers=lambda: ("process 7 with 2 clients",))) as client:
+        assert "Shared server process 7 with 2 clients" in words_of(client.get("/figures").text)

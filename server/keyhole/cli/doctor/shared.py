@@ -11,7 +11,7 @@ from keyhole._version import __version__
 from keyhole.cli.doctor.report import Finding, Level
 from keyhole.config.config import Config
 from keyhole.serve.shared.address import shared_folder
-from keyhole.serve.shared.link import ask_servers
+from keyhole.serve.shared.link import ask_servers, describe_server
 
 AREA: Final = "Shared server"
 NAME: Final = "server"
@@ -32,10 +32,9 @@ def check(config: Config) -> list[Finding]:
 def _describe(path: str, server: Mapping[str, Any] | None) -> Finding:
     if server is None:
         return Finding(
-            AREA, NAME, Level.FAIL, f"the server at {path} does not answer", "End it: pkill -f 'server run'."
+            AREA, NAME, Level.FAIL, f"the server at {path} {describe_server(server)}", "End it: pkill -f 'server run'."
         )
-    clients = len(server["clients"])
-    message = f"process {server['process']} with {clients} client{'' if clients == 1 else 's'}"
+    message = describe_server(server)
     if server["version"] == __version__:
         return Finding(AREA, NAME, Level.OK, message)
     message += f", of version {server['version']}"

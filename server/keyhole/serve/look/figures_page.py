@@ -65,10 +65,13 @@ class FiguresView:
     stats: StoreStats
     expiring: BarChart
     log_bytes: int
+    servers: tuple[str, ...] = ()
 
 
-def view_of(figures: Figures, stats: StoreStats, log_bytes: int, days: int, now: float) -> FiguresView:
-    """Return what the page shows of the calls of the last `days` days."""
+def view_of(
+    figures: Figures, stats: StoreStats, log_bytes: int, days: int, now: float, servers: tuple[str, ...] = ()
+) -> FiguresView:
+    """Return what the page shows of the calls of the last `days` days. `servers`: see `Look`."""
     return FiguresView(
         days,
         _totals(figures),
@@ -77,6 +80,7 @@ def view_of(figures: Figures, stats: StoreStats, log_bytes: int, days: int, now:
         stats,
         _expiring(stats),
         log_bytes,
+        servers,
     )
 
 
@@ -169,7 +173,7 @@ def show_figures(request: Request) -> Response:
     given = request.query_params.get("days", "")
     days = next((each for each in RANGES if str(each) == given), 7)
     figures = look.calls.figures(since_of(days, now))
-    view = view_of(figures, look.store.stats(), look.calls.size_bytes(), days, now)
+    view = view_of(figures, look.store.stats(), look.calls.size_bytes(), days, now, look.servers())
     return page(request, "figures.html", view=view, ranges=RANGES)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -35,6 +35,8 @@ class Look:
     """The name of the tenant that a person signed in as; "" on the person's own machine."""
     ttl: float = 0.0
     """Seconds without a read after which a text expires; 0 if it is unknown."""
+    servers: Callable[[], tuple[str, ...]] = tuple
+    """Returns a line for each shared server of the person's own machine."""
 
 
 def look_of(request: Request) -> Look:

@@ -91,6 +91,14 @@ def ask_servers(folder: str, action: str) -> dict[str, dict[str, Any] | None]:
     return answers
 
 
+def describe_server(server: Mapping[str, Any] | None) -> str:
+    """Return the process and the number of clients of a server's status, in words."""
+    if server is None:
+        return "does not answer"
+    count = len(server["clients"])
+    return f"process {server['process']} with {count} client{'' if count == 1 else 's'}"
+
+
 def _read_line(connection: socket.socket) -> bytes:
     """Return the bytes up to a line break, and read nothing after it."""
     line = bytearray()
