@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.serve.shared.conversation import CONSTANT_METHODS, LOST, MAX_REPLIES, Conversation, encode
+from keyhole.serve.shared.conversation import LOST, Conversation, encode
+from keyhole.serve.shared.known_replies import METHODS, KnownReplies
 
 PARAMS = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "one", "version": "1"}}
 
@@ -26,9 +27,16 @@ INITIALIZED = encode({"jsonrpc": "2.0", "method": "notifications/initialized"})
 CALL = request(2, "tools/call", {"name": "search"})
 
 
-def opened(replies: dict[str, Any] | None = None) -> Conversation:
+NONE = KnownReplies({})
+LISTED = {"tools": [{"name": "grüße", "size": 1.5}], "ttl": None}
+KNOWN = KnownReplies(
+    {"2025-06-18": {"initialize": {"protocolVersion": "2025-06-18", "server": 1}, "tools/list": LISTED}}
+)
+
+
+def opened(known: KnownReplies = NONE) -> Conversation:
     """Return a conversation whose client and server have made the handshake."""
-    conversation = Conversation(replies or {})
+    conversation = Conversation(known)
     for line in (INITIALIZE, INITIALIZED):
         conversation.take_from_client(line, is_connected=True)
     conversation.take_from_server(result(0, {"server": 1}))
@@ -50,7 +58,7 @@ def test_the_client_gets_no_second_reply_to_its_handshake() -> None:
 
 
 def test_an_unanswered_handshake_is_sent_once_and_answered() -> None:
-    conversation = Conversation({})
+    conversation = Conversation(NONE)
     conversation.take_from_client(INITIALIZE, is_connected=False)
     assert conversation.open_again() == INITIALIZE
     assert conversation.take_from_server(result(0, {})) == result(0, {})
@@ -87,69 +95,37 @@ def test_a_request_during_which_two_servers_end_is_answered_with_an_error() -> N
     assert not conversation.is_waiting
 
 
-def test_a_known_reply_is_given_without_the_server_and_is_what_the_server_wrote() -> None:
-    first = opened()
-    listing = result(1, {"tools": [{"name": "grüße", "size": 1.5}], "ttl": None})
-    first.take_from_client(request(1, "tools/list"), is_connected=True)
-    assert first.take_from_server(listing) == listing
-    assert first.has_learned
-    again = Conversation(json.loads(json.dumps(first.replies)))
-    assert again.take_from_client(INITIALIZE, is_connected=False) == (b"", result(0, {"server": 1}))
-    assert again.take_from_client(request(1, "tools/list"), is_connected=False) == (b"", listing)
-    assert not again.is_waiting
-    assert again.open_again() == INITIALIZE
-    assert again.take_from_server(result(0, {"server": 1})) == b""
+def test_a_known_reply_is_given_without_the_server_and_in_the_form_that_the_server_writes() -> None:
+    conversation = Conversation(KNOWN)
+    known = b'{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","server":1}}\n'
+    assert conversation.take_from_client(INITIALIZE, is_connected=False) == (b"", known)
+    assert conversation.take_from_client(INITIALIZED, is_connected=False) == (b"", b"")
+    assert conversation.take_from_client(request("a", "tools/list"), is_connected=False) == (b"", result("a", LISTED))
+    assert not conversation.is_waiting
+    assert conversation.open_again() == INITIALIZE + INITIALIZED
+    assert conversation.take_from_server(known) == b""
 
 
-def test_another_handshake_another_argument_and_an_error_have_no_known_reply() -> None:
-    first = opened()
-    first.take_from_client(request(1, "tools/list"), is_connected=True)
-    first.take_from_server(encode({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "no"}}))
-    other = {**PARAMS, "capabilities": {"sampling": {}}}
-    assert Conversation(first.replies).take_from_client(request(0, "initialize", other), is_connected=False)[1] == b""
-    again = Conversation(first.replies)
-    again.take_from_client(INITIALIZE, is_connected=False)
-    assert again.take_from_client(request(1, "tools/list"), is_connected=False)[1] == b""
-    assert again.take_from_client(request(2, "prompts/list", {"cursor": "x"}), is_connected=False)[1] == b""
+def test_a_handshake_with_a_known_reply_reaches_the_server_and_a_list_does_not() -> None:
+    conversation = opened(KNOWN)
+    assert conversation.take_from_client(request(1, "tools/list"), is_connected=True) == (b"", result(1, LISTED))
+    again = Conversation(KNOWN)
+    assert again.take_from_client(INITIALIZE, is_connected=True)[0] == INITIALIZE
 
 
-def test_a_client_of_another_name_has_the_same_known_replies_in_both_eras() -> None:
-    first = opened()
-    named = {**PARAMS, "clientInfo": {"name": "two", "version": "9"}}
-    known = Conversation(first.replies).take_from_client(request(7, "initialize", named), is_connected=False)[1]
-    assert known == result(7, {"server": 1})
-    modern = [{"_meta": {"io.modelcontextprotocol/clientInfo": {"name": name}, "era": 2}} for name in ("a", "b")]
-    later = Conversation({})
-    later.take_from_client(request(1, "tools/list", modern[0]), is_connected=True)
-    later.take_from_server(result(1, {"tools": []}))
-    assert later.take_from_client(request(2, "tools/list", modern[1]), is_connected=True)[1] == result(2, {"tools": []})
-    other = {"_meta": {**modern[1]["_meta"], "era": 3}}
-    assert later.take_from_client(request(3, "tools/list", other), is_connected=True)[1] == b""
+def test_what_is_not_known_is_asked_of_the_server() -> None:
+    conversation = opened(KNOWN)
+    listing = request(1, "prompts/list")
+    assert conversation.take_from_client(listing, is_connected=True) == (listing, b"")
+    assert conversation.take_from_server(result(1, {"prompts": []})) == result(1, {"prompts": []})
 
 
-def test_no_reply_is_kept_of_a_call_or_of_a_request_with_a_progress_token() -> None:
-    conversation = opened()
-    asked = {"_meta": {"progressToken": 7}}
-    for id, method, params in ((5, "tools/call", {"name": "search"}), (6, "tools/list", asked)):
-        conversation.take_from_client(request(id, method, params), is_connected=True)
-        conversation.take_from_server(result(id, {"x": 1}))
-    assert list(conversation.replies.values()) == [{"server": 1}]
+ASKED = st.sampled_from(sorted({*METHODS, "tools/call", "ping"}))
 
 
-def test_the_number_of_kept_replies_is_limited() -> None:
-    conversation = opened()
-    for number in range(3 * MAX_REPLIES):
-        conversation.take_from_client(request(number + 1, "tools/list", {"cursor": str(number)}), is_connected=True)
-        conversation.take_from_server(result(number + 1, {}))
-    assert len(conversation.replies) <= MAX_REPLIES
-
-
-METHODS = st.sampled_from(sorted({*CONSTANT_METHODS, "tools/call", "ping"} - {"initialize"}))
-
-
-@given(st.lists(st.tuples(st.sampled_from(["ask", "answer", "lose"]), METHODS), max_size=40))
+@given(st.lists(st.tuples(st.sampled_from(["ask", "answer", "lose"]), ASKED), max_size=40))
 def test_each_request_gets_exactly_one_reply_whenever_servers_end(steps: list[tuple[str, str]]) -> None:
-    conversation = opened()
+    conversation = opened(KNOWN)
     at_server: dict[int, str] = {}
     replies: list[int] = []
     asked = 0

@@ -1,8 +1,8 @@
 """Keep what a relay knows of its client's conversation, so that another server can continue it.
 
 If a server ends, the relay repeats the handshake and the unanswered requests to the next one. All requests can be
-repeated: Keyhole's tools only read. The replies to a few requests, with which clients start, are the same from every
-server of the same identity. They are answered from a file, without waiting for the server to load.
+repeated: Keyhole's tools only read. The requests with which clients start are answered without waiting for the server
+to load: see known_replies.py.
 """
 
 from __future__ import annotations
@@ -11,37 +11,25 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from keyhole.serve.shared.known_replies import INITIALIZE, KnownReplies
+
 MAX_SENDS: Final = 2
 """Servers that a request is sent to. If the second one ends too, the request may be the reason."""
 INTERNAL_ERROR: Final = -32603
 """JSON-RPC's code for an error inside the server."""
-LOST: Final = "Keyhole's server ended twice while it answered this call. Call again, or set KEYHOLE_SHARED=off."
-INITIALIZE: Final = "initialize"
-CONSTANT_METHODS: Final = frozenset(
-    {INITIALIZE, "server/discover", "tools/list", "prompts/list", "resources/templates/list"}
+LOST: Final = (
+    "Keyhole's server ended twice during this call, or refused its size. Call again, or set KEYHOLE_SHARED=off."
 )
-"""Methods whose result depends only on the handshake and the parameters."""
-CLIENT_KEYS: Final = frozenset({"clientInfo", "io.modelcontextprotocol/clientInfo"})
-"""Where the two eras of the protocol name the client."""
-MAX_REPLIES: Final = 40
-"""Replies that are kept: of five methods, with eight kinds of handshake."""
-
 Id = str | int
 
 
 class Conversation:
-    """The handshake, the unanswered requests and the known replies of one client's connection.
+    """The handshake and the unanswered requests of one client's connection. Lines are bytes with their line break."""
 
-    Lines are bytes with their line break.
-    """
-
-    def __init__(self, replies: Mapping[str, Any]) -> None:
-        self.replies = dict(replies)
-        """The known results, by method and parameters."""
-        self.has_learned = False
-        """True if `replies` has changed."""
+    def __init__(self, known: KnownReplies) -> None:
+        self._known = known
         self._opening: list[bytes] = []
-        self._opening_params: Any = None
+        self._version = ""  # of the handshake, "" if there was none or it is not known
         self._silenced: set[Id] = set()  # requests that the client has a reply to
         self._pending: dict[Id, _Request] = {}
         self._unsent: list[bytes] = []  # other lines, while there is no server
@@ -72,17 +60,17 @@ class Conversation:
     def _take_request(
         self, id: Id, method: str, message: dict[str, Any], line: bytes, *, is_connected: bool
     ) -> tuple[bytes, bytes]:
+        result = self._known.find(message, self._version)
+        reply = encode({"jsonrpc": "2.0", "id": id, "result": result}) if result is not None else b""
         if method == INITIALIZE:
-            self._opening, self._opening_params = [line], message.get("params")
-        key = self._key(method, message)
-        reply = b""
-        if key and key in self.replies:
-            reply = encode({"jsonrpc": "2.0", "id": id, "result": self.replies[key]})
-            if method != INITIALIZE:
-                return b"", reply
-            self._silenced.add(id)
-        else:
-            self._pending[id] = _Request(line, key, method == INITIALIZE, int(is_connected))
+            self._opening = [line]
+            self._version = str(result["protocolVersion"]) if result is not None else ""
+            if reply:
+                self._silenced.add(id)
+        elif reply:
+            return b"", reply
+        if not reply:
+            self._pending[id] = _Request(line, method == INITIALIZE, int(is_connected))
         return line if is_connected else b"", reply
 
     def take_from_server(self, line: bytes) -> bytes:
@@ -94,9 +82,7 @@ class Conversation:
         if id in self._silenced:
             self._silenced.discard(id)
             return b""
-        request = self._pending.pop(id, None)
-        if request and request.key and "result" in message:
-            self._learn(request.key, message["result"])
+        self._pending.pop(id, None)
         return line
 
     def lose_server(self) -> bytes:
@@ -128,39 +114,16 @@ class Conversation:
             request.sends += 1
         return b"".join(lines)
 
-    def _learn(self, key: str, result: Any) -> None:
-        if len(self.replies) >= MAX_REPLIES:
-            self.replies.clear()  # most are of clients that were updated or removed
-        self.replies[key] = result
-        self.has_learned = True
-
-    def _key(self, method: str, message: Mapping[str, Any]) -> str:
-        """Return the name of a request's reply in `replies`, "" if the reply may differ from call to call."""
-        params = _params(message)
-        meta = params.get("_meta")
-        if method not in CONSTANT_METHODS or (isinstance(meta, dict) and "progressToken" in meta):
-            return ""
-        return json.dumps([method, _without_name(self._opening_params), _without_name(params)], sort_keys=True)
-
 
 class _Request:
     """A request that the client waits for, and how many servers it has been sent to."""
 
-    __slots__ = ("is_opening", "key", "line", "sends")
+    __slots__ = ("is_opening", "line", "sends")
 
-    def __init__(self, line: bytes, key: str, is_opening: bool, sends: int) -> None:
+    def __init__(self, line: bytes, is_opening: bool, sends: int) -> None:
         self.line = line
-        self.key = key
         self.is_opening = is_opening
         self.sends = sends
-
-
-def _without_name(params: Any) -> Any:
-    """Return parameters without the client's name and version, on which no constant reply depends."""
-    if not isinstance(params, dict):
-        return params
-    kept = {key: value for key, value in params.items() if key not in CLIENT_KEYS}
-    return {**kept, "_meta": _without_name(kept["_meta"])} if isinstance(kept.get("_meta"), dict) else kept
 
 
 def parse(line: bytes) -> dict[str, Any]:

@@ -6,7 +6,6 @@ no server, it starts one; if that fails, it starts a private server for its clie
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import socket
@@ -14,11 +13,12 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from keyhole.serve.shared import link
 from keyhole.serve.shared.address import Address, find_address
 from keyhole.serve.shared.conversation import Conversation
+from keyhole.serve.shared.known_replies import load_replies
 
 START_SECONDS: Final = 20.0
 """Seconds in which a shared server has to accept the client. A loaded machine takes a few seconds to start one."""
@@ -50,7 +50,7 @@ class Relay:
     def __init__(self, address: Address, client_in: int = 0, client_out: int = 1) -> None:
         self._address = address
         self._in, self._out = client_in, client_out
-        self._conversation = Conversation(_load_replies(address))
+        self._conversation = Conversation(load_replies())
         self._server: socket.socket | None = None
         self._private = 0  # the process id of a private server
         self._starting = -1  # the pipe of a starting server
@@ -182,7 +182,6 @@ class Relay:
                     raise ConnectionError
                 for line in _complete_lines(self._from_server, data):
                     self._to_client += self._conversation.take_from_server(line)
-                self._save_replies()
         except BlockingIOError:
             pass
         except OSError:
@@ -199,12 +198,6 @@ class Relay:
             self._is_open = False
             self._conversation.give_up()
 
-    def _save_replies(self) -> None:
-        if self._conversation.has_learned:
-            self._conversation.has_learned = False
-            with suppress(OSError):
-                _store_replies(self._address, self._conversation.replies)
-
 
 def _complete_lines(buffer: bytearray, data: bytes) -> list[bytes]:
     """Add data to a buffer; remove and return its complete lines."""
@@ -214,21 +207,3 @@ def _complete_lines(buffer: bytearray, data: bytes) -> list[bytes]:
     complete, _, rest = bytes(buffer).rpartition(b"\n")
     buffer[:] = rest
     return [line + b"\n" for line in complete.split(b"\n")]
-
-
-def _load_replies(address: Address) -> dict[str, Any]:
-    try:
-        with open(address.path("replies"), encoding="utf-8") as file:
-            saved = json.load(file)
-        return dict(saved["replies"]) if saved["identity"] == address.identity else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-
-
-def _store_replies(address: Address, replies: Mapping[str, Any]) -> None:
-    path = address.path("replies")
-    temporary = f"{path}.{os.getpid()}"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(handle, "w", encoding="utf-8", errors="replace") as file:
-        json.dump({"identity": address.identity, "replies": replies}, file)
-    os.replace(temporary, path)
