@@ -216,6 +216,7 @@ SHORT_MODULES = {
     "serve/shared/peer.py": "imported by a hook, which has no time for the rest of a relay",
     "sites/dead_links/archive.py": "one source, as its siblings",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
+    "runtime/zstd.py": "one of two libraries, by the version of Python",
     "runtime/owner.py": "a context variable that every layer reads",
     "text/lazy_pattern.py": "used by every layer",
     "text/lower_case.py": "imported by a hook, which has no time for the tables of passages/words.py",

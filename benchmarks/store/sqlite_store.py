@@ -23,7 +23,7 @@ from benchmarks.search.stored_texts import load_books
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.stems import index_terms
 from keyhole.records import Artifact
-from keyhole.runtime import zstd
+from keyhole.runtime.zstd import zstd
 from keyhole.store.sqlite.store import SqliteStore
 
 NOW = 1_780_000_000.0

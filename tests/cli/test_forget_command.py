@@ -20,7 +20,7 @@ import pytest
 from keyhole.cli.forget_arguments import parse_date
 from keyhole.cli.main import main
 from keyhole.config.config import Config
-from keyhole.runtime.zstd import ZstdDecompressor, ZstdError
+from keyhole.runtime.zstd import zstd
 from keyhole.store.base import LOCAL
 from keyhole.store.forget import find
 from keyhole.store.open import open_stores
@@ -46,8 +46,8 @@ _FRAMES: Final[tuple[tuple[bytes, Callable[[bytes], bytes]], ...]] = (
 
 
 def _unzstd(data: bytes) -> bytes:
-    found, decompressor = bytearray(), ZstdDecompressor()
-    with suppress(ZstdError):
+    found, decompressor = bytearray(), zstd.ZstdDecompressor()
+    with suppress(zstd.ZstdError):
         for start in range(0, len(data), 512):
             if not decompressor.eof:
                 found += decompressor.decompress(data[start : start + 512])

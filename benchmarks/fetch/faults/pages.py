@@ -9,7 +9,7 @@ from typing import Final
 
 import brotli
 
-from keyhole.runtime import zstd
+from keyhole.runtime.zstd import zstd
 
 SENTENCES: Final = 25
 """Sentences of a page: 2.5 KB of HTML, which every answer can show whole."""

@@ -177,13 +177,13 @@ def brotli() -> Codec:
 
 def zstd() -> Codec:
     """Return a decoder of zstd with all its frames (RFC 8878); skippable frames are skipped."""
-    from keyhole.runtime.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
+    from keyhole.runtime.zstd import zstd as library
 
-    options: dict[int, int] = {DecompressionParameter.window_log_max: ZSTD_WINDOW.bit_length() - 1}
+    options: dict[int, int] = {library.DecompressionParameter.window_log_max: ZSTD_WINDOW.bit_length() - 1}
 
     def open_member(data: bytes, is_first: bool) -> _Stream | None:
         magic = data[: len(_ZSTD_MAGIC)]
         is_frame = is_first or magic == _ZSTD_MAGIC or magic in _ZSTD_SKIPPABLE
-        return ZstdDecompressor(options=options) if is_frame else None
+        return library.ZstdDecompressor(options=options) if is_frame else None
 
-    return _MemberCodec(open_member, len(_ZSTD_MAGIC), ZstdError)
+    return _MemberCodec(open_member, len(_ZSTD_MAGIC), library.ZstdError)

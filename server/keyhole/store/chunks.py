@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.runtime.zstd import ZstdDecompressor, ZstdError, compress, compression_options, get_frame_info
+from keyhole.runtime.zstd import compression_options, zstd
 
 LEVEL: Final = 3
 """Zstandard's default compresses 200 MB a second. Level 6 saves 5 % more and takes three times as long."""
@@ -55,7 +55,7 @@ def pack(text: str, chunk_chars: int) -> PackedText:
 
 def compress_chunk(data: bytes) -> bytes:
     """Return a chunk's data compressed, with its size and a checksum."""
-    return compress(data, options=compression_options(LEVEL))
+    return zstd.compress(data, options=compression_options(LEVEL))
 
 
 def unpack(pieces: Iterable[bytes], digest: bytes, chunk_chars: int) -> str | None:
@@ -85,9 +85,9 @@ def _decompress(pieces: Iterable[bytes], chunk_chars: int) -> Iterator[bytes | N
     for data in pieces:
         try:
             # The declared size is checked first, so that a damaged chunk cannot allocate all memory.
-            size = get_frame_info(data).decompressed_size or 0
-            decompressor = ZstdDecompressor()
+            size = zstd.get_frame_info(data).decompressed_size or 0
+            decompressor = zstd.ZstdDecompressor()
             decompressed = decompressor.decompress(data) if 0 < size <= chunk_chars * _MAX_CHAR_BYTES else b""
             yield decompressed if decompressor.eof else None
-        except ZstdError:
+        except zstd.ZstdError:
             yield None

@@ -19,7 +19,7 @@ from keyhole.cli.artifacts.streams import open_input
 from keyhole.errors import KeyholeError
 from keyhole.fetch.known_urls import canonicalize, hash_url
 from keyhole.records import UNDIGESTED, Artifact
-from keyhole.runtime import zstd
+from keyhole.runtime.zstd import zstd
 from keyhole.store.ids import artifact_id
 from keyhole.text.clean import clean
 from tests.retrieval.test_properties import TEXTS

@@ -66,7 +66,8 @@ def record(home: Path) -> str:
             if result not in results:
                 results.append(result)
             table.setdefault(version, {})[method] = results.index(result)
-    content = json.dumps({"replies": table, "results": results}, ensure_ascii=False, indent=0)
+    lines = ",\n".join(json.dumps(result, ensure_ascii=False) for result in results)
+    content = f'{{"replies": {json.dumps(table)},\n"results": [\n{lines}\n]}}'
     return content.replace(f'"{__version__}"', f'"{VERSION_MARK}"') + "\n"
 
 

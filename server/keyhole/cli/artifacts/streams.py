@@ -66,9 +66,9 @@ def _compress(file: IO[bytes], suffix: str) -> Iterator[Sink]:
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
             yield packed
     elif suffix == ".zst":
-        from keyhole.runtime.zstd import ZstdFile, compression_options
+        from keyhole.runtime.zstd import compression_options, zstd
 
-        with ZstdFile(file, "wb", options=compression_options(_LEVEL)) as packed:
+        with zstd.ZstdFile(file, "wb", options=compression_options(_LEVEL)) as packed:
             yield packed
     else:
         yield file
@@ -90,18 +90,18 @@ def open_input(name: str, max_line_bytes: int) -> Iterator[Iterator[bytes]]:
 
 
 def _lines(file: BufferedReader, max_line_bytes: int) -> Iterator[bytes]:
-    from keyhole.runtime.zstd import ZstdError, ZstdFile
+    from keyhole.runtime.zstd import zstd
 
     try:
         start = file.peek(4)
-        source: IO[bytes] | ZstdFile = file
+        source: IO[bytes] | zstd.ZstdFile = file
         if start.startswith(_ZSTD):
-            source = ZstdFile(file)
+            source = zstd.ZstdFile(file)
         elif start.startswith(_GZIP):
             source = BufferedReader(gzip.GzipFile(fileobj=file))
         while line := source.readline(max_line_bytes + 1):
             if len(line) > max_line_bytes:
                 raise KeyholeError(Code.INVALID_ARGUMENT, f"it has a line longer than {max_line_bytes:,} bytes")
             yield line
-    except (OSError, EOFError, zlib.error, ZstdError) as error:
+    except (OSError, EOFError, zlib.error, zstd.ZstdError) as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, "it is damaged or incomplete: export it again") from error
