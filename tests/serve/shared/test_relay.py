@@ -148,6 +148,18 @@ def test_a_client_that_disconnects_ends_its_relay(home: Path) -> None:
     assert client.close() == 0
 
 
+def test_closed_streams_start_no_shared_server(home: Path) -> None:
+    command = 'exec "$0" "$@" <&- >&-'
+    relay = subprocess.run(
+        ["/bin/sh", "-c", command, *READER],
+        env=reader_settings(home),
+        capture_output=True,
+        timeout=3 * PATIENCE,
+        check=False,
+    )
+    assert relay.stderr == b"" and not (home / "shared").exists()
+
+
 def test_a_message_is_answered_also_if_it_is_no_json(home: Path) -> None:
     with Client(reader_settings(home)) as client:
         assert client.process.stdin and client.process.stdout

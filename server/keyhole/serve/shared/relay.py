@@ -36,12 +36,20 @@ MAX_BUFFERED: Final = 4_000_000
 
 def run(environment: Mapping[str, str]) -> int | None:
     """Relay until the client disconnects, and return the exit code; None if the client needs a server of its own."""
-    address = find_address(environment) if sys.platform != "win32" and not os.isatty(0) else None
+    address = find_address(environment) if _is_client() else None
     if address is None or not link.prepare_folder(address.folder):
         return None
     with suppress(KeyboardInterrupt):
         return Relay(address).run()
     return 130
+
+
+def _is_client() -> bool:
+    """Return whether stdin and stdout may be a client's, and not a terminal or closed."""
+    try:
+        return sys.platform != "win32" and not os.isatty(0) and all(map(os.fstat, (0, 1)))
+    except OSError:
+        return False
 
 
 class Relay:
