@@ -26,15 +26,15 @@ from tests.support.documentation import (  # noqa: E402 - found through the line
 SHOTS: Final = ROOT / "docs" / "shots"
 BUDGET: Final = 2_500
 """Bytes of the result."""
-WIDTH, HEIGHT = 1_200, 560
-"""Pixels of the picture."""
-TOP: Final = 96
+WIDTH, HEIGHT = 880, 640
+"""Pixels of the picture: GitHub shows a README about as wide, so that the text is read at its own size."""
+TOP: Final = 112
 """Pixels above the page and the result."""
-PAGE_COLUMNS: Final = 3
+PAGE_COLUMNS: Final = 2
 PAGE_LINE_CHARS: Final = 100
-RESULT_LEFT: Final = 500
-RESULT_COLUMNS: Final = 96
-RESULT_LINE_HEIGHT: Final = 14.2
+RESULT_LEFT: Final = 250
+RESULT_COLUMNS: Final = 76
+RESULT_LINE_HEIGHT: Final = 17.0
 FONT: Final = "font-family: ui-monospace, Menlo, Consolas, monospace"
 SANS: Final = "font-family: system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 INK, GREY, FAINT, TEAL, CARD = "#1f2933", "#52606d", "#cbd2d9", "#0d9488", "#f8fafb"
@@ -74,13 +74,13 @@ def _draw(call: str, about: str, text: str, spans: list[tuple[int, int]], result
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img" aria-label="{kind} of {len(text):,} characters; the result shows the {shown:,} {which}">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" rx="12" fill="{CARD}" stroke="{FAINT}"/>',
-        _label(28, 40, call, f"{FONT}; font-size: 15px", INK),
+        _label(28, 40, call, f"{FONT}; font-size: 13px", INK),
         _label(28, 76, f"{len(text):,} characters in", f"{SANS}; font-size: 17px; font-weight: 600", INK),
         _label(
             RESULT_LEFT, 76, f"{shown:,} characters out, verbatim", f"{SANS}; font-size: 17px; font-weight: 600", TEAL
         ),
-        _label(262, 76, about, f"{SANS}; font-size: 13px", GREY),
-        _label(RESULT_LEFT + 320, 76, "the rest stays on disk, one call away", f"{SANS}; font-size: 13px", GREY),
+        _label(28, 96, about, f"{SANS}; font-size: 13px", GREY),
+        _label(RESULT_LEFT, 96, "the rest stays on disk, one call away", f"{SANS}; font-size: 13px", GREY),
         *_page_bars(text, spans),
         *_result_lines(result),
         "</svg>",
@@ -92,13 +92,13 @@ def _page_bars(text: str, spans: list[tuple[int, int]]) -> list[str]:
     """Return the page as columns of bars, one for each line; the bars of shown lines are coloured."""
     lines = _wrap_lines(text)
     per_column = -(-len(lines) // PAGE_COLUMNS)
-    width, line_height = (RESULT_LEFT - 60 - 28) / PAGE_COLUMNS, (HEIGHT - TOP - 24) / per_column
+    width, line_height = (RESULT_LEFT - 30 - 28) / PAGE_COLUMNS, (HEIGHT - TOP - 24) / per_column
     bars = []
     for number, (start, length) in enumerate(lines):
         column, row = divmod(number, per_column)
         is_shown = any(start < end and first < start + length for first, end in spans)
         x, y = 28 + column * width, TOP + row * line_height
-        bar = max(1.0, (width - 14) * length / PAGE_LINE_CHARS)
+        bar = max(1.0, (width - 10) * length / PAGE_LINE_CHARS)
         height = line_height - (0.2 if is_shown else 1.1)
         colour = TEAL if is_shown else FAINT
         bars.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{bar:.1f}" height="{height:.1f}" fill="{colour}"/>')
@@ -130,7 +130,7 @@ def _result_lines(text: str) -> list[str]:
     if len(rows) > max_rows:
         head = max_rows - 7
         rows = [*rows[:head], (f"   ({len(rows) - max_rows + 1} more lines)", GREY), *rows[-6:]]
-    style = f"{FONT}; font-size: 11.2px; white-space: pre"
+    style = f"{FONT}; font-size: 13px; white-space: pre"
     return [
         _label(RESULT_LEFT, TOP + 9 + number * RESULT_LINE_HEIGHT, row, style, colour)
         for number, (row, colour) in enumerate(rows)

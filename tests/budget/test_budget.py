@@ -51,6 +51,17 @@ def test_only_a_small_context_limits_the_tokens_of_a_result() -> None:
     assert large.measure("the pump " * 20_000) == serialized_size("the pump " * 20_000)
 
 
+def test_the_largest_size_in_tokens_holds_for_every_result() -> None:
+    config = Config(max_tokens=2_000)
+    assert client_budget(config, UNKNOWN_CLIENT).tokens == 2_000
+    assert client_budget(config, UNKNOWN_CLIENT, max_tokens=500).tokens == 500
+    greedy = client_budget(config, UNKNOWN_CLIENT, MAX_BUDGET, 20_000)
+    assert greedy.tokens == 2_000
+    assert greedy.note == "Limited to 2,000 tokens by KEYHOLE_MAX_TOKENS, less than requested."
+    both = client_budget(Config(max_tokens=5_000, context_tokens=32_768), UNKNOWN_CLIENT, max_tokens=20_000)
+    assert (both.tokens, both.note) == (4_096, "Limited to 4,096 tokens by the context, less than requested.")
+
+
 def test_without_a_limit_of_tokens_or_characters_nothing_is_estimated() -> None:
     assert client_budget(Config(), CODEX).measure is serialized_size
 

@@ -100,6 +100,7 @@ def client_budget(
     size = min(most, max(MIN_BUDGET, max_chars or _default_bytes(config, limits)))
     chars = _with_headroom(limits.max_chars)
     shares = [max(MIN_TOKENS, config.context_tokens // CONTEXT_DIVISOR)] if config.context_tokens else []
+    shares += [config.max_tokens] if config.max_tokens else []
     token_limits = [*([limit] if (limit := _with_headroom(limits.max_tokens)) else []), *shares]
     # No tokenizer makes more tokens than bytes, so a limit of `size` tokens or more has no effect.
     effective = [limit for limit in token_limits if limit < size]
@@ -107,7 +108,10 @@ def client_budget(
     lowered = [f"{most:,} bytes"] if (max_chars or 0) > most else []
     lowered += [f"{chars:,} characters"] if chars and (max_chars or 0) > chars else []
     lowered += [f"{min(token_limits):,} tokens"] if token_limits and (max_tokens or 0) > min(token_limits) else []
-    limited_by = "the context" if shares and lowered and not limits.name else limits.name or "Keyhole"
+    by_settings = (
+        "KEYHOLE_MAX_TOKENS" if config.max_tokens and config.max_tokens == min(token_limits) else "the context"
+    )
+    limited_by = by_settings if shares and lowered and not limits.name else limits.name or "Keyhole"
     note = f"Limited to {' and '.join(lowered)} by {limited_by}, less than requested." if lowered else ""
     return Budget(size, tokens, note, chars if chars and chars < size else None)
 

@@ -46,6 +46,12 @@ class Config:
         "default size limit of a result; some clients cut results at 10,000 bytes",
         between(MIN_BUDGET, MAX_BUDGET, int),
     )
+    max_tokens: int | None = setting(
+        None,
+        "tokens",
+        "greatest size of any result, also if a call requests more; default: no limit",
+        between(MIN_TOKENS, 1_000_000, int),
+    )
     context_tokens: int | None = setting(
         None,
         "tokens",
