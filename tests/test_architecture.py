@@ -35,7 +35,7 @@ IO_FILES = {
     "cli": (
         "background_output bound_command build call child_process compact_command config_command demo demo_site "
         "forget_command live_output log_format look_command main output_log proxy_command run_command shell_command "
-        "server_command text_io tokens_command"
+        "progress_line server_command text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": (

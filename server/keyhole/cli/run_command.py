@@ -11,15 +11,16 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from keyhole.cli.background_output import keep_reading
 from keyhole.cli.bound_command import bound_output, current_folder, keeps_outputs, print_bounded
 from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Alarm, Ended, Program, end_by_signal, run_child
 from keyhole.cli.live_output import LiveOutput
 from keyhole.cli.output_log import Asked, record_output
+from keyhole.cli.progress_line import shown_progress
 from keyhole.cli.text_io import discard_buffered, print_bytes
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -100,7 +101,9 @@ def run_program(config: Config, options: Options, program: Program, command: str
     alarm = None if options.live_after is None else Alarm(options.live_after, live.start)
     with closing(RunningOutput(spool, known, config.store_max_bytes)) as output:
         try:
-            ended = run_child(program, _write_both(output, live), options.timeout, alarm)
+            with shown_progress() if options.live_after is None else nullcontext() as progress:
+                writers = [each for each in (output, live, progress) if each is not None]
+                ended = run_child(program, _write_all(writers), options.timeout, alarm)
         except OSError as error:
             output.remove()
             return _report_unrunnable(program.words[0], error)
@@ -119,10 +122,14 @@ def run_program(config: Config, options: Options, program: Program, command: str
     return ended.status
 
 
-def _write_both(output: RunningOutput, live: LiveOutput) -> Callable[[bytes], None]:
+class _Writer(Protocol):
+    def write(self, block: bytes) -> None: ...
+
+
+def _write_all(writers: Sequence[_Writer]) -> Callable[[bytes], None]:
     def write(block: bytes) -> None:
-        output.write(block)
-        live.write(block)
+        for writer in writers:
+            writer.write(block)
 
     return write
 
