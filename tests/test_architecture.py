@@ -43,7 +43,7 @@ IO_FILES = {
     ),
     "cli/models": "commands",
     "cli/hook": "keep program saved_file settings transcript",
-    "cli/install": "boot_files change commands discover files",
+    "cli/install": "boot_files change commands discover files listing",
     "config": "folders load",
     "extract/workers": "child pool worker",
     "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",

@@ -125,7 +125,8 @@ def test_finished_vectors_are_kept_when_the_time_is_up(tmp_path: Path) -> None:
     assert describe_error(caught.value) == "timeout"
     assert 2 <= len(seen) <= len(TEXTS)
     assert len(score(model, store)) == len(TEXTS)
-    assert len(seen) == len(set(seen)) == len(TEXTS) + 1, "nothing was computed twice"
+    assert len(set(seen)) == len(TEXTS) + 1
+    assert len(seen) <= len(set(seen)) + 1, "only the text that was not finished is computed again"
 
 
 def test_a_model_that_fails_is_a_fault(tmp_path: Path) -> None:

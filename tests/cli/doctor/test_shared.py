@@ -25,7 +25,9 @@ def message(monkeypatch: pytest.MonkeyPatch, home: Path) -> str:
 def test_a_running_server_is_shown_with_its_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with shared_home(tmp_path) as home:
         assert message(monkeypatch, home) == "none is running; the next client starts one"
-        with Client(reader_settings(home)), Client(reader_settings(home)):
+        with Client(reader_settings(home)) as one, Client(reader_settings(home)) as two:
+            for client in (one, two):
+                client.call("read_artifact", id="aaaaaaaaaaaaaaaa")  # once it is answered, the server runs
             (server,) = servers_of(home)
             assert message(monkeypatch, home) == f"process {server['process']} with 2 clients"
 

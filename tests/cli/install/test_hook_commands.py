@@ -133,18 +133,20 @@ def test_all_registers_with_the_clients_found_and_the_listing_shows_them(home: P
     assert main(["install", "--all", "--hooks-only", "--json"]) == 0
     changes = json.loads(capsys.readouterr().out)
     assert [(each["client"], each["state"]) for each in changes] == [("claude-code", "changed"), ("codex", "changed")]
-    assert main(["install", "--hooks-only"]) == 0
-    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [
-        ["claude-code", "yes", "registered"], ["codex", "yes", "registered"], ["copilot", "-", "-"],
-        ["opencode", "-", "-"],
-    ]  # fmt: skip
+    assert main(["install"]) == 0
+    lines = [line.split()[:4] for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["client", "found", "server", "hook"]
+    assert {line[0]: line[1:] for line in lines if line[0] in ("claude-code", "codex", "copilot", "cursor")} == {
+        "claude-code": ["yes", "-", "registered"], "codex": ["yes", "-", "registered"], "copilot": ["-", "-", "-"],
+        "cursor": ["-", "-", "none"],
+    }  # fmt: skip
     (home / FILES["codex"]).write_text("{", "utf-8")
     claude_file = home / FILES["claude-code"]
     text = claude_file.read_text("utf-8")
     hook = {"hooks": [{"type": "command", "command": "/old/keyhole hook claude"}]}
     claude_file.write_text(json.dumps({"hooks": {"PostToolUse": [hook]}}), "utf-8")
-    main(["install", "--hooks-only", "--json"])
-    states = [each["hook"] for each in json.loads(capsys.readouterr().out)]
+    main(["install", "--json"])
+    states = [each["hook"] for each in json.loads(capsys.readouterr().out) if each["hook"] != "none"]
     assert states == ["other copy", "unreadable", "-", "-"]
     assert main(["install", "claude-code", "--hooks-only"]) == 0
     assert "/old/keyhole" not in claude_file.read_text("utf-8")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 from keyhole.cli.install import discover, edit, hook_edit, wrap
@@ -18,8 +15,9 @@ from keyhole.cli.install.clients import CLIENTS, Machine, McpClient
 from keyhole.cli.install.entries import Server
 from keyhole.cli.install.hook_clients import CODEX_REWRITES, HOOK_CLIENTS, HookClient
 from keyhole.cli.install.launch import this_program, this_server
-from keyhole.cli.install.output import contains_secret, mask_command, mask_secrets
-from keyhole.cli.table import Column, print_json, print_table
+from keyhole.cli.install.listing import list_clients
+from keyhole.cli.install.output import contains_secret
+from keyhole.cli.table import print_json
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
 from keyhole.config.parsers import http_url
@@ -33,18 +31,12 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,48}")
 
 def run(_config: Config, arguments: argparse.Namespace) -> int:
     """Register, unregister, print or list; return 1 if a file could not be changed."""
-    if arguments.hooks_only and (arguments.env or arguments.http or arguments.name != DEFAULT_NAME):
-        message = "--hooks-only takes no --env, --http or --name; hooks read the settings file: keyhole config path"
-        raise _invalid(message)
-    if arguments.rewrite_commands and (arguments.client != "codex" or arguments.no_hooks):
-        raise _invalid("--rewrite-commands is for the hook of codex: keyhole install codex")
+    _check_options(arguments)
     if arguments.wrap or arguments.unwrap:
         return _change_proxy(arguments)
-    if not _NAME.fullmatch(arguments.name):
-        raise _invalid("--name takes 1 to 48 letters, digits, _ and -")
     server, machine = _server_from(arguments), discover.this_machine()
     if not arguments.client and not arguments.all:
-        return _list_hooks(machine, arguments) if arguments.hooks_only else _list_clients(machine, arguments)
+        return list_clients(machine, arguments.name, json=arguments.json)
     clients = _clients_found(machine, arguments) if arguments.all else [_client_named(arguments)]
     if arguments.only_print:
         for client in clients:
@@ -57,6 +49,20 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     elif not clients:
         print("No client was found on this machine; name one: keyhole install CLIENT")
     return FAILED if any(change.state == "refused" for change in changes) else OK
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    """Raise KeyholeError for options that do not go together."""
+    if arguments.hooks_only and (arguments.env or arguments.http or arguments.name != DEFAULT_NAME):
+        message = "--hooks-only takes no --env, --http or --name; hooks read the settings file: keyhole config path"
+        raise _invalid(message)
+    if arguments.rewrite_commands and (arguments.client != "codex" or arguments.no_hooks):
+        raise _invalid("--rewrite-commands is for the hook of codex: keyhole install codex")
+    if not _NAME.fullmatch(arguments.name):
+        raise _invalid("--name takes 1 to 48 letters, digits, _ and -")
+    is_change = arguments.uninstall or arguments.dry_run or arguments.only_print
+    if is_change and not (arguments.client or arguments.all or arguments.wrap or arguments.unwrap):
+        raise _invalid("name a client, or give --all")
 
 
 def _edits(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> list[Edit]:
@@ -191,57 +197,6 @@ def _check_shape(client: McpClient, server: Server) -> None:
     """Raise KeyholeError if the client cannot register this kind of server."""
     if server.url and not client.shape.url:
         raise _invalid(f"{client.title}'s file has no key for a URL; add the server in its settings instead")
-
-
-def _list_hooks(machine: Machine, arguments: argparse.Namespace) -> int:
-    programs = discover.these_programs()
-    found = [(each, each.state(programs, machine.platform)) for each in discover.find_hook_files(machine)]
-    if arguments.json:
-        print_json([
-            {"client": each.hooks.client.name, "found": each.found, "hook": state, "file": str(each.path)}
-            for each, state in found
-        ])  # fmt: skip
-        return OK
-    rows = [(each.hooks.client.name, each.found, state, each.path) for each, state in found]
-    return _print_list("hook", rows, arguments)
-
-
-def _list_clients(machine: Machine, arguments: argparse.Namespace) -> int:
-    registrations = discover.find_registrations(machine, arguments.name)
-    if arguments.json:
-        print_json([_json_facts(each) for each in registrations])
-        return OK
-    rows = [(each.client.name, each.found, each.state, each.path) for each in registrations]
-    return _print_list("Keyhole", rows, arguments)
-
-
-def _print_list(kind: str, rows: Sequence[tuple[str, bool, str, Path]], arguments: argparse.Namespace) -> int:
-    """Print the clients with what is registered; `rows`: client, whether it is found, state and file."""
-    if arguments.uninstall or arguments.dry_run or arguments.only_print:
-        raise _invalid("name a client, or give --all")
-    columns = (*(Column(name, unshortened=True) for name in ("client", "found", kind)), Column("file"))
-    print_table(
-        columns, [(name, "yes" if found else "-", state, _abbreviate(path)) for name, found, state, path in rows]
-    )
-    if sys.stdout.isatty():  # programs need no hint
-        hooks = " --hooks-only" if arguments.hooks_only else ""
-        print(
-            f"\nRegister with one client: keyhole install CLIENT{hooks}; with all found: --all. Both show a diff first."
-        )
-    return OK
-
-
-def _abbreviate(path: Path) -> str:
-    home = Path.home()
-    return f"~{os.sep}{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
-
-
-def _json_facts(each: discover.Registration) -> Mapping[str, object]:
-    command = mask_command([each.server.command, *each.server.args]) if each.server and each.server.command else []
-    return {
-        "client": each.client.name, "found": each.found, "keyhole": each.state, "file": str(each.path),
-        "command": command, "url": mask_secrets(each.server.url) if each.server else "", "fault": each.fault,
-    }  # fmt: skip
 
 
 def _invalid(message: str) -> KeyholeError:
