@@ -95,7 +95,11 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
             "Copy a URL exactly from a search result or a fetched page, or use search(query=…) to find it. The "
             "operator can add it to KEYHOLE_KNOWN_URLS.",
         ),
-        Code.DNS_FAILURE: Rule(True, "Check the spelling of the host; search(query=…) finds the right site."),
+        Code.DNS_FAILURE: Rule(
+            True,
+            "If other hosts fail too, the network is down. Otherwise check the spelling of this one; "
+            "search(query=…) finds the right site.",
+        ),
         Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; use search(query=…) for another source."),
         Code.TLS_FAILURE: Rule(
             False, "The site's certificate is not valid; use search(query=…) for the same content elsewhere."

@@ -732,3 +732,16 @@ def test_a_part_of_a_file_is_requested_after_each_redirect_and_uncompressed() ->
     assert {(call.headers["range"], call.headers["accept-encoding"]) for call in site.calls} == {
         ("bytes=2-5", "identity")
     }
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (socket.EAI_NONAME, "the name nowhere.example could not be resolved"),
+        (socket.EAI_AGAIN, "no name server answered for nowhere.example"),
+    ],
+)
+def test_a_missing_network_is_told_from_an_unknown_name(number: int, message: str) -> None:
+    with mock.patch("socket.getaddrinfo", side_effect=socket.gaierror(number, "failed")):
+        error = failure("https://nowhere.example/")
+    assert (error.code, error.message) == (Code.DNS_FAILURE, message)

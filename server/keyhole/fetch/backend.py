@@ -151,7 +151,10 @@ async def _resolve(host: str, port: int) -> list[str]:
     try:
         answers = await look_up(host, port)
     except (socket.gaierror, UnicodeError) as error:
-        raise KeyholeError(Code.DNS_FAILURE, f"the name {host} could not be resolved") from error
+        # EAI_AGAIN: the resolver reached no name server, mostly because there is no network.
+        has_no_server = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
+        fault = f"no name server answered for {host}" if has_no_server else f"the name {host} could not be resolved"
+        raise KeyholeError(Code.DNS_FAILURE, fault) from error
     # A dict keeps the resolver's order, which is the order of preference of RFC 6724.
     addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
     if not addresses:
