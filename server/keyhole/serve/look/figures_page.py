@@ -51,6 +51,8 @@ class BarChart:
     rows: tuple[Row, ...]
     basis: Basis = "counted"
     is_duration: bool = False
+    is_trouble: bool = False
+    """True for errors and misses, which are not drawn in the colour of success."""
     remark: str = ""
 
 
@@ -142,8 +144,8 @@ def _bars(figures: Figures) -> tuple[BarChart, ...]:
     sources = [(site, chars, _count("call", calls)) for site, chars, calls in figures.sources]
     return (
         BarChart("Time by stage", "Stage", "time", bar_rows(stages), is_duration=True, remark="Stages may overlap."),
-        BarChart("Misses by kind", "Kind", "calls", bar_rows(misses)),
-        BarChart("Errors by code", "Code", "calls", bar_rows(errors)),
+        BarChart("Misses by kind", "Kind", "calls", bar_rows(misses), is_trouble=True),
+        BarChart("Errors by code", "Code", "calls", bar_rows(errors), is_trouble=True),
         BarChart("Largest sources", "Site", "characters read", bar_rows(sources)),
         BarChart("Calls by tool", "Tool", "calls", bar_rows(_plain(figures.tools))),
         BarChart("Calls by client", "Client", "calls", bar_rows(_plain(figures.clients))),

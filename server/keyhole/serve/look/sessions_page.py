@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from keyhole.serve.look.fields import read_filters, read_place, write_filters, write_place
+from keyhole.serve.look.overview import read_overview
 from keyhole.serve.look.page import Look, look_of, page
 from keyhole.store.calls.base import find_session
 from keyhole.store.calls.record import NO_CALL_FILTERS
@@ -31,6 +32,7 @@ def sessions(request: Request) -> Response:
     after = read_place(request.query_params.get("after", ""))
     rows = look.calls.sessions(SESSIONS + 1, filters, after)
     has_filters = filters != NO_CALL_FILTERS
+    overview = read_overview(look) if after is None and not has_filters else ()
     return page(
         request,
         "sessions.html",
@@ -38,6 +40,7 @@ def sessions(request: Request) -> Response:
         sessions=rows[:SESSIONS],
         older=write_place((rows[SESSIONS - 1].last_at, rows[SESSIONS - 1].id)) if len(rows) > SESSIONS else "",
         is_first=after is None,
+        overview=overview,
         calls=look.calls.calls(FOUND_CALLS, filters) if has_filters and after is None else (),
         filters=filters,
         has_filters=has_filters,
