@@ -22,19 +22,10 @@ FACTS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("command", "program"),
-    [
-        ("make -j", "make"),
-        ("CC=clang /usr/bin/make", "make"),
-        ("'/a folder/bin/python' -c x", "python"),
-        (r"C:\Python\python.exe -m x", "python.exe"),
-        ("git log 'a quote without end", "git"),
-        ("", "output"),
-    ],
-)
-def test_a_call_has_the_name_of_its_program(command: str, program: str) -> None:
-    assert make_output_record(read_call({**FACTS, "command": command})).summary.tool == program
+def test_a_call_has_the_name_of_its_program_or_file() -> None:
+    assert make_output_record(read_call({**FACTS, "command": "cd repo\ngit diff"})).summary.tool == "git diff"
+    named = make_output_record(read_call({**FACTS, "command": "", "name": "/var/log/a.log"}))
+    assert named.summary.tool == "a.log"
 
 
 def test_the_ranges_that_are_not_left_out_are_shown() -> None:

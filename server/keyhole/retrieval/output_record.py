@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -13,15 +12,13 @@ from typing import Any, Final, NamedTuple, cast
 
 from keyhole.store.calls.record import OK, CallRecord, CallSummary, Origin, ReadText, Span
 from keyhole.text.output_facts import output_notes, output_title, output_url
+from keyhole.text.program_name import program_name
 from keyhole.text.secrets.mask import mask_secrets
 
 KIND: Final = "kind"
 """The note of a call with the kind of its output."""
-MAX_PROGRAM: Final = 40
-"""Characters of the name of a program or tool by which calls are filtered."""
 _ORIGINS: Final = ("hook", "pipe", "run", "proxy")
 _SAFE_SESSION: Final = re.compile(r"[A-Za-z0-9_.-]{1,80}")
-_ASSIGNMENT: Final = re.compile(r"\w+=")
 
 
 class KeptOutput(NamedTuple):
@@ -112,7 +109,7 @@ def make_output_record(call: BoundCall) -> CallRecord:
         session=_session(call),
         client=call.client,
         origin=call.origin,
-        tool=call.tool or _program(title),
+        tool=call.tool or program_name(mask_secrets(call.command) or name),
         query=query,
         target=title,
         started_at=call.started_at,
@@ -153,15 +150,3 @@ def _session(call: BoundCall) -> str:
     if _SAFE_SESSION.fullmatch(call.session):
         return call.session
     return hashlib.blake2b(call.session.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _program(title: str) -> str:
-    """Return the name of the program of a command line, without its folder, or that of a tool."""
-    lexer = shlex.shlex(title, posix=True)
-    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""  # Windows has backslashes in paths
-    try:
-        words = list(lexer)
-    except ValueError:  # a quote without its end, as in a shortened command line
-        words = title.split()
-    name = next((word for word in words if not _ASSIGNMENT.match(word)), "output")
-    return name.replace("\\", "/").rpartition("/")[2][:MAX_PROGRAM] or "output"
