@@ -96,9 +96,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
             "operator can add it to KEYHOLE_KNOWN_URLS.",
         ),
         Code.DNS_FAILURE: Rule(
-            True,
-            "If other hosts fail too, the network is down. Otherwise check the spelling of this one; "
-            "search(query=…) finds the right site.",
+            True, "Is the network up? Else check the spelling; search(query=…) finds the right site."
         ),
         Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; use search(query=…) for another source."),
         Code.TLS_FAILURE: Rule(

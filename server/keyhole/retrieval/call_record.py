@@ -13,7 +13,7 @@ from keyhole.retrieval.call_observer import NO_OBSERVER, CallObserver
 from keyhole.retrieval.session import Visits
 from keyhole.store.calls.base import CallLog
 from keyhole.store.calls.queue import CallQueue
-from keyhole.store.calls.record import OK, CallRecord, CallSummary, Origin, ReadText, Span
+from keyhole.store.calls.record import MATCH, OK, WEAK, CallRecord, CallSummary, Origin, ReadText, Span
 from keyhole.text.secrets.mask import mask_secrets
 
 LISTED: Final = "listed without passages"
@@ -113,7 +113,9 @@ def make_record(call: FinishedCall) -> CallRecord:
         sum(text.shown for text in texts),
     )
     engines = tuple((each.name, mask_secrets(each.fault or each.note)) for each in call.trace.reports)
-    notes = (("found", "yes" if answer.details["found"] else "no"),) if "found" in answer.details else ()
+    details = answer.details
+    found = [("found", "yes" if details["found"] else "no")] if "found" in details else []
+    notes = (*found, *([(MATCH, WEAK)] if details.get("weak") else []))
     return CallRecord(
         summary, json.dumps(arguments, ensure_ascii=False, default=str), answer.text, texts, engines, call.stages, notes
     )

@@ -100,7 +100,7 @@ def test_a_miss_of_a_malformed_address_is_shown(target: str) -> None:
 
 
 def test_every_kind_of_miss_has_advice() -> None:
-    assert set(ADVICE) == {"same_page", "read_on", "searched_again", "error"}
+    assert set(ADVICE) == {"weak", "same_page", "read_on", "searched_again", "error"}
 
 
 def test_an_empty_log_has_no_misses() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.store.calls.record import CallRecord, Origin
+from keyhole.store.calls.record import MATCH, WEAK, CallRecord, Origin
 from keyhole.store.calls.relations import earlier_of, relate
 from tests.store.calls.samples import START, call, page, read_text
 
@@ -120,3 +120,20 @@ def test_arguments_that_are_no_json_object_relate_like_any_other() -> None:
     assert related(later(), FETCH)[1] == "read_on"
     for arguments in ("", "[1]", "{", '"find"'):
         assert related(replace(later(), arguments=arguments), FETCH)[1] == "read_on"
+
+
+@pytest.mark.parametrize("outcome", ["cancelled", "invalid_argument"])
+def test_what_the_caller_stopped_or_misspelt_is_no_miss(outcome: str) -> None:
+    assert relate(call("stopped", target=PAGE.url, outcome=outcome), []).record.summary.miss == ""
+
+
+def test_a_weak_match_is_a_miss_itself_and_keeps_it() -> None:
+    weak = replace(FETCH, notes=((MATCH, WEAK),))
+    found = relate(weak, []).record
+    assert found.summary.miss == "weak"
+    assert related(later(), found) == ("fetch", "read_on", "")
+
+
+def test_the_same_question_with_another_budget_is_no_miss() -> None:
+    again = later("web_fetch", PAGE.url, query="abort signal", max_chars=9_000)
+    assert related(again, FETCH) == ("fetch", "same_page", "")

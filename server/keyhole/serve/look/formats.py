@@ -11,6 +11,7 @@ _AGES: Final = ((365 * 86_400, "year"), (30 * 86_400, "month"), (86_400, "day"),
 
 _MISSES: Final = MappingProxyType(
     {
+        "weak": "not answered",
         "same_page": "page asked again",
         "read_on": "read on right after",
         "searched_again": "searched again",

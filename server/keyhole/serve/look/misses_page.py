@@ -21,6 +21,7 @@ PER_PAGE: Final = 50
 """Misses on one page."""
 ADVICE: Final[Mapping[Miss, str]] = MappingProxyType(
     {
+        "weak": "The page has few of the question's words: it may be the wrong page, or ask in the page's words.",
         "same_page": "The passages may lack the answer: compare the words of both questions on the call's page.",
         "read_on": "The budget ended before the answer, or the ranking chose other passages: a larger budget may help.",
         "searched_again": "The results may lack the answer: look at the engines and at the sources left out.",

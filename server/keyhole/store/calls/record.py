@@ -15,7 +15,9 @@ Origin = Literal["tool", "resource", "hook", "pipe", "run", "proxy", "command"]
 the proxy, or the command line."""
 Relation = Literal["", "same_call", "same_page", "read_on", "searched_again", "quote_found", "quote_not_found"]
 """How a call relates to the earlier call of its session that it follows."""
-Miss = Literal["", "same_page", "read_on", "searched_again", "error"]
+MATCH, WEAK = "match", "weak"
+"""The note of a call whose passages match the question only weakly, and its value."""
+Miss = Literal["", "weak", "same_page", "read_on", "searched_again", "error"]
 """Why a call did not suffice: what the session did after it, or that it failed."""
 
 OK: Final = "ok"

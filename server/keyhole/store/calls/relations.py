@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from keyhole.store.calls.record import OK, CallRecord, CallSummary, Miss, ReadText, Relation
+from keyhole.store.calls.record import MATCH, OK, WEAK, CallRecord, CallSummary, Miss, ReadText, Relation
 
 EARLIER_CALLS: Final = 40
 """Earlier calls of a session that a call is compared with. An agent that returns to a page does so within a few."""
@@ -25,6 +25,10 @@ _FIRST_UNSPACED: Final = "\u2e80"
 OUTPUTS: Final = ("hook", "pipe", "proxy", "run")
 """Origins of calls that bound an output. To run a command again is no sign that its output was insufficient. Nor is
 reading on in a resource, which a person attaches."""
+
+
+BY_CALLER: Final = frozenset({"cancelled", "invalid_argument"})
+"""Outcomes that the caller chose or caused. They say nothing about the page or about Keyhole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +95,18 @@ def relate(record: CallRecord, earlier: Sequence[Earlier]) -> Related:
         call,
         follows=found.summary.id if found else "",
         relation=relation,
-        miss="" if call.outcome == OK else "error",
+        miss=_own_miss(record),
     )
-    miss = _miss(found, relation, earlier_of(record).keys) if found else ""
+    miss = _miss(found, relation, earlier_of(record).keys, call) if found else ""
     return Related(replace(record, summary=own), miss)
+
+
+def _own_miss(record: CallRecord) -> Miss:
+    """Return why a call did not suffice, whatever follows it; "" if nothing says so."""
+    outcome = record.summary.outcome
+    if outcome == OK:
+        return "weak" if (MATCH, WEAK) in record.notes else ""
+    return "" if outcome in BY_CALLER else "error"
 
 
 def _follow(record: CallRecord, before: Sequence[Earlier]) -> tuple[Earlier | None, Relation]:
@@ -121,10 +133,20 @@ def _follow(record: CallRecord, before: Sequence[Earlier]) -> tuple[Earlier | No
     return on_text, "read_on" if call.tool == "read_artifact" and not call.query else "same_page"
 
 
-def _miss(found: Earlier, relation: Relation, keys: frozenset[str]) -> Miss:
-    """Return why the followed call did not suffice, "" if it did, or if its miss is known already."""
+def _miss(found: Earlier, relation: Relation, keys: frozenset[str], later: CallSummary) -> Miss:
+    """Return why the followed call did not suffice, "" if it did, or if its miss is known already.
+
+    The same question about the same page with another budget says nothing about the first answer.
+    """
     call = found.summary
-    if call.miss or call.origin == "resource" or (call.origin in OUTPUTS and relation == "same_call"):
+    asked = (call.tool, call.query, call.target)
+    is_same_question = relation == "same_page" and asked == (later.tool, later.query, later.target)
+    if (
+        call.miss
+        or is_same_question
+        or call.origin == "resource"
+        or (call.origin in OUTPUTS and relation == "same_call")
+    ):
         return ""
     if call.tool == "search" and relation in {"same_call", "searched_again"}:
         return "searched_again"
