@@ -96,7 +96,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
             "operator can add it to KEYHOLE_KNOWN_URLS.",
         ),
         Code.DNS_FAILURE: Rule(
-            True, "Is the network up? Else check the spelling; search(query=…) finds the right site."
+            True, "If the network is up, check the spelling; search(query=…) finds the right site."
         ),
         Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; use search(query=…) for another source."),
         Code.TLS_FAILURE: Rule(
