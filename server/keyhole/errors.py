@@ -95,9 +95,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
             "Copy a URL exactly from a search result or a fetched page, or use search(query=…) to find it. The "
             "operator can add it to KEYHOLE_KNOWN_URLS.",
         ),
-        Code.DNS_FAILURE: Rule(
-            True, "If the network is up, check the spelling; search(query=…) finds the right site."
-        ),
+        Code.DNS_FAILURE: Rule(True, "If the network is up, check the spelling; search(query=…) finds the right site."),
         Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; use search(query=…) for another source."),
         Code.TLS_FAILURE: Rule(
             False, "The site's certificate is not valid; use search(query=…) for the same content elsewhere."

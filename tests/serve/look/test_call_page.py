@@ -121,7 +121,7 @@ def test_an_output_names_its_command_and_exit_status() -> None:
         texts=[read_text(output, (0, 9))], notes=[("command", "pytest tests"), ("exit", "1")],
     )  # fmt: skip
     words = words_of(show(look_with(record, output)))
-    assert " live pytest tests Client " in words
+    assert " pytest tests pytest tests What was asked " in words  # the way to the page, and its heading
     assert "command pytest tests exit status 1" in words
     assert "Shown: 0 to 9" in words
 

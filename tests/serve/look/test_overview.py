@@ -17,7 +17,7 @@ def test_the_figures_say_what_was_kept_out_answered_and_missed_with_their_change
     assert kept.value == f"{tokens:,} tokens" and kept.note.startswith("90 % of what was read")
     assert kept.hover == f"{hour.read_chars - hour.shown_chars:,} of {hour.read_chars:,} characters"
     assert (answered.value, answered.note) == ("75 %", "6 of 8 pages and searches")
-    assert (missed.value, missed.note) == ("3 calls", "1 failed, 2 were asked again or read on")
+    assert (missed.value, missed.note) == ("3 calls", "1 failed, 2 were not answered at once")
     for each in (kept, answered, missed):
         assert [column.values[0] > 0 for column in each.chart.columns].count(True) == 1
     assert sum(column.values[0] for column in missed.chart.columns) == 3

@@ -63,7 +63,7 @@ def overview_of(figures: Figures, now: float) -> tuple[Headline, ...]:
         Headline(
             "Need a look",
             f"{format_number(misses)} call{'' if misses == 1 else 's'}",
-            f"{format_number(errors)} failed, {format_number(again)} were asked again or read on",
+            f"{format_number(errors)} failed, {format_number(again)} were not answered at once",
             column_chart("Misses", ("misses",), [(label, (hour.misses,)) for label, hour in days]),
             "misses",
         ),
