@@ -13,7 +13,7 @@ from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.session import Visits
-from keyhole.serve.look.call_page import find_neighbours, format_request, list_arguments, view_of
+from keyhole.serve.look.call_page import default_arguments, find_neighbours, format_request, list_arguments, view_of
 from keyhole.serve.look.page import Look
 from keyhole.serve.look.text_page import quote_of
 from keyhole.store.calls.queue import CallQueue
@@ -211,4 +211,8 @@ def test_arguments_that_are_no_object_are_shown_as_they_are() -> None:
     assert list_arguments('{"a": "x", "b": [1, null]}') == (("a", "x"), ("b", "[1, null]"))
     assert list_arguments('{"cut…') == (("arguments", '{"cut…'),)
     assert list_arguments("") == ()
+    given = '{"query": "x", "scope": "web", "fetch": true, "max_results": 3, "sites": null, "other": 1}'
+    shown = list_arguments(given, default_arguments("search"))
+    assert shown == (("query", "x"), ("max_results", "3"), ("other", "1"))
+    assert default_arguments("git diff") == {}
     assert '"arguments": "{cut"' in format_request(replace(call(), arguments="{cut"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -76,7 +77,7 @@ def view_of(look: Look, id: str, room: int = FOLDED_CHARS) -> CallView | None:
     return CallView(
         record,
         format_request(record),
-        list_arguments(record.arguments),
+        list_arguments(record.arguments, default_arguments(record.summary.tool)),
         _view_texts(look, record, room),
         followed.summary if followed else None,
         list_following(look.calls, id),
@@ -99,14 +100,28 @@ def format_request(record: CallRecord) -> str:
     )
 
 
-def list_arguments(arguments: str) -> tuple[tuple[str, str], ...]:
-    """Return the names and values of a JSON object; a text without quotes, any other value as JSON."""
+def default_arguments(tool: str) -> Mapping[str, object]:
+    """Return the arguments of a tool that a call may leave out, with the values that they have then."""
+    from keyhole.retrieval.dispatch import ARGUMENTS  # late: it loads pydantic, which the other pages do not need
+
+    fields = ARGUMENTS[tool].model_fields if tool in ARGUMENTS else {}
+    return {name: field.default for name, field in fields.items() if not field.is_required()}
+
+
+def list_arguments(
+    arguments: str, defaults: Mapping[str, object] = MappingProxyType({})
+) -> tuple[tuple[str, str], ...]:
+    """Return the names and values of a JSON object; a text without quotes, any other value as JSON.
+
+    Arguments that have their default are left out.
+    """
     parsed = _parse(arguments)
     if not isinstance(parsed, dict):
         return (("arguments", arguments),) if arguments else ()
     return tuple(
         (str(name), value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
         for name, value in parsed.items()
+        if name not in defaults or value != defaults[name]
     )
 
 
