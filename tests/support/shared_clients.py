@@ -7,8 +7,9 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from keyhole.serve.shared.link import ask
@@ -88,11 +89,22 @@ def reader_settings(home: Path, **variables: str) -> dict[str, str]:
 
 
 @contextmanager
-def shared_home(home: Path) -> Iterator[Path]:
-    """Yield a home folder, and end its shared servers when the block ends."""
-    try:
-        yield home
-    finally:
+def shared_home(home: Path | None = None) -> Iterator[Path]:
+    """Yield a home folder, and end its shared servers when the block ends.
+
+    Without `home` it is a new one with a short path, because a socket's path may have only some 100 bytes.
+    """
+    with ExitStack() as stack:
+        home = home or Path(stack.enter_context(TemporaryDirectory(ignore_cleanup_errors=True)))
+        try:
+            yield home
+        finally:
+            end_servers(home)
+
+
+def end_servers(home: Path) -> None:
+    """Kill the shared servers of a home folder."""
+    if home.exists():
         for server in servers_of(home):
             with suppress(ProcessLookupError):
                 os.kill(server["process"], signal.SIGKILL)

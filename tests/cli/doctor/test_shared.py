@@ -22,8 +22,8 @@ def message(monkeypatch: pytest.MonkeyPatch, home: Path) -> str:
     return finding.message
 
 
-def test_a_running_server_is_shown_with_its_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with shared_home(tmp_path) as home:
+def test_a_running_server_is_shown_with_its_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+    with shared_home() as home:
         assert message(monkeypatch, home) == "none is running; the next client starts one"
         with Client(reader_settings(home)) as one, Client(reader_settings(home)) as two:
             for client in (one, two):

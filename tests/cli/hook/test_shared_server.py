@@ -17,14 +17,15 @@ import pytest
 from keyhole.serve.shared.address import find_address
 from tests.support.hook_events import LONG, recorded
 from tests.support.loopback import PATIENCE
-from tests.support.shared_clients import reader_settings
+from tests.support.shared_clients import reader_settings, shared_home
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="runs shared servers")
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> dict[str, str]:
-    return reader_settings(tmp_path)
+def settings() -> Iterator[dict[str, str]]:
+    with shared_home() as home:
+        yield reader_settings(home)
 
 
 def hook(settings: dict[str, str], output: str = LONG) -> bytes:
@@ -72,8 +73,8 @@ def fake_server(settings: dict[str, str], reply: bytes) -> Iterator[list[bytes]]
     Path(address.socket).unlink()
 
 
-def test_a_shared_server_gives_the_answer_of_the_hook(settings: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "secret").write_bytes(b"s" * 32)
+def test_a_shared_server_gives_the_answer_of_the_hook(settings: dict[str, str]) -> None:
+    Path(settings["KEYHOLE_HOME"], "secret").write_bytes(b"s" * 32)
     alone = hook({**settings, "KEYHOLE_SHARED": "off"})
     assert b"10:00:" in alone
     with real_server(settings):

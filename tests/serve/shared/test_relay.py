@@ -30,8 +30,8 @@ UNKNOWN = {"id": "aaaaaaaaaaaaaaaa"}
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Path]:
-    with shared_home(tmp_path / "home") as folder:
+def home() -> Iterator[Path]:
+    with shared_home() as folder:
         yield folder
 
 
@@ -48,7 +48,7 @@ def test_clients_share_a_server_that_only_their_user_can_reach(home: Path) -> No
     assert stat.S_IMODE((home / "shared").stat().st_mode) == 0o700
 
 
-def test_a_result_is_the_same_as_from_a_server_of_its_own(home: Path, tmp_path: Path) -> None:
+def test_a_result_is_the_same_as_from_a_server_of_its_own(home: Path) -> None:
     with serve(ROADS) as site:
         allowed = {"KEYHOLE_ALLOW_PRIVATE": site.endpoint}
         arguments = {"url": site.url("/roads"), "query": "wind at station 77", "max_chars": 150_000}

@@ -29,8 +29,8 @@ SETTINGS_OF_FILE: Final = (b"shared", b"memory", b"engines_file")
 """What a settings file contains if it decides about sharing. Other files need not be parsed, which takes 6 ms."""
 MAX_FILE_BYTES: Final = 1_000_000
 """Size up to which a file of settings or engines is read: ten times the limit of a settings file."""
-MAX_PATH_BYTES: Final = 100
-"""Length limit of a socket's path. Linux allows 107 bytes and macOS 103."""
+MAX_PATH_BYTES: Final = 107 if sys.platform == "linux" else 103
+"""Length limit of a socket's path: sun_path (unix(7)) has 108 bytes on Linux and 104 on macOS, the last one zero."""
 
 
 class Address:
