@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -99,7 +100,8 @@ def _settings_table(rows: Iterable[Setting]) -> str:
     return "\n".join(
         head
         + [
-            f"| `{row.variable}` | {row.unit} | {_format_default(getattr(default, row.field))} | {row.description} |"
+            f"| `{row.variable}` | {row.unit} | {_format_default(getattr(default, row.field))} "
+            f"| {_linked(row.description)} |"
             for row in rows
         ]
     )
@@ -129,6 +131,11 @@ def warnings() -> str:
     return "\n".join(["| warning | message |", "| --- | --- |", *(f"| `{c}` | {w} |" for c, w in WARNINGS.items())])
 
 
+def _linked(text: str) -> str:
+    """Return a text of a page below docs/reference, with the pages that it names as links."""
+    return re.sub(r"docs/([\w/-]*?)([\w-]+)\.md", lambda found: f"[{found[2]}](../{found[1]}{found[2]}.md)", text)
+
+
 def clients() -> str:
     """Return a table of the known clients: output limit, default budget, timeout, and the source of these figures."""
     head = ["| client | result limit | default size | call timeout | source |", "| --- | --- | ---: | --- | --- |"]
@@ -142,7 +149,7 @@ def _client_row(client: ClientLimits) -> str:
     default = f"{client_budget(Config(), limits_of(client.name, since)).size:,} bytes"
     timeout = f"{client.timeout:g} s" if client.timeout else ""
     name = f"`{client.name}`{'…' if client.is_prefix else ''}{f' from {since}' if since else ''}"
-    return f"| {name} | {limit} | {default} | {timeout} | {client.source} |"
+    return f"| {name} | {limit} | {default} | {timeout} | {_linked(client.source)} |"
 
 
 def commands() -> str:
