@@ -49,6 +49,15 @@ def test_permissions_of_an_existing_home_folder_are_restricted(tmp_path: Path) -
     assert mode(folder) == 0o700
 
 
+@pytest.mark.parametrize("name", ["bin", "shared"])
+def test_the_folders_of_programs_and_of_shared_servers_are_keyholes_own(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o755)
+    (folder / name).mkdir()
+    open_home(folder)
+    assert mode(folder) == 0o700
+
+
 def test_a_folder_with_other_files_is_not_changed_but_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = tmp_path / "shared"
     folder.mkdir(mode=0o755)

@@ -27,16 +27,8 @@ WRITE_AGE = 10.0
 MODELS_FOLDER = "models"
 """The folder of the local models, in the home folder."""
 _OWN_PREFIXES = (
-    *SECRET_NAMES,
-    "artifacts.db",
-    "calls.db",
-    "tenants",
-    "tmp",
-    "spool",
-    "forgotten",
-    "shared",
-    MODELS_FOLDER,
-)
+    *SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool", "forgotten", "shared", "bin", MODELS_FOLDER,
+)  # fmt: skip
 """Prefixes of the names that Keyhole creates in its home folder."""
 
 
