@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -31,6 +32,7 @@ def check(*, offline: bool) -> list[Finding]:
 
 
 async def _check_all(servers: list[Proxied], *, offline: bool) -> list[Finding]:
+    programs = these_programs()
     deadline, slots = time.monotonic() + SECONDS, asyncio.Semaphore(PARALLEL_STARTS)
 
     async def check_one(each: Proxied) -> Finding:
@@ -41,7 +43,7 @@ async def _check_all(servers: list[Proxied], *, offline: bool) -> list[Finding]:
             # With all variables, because some clients hand them on and headers may need them.
             server = replace(each.server, env={**os.environ, **each.server.env})
             result = await try_start(server, seconds, frozenset()) if seconds > 0 else None
-        return _judge(each, result)
+        return _judge(each, result, programs)
 
     return list(await asyncio.gather(*map(check_one, servers)))
 
@@ -59,7 +61,7 @@ def _check_entry(each: Proxied, *, offline: bool) -> Finding | None:
     return None
 
 
-def _judge(each: Proxied, result: StartResult | None) -> Finding:
+def _judge(each: Proxied, result: StartResult | None, programs: Sequence[tuple[str, ...]]) -> Finding:
     """Return the finding on a server; `result`: None if there was no time to start it."""
     if result is None:
         return _finding(each, Level.NOTE, "not checked: other servers took too long")
@@ -73,7 +75,7 @@ def _judge(each: Proxied, result: StartResult | None) -> Finding:
     if result.fault:
         fix = f"If it fails without the proxy too, correct it in {each.path}; {unwrap} takes the proxy away."
         return _finding(each, Level.FAIL, f"does not start: {mask_secrets(result.fault)}", fix)
-    if each.wrapped.program not in these_programs():
+    if each.wrapped.program not in programs:
         return _finding(each, Level.WARN, "behind another copy of Keyhole", "Unwrap it and wrap it again.")
     return _finding(each, Level.OK, f"starts in {result.seconds:.1f} s")
 

@@ -9,7 +9,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +91,24 @@ def this_installation(*, boots: bool | None = None) -> Installation:
     beside_uv = str(Path(uv).with_name("uvx" + suffix)) if uv else None
     uvx = shutil.which("uvx") or (beside_uv and shutil.which(beside_uv)) or ""
     script, program = _find_script(SCRIPT + suffix), _find_script(PROGRAM + suffix)
+    installed = Installation(sys.executable, script, sys.prefix, __version__, _install_source(), uvx, program)
     folder = boot_folder(os.environ)
-    if folder and boots is not False and (boots or is_written(folder, sys.executable)):
-        script, program = str(folder / SCRIPT), str(folder / PROGRAM)
-    return Installation(sys.executable, script, sys.prefix, __version__, _install_source(), uvx, program)
+    if boots is None:
+        boots = folder is not None and is_written(folder, sys.executable)
+    return _with_boot_files(installed, folder) if boots else installed
+
+
+def _with_boot_files(installation: Installation, folder: Path | None) -> Installation:
+    """Return the installation with the programs of `boot_files`, unless this system has none."""
+    if folder is None:
+        return installation
+    return replace(installation, script=str(folder / SCRIPT), program=str(folder / PROGRAM))
+
+
+def _these_installations() -> tuple[Installation, Installation]:
+    """Return this installation with the programs that are registered now, and with those that were before."""
+    installed = this_installation(boots=False)
+    return _with_boot_files(installed, boot_folder(os.environ)), installed
 
 
 def prepare_programs() -> None:
@@ -106,12 +120,12 @@ def prepare_programs() -> None:
 
 def these_servers() -> list[Server]:
     """Return the commands that start this installation's server: what is registered now, and was before."""
-    return [this_server(this_installation(boots=boots)) for boots in (True, False)]
+    return [this_server(each) for each in _these_installations()]
 
 
 def these_programs() -> list[tuple[str, ...]]:
     """Return the words that start this installation: what is registered now, and was before."""
-    return [this_program(this_installation(boots=boots)) for boots in (True, False)]
+    return [this_program(each) for each in _these_installations()]
 
 
 def _find_script(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from keyhole.serve.shared.address import Address
 from keyhole.serve.shared.peer import is_own_user
+from keyhole.store.private_files import make_private_folder
 
 HELLO_SECONDS: Final = 10.0
 """Seconds to wait for a server's greeting. A busy server takes tenths of a second, and a stopped one never answers."""
@@ -121,8 +122,6 @@ def describe_client() -> dict[str, Any]:
 
 def prepare_folder(folder: str) -> bool:
     """Create the folder of the servers' files, and return whether only this user can write to it."""
-    from keyhole.store.private_files import make_private_folder
-
     try:
         make_private_folder(folder)
         status = os.stat(folder)

@@ -20,6 +20,8 @@ from keyhole.serve.shared.address import Address, find_address
 from keyhole.serve.shared.conversation import Conversation
 from keyhole.serve.shared.known_replies import load_replies
 
+STDIN, STDOUT = 0, 1
+"""The descriptors of the client."""
 START_SECONDS: Final = 20.0
 """Seconds in which a shared server has to accept the client. A loaded machine takes a few seconds to start one."""
 RETRY_SECONDS: Final = 0.02
@@ -47,7 +49,7 @@ def run(environment: Mapping[str, str]) -> int | None:
 def _is_client() -> bool:
     """Return whether stdin and stdout may be a client's, and not a terminal or closed."""
     try:
-        return sys.platform != "win32" and not os.isatty(0) and all(map(os.fstat, (0, 1)))
+        return sys.platform != "win32" and not os.isatty(STDIN) and all(map(os.fstat, (STDIN, STDOUT)))
     except OSError:
         return False
 
@@ -55,9 +57,8 @@ def _is_client() -> bool:
 class Relay:
     """One client's connection, and the server that answers it."""
 
-    def __init__(self, address: Address, client_in: int = 0, client_out: int = 1) -> None:
+    def __init__(self, address: Address) -> None:
         self._address = address
-        self._in, self._out = client_in, client_out
         self._conversation = Conversation(load_replies())
         self._server: socket.socket | None = None
         self._private = 0  # the process id of a private server
@@ -128,9 +129,9 @@ class Relay:
         ready = dict(poll.poll(RETRY_SECONDS * 1_000 if is_retrying else None))
         if self._starting in ready:
             self._read_start()
-        if ready.get(self._in, 0):
+        if STDIN in ready:
             self._read_client()
-        if events := ready.get(self._out, 0):
+        if events := ready.get(STDOUT, 0):
             self._write_client(events)
         if self._server is not None and (events := ready.get(self._server.fileno(), 0)):
             self._exchange(self._server, events)
@@ -138,8 +139,8 @@ class Relay:
     def _interests(self) -> dict[int, int]:
         interests = {}
         if self._is_open and len(self._to_server) < MAX_BUFFERED:
-            interests[self._in] = select.POLLIN
-        interests[self._out] = select.POLLOUT if self._to_client else 0  # 0: only its end
+            interests[STDIN] = select.POLLIN
+        interests[STDOUT] = select.POLLOUT if self._to_client else 0  # 0: only its end
         if self._starting >= 0:
             interests[self._starting] = select.POLLIN
         if self._server is not None:
@@ -157,7 +158,7 @@ class Relay:
             self._attempt_until = 0.0
 
     def _read_client(self) -> None:
-        data = os.read(self._in, CHUNK)
+        data = os.read(STDIN, CHUNK)
         if not data:
             self._is_open, self._is_wanted = False, False
             data = b"\n" if self._from_client else b""  # a last line without its break
@@ -175,7 +176,7 @@ class Relay:
 
     def _write_client(self, events: int) -> None:
         if events & select.POLLOUT:  # a pipe that is ready takes PIPE_BUF bytes without blocking
-            del self._to_client[: os.write(self._out, self._to_client[: select.PIPE_BUF])]
+            del self._to_client[: os.write(STDOUT, self._to_client[: select.PIPE_BUF])]
         elif events & (select.POLLERR | select.POLLHUP):
             raise BrokenPipeError
 
