@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Final
 
@@ -48,7 +49,8 @@ class Supervisor:
     def run(self, count: int) -> int:
         """Start the processes, and start each again that ends, until `stop` is called. Return the exit code."""
         for number in range(count):
-            self._start(number)
+            if not self._is_stopping:
+                self._start(number)
         code = 0
         while self._children:
             process, status = os.wait()
@@ -68,17 +70,22 @@ class Supervisor:
         """Pass a signal on to the processes. They end, and are not started again."""
         self._is_stopping = True
         for process in list(self._children):
-            os.kill(process, number)
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(process, number)
 
     def _start(self, number: int) -> None:
+        # A signal between the fork and the next lines would not reach the child, or would run `stop` in the child.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process = os.fork()
         if process:
             self._children[process] = number
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
             return
         code = 1
         try:
             for each in STOP_SIGNALS:
                 signal.signal(each, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
             code = self._serve(number)
         except KeyholeError as error:
             print(f"keyhole: {error.message}", file=sys.stderr)
