@@ -58,7 +58,8 @@ def add_server(commands: Any) -> None:
     server.add_argument(
         "action",
         choices=("status", "stop", "run"),
-        help="show the servers and their clients; stop them, and the next call starts one; or run one, as clients do",
+        help="status: show the servers and their clients; stop: end them, until a client calls again; run: serve, as "
+        "clients start it",
     )
 
 
