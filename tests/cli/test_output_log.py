@@ -38,7 +38,7 @@ def test_a_bounded_output_of_a_pipe_is_recorded(log: CallLog, capsys: pytest.Cap
     assert record.result == printed.removesuffix("\n")
     assert (record.texts[0].chars, call.shown_chars > 0) == (len(OUTPUT), True)
     assert dict(record.notes) == {"command": "pytest -v", "exit": "1", "folder": str(Path.cwd()), "kind": "test"}
-    assert call.session.startswith("commands-")
+    assert (call.session, call.folder) == (call.id, str(Path.cwd()))
 
 
 def test_a_bounded_file_is_recorded_by_its_name(log: CallLog, tmp_path: Path) -> None:

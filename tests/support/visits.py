@@ -100,9 +100,10 @@ def open_every_page(window: Visit) -> Iterator[str]:
             continue
         window.open(path)
         yield path
-        for link in map(
-            urlsplit, window.page.locator(_LINKS).evaluate_all("all => all.map(one => one.href || one.src)")
-        ):
+        addresses = window.page.locator(_LINKS).evaluate_all(
+            "all => all.map(one => new URL(one.getAttribute('href') ?? one.src, location).href)"
+        )
+        for link in map(urlsplit, addresses):
             address = link.path + (f"?{link.query}" if link.path == "/compare" else "")
             is_window = "query" in link.query or "start" in link.query
             if f"{link.scheme}://{link.netloc}" == window.origin and not is_window and address not in seen:

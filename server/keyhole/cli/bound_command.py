@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from keyhole.cli.output_log import Asked, record_output
 from keyhole.cli.text_io import STDIN, print_bytes, print_text, read_blocks
 from keyhole.config.config import Config
+from keyhole.config.folders import working_folder
 from keyhole.errors import KeyholeError
 from keyhole.store.home import boundary_secret, home_folder
 from keyhole.text.output_facts import OutputFacts
@@ -36,7 +37,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         "" if is_piped else Path(arguments.file).name,
         arguments.kind,
         arguments.exit,
-        current_folder() if is_piped else "",
+        working_folder() if is_piped else "",
         names_command=True,
     )
     asked = Asked(arguments.query, arguments.budget)
@@ -57,14 +58,6 @@ def print_bounded(bounded: Bounded, begun: bytes) -> None:
         print_bytes(begun)
     else:
         print_text(bounded.text)
-
-
-def current_folder() -> str:
-    """Return the folder in which this process runs, "" if it was removed."""
-    try:
-        return str(Path.cwd())
-    except OSError:
-        return ""
 
 
 def keeps_outputs(config: Config) -> bool:

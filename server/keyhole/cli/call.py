@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.cli.colours import PlotStyle, detect_style, make_console
 from keyhole.config.config import Config
+from keyhole.config.folders import working_folder
 from keyhole.errors import KeyholeError
 from keyhole.records import Answer, Artifact, Document, EngineReport, Page, Ranked, Source
 from keyhole.store.base import LOCAL
@@ -102,6 +103,7 @@ async def call_tool(
 ) -> CallResult:
     """Call one tool and return its result. `build`: function that builds the tools with an extractor."""
     from keyhole.extract.workers.pool import WorkerPool
+    from keyhole.retrieval.call import Caller
     from keyhole.retrieval.dispatch import dispatch
 
     observer = ExplainObserver(WorkerPool(config))
@@ -109,7 +111,8 @@ async def call_tool(
     try:
         retrieval = tenants.of(LOCAL)
         with progress_bar(tool) as progress:
-            answer = await dispatch(replace(retrieval, observer=observer), tool, arguments, progress, origin="command")
+            observed, caller = replace(retrieval, observer=observer), Caller(folder=working_folder())
+            answer = await dispatch(observed, tool, arguments, progress, caller, origin="command")
         if not explain or answer.is_error:
             return CallResult(answer)
         return CallResult(answer, await asyncio.to_thread(_explain, retrieval, observer, tool, arguments, answer))

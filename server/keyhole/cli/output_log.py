@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from keyhole._version import __version__
 from keyhole.config.config import Config
+from keyhole.config.folders import working_folder
 from keyhole.errors import KeyholeError
 from keyhole.store.home import home_folder
 from keyhole.store.ids import random_id
@@ -43,7 +44,7 @@ def record_output(
         "budget": asked.budget,
         "command": mask_secrets(facts.command),
         "name": mask_secrets(facts.name),
-        "folder": mask_secrets(facts.folder),
+        "folder": mask_secrets(facts.folder or working_folder()),
         "exit_status": facts.exit_status,
         "origin": origin,
         "client": f"keyhole {__version__}",

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from keyhole.cli.background_output import keep_reading
-from keyhole.cli.bound_command import bound_output, current_folder, keeps_outputs, print_bounded
+from keyhole.cli.bound_command import bound_output, keeps_outputs, print_bounded
 from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Alarm, Ended, Program, end_by_signal, run_child
 from keyhole.cli.live_output import LiveOutput
 from keyhole.cli.output_log import Asked, record_output
 from keyhole.cli.progress_line import shown_progress
 from keyhole.cli.text_io import discard_buffered, print_bytes
 from keyhole.config.config import Config
+from keyhole.config.folders import working_folder
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.home import home_folder
 from keyhole.store.running_output import RunningOutput
@@ -94,7 +95,7 @@ def run_program(config: Config, options: Options, program: Program, command: str
 
     `command`: its command line, as it is shown and stored. `min_budget`: characters that a notice must leave.
     """
-    folder, started_at = current_folder(), time.time()
+    folder, started_at = working_folder(), time.time()
     known = {"command": mask_secrets(command), "folder": mask_secrets(folder), "time": str(started_at)}
     spool = spool_folder(home_folder(config.home)) if keeps_outputs(config) else ""
     live = LiveOutput()

@@ -21,6 +21,14 @@ _DEFAULTS = {
 """The folders that platformdirs returns, whose import takes longer than the rest of a hook's start."""
 
 
+def working_folder() -> str:
+    """Return the working folder, "" if it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
 def home_folder(environment: Mapping[str, str]) -> str:
     """Return the folder that HOME_VARIABLE names, or the default; a settings file may name another one."""
     home = environment.get(HOME_VARIABLE, "").strip()

@@ -39,6 +39,8 @@ class Caller:
     """The session that the call belongs to, None without one."""
     session_id: str = ""
     """The id of the session under which the call is recorded, "" without one."""
+    folder: str = ""
+    """The client's working folder, "" if it is unknown: over HTTP it is."""
     is_gone: Callable[[], bool] = _is_waiting
     """Returns True if nobody waits for the answer any more. Its passages then do not count as shown."""
     waited: float = 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from keyhole.records import Answer, Artifact, EngineReport, Ranked, Source
@@ -69,7 +68,9 @@ class FinishedCall:
 
     id: str
     session: str
+    """The server's session, "" for a command, which is a process of its own."""
     client: str
+    folder: str
     origin: Origin
     tool: str
     arguments: Mapping[str, Any]
@@ -80,11 +81,6 @@ class FinishedCall:
     """The answer, None if the call was cancelled or failed without one."""
     trace: CallTrace
     stages: tuple[tuple[str, float], ...] = ()
-
-
-def command_session(now: float) -> str:
-    """Return the session of all commands of one day: each command is a process of its own."""
-    return f"commands-{datetime.fromtimestamp(now, UTC):%Y-%m-%d}"
 
 
 def make_record(call: FinishedCall) -> CallRecord:
@@ -111,6 +107,7 @@ def make_record(call: FinishedCall) -> CallRecord:
         estimate(answer.text) if answer.text else 0,
         sum(text.chars for text in texts if text.id),
         sum(text.shown for text in texts),
+        folder=mask_secrets(call.folder),
     )
     engines = tuple((each.name, mask_secrets(each.fault or each.note)) for each in call.trace.reports)
     details = answer.details

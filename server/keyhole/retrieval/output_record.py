@@ -120,6 +120,7 @@ def make_output_record(call: BoundCall) -> CallRecord:
         tokens=estimate(call.result),
         read_chars=sum(text.chars for text in texts),
         shown_chars=sum(text.shown for text in texts),
+        folder=mask_secrets(call.folder),
     )
     given = {name: value for name, value in arguments.items() if value not in (None, "")}
     kinds = ", ".join(dict.fromkeys(each.kind for each in call.outputs))
@@ -142,11 +143,7 @@ def _masked(value: Any) -> Any:
 
 
 def _session(call: BoundCall) -> str:
-    """Return the id of a call's session, which is safe in an address."""
-    if not call.session:
-        from keyhole.retrieval.call_record import command_session
-
-        return command_session(call.started_at)
-    if _SAFE_SESSION.fullmatch(call.session):
+    """Return the id of the client's session in a form that is safe in an address, "" without one."""
+    if not call.session or _SAFE_SESSION.fullmatch(call.session):
         return call.session
     return hashlib.blake2b(call.session.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -14,7 +14,7 @@ from keyhole._version import __version__
 from keyhole.errors import Code
 from keyhole.records import Answer
 from keyhole.retrieval.call import Caller
-from keyhole.retrieval.call_record import CallTrace, FinishedCall, Recording, command_session, make_record
+from keyhole.retrieval.call_record import CallTrace, FinishedCall, Recording, make_record
 from keyhole.retrieval.instrumentation import CANCELLED, outcome_of, stages_observed_by
 from keyhole.retrieval.stage_times import StageTimes
 from keyhole.store.calls.record import Origin
@@ -62,6 +62,7 @@ def record_call(retrieval: Retrieval, request: Request) -> Iterator[RecordedCall
             random_id(),
             _session_of(request, recording, started_at),
             _client_of(request),
+            request.caller.folder,
             request.origin,
             request.tool,
             dict(request.arguments),
@@ -78,7 +79,7 @@ def record_call(retrieval: Retrieval, request: Request) -> Iterator[RecordedCall
 def _session_of(request: Request, recording: Recording, now: float) -> str:
     caller = request.caller
     if request.origin == "command":
-        return command_session(now)
+        return ""
     return caller.session_id or recording.visits.id_at((caller.client, caller.version), now)
 
 

@@ -16,6 +16,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from keyhole.config.config import Config
+from keyhole.config.folders import working_folder
 from keyhole.extract.workers.pool import SPARE_WORKERS
 from keyhole.retrieval import instrumentation
 from keyhole.serve.stdio_stream import StdioMessages
@@ -47,7 +48,7 @@ def serve_stdio(config: Config, build: BuildTenants) -> int:
 
     async def run() -> None:
         async with open_tenants(config, build) as tenants:
-            server = build_server(tenants.get_retrieval, tenants.start, tenants.warm)
+            server = build_server(tenants.get_retrieval, tenants.start, tenants.warm, folder=working_folder())
             async with stdio_server() as (read, write):
                 await server.run(StdioMessages(read, write), write, server.create_initialization_options())
 

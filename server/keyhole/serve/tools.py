@@ -125,13 +125,14 @@ def build_server(
     on_listed: Callable[[], None] = lambda: None,
     on_reading: Callable[[], None] = lambda: None,
     connection: str = STDIO,
+    folder: str = "",
 ) -> Server[Any]:
     """Return an MCP server for both protocol eras.
 
     `get_retrieval` is first called by the first request that needs it, so that listing the tools does not wait for a
     database or a network client. `on_listed` is called when a client lists them, so that they can be created early, and
     `on_reading` when a call may read a page, so that a worker starts while the rest is created. `connection` names the
-    only session of a server that is not over HTTP.
+    only session of a server that is not over HTTP, and `folder` is its client's working folder.
     """
     sessions = Sessions(random_id)
 
@@ -155,7 +156,7 @@ def build_server(
 
         async def work() -> Answer:
             retrieval = await get_retrieval(tenant)
-            caller = _caller(ctx, _session(ctx, sessions, tenant, retrieval.config, connection))
+            caller = _caller(ctx, _session(ctx, sessions, tenant, retrieval.config, connection), folder)
             return await dispatch(retrieval, params.name, params.arguments or {}, _progress(ctx), caller)
 
         with owned_by(_owner(ctx, connection)), _slot(ctx), instrumentation.observe_call(params.name, tenant) as call:
@@ -169,7 +170,8 @@ def build_server(
 
         async def work() -> T:
             retrieval = await get_retrieval(tenant)
-            return await handle(retrieval, _caller(ctx, _session(ctx, sessions, tenant, retrieval.config, connection)))
+            session = _session(ctx, sessions, tenant, retrieval.config, connection)
+            return await handle(retrieval, _caller(ctx, session, folder))
 
         with owned_by(_owner(ctx, connection)), _slot(ctx), instrumentation.observe_call(name, tenant) as call:
             try:
@@ -233,14 +235,20 @@ async def _named_errors_only(name: str, work: Awaitable[T]) -> T:
         raise KeyholeError(Code.INTERNAL_ERROR, f"{name} failed inside Keyhole") from error
 
 
-def _caller(ctx: ServerRequestContext[Any], session: Session | None) -> Caller:
+def _caller(ctx: ServerRequestContext[Any], session: Session | None, folder: str) -> Caller:
     """Return the caller with the client's name from the handshake or, in the later era, from this request."""
     client = ctx.session.client_params
     name, version = (client.client_info.name, client.client_info.version) if client else ("", "")
     slot, waited = _scope(ctx).get(SLOT), _scope(ctx).get(WAITED, 0.0)
     # Evaluated when the call ends: if the connection is lost by then, nobody receives the answer.
     return Caller(
-        name, version, session, session.id if session else "", lambda: slot is not None and slot.is_detached, waited
+        name,
+        version,
+        session,
+        session.id if session else "",
+        folder,
+        is_gone=lambda: slot is not None and slot.is_detached,
+        waited=waited,
     )
 
 

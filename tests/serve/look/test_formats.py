@@ -10,6 +10,7 @@ from keyhole.serve.look.formats import (
     format_ago,
     format_duration,
     format_exact_time,
+    format_folder,
     format_iso_time,
     format_miss,
     format_number,
@@ -55,6 +56,17 @@ def test_a_damaged_time_does_not_fail(seconds: float) -> None:
 
 def test_shares_are_whole_percents() -> None:
     assert [format_percent(*each) for each in ((1, 3), (0, 3), (1, 1_000), (0, 0))] == ["33 %", "0 %", "under 1 %", "–"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/home/ann/work/shop/", "shop"), ("/srv/shop", "shop"), ("C:\\Users\\ann\\shop", "shop"),
+        ("", ""), ("/", ""), ("/root", ""), ("/home/ann", ""), ("/Users/ann", ""), ("C:\\Users\\ann", ""),
+    ],
+)  # fmt: skip
+def test_a_folder_is_a_project_unless_it_is_the_root_or_a_home(path: str, name: str) -> None:
+    assert format_folder(path) == name
 
 
 def test_every_kind_of_miss_has_words() -> None:

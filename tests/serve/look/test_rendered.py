@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.serve.look.rendered import POLICY, STYLE, render_document
+from tests.store.calls.samples import call, read_text
 from tests.support.fakes import artifact
 from tests.support.look import empty_look, page_client
 
@@ -89,3 +90,16 @@ def test_links_of_a_stored_text_lead_to_the_site_of_its_page() -> None:
     response = page_client(look).get(f"/texts/{'a' * 16}/rendered")
     assert 'title="https://site.example/one"' in response.text
     assert 'title="https://two.example/"' in response.text
+
+
+def test_the_blocks_of_the_passages_that_a_call_showed_are_marked() -> None:
+    text = "# One\n\nfirst\n\nsecond\nline\n\n- item\n- other\n\n|a|b|\n|-|-|\n|c|d|\n|e|f|\n"
+    stored, look = artifact("a" * 16, text, title="Title", url="https://site.example/"), empty_look()
+    look.store.put(stored, "")
+    spans = [(text.index(words), text.index(words) + len(words)) for words in ("line", "- other\n", "|c|d|")]
+    look.calls.add(call("c1", texts=[read_text(stored, *spans)]))
+    html = page_client(look).get(f"/texts/{'a' * 16}/rendered?call=c1").text
+    assert '<p class="shown" id="shown">second\nline</p>' in html
+    assert '<li>item</li>\n<li class="shown">other</li>' in html
+    assert '<tr class="shown">\n<td>c</td>' in html
+    assert html.count('class="shown"') == 3

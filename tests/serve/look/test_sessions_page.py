@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from html import unescape
+from pathlib import Path
 
 import pytest
 
+from keyhole.cli.build import open_stores
+from keyhole.config.parse import parse_config
 from keyhole.serve.look.page import Look
 from keyhole.serve.look.sessions_page import CALLS, SESSIONS
+from keyhole.store.base import LOCAL
+from keyhole.store.calls.record import CallFilters
 from tests.store.calls import samples
+from tests.support.agents_at_work import Workplace, serve_pages
+from tests.support.hook_events import LONG, recorded
 from tests.support.look import empty_look, page_client, words_of
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
@@ -41,6 +51,33 @@ def test_a_session_shows_its_client_its_calls_and_what_they_read() -> None:
     words = words_of(page_client(look_with("s1", "s1", query="vacuum")).get("/sessions/s1").text)
     assert samples.CLIENTS[0] in words and "Calls of the session" in words and "vacuum" in words
     assert "(counted)" in words and "(estimated)" in words
+
+
+def test_a_session_is_named_by_its_project_and_its_first_question() -> None:
+    look = look_with("s1", folder="/home/ann/shop", query="vacuum threshold")
+    look.calls.add(samples.call("later", "s1", folder="/home/ann/shop", query="later", started_at=samples.START + 90))
+    client = page_client(look)
+    assert "shop vacuum threshold" in words_of(client.get("/").text)
+    assert '<b dir="auto">shop</b>' in client.get("/sessions/s1").text
+
+
+def test_a_server_and_a_hook_of_one_client_in_one_folder_give_one_session(tmp_path: Path) -> None:
+    event = {
+        **recorded("claude-shell-small"),
+        "cwd": str(Path.cwd()),
+        "tool_response": {"stdout": LONG, "stderr": "", "interrupted": False},
+    }
+    with serve_pages() as site:
+        workplace = Workplace(tmp_path / "home", site)
+        workplace.work("claude-code", [("web_fetch", {"url": site.url("/sqlite-wal"), "query": "checkpoint"})])
+        hook = [sys.executable, "-m", "keyhole", "hook", "claude"]
+        subprocess.run(hook, input=json.dumps(event).encode(), env=workplace.environment(), check=True)
+        workplace.work("claude-code", [("web_fetch", {"url": site.url("/notes")})])
+
+    log = open_stores(parse_config({"KEYHOLE_HOME": str(workplace.home)})).calls_for(LOCAL)
+    first, second = log.sessions(9)[::-1]
+    assert [call.origin for call in log.calls(9, CallFilters(session=first.id))] == ["hook", "tool"]
+    assert (first.folder, first.about, second.calls) == (str(Path.cwd()), "checkpoint", 1)
 
 
 def test_errors_are_not_counted_as_misses_once_more() -> None:

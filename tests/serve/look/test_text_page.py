@@ -9,7 +9,8 @@ from dataclasses import replace
 from keyhole.records import UNDIGESTED
 from keyhole.render.answer import NOTICES
 from keyhole.serve.look.page import Look
-from keyhole.serve.look.text_page import MAX_STOPS, WINDOW_CHARS, list_stops
+from keyhole.serve.look.text_page import WINDOW_CHARS
+from keyhole.serve.text_view.heat import axis_ticks
 from tests.store.calls.samples import call, page, read_text
 from tests.support.fakes import artifact
 from tests.support.look import NOW, empty_look, page_client, words_of
@@ -46,14 +47,14 @@ def test_the_passages_of_a_call_are_marked_and_linked_in_other_windows() -> None
     assert "<mark>timeout</mark>" in shown
 
 
-def test_a_long_text_has_links_to_places_along_it() -> None:
-    assert list_stops(2 * WINDOW_CHARS) == ()
-    assert list_stops(len(LONG.text)) == (0, WINDOW_CHARS, 2 * WINDOW_CHARS)
-    for total in (10_000_000, 10_000_001, 52_888_896):
-        stops = list_stops(total)
-        assert 6 < len(stops) <= MAX_STOPS and stops[-1] < total
+def test_the_axis_links_to_offsets_at_their_true_places() -> None:
     shown = page_client(look_at_long()).get(f"/texts/{LONG.id}?start=60000").text
-    assert f'<a href="/texts/{LONG.id}?start=50000" aria-current="true">50,000</a>' in shown
+    total = len(LONG.text)
+    places = re.findall(r'<a href="/texts/[^"]*?(?:start=(\d+))?"[^>]*><text x="([\d.]+)%"', shown)
+    assert [(int(start or 0), float(place)) for start, place in places] == [
+        (tick, round(100 * tick / total, 2)) for tick in axis_ticks(total)
+    ]
+    assert shown.count('aria-current="true"') == 1
 
 
 def test_words_can_be_marked_without_a_call() -> None:

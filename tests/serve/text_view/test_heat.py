@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keyhole.serve.text_view.heat import LEVELS, Cell, heat
+from keyhole.serve.text_view.heat import CLEAR, LEVELS, MAX_TICKS, Cell, axis_ticks, heat
 
 WEIGHTS = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300), st.floats(-1, 9, allow_nan=False)), max_size=8)
 
@@ -36,3 +38,16 @@ def test_neighbours_of_one_level_are_one_cell() -> None:
     assert heat(100, [(20, 40, 1.0), (40, 60, 3.0)], 10) == (
         Cell(0, 20, 0), Cell(20, 40, 3), Cell(40, 60, 9), Cell(60, 100, 0),
     )  # fmt: skip
+
+
+@given(st.integers(0, 100_000_000))
+@example(149_316)
+def test_ticks_are_few_at_equal_distances_and_clear_of_the_end(total: int) -> None:
+    ticks = axis_ticks(total)
+    assert ticks[:1] == ((0,) if total else ())
+    assert len(ticks) <= MAX_TICKS and len({later - tick for tick, later in pairwise(ticks)}) <= 1
+    assert all(total - tick >= CLEAR * total for tick in ticks[1:])
+
+
+def test_ticks_are_round_offsets() -> None:
+    assert axis_ticks(149_316) == (0, 50_000, 100_000)

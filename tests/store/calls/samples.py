@@ -75,6 +75,7 @@ def call(
     result: str = "Page.\n[end]",
     stages: Sequence[tuple[str, float]] = (),
     notes: Sequence[tuple[str, str]] = (),
+    folder: str = "",
     **arguments: object,
 ) -> CallRecord:
     """Return one call with plausible defaults. `arguments`: further arguments of the tool, such as `query`."""
@@ -83,6 +84,7 @@ def call(
         id, session, client, origin, tool, str(arguments.get("query", "")), "" if tool == "search" else target,
         started_at, seconds, outcome, 9_000, len(result.encode("utf-8", "replace")), len(result) // 4,
         sum(text.chars for text in texts if text.id), sum(text.shown for text in texts),
+        folder=folder,
     )  # fmt: skip
     return CallRecord(
         summary,

@@ -77,7 +77,7 @@ def test_get_returns_every_field_of_a_call(log: CallLog) -> None:
     record = call(tool="search", query="größe 中", texts=texts, result="lone \ud800 and \x00", stages=[("rank", 0.5)])
     record = replace(record, notes=(("exit", "1"), ("command", "make\x00")))
     log.add(record)
-    assert log.get("call") == record
+    assert log.get("call") == replace(record, summary=replace(record.summary, run="session"))
 
 
 def test_an_unknown_call_is_none_and_an_unknown_session_too(log: CallLog) -> None:
@@ -155,12 +155,85 @@ def test_sessions_are_listed_by_their_latest_call_with_the_totals_of_all_their_c
     log.add(call("c", "one", started_at=START + 2, target="https://b.example/", texts=[text], result="x" * 40))
     first, second = log.sessions(9)
     assert (first.id, first.calls, first.first_at, first.last_at) == ("one", 2, START, START + 2)
-    assert (first.about, second.about) == ("https://b.example/", "https://docs.python.org/asyncio/0")
+    assert (first.about, second.about) == ("https://docs.python.org/asyncio/0",) * 2
     assert (first.read_chars, first.shown_chars, first.result_bytes, first.tokens) == (2 * text.chars, 600, 80, 20)
     assert (second.id, second.calls, second.errors, second.misses) == ("two", 1, 1, 1)
     assert log.sessions(9, after=(first.last_at, first.id)) == (second,)
     assert log.sessions(9, CallFilters(outcome="error")) == (second,)
     assert find_session(log, "one") == first
+
+
+HOUR = 3_600.0
+SHOP = "/home/ann/shop"
+
+
+def joined(log: CallLog, *records: CallRecord) -> list[str]:
+    """Add calls and return the session of each."""
+    for record in records:
+        log.add(record)
+    return [found.summary.session if (found := log.get(record.summary.id)) else "" for record in records]
+
+
+def test_the_server_and_the_hooks_of_one_client_run_are_one_session(log: CallLog) -> None:
+    hook = call("1", "hook-id", client="codex", origin="hook", tool="make", folder=SHOP)
+    server = call("2", "server-id", client="codex-mcp-client 0.169", started_at=START + 60, folder=SHOP, query="why")
+    proxy = call("3", "proxy-id", client="codex-mcp-client 0.169", origin="proxy", started_at=START + 90, folder=SHOP)
+    later = call("4", "server-id", client="codex-mcp-client 0.169", started_at=START + 9 * HOUR, folder=SHOP)
+
+    assert joined(log, hook, server, proxy, later) == ["hook-id"] * 4
+    (session,) = log.sessions(9)
+    assert (session.calls, session.folder, session.about) == (4, SHOP, hook.summary.target)
+
+
+def test_an_output_that_is_adopted_late_joins_the_session_of_its_time(log: CallLog) -> None:
+    server = call("1", "server-id", client="claude-code 2.1.197", started_at=START + 60, folder=SHOP)
+    hook = call("2", "hook-id", client="claude-code", origin="hook", tool="make", folder=SHOP)
+
+    assert joined(log, server, hook) == ["server-id"] * 2
+
+
+def test_two_runs_of_a_client_in_one_folder_are_two_sessions(log: CallLog) -> None:
+    hooks = [call(id, id, client="claude-code", origin="hook", tool="make", folder=SHOP) for id in "ab"]
+    servers = [call(f"server-{id}", f"server-{id}", client="claude-code 2.1.197", folder=SHOP) for id in "ab"]
+
+    sessions = joined(log, *hooks, *servers)
+    assert sessions[:2] == ["a", "b"]
+    assert set(sessions[2:]) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"folder": "/home/ann/blog"},
+        {"folder": ""},
+        {"client": "codex-mcp-client 0.169", "folder": SHOP},
+        {"started_at": START + HOUR, "folder": SHOP},
+        {"started_at": START - HOUR, "folder": SHOP},
+    ],
+    ids=["another folder", "no folder", "another client", "an hour later", "an hour earlier"],
+)
+def test_other_work_is_another_session(log: CallLog, other: dict[str, Any]) -> None:
+    hook = call("1", "hook-id", client="claude-code", origin="hook", tool="make", folder=SHOP)
+    server = call("2", "server-id", **{"client": "claude-code 2.1.197", **other})
+
+    assert joined(log, hook, server) == ["hook-id", "server-id"]
+
+
+def test_commands_in_one_folder_are_one_session_until_a_long_pause(log: CallLog) -> None:
+    times = [0, 600, 1_200, 1_200 + HOUR]
+    commands = [
+        call(str(number), "", client="keyhole 0.1.0", origin="run", tool="make", started_at=START + at, folder=SHOP)
+        for number, at in enumerate(times)
+    ]
+
+    assert joined(log, *commands) == ["0", "0", "0", "3"]
+
+
+def test_a_session_is_about_its_first_question(log: CallLog) -> None:
+    for number, query in enumerate(("", "first", "second")):
+        log.add(call(str(number), tool="search", started_at=START + number, query=query))
+
+    assert log.sessions(1)[0].about == "first"
 
 
 def test_the_calls_that_follow_and_those_on_a_text_are_found(log: CallLog) -> None:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from keyhole.errors import KeyholeError
 from keyhole.serve.look.page import Look, look_of, page
-from keyhole.serve.look.text_page import quote_of
+from keyhole.serve.look.text_page import WINDOW_CHARS, quote_of
 from keyhole.serve.text_view.view import TextView, read_text, view_whole
 from keyhole.store.calls.base import list_following
 from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
@@ -36,6 +36,12 @@ class CallText:
     view: TextView | None = None
     problem: str = ""
     """Why a text that was read cannot be shown."""
+
+    @property
+    def frame_start(self) -> int:
+        """Return the offset at which the frame with the rendered text begins: 0 if the first passage is near there."""
+        start, end = min(self.read.spans, default=(0, 0))
+        return 0 if end <= WINDOW_CHARS else start
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def export_session(look: Look, id: str = "") -> str:
     room = min(FOLDED_CHARS, MAX_GAP_CHARS // max(1, len(calls)))
     found = [view_of(look, call.id, room) for call in reversed(calls)]
     views = [view for view in found if view is not None]
-    title = f"Session of {session.client or 'an unnamed client'}"
+    title = session.about or f"Session of {session.client or 'an unnamed client'}"
     return _render(look, title, session, calls, views, omitted=session.calls - len(views))
 
 

@@ -93,6 +93,13 @@ def format_miss(kind: str) -> str:
     return _MISSES.get(kind, kind)
 
 
+def format_folder(path: str) -> str:
+    """Return the name of a project's folder, "" for none, the root and a person's home, which are no projects."""
+    parts = path.replace("\\", "/").rstrip("/").split("/")
+    is_home = len(parts) <= 3 and any(each in {"home", "Users", "root"} for each in parts[-2:])
+    return "" if is_home else parts[-1]
+
+
 FILTERS: Final = MappingProxyType(
     {
         "number": format_number,
@@ -103,5 +110,6 @@ FILTERS: Final = MappingProxyType(
         "ago": format_ago,
         "percent": format_percent,
         "miss": format_miss,
+        "folder": format_folder,
     }
 )

@@ -29,8 +29,11 @@ class Links(Protocol):
         """
         ...
 
-    def rendered(self, id: str, start: int = 0) -> str:
-        """Return the address of a part of a stored text as rendered Markdown, for a sandboxed frame."""
+    def rendered(self, id: str, start: int = 0, call: str = "") -> str:
+        """Return the address of a part of a stored text as rendered Markdown, for a sandboxed frame.
+
+        `call`: the call whose passages are marked.
+        """
         ...
 
     def compare(self, old: str, new: str) -> str:
@@ -68,8 +71,8 @@ class ServedLinks:
     def text(self, id: str, start: int = 0, call: str = "", query: str = "") -> str:
         return self._address(f"/texts/{id}", start=str(start or ""), call=call, query=query)
 
-    def rendered(self, id: str, start: int = 0) -> str:
-        return self._address(f"/texts/{id}/rendered", start=str(start or ""))
+    def rendered(self, id: str, start: int = 0, call: str = "") -> str:
+        return self._address(f"/texts/{id}/rendered", start=str(start or ""), call=call)
 
     def compare(self, old: str, new: str) -> str:
         return self._address("/compare", old=old, new=new)

@@ -20,18 +20,10 @@ from keyhole.store.calls.record import CallFilters, CallRecord, Span
 
 WINDOW_CHARS: Final = 50_000
 """Characters of a window: some 15 screens, which a browser lays out in a tenth of a second."""
-MAX_STOPS: Final = 12
-"""Links below the strip of a long text. More would not fit beside each other."""
 OPENING: Final = 120
 """Characters shown of each of the best matches: a line."""
 MAX_CALLS: Final = 20
 """Calls listed that read the text."""
-
-
-def list_stops(total: int) -> tuple[int, ...]:
-    """Return offsets along a text of several windows, at equal distances, to jump to; none for a shorter text."""
-    windows = -(-total // WINDOW_CHARS)
-    return tuple(range(0, total, -(-windows // MAX_STOPS) * WINDOW_CHARS)) if windows > 2 else ()
 
 
 def passages_of(record: CallRecord | None, id: str) -> tuple[Span, ...]:
@@ -77,7 +69,6 @@ def _text(request: Request) -> Response:
         record=record,
         question=asked.get("query", ""),
         window=WINDOW_CHARS,
-        stops=list_stops(view.total),
         openings=[" ".join(text.read(start, min(end, start + OPENING)).split()) for start, end in view.scores.best],
         caveats=caveats(view.artifact),
         row=find_row(look, view.artifact),

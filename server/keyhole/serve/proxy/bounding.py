@@ -157,7 +157,7 @@ def _call(
     started_at: float,
     seconds: float,
 ) -> BoundCall:
-    """Return the log record of a bounded result and its stored outputs. The recorder sets `id` and `session`."""
+    """Return the log record of a bounded result and its stored outputs, without `id`, `session` and `folder`."""
     arguments = pending.request.params.get("arguments")
     return BoundCall(
         id="",

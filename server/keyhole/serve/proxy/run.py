@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from keyhole.config.config import Config
+from keyhole.config.folders import working_folder
 from keyhole.serve.proxy.bounding import Bounder
 from keyhole.serve.proxy.conversation import SWITCH_SECONDS, Conversation
 from keyhole.serve.proxy.delivery import Send
@@ -51,7 +52,7 @@ def proxy_stdio(config: Config, policy: Policy, open_servers: OpenServers, build
     """Serve one client over stdin and stdout, until it closes stdin or SIGTERM or SIGINT arrives."""
 
     async def run() -> None:
-        texts = StoredTexts(build)
+        texts = StoredTexts(build, working_folder())
         work = asyncio.current_task()
         assert work  # noqa: S101 - for the type checker: this code runs in a task
         for number in (signal.SIGTERM, signal.SIGINT):

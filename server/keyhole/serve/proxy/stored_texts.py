@@ -27,8 +27,10 @@ log = logging.getLogger(__name__)
 class StoredTexts:
     """The local store, and Keyhole's own tool, which reads it. Loaded by the first use, in the caller's thread."""
 
-    def __init__(self, build: Callable[[], Tenants]) -> None:
+    def __init__(self, build: Callable[[], Tenants], folder: str = "") -> None:
+        """`folder`: the client's working folder, "" if it is unknown."""
         self._build = build
+        self._folder = folder
         self._lock = Lock()
         self._tenants: Tenants | None = None
 
@@ -46,7 +48,7 @@ class StoredTexts:
     def record(self, call: BoundCall, tenant: str = LOCAL, session: str = "") -> None:
         """Record a bounded result, unless the settings record no calls. It does not wait for the log."""
         if recording := self._retrieval(tenant).recording:
-            whole = replace(call, id=random_id(), session=session)
+            whole = replace(call, id=random_id(), session=session, folder=self._folder)
             recording.queue.put(lambda: recording.log.add(make_output_record(whole)))
 
     async def read(
@@ -58,7 +60,9 @@ class StoredTexts:
         """
         retrieval = await asyncio.to_thread(self._retrieval, tenant)
         arguments = request.params.get("arguments")
-        answer = await _read(retrieval, arguments if isinstance(arguments, dict) else {}, client, reader, session)
+        answer = await _read(
+            retrieval, arguments if isinstance(arguments, dict) else {}, client, reader, session, self._folder
+        )
         return response(request.data["id"], _result(answer, reader))
 
     async def aclose(self) -> None:
@@ -71,13 +75,13 @@ class StoredTexts:
 
 
 async def _read(
-    retrieval: Retrieval, arguments: dict[str, Any], client: ClientVersion, reader: str, session: str
+    retrieval: Retrieval, arguments: dict[str, Any], client: ClientVersion, reader: str, session: str, folder: str
 ) -> Answer:
     from keyhole.retrieval.call import Caller
     from keyhole.retrieval.dispatch import dispatch
     from keyhole.retrieval.progress import no_progress
 
-    caller = Caller(client.name, client.version, session_id=session)
+    caller = Caller(client.name, client.version, session_id=session, folder=folder)
     # The continuation line names the tool as the client sees it.
     overhead = len(encode(reader)) - len(encode(READER))
     return await dispatch(retrieval, READER, arguments, no_progress, caller, overhead=overhead)

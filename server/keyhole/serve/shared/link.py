@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from keyhole.config.folders import working_folder
 from keyhole.serve.shared.address import Address
 from keyhole.serve.shared.peer import is_own_user
 from keyhole.store.private_files import make_private_folder
@@ -113,11 +114,7 @@ def _read_line(connection: socket.socket) -> bytes:
 
 def describe_client() -> dict[str, Any]:
     """Return what `keyhole server status` shows of a client: its process, the relay's and the folder."""
-    try:
-        folder = os.getcwd()
-    except OSError:  # the folder was removed
-        folder = ""
-    return {"relay": os.getpid(), "process": os.getppid(), "folder": folder}
+    return {"relay": os.getpid(), "process": os.getppid(), "folder": working_folder()}
 
 
 def prepare_folder(folder: str) -> bool:

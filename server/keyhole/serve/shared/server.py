@@ -150,7 +150,13 @@ class SharedServer:
         self._changed.set()
         try:
             tenants = self.tenants
-            server = build_server(tenants.get_retrieval, tenants.start, tenants.warm, connection=f"client-{number}")
+            server = build_server(
+                tenants.get_retrieval,
+                tenants.start,
+                tenants.warm,
+                connection=f"client-{number}",
+                folder=str(client.get("folder", "")),
+            )
             lines, output = cast(Any, _Lines(reader)), cast(Any, _Output(writer))
             async with stdio_server(lines, output) as (read, write):
                 await server.run(StdioMessages(read, write), write, server.create_initialization_options())

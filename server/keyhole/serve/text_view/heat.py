@@ -11,6 +11,11 @@ CELLS: Final = 200
 LEVELS: Final = 9
 """Levels of heat above none, each a class of the style sheet."""
 
+MAX_TICKS: Final = 5
+"""Parts into which ticks divide an axis: on a phone, five numbers of seven digits fit beside each other."""
+CLEAR: Final = 0.15
+"""Part of the axis before its end that has no tick, because the length of the text stands there."""
+
 Weight = tuple[int, int, float]
 """A range of the text and its score."""
 
@@ -48,6 +53,13 @@ def heat(total: int, weights: Iterable[Weight], cells: int = CELLS) -> tuple[Cel
         else:
             joined.append(Cell(joined[-1].end if joined else 0, end, level))
     return tuple(joined)
+
+
+def axis_ticks(total: int) -> tuple[int, ...]:
+    """Return round offsets at equal distances along a text, from 0 on and clear of its end."""
+    steps = (digit * 10**power for power in range(len(str(total))) for digit in (1, 2, 5))
+    step = next((step for step in steps if total <= MAX_TICKS * step), max(total, 1))
+    return tuple(tick for tick in range(0, total, step) if not tick or total - tick >= CLEAR * total)
 
 
 def _level(score: float, most: float) -> int:

@@ -20,7 +20,7 @@ from keyhole.retrieval.answer_view import (
     measure_sections,
     rank_text,
 )
-from keyhole.serve.text_view.heat import Cell, heat
+from keyhole.serve.text_view.heat import Cell, axis_ticks, heat
 from keyhole.serve.text_view.marks import Segment, Span, choose_readable, divide, mark
 from keyhole.store.base import Store
 from keyhole.text.links import find_link_origin
@@ -103,6 +103,11 @@ class TextView:
     def shown(self) -> int:
         """Return the number of characters that the call showed."""
         return sum(segment.chars for segment in divide(0, self.total, self.spans) if segment.shown)
+
+    @property
+    def ticks(self) -> tuple[int, ...]:
+        """Return the offsets that an axis along the text names, besides its end."""
+        return axis_ticks(self.total)
 
     @property
     def is_output(self) -> bool:

@@ -34,10 +34,13 @@ from keyhole.store.calls.rows import (
 from keyhole.store.calls.search_terms import sql_conditions
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
-SESSIONS: Final = f"""{", ".join(SESSION_COLUMNS)}, coalesce((
+FOLDER: Final = """coalesce((
+    SELECT folder FROM calls INDEXED BY calls_by_session WHERE session = sessions.id ORDER BY started_at, id LIMIT 1
+), '')"""
+SESSIONS: Final = f"""{", ".join(SESSION_COLUMNS)}, {FOLDER}, coalesce((
     SELECT CASE WHEN query != '' THEN query ELSE target END FROM calls INDEXED BY calls_by_session
     WHERE session = sessions.id AND (query != '' OR target != '' AND tool != 'read_artifact')
-    ORDER BY started_at DESC, calls.id DESC LIMIT 1
+    ORDER BY started_at, calls.id LIMIT 1
 ), '')"""  # noqa: S608 - constants
 _CONTAINS: Final = "(SELECT instr({column}, ?) FROM searchable WHERE searchable.key = calls.key)"
 _READS: Final = "calls.key IN (SELECT key FROM texts WHERE text_id = ?)"

@@ -52,6 +52,7 @@ class CallSummary:
 
     id: str
     session: str
+    """The session. A new record has the caller's own name for it, or "": the log decides which session it joins."""
     client: str
     """The client's name and version, separated by a space; "" if it sent none."""
     origin: Origin
@@ -80,6 +81,10 @@ class CallSummary:
     relation: Relation = ""
     miss: Miss = ""
     """Why this call did not suffice. Set when a later call of the session shows it."""
+    folder: str = ""
+    """The client's working folder, or that of the command; "" if it is unknown."""
+    run: str = ""
+    """The session as the caller named it, "" for a command. Set by the log, which may join runs to one session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +120,10 @@ class SessionSummary:
     result_bytes: int
     read_chars: int
     shown_chars: int
+    folder: str = ""
+    """The folder of its first call."""
     about: str = ""
-    """The query, or else the target, of the latest call that has one. The id of a stored text is not a target here."""
+    """The query, or else the target, of the first call that has one. The id of a stored text is not a target here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +213,8 @@ def sum_session(calls: Sequence[CallSummary]) -> SessionSummary:
         result_bytes=sum(call.result_bytes for call in calls),
         read_chars=sum(call.read_chars for call in calls),
         shown_chars=sum(call.shown_chars for call in calls),
-        about=next((about for call in in_order[::-1] if (about := _about(call))), ""),
+        folder=in_order[0].folder,
+        about=next((about for call in in_order if (about := _about(call))), ""),
     )
 
 

@@ -12,8 +12,8 @@ from keyhole.store.calls.record import CallRecord, CallSummary, ReadText, Sessio
 
 CALL_COLUMNS: Final = tuple(field.name for field in fields(CallSummary))
 """The columns of a call, in the order of the fields of CallSummary."""
-SESSION_COLUMNS: Final = tuple(field.name for field in fields(SessionSummary) if field.name != "about")
-"""The columns of a session, in the order of the fields of SessionSummary. `about` is read from the session's calls."""
+SESSION_COLUMNS: Final = tuple(field.name for field in fields(SessionSummary) if field.name not in {"folder", "about"})
+"""The columns of a session, in the order of the fields of SessionSummary. The others are read from its calls."""
 COMPRESSION: Final = 1
 """The level of zlib. A result of 10,000 bytes takes 0.2 ms and shrinks to about a third; higher levels save little."""
 
@@ -35,7 +35,7 @@ def summary_of(row: Sequence[Any]) -> CallSummary:
 
 
 def session_of(row: Sequence[Any]) -> SessionSummary:
-    """Return the session of a row with the columns SESSION_COLUMNS, and what it is about."""
+    """Return the session of a row with the columns SESSION_COLUMNS, then its folder and what it is about."""
     return SessionSummary(*row)
 
 

@@ -36,10 +36,13 @@ TABLES: Final = {
     follows TEXT NOT NULL,
     relation TEXT NOT NULL,
     miss TEXT NOT NULL,
+    folder TEXT NOT NULL,
+    run TEXT NOT NULL,
     request TEXT NOT NULL
 )""",
     "calls_by_time": "CREATE INDEX calls_by_time ON calls (started_at, id)",
     "calls_by_session": "CREATE INDEX calls_by_session ON calls (session, started_at, id)",
+    "calls_by_run": "CREATE INDEX calls_by_run ON calls (run) WHERE run != ''",
     "calls_by_client": "CREATE INDEX calls_by_client ON calls (client, started_at, id)",
     "calls_by_tool": "CREATE INDEX calls_by_tool ON calls (tool, started_at, id)",
     "calls_by_outcome": "CREATE INDEX calls_by_outcome ON calls (outcome, started_at, id)",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.store.calls.queries import CALLS, texts_of_calls
-from keyhole.store.calls.record import CallRecord, sum_session
+from keyhole.store.calls.queries import CALLS, FOLDER, texts_of_calls
+from keyhole.store.calls.record import CallRecord, CallSummary, sum_session
 from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, Earlier, output_read_by, relate, request_of
 from keyhole.store.calls.rows import (
     CALL_COLUMNS,
@@ -19,6 +19,7 @@ from keyhole.store.calls.rows import (
     text_values,
     to_storable,
 )
+from keyhole.store.calls.runs import MAX_RECENT, PAUSE_SECONDS, KnownRuns, OpenSession, in_session
 from keyhole.store.calls.search_terms import site_of, sites_of, words_of
 
 DROPPED_AT_ONCE: Final = 200
@@ -52,6 +53,7 @@ def add(connection: sqlite3.Connection, record: CallRecord) -> None:
     """Add a call, unless it is known, and determine what it follows."""
     if connection.execute("SELECT 1 FROM calls WHERE id = ?", [to_storable(record.summary.id)]).fetchone():
         return
+    record = in_session(record, _find_runs(connection, record.summary))
     related = relate(record, _earlier(connection, record))
     call = related.record.summary
     key = connection.execute(_ADD_CALL, [*summary_values(call), request_of(record)]).lastrowid
@@ -74,6 +76,27 @@ def add(connection: sqlite3.Connection, record: CallRecord) -> None:
         connection.execute("UPDATE calls SET miss = ? WHERE id = ?", [related.miss, call.follows])
         connection.execute(_ADD_MISS, [call.follows])
     connection.execute("UPDATE state SET changes = changes + 1, calls = calls + 1")
+
+
+_SESSION_OF_RUN: Final = "SELECT session FROM calls WHERE run = ? AND run != '' LIMIT 1"
+_RECENT: Final = f"""SELECT id, client, {FOLDER}, first_at, last_at,
+    (SELECT group_concat(DISTINCT origin || ':' || run) FROM calls INDEXED BY calls_by_session
+    WHERE session = sessions.id)
+FROM sessions WHERE last_at >= ? ORDER BY last_at DESC, id DESC LIMIT ?"""  # noqa: S608 - constants
+
+
+def _find_runs(connection: sqlite3.Connection, call: CallSummary) -> KnownRuns:
+    """Return the sessions that a call may join."""
+    if row := connection.execute(_SESSION_OF_RUN, [to_storable(call.session)]).fetchone():
+        return KnownRuns(row[0])
+    if not call.folder:
+        return KnownRuns()
+    rows = connection.execute(_RECENT, [call.started_at - PAUSE_SECONDS, MAX_RECENT])
+    sessions = (
+        OpenSession(id, client, folder, first_at, last_at, frozenset(runs.split(",")))
+        for id, client, folder, first_at, last_at, runs in rows
+    )
+    return KnownRuns("", tuple(sessions))
 
 
 _OF_SESSION: Final = f"""SELECT {CALLS}, request, key FROM calls INDEXED BY calls_by_session WHERE session = ?

@@ -41,10 +41,14 @@ _READS: Final = """calls.key IN (
 )"""
 _CONTAINS: Final = "strpos({column}, %s) > 0"
 SESSIONS: Final = ", ".join(SESSION_COLUMNS)
+FOLDER: Final = """coalesce((
+    SELECT folder FROM keyhole.calls c WHERE c.tenant = s.tenant AND c.session = s.id
+    ORDER BY c.started_at, c.id LIMIT 1
+), '') AS folder"""
 _ABOUT: Final = """coalesce((
     SELECT CASE WHEN query <> '' THEN query ELSE target END FROM keyhole.calls c
     WHERE c.tenant = s.tenant AND c.session = s.id AND (query <> '' OR target <> '' AND tool <> 'read_artifact')
-    ORDER BY c.started_at DESC, c.id DESC LIMIT 1
+    ORDER BY c.started_at, c.id LIMIT 1
 ), '') AS about"""
 _TEXTS: Final = f"""
 SELECT call, {", ".join(TEXT_COLUMNS)} FROM keyhole.call_texts
@@ -59,7 +63,7 @@ def decode_call(row: Mapping[str, Any]) -> CallSummary:
 
 def decode_session(row: Mapping[str, Any]) -> SessionSummary:
     """Return the session of a row."""
-    return session_of([row[name] for name in (*SESSION_COLUMNS, "about")])
+    return session_of([row[name] for name in (*SESSION_COLUMNS, "folder", "about")])
 
 
 def find_call(connection: Connection, tenant: UUID, id: str) -> CallRecord | None:
@@ -109,7 +113,9 @@ def list_sessions(
     if after is not None:
         where, values = f"{where} AND (last_at, id) < (%s, %s)", [*values, after[0], to_storable(after[1])]
     order = "ORDER BY last_at DESC, id DESC"
-    sql = f"SELECT {SESSIONS}, {_ABOUT} FROM keyhole.call_sessions s WHERE tenant = %s{where} {order} LIMIT %s"
+    sql = (
+        f"SELECT {SESSIONS}, {FOLDER}, {_ABOUT} FROM keyhole.call_sessions s WHERE tenant = %s{where} {order} LIMIT %s"
+    )
     return tuple(map(decode_session, connection.execute(sql, [tenant, *values, limit])))
 
 

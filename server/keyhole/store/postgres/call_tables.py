@@ -20,12 +20,14 @@ CREATE TABLE keyhole.calls (
     started_at double precision NOT NULL, seconds double precision NOT NULL, outcome text COLLATE "C" NOT NULL,
     budget bigint NOT NULL, result_bytes bigint NOT NULL, tokens bigint NOT NULL, read_chars bigint NOT NULL,
     shown_chars bigint NOT NULL, follows text COLLATE "C" NOT NULL, relation text COLLATE "C" NOT NULL,
-    miss text COLLATE "C" NOT NULL, request text COLLATE "C" NOT NULL, size bigint NOT NULL,
+    miss text COLLATE "C" NOT NULL, folder text COLLATE "C" NOT NULL,
+    run text COLLATE "C" NOT NULL, request text COLLATE "C" NOT NULL, size bigint NOT NULL,
     sites text COLLATE "C" NOT NULL, words text COLLATE "C" NOT NULL, body bytea NOT NULL, UNIQUE (tenant, id)
 ) WITH (toast_tuple_target = 512);
 ALTER TABLE keyhole.calls ALTER body SET STORAGE EXTERNAL;
 CREATE INDEX calls_by_time ON keyhole.calls (tenant, started_at, id);
 CREATE INDEX calls_by_session ON keyhole.calls (tenant, session, started_at, id);
+CREATE INDEX calls_by_run ON keyhole.calls (tenant, run) WHERE run <> '';
 CREATE INDEX calls_by_client ON keyhole.calls (tenant, client, started_at, id);
 CREATE INDEX calls_by_tool ON keyhole.calls (tenant, tool, started_at, id);
 CREATE INDEX calls_by_outcome ON keyhole.calls (tenant, outcome, started_at, id);

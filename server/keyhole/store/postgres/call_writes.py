@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES, CallMatch, match_calls
-from keyhole.store.calls.record import CallRecord, sum_session
+from keyhole.store.calls.record import CallRecord, CallSummary, sum_session
 from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, Earlier, Related, output_read_by, relate, request_of
 from keyhole.store.calls.rows import (
     CALL_COLUMNS,
@@ -23,8 +23,9 @@ from keyhole.store.calls.rows import (
     text_values,
     to_storable,
 )
+from keyhole.store.calls.runs import MAX_RECENT, PAUSE_SECONDS, KnownRuns, OpenSession, in_session
 from keyhole.store.calls.search_terms import site_of, sites_of, words_of
-from keyhole.store.postgres.call_reads import CALLS, SESSIONS, decode_call, list_addresses, texts_of_calls
+from keyhole.store.postgres.call_reads import CALLS, FOLDER, SESSIONS, decode_call, list_addresses, texts_of_calls
 from keyhole.store.postgres.database import Connection
 from keyhole.store.postgres.marks import read_mark
 from keyhole.store.scope import Scope
@@ -60,6 +61,13 @@ ON CONFLICT (tenant, id) DO UPDATE SET
 _CREATE_LOG: Final = "INSERT INTO keyhole.call_logs (tenant, changes) VALUES (%s, %s) ON CONFLICT DO NOTHING"
 _CHANGE: Final = """
 UPDATE keyhole.call_logs SET changes = changes + 1, calls = calls + %s, bytes = bytes + %s WHERE tenant = %s
+"""
+_SESSION_OF_RUN: Final = "SELECT session FROM keyhole.calls WHERE tenant = %s AND run = %s AND run <> '' LIMIT 1"
+_RECENT: Final = f"""
+SELECT id, client, {FOLDER}, first_at, last_at, ARRAY(
+    SELECT DISTINCT origin || ':' || run FROM keyhole.calls c WHERE c.tenant = s.tenant AND c.session = s.id
+) AS runs
+FROM keyhole.call_sessions s WHERE tenant = %s AND last_at >= %s ORDER BY last_at DESC, id DESC LIMIT %s
 """
 _EARLIER: Final = f"""
 SELECT {CALLS}, request, key FROM keyhole.calls WHERE tenant = %s AND session = %s
@@ -117,6 +125,7 @@ def add_call(connection: Connection, tenant: UUID, record: CallRecord, now: floa
     id = to_storable(record.summary.id)
     if connection.execute("SELECT FROM keyhole.calls WHERE tenant = %s AND id = %s", [tenant, id]).rowcount:
         return
+    record = in_session(record, _find_runs(connection, tenant, record.summary))
     related = relate(record, _find_earlier(connection, tenant, record))
     size = _insert(connection, tenant, related.record)
     _add_to_session(connection, tenant, related)
@@ -153,6 +162,16 @@ def _add_to_session(connection: Connection, tenant: UUID, related: Related) -> N
         sql = "UPDATE keyhole.calls SET miss = %s WHERE tenant = %s AND id = %s"
         connection.execute(sql, [related.miss, tenant, follows])
         connection.execute(_ADD_MISS, [tenant, tenant, follows])
+
+
+def _find_runs(connection: Connection, tenant: UUID, call: CallSummary) -> KnownRuns:
+    """Return the sessions that a call may join."""
+    if row := connection.execute(_SESSION_OF_RUN, [tenant, to_storable(call.session)]).fetchone():
+        return KnownRuns(row["session"])
+    if not call.folder:
+        return KnownRuns()
+    rows = connection.execute(_RECENT, [tenant, call.started_at - PAUSE_SECONDS, MAX_RECENT])
+    return KnownRuns("", tuple(OpenSession(**{**row, "runs": frozenset(row["runs"])}) for row in rows))
 
 
 def _find_earlier(connection: Connection, tenant: UUID, record: CallRecord) -> list[Earlier]:

@@ -21,7 +21,7 @@ SETUP_SECONDS: Final = 60.0
 """Time limit of creating the tables. Servers that start meanwhile wait for its end."""
 SETUP_LOCK: Final = 0x6B657968_6F6C6501
 """Number of the advisory lock for creating the tables: "keyhole" and a one."""
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 """The version of the tables. Those before it were in no release."""
 
 _GUARDED_TABLES: Final = (

@@ -47,10 +47,8 @@ def test_a_page_that_an_agent_read_is_shown_as_text_and_adds_no_element(browser:
         open_hostile_call(window)
         result = window.page.locator("pre.result").text_content() or ""
         assert '<script>fetch("/leak/script")' in result and 'onerror="alert(2)"' in result
-        assert (
-            window.page.locator("main :is(script, img, iframe, style, link, meta, base, button[autofocus])").count()
-            == 0
-        )
+        added = "main :is(script, img, iframe:not([sandbox='']), style, link, meta, base, button[autofocus])"
+        assert window.page.locator(added).count() == 0
         window.page.get_by_role("link", name="Open the text").first.click()
         window.page.get_by_text("The same part as rendered Markdown").click()
         frame = window.page.frame_locator("iframe")
@@ -83,6 +81,7 @@ def test_the_pages_work_without_scripts(browser: Browser, looked: Looked) -> Non
         page.get_by_role("button", name="Filter").click()
         page.get_by_role("link", name=re.compile("checkpoint starvation")).first.click()
         expect(page.locator("pre.result")).to_contain_text("checkpoint")
+        page.get_by_text("The stored text, with what was left out folded").first.click()
         gap = page.locator("details.gap").first
         gap.locator("summary").click()
         expect(gap.locator("pre")).to_be_visible()
