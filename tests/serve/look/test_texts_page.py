@@ -33,6 +33,19 @@ def test_the_newest_texts_come_first_with_their_address_and_size() -> None:
     assert "1,234" in text
 
 
+def test_the_texts_of_one_address_or_command_are_one_row_with_the_newest_first() -> None:
+    look = empty_look()
+    older, newer = (store(look, number, url="https://site.example/") for number in (1, 2))
+    diffs = [store(look, number, url="output:diff") for number in (3, 4)]
+    for id in diffs:
+        look.store.put(replace(look.store.get(id), title="git diff"), "a text.")
+    html = page_client(look).get("/texts").text
+    assert html.count('data-label="Fetched"') == 2
+    assert "1 more of this command" in html and "1 more of this address" in html
+    places = [html.index(f'href="/texts/{id}"') for id in (diffs[1], diffs[0], newer, older)]
+    assert places == sorted(places)
+
+
 def test_the_list_continues_on_the_next_page_without_loss_or_repetition() -> None:
     look = empty_look()
     count = PER_PAGE + 10  # the store in memory keeps 64

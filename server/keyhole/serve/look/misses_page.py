@@ -17,7 +17,7 @@ from keyhole.store.calls.base import list_following
 from keyhole.store.calls.record import CallFilters, CallSummary, Miss
 from keyhole.store.calls.search_terms import site_of
 
-PER_PAGE: Final = 50
+PER_PAGE: Final = 30
 """Misses on one page."""
 ADVICE: Final[Mapping[Miss, str]] = MappingProxyType(
     {

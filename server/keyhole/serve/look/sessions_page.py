@@ -17,9 +17,9 @@ from keyhole.serve.look.page import Look, look_of, page
 from keyhole.store.calls.base import find_session
 from keyhole.store.calls.record import NO_CALL_FILTERS
 
-SESSIONS: Final = 50
-"""Sessions on one page: a screen or two."""
-CALLS: Final = 100
+SESSIONS: Final = 30
+"""Sessions on one page: a screen or two, and some eight screens of a phone."""
+CALLS: Final = 50
 """Calls on one page of a session."""
 FOUND_CALLS: Final = 20
 """Calls that the list of sessions shows when it is filtered."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,7 @@ from keyhole.store.base import Store
 from keyhole.store.filters import ArtifactKind, Filters, matches_address
 from keyhole.text.output_facts import EXIT_STATUS, is_output, kind_name
 
-PER_PAGE: Final = 50
+PER_PAGE: Final = 30
 """Texts on one page of the list."""
 BATCH: Final = 500
 """Texts that a filtered list reads at once."""
@@ -46,10 +46,19 @@ class TextRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TextGroup:
+    """The texts of one address or command on a page of the list."""
+
+    row: TextRow
+    """The first one, which is the newest in a list by time."""
+    others: tuple[TextRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TextsView:
     """One page of the list."""
 
-    rows: tuple[TextRow, ...]
+    groups: tuple[TextGroup, ...]
     fields: Mapping[str, str]
     """The words, site and kind of the request as fields of an address, without empty ones."""
     older: str = ""
@@ -74,6 +83,19 @@ def found_row(artifact: Artifact) -> TextRow:
     """Return the row of an artifact that a search found."""
     source = _source(artifact.url, dict(artifact.notes))
     return TextRow(artifact.id, artifact.title, source, len(artifact.text), artifact.fetched_at)
+
+
+def group_rows(rows: Iterable[tuple[Hashable, TextRow]]) -> tuple[TextGroup, ...]:
+    """Return groups in the order of their first rows. `rows`: each with what the rows of its group share."""
+    groups: dict[Hashable, list[TextRow]] = {}
+    for shared, row in rows:
+        groups.setdefault(shared, []).append(row)
+    return tuple(TextGroup(first, tuple(others)) for first, *others in groups.values())
+
+
+def _shared(url: str, title: str) -> Hashable:
+    """Return what the texts of a group share: the address of a page, or the kind and the command of an output."""
+    return (url, title) if is_output(url) else url
 
 
 def _source(url: str, notes: dict[str, str]) -> str:
@@ -110,9 +132,11 @@ def read_view(look: Look, query: Mapping[str, str]) -> TextsView:
     kind = next((each for each in KINDS if each == given["kind"]), None)
     filters = Filters(sites=(given["site"],) if given["site"] else (), kind=kind)
     if stems := tuple(dict.fromkeys(query_words(given["words"]))):
-        return TextsView(tuple(map(found_row, look.store.search(stems, FOUND, filters))), fields)
+        texts = look.store.search(stems, FOUND, filters)
+        return TextsView(group_rows((_shared(each.url, each.title), found_row(each)) for each in texts), fields)
     rows, after = list_texts(look.store, filters, read_place(query.get("after", "")))
-    return TextsView(tuple(row_of(row, look.ttl) for row in rows), fields, write_place(after) if after else "")
+    groups = group_rows((_shared(each.url, each.title), row_of(each, look.ttl)) for each in rows)
+    return TextsView(groups, fields, write_place(after) if after else "")
 
 
 def show_texts(request: Request) -> Response:
