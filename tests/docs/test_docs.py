@@ -18,6 +18,7 @@ import picture
 import pytest
 from mcp import Client, StdioServerParameters
 
+from keyhole.cli.install.clients import CLIENTS
 from keyhole.config.config import SETTINGS
 from keyhole.errors import RULES
 from tests.support.documentation import DOCS, PAGES, README, ROOT
@@ -124,3 +125,11 @@ def test_every_linked_file_exists(path: Path) -> None:
     words = re.sub(r"(?ms)^```.*?^```|`[^`\n]*`", "", path.read_text(encoding="utf-8"))  # links in code are results
     for link in re.findall(r"\]\(((?!https?:|#)[\w./-]+)[)#]", words):
         assert (path.parent / link).exists(), link
+
+
+def test_each_client_has_a_page_with_its_server_its_hook_and_its_limits() -> None:
+    pages = {path.stem: path.read_text("utf-8") for path in (ROOT / "docs" / "clients").glob("*.md")}
+    assert set(pages) == {name.removesuffix("-insiders") for name in CLIENTS}
+    for name, text in pages.items():
+        assert f"`keyhole install {name}" in text
+        assert all(f"| {fact} | " in text for fact in ("server", "hook", "result limit", "call timeout")), name

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from benchmarks.outputs.corpus import Output, load_outputs
@@ -139,6 +139,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "clients": reference.clients,
     "registrations": reference.registrations,
     "hook-files": reference.hook_files,
+    **{f"client {path.stem}": partial(reference.client_facts, path.stem) for path in (DOCS / "clients").glob("*.md")},
     **{f"worked {name}": lambda name=name: worked_calls()[name] for name in ("fetch", "read", "query", "find", "gone")},  # type: ignore[misc]
     "worked output": worked_output,
     "output picture": lambda: output_picture("shots"),

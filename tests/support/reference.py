@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -227,10 +227,77 @@ def hook_files() -> str:
     return "\n".join(rows)
 
 
+LIMIT_NAMES: Final = {
+    "claude-desktop": "claude-ai",
+    "claude-code": "claude-code",
+    "codex": "codex-mcp-client",
+    "vscode": "visual studio code",
+    "gemini": "gemini-cli-mcp-client",
+    "copilot": "copilot-cli",
+    "opencode": "opencode",
+}
+"""The names by which clients of `keyhole install` introduce themselves, of those whose limits are known."""
+
+
+def client_facts(name: str) -> str:
+    """Return a table of what Keyhole knows of a client: its files, its limits and its documentation."""
+    client, machine = CLIENTS[name], Machine("linux", Path("~"), Path(), {})
+    hooks = HOOK_CLIENTS.get(name)
+    limits = [each for each in CLIENT_LIMITS if each.name == LIMIT_NAMES.get(name)]
+    documentation = [f"[server]({client.source})", *([f"[hooks]({hooks.client.source})"] if hooks else [])]
+    facts = {
+        "server": _files(client, machine),
+        "a server over HTTP": "yes" if client.shape.url else "no",
+        "hook": _files(hooks.client, machine) if hooks else "none",
+        "result limit": "<br>".join(map(_limit_of, limits)) or "not known",
+        "default size": "<br>".join(map(_default_of, limits)) or f"{Config().max_chars:,} bytes",
+        "call timeout": "<br>".join(dict.fromkeys(f"{each.timeout:g} s" for each in limits if each.timeout))
+        or "not known",
+        "after a change": client.next_step,
+        "its documentation": ", ".join(documentation),
+    }
+    return "\n".join(
+        [f"| | {client.title} |", "| --- | --- |", *(f"| {fact} | {value} |" for fact, value in facts.items())]
+    )
+
+
+def _files(client: McpClient, machine: Machine) -> str:
+    user = f"`{client.user_paths(machine)[0].as_posix()}`"
+    return f"{user}; of a project `{client.project}`" if client.project else user
+
+
+def _limit_of(client: ClientLimits) -> str:
+    """Return the limits of a row, with the version from which they apply."""
+    caps = {"bytes": client.max_bytes, "characters": client.max_chars, "tokens": client.max_tokens}
+    limit = ", ".join(f"{maximum:,} {unit}" for unit, maximum in caps.items() if maximum)
+    return f"{limit}{_since(client)}"
+
+
+def _default_of(client: ClientLimits) -> str:
+    since = ".".join(map(str, client.since))
+    return f"{client_budget(Config(), limits_of(client.name, since)).size:,} bytes{_since(client)}"
+
+
+def _timeouts_of(limits: Sequence[ClientLimits]) -> str:
+    timeouts = {f"{each.timeout:g} s" if each.timeout else "not known" for each in limits}
+    if len(timeouts) == 1:
+        return timeouts.pop()
+    return "<br>".join(f"{each.timeout:g} s{_since(each)}" for each in limits if each.timeout) or "not known"
+
+
+def _since(client: ClientLimits) -> str:
+    """Return the versions to which a row applies, "" for all."""
+    versions = [each.since for each in CLIENT_LIMITS if each.name == client.name]
+    if len(versions) == 1:
+        return ""
+    return f" from {'.'.join(map(str, client.since))}" if client.since else " in older versions"
+
+
 def _registration_row(client: McpClient) -> str:
     machine = Machine("linux", Path("~"), Path(), {})
     project = f"`{client.project}`" if client.project else ""
     path = f"`{client.user_paths(machine)[0].as_posix()}`"
     accepts_url = "yes" if client.shape.url else "no"
-    cells = (f"`{client.name}`", path, project, accepts_url, f"[{client.title}]({client.source})")
+    page = f"[`{client.name}`](clients/{client.name.removesuffix('-insiders')}.md)"
+    cells = (page, path, project, accepts_url, f"[{client.title}]({client.source})")
     return f"| {' | '.join(cells)} |"

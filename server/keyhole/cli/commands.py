@@ -98,7 +98,7 @@ def _add_search(commands: Any) -> None:
     search = add_command(
         commands, "search", "print what search returns to an agent",
         "keyhole search 'how is a deadlock resolved' --also 'postgres deadlock_timeout' --site postgresql.org",
-        "keyhole search 'deadlock timeout' --scope stored --explain",
+        "keyhole search 'checkpoint starvation' --scope stored --explain",
     )  # fmt: skip
     search.add_argument("query", metavar="QUERY", help="the question, in a few words")
     search.add_argument(
@@ -194,7 +194,7 @@ def _add_select(commands: Any) -> None:
 def _add_tokens(commands: Any) -> None:
     tokens = add_command(
         commands, "tokens", "manage the HTTP server's bearer tokens: new TENANT, list, revoke ID",
-        "keyhole tokens new alice --days 90", "keyhole tokens list",
+        "keyhole tokens new alice --days 90 --file tokens.json", "keyhole tokens list --file tokens.json",
     )  # fmt: skip
     tokens.add_argument(
         "action", choices=("new", "list", "revoke"), help="a new token is printed once and stored as a hash"

@@ -40,27 +40,42 @@ def add_artifacts(commands: Any) -> None:
     common.add_argument("--json", action="store_true", help="print JSON, for programs")
     common.add_argument("--tenant", metavar="NAME", help="tenant of a hosted server; by default the local user")
 
-    def add_action(name: str, help: str) -> argparse.ArgumentParser:
+    def add_action(name: str, help: str, *examples: str) -> argparse.ArgumentParser:
+        description = f"{help[:1].upper()}{help[1:]}."
         parser: argparse.ArgumentParser = actions.add_parser(
-            name, help=help, description=f"{help[:1].upper()}{help[1:]}.", parents=[common]
+            name, help=help, description=description, parents=[common], examples=examples
         )
         return parser
 
     _add_read_actions(add_action)
     _add_remove_actions(add_action)
-    add_action("stats", "show the number and size of the stored pages")
-    export = add_action("export", "write artifacts to a file that another installation can import")
+    add_action("stats", "show the number and size of the stored pages", "keyhole artifacts stats")
+    export = add_action(
+        "export",
+        "write artifacts to a file that another installation can import",
+        "keyhole artifacts export texts.jsonl.gz",
+    )
     export.add_argument("ids", nargs="*", metavar="ID", help="ids of the artifacts to export, by default all")
     export.add_argument("file", metavar="FILE", help="compressed if it ends with .zst or .gz; - for standard output")
-    importing = add_action("import", "add the artifacts of an exported file to the store")
+    importing = add_action(
+        "import", "add the artifacts of an exported file to the store", "keyhole artifacts import texts.jsonl.gz"
+    )
     importing.add_argument("file", metavar="FILE", help="may be compressed with zstd or gzip; - for standard input")
-    add_action("verify", "check every text and set damaged ones aside; exit with 1 if any is damaged")
+    add_action(
+        "verify",
+        "check every text and set damaged ones aside; exit with 1 if any is damaged",
+        "keyhole artifacts verify",
+    )
 
 
 def _add_read_actions(add_action: Any) -> None:
     site_help = "only pages of this host and its subdomains; may be repeated"
     kind_help = "only pages, or only outputs of commands, files and other tools"
-    listing = add_action("list", "list the stored pages and outputs, the newest first")
+    listing = add_action(
+        "list",
+        "list the stored pages and outputs, the newest first",
+        "keyhole artifacts list --site postgresql.org --sort size",
+    )
     listing.add_argument("--limit", type=_count, default=50, help="rows, default 50")
     listing.add_argument("--only", choices=KINDS, help=kind_help)
     listing.add_argument("--site", action="append", default=[], help=site_help)
@@ -69,7 +84,7 @@ def _add_read_actions(add_action: Any) -> None:
         help=f"order, default {SORTS[0]}; times and sizes in descending order",
     )  # fmt: skip
 
-    show = add_action("show", "print the text or the metadata of an artifact")
+    show = add_action("show", "print the text or the metadata of an artifact", "keyhole artifacts show ID > page.md")
     show.add_argument("id", metavar="ID", help="id of the artifact")
     show.add_argument(
         "--meta", action="store_true", help="title, addresses or command, dates and size instead of the text"
@@ -77,7 +92,11 @@ def _add_read_actions(add_action: Any) -> None:
     show.add_argument("--offset", type=_offset, default=0, help="first character, counted from 0")
     show.add_argument("--limit", type=_count, help="characters, by default all")
 
-    search = add_action("search", "find the artifacts that answer a question, best first, each with its best line")
+    search = add_action(
+        "search",
+        "find the artifacts that answer a question, best first, each with its best line",
+        "keyhole artifacts search 'vacuum threshold'",
+    )
     search.add_argument("words", nargs="+", metavar="WORD", help="words of the question")
     search.add_argument("--limit", type=_count, default=10, help="artifacts, default 10")
     search.add_argument("--only", choices=KINDS, help=kind_help)
@@ -85,11 +104,15 @@ def _add_read_actions(add_action: Any) -> None:
 
 
 def _add_remove_actions(add_action: Any) -> None:
-    pin = add_action("pin", "keep artifacts from expiry and eviction")
+    pin = add_action("pin", "keep artifacts from expiry and eviction", "keyhole artifacts pin ID")
     pin.add_argument("ids", nargs="+", metavar="ID", help="ids of the artifacts to pin")
-    unpin = add_action("unpin", "let pinned artifacts expire again")
+    unpin = add_action("unpin", "let pinned artifacts expire again", "keyhole artifacts unpin ID")
     unpin.add_argument("ids", nargs="+", metavar="ID", help="ids of the artifacts to unpin")
-    remove = add_action("rm", "delete artifacts; `keyhole forget` deletes their calls and other traces too")
+    remove = add_action(
+        "rm",
+        "delete artifacts; `keyhole forget` deletes their calls and other traces too",
+        "keyhole artifacts rm --older-than 30d",
+    )
     remove.add_argument("ids", nargs="*", metavar="ID", help="ids of the artifacts to delete")
     remove.add_argument("--all", action="store_true", help="delete every artifact; needs --yes")
     remove.add_argument("--yes", action="store_true", help="confirm --all")
@@ -99,7 +122,11 @@ def _add_remove_actions(add_action: Any) -> None:
         metavar="AGE",
         help="delete artifacts that were not read for 90m, 12h, 30d or 8w; pinned ones stay",
     )
-    add_action("gc", "delete expired artifacts, and the least recently read beyond the store's size limit")
+    add_action(
+        "gc",
+        "delete expired artifacts, and the least recently read beyond the store's size limit",
+        "keyhole artifacts gc",
+    )
 
 
 def _count(text: str) -> int:
