@@ -22,6 +22,8 @@ PAGES_OUTSIDE_DOCS: Final = {
 """Files outside docs/ that are pages of the site, with their names in the site."""
 
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(((?!https?:|mailto:|#)[^()\s#]+)(#[^()\s]*)?\)")
+_SOURCE: Final = re.compile(r'(srcset=")docs/')
+"""The other picture of an element `picture`, in a file at the top of the repository."""
 _FENCED: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 
 
@@ -41,7 +43,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         sys.path.pop(0)
     names = {name: source for source, name in PAGES_OUTSIDE_DOCS.items()}
     source = names.get(page.file.src_uri, f"docs/{page.file.src_uri}")
-    return rewrite_links(render_blocks(markdown), source, page.file.src_uri)
+    return _SOURCE.sub(r"\1", rewrite_links(render_blocks(markdown), source, page.file.src_uri))
 
 
 def rewrite_links(markdown: str, source: str, name: str) -> str:

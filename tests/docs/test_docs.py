@@ -68,8 +68,11 @@ def test_the_figures_of_the_readme_are_printed_by_the_benchmarks_that_it_names()
 @pytest.mark.parametrize("number", range(2))
 def test_a_picture_of_the_readme_shows_the_current_result(number: int) -> None:
     about, name = re.findall(r"!\[(.*?)\]\(docs/shots/(.*?)\)", TEXT)[number]
+    narrow = name.replace(".svg", "-narrow.svg")
+    assert f'<source media="(max-width: 600px)" srcset="docs/shots/{narrow}">' in TEXT
     drawn = picture.PICTURES[name]()
-    assert (picture.SHOTS / name).read_text("utf-8") == drawn, "run: python docs/make/picture.py"
+    for file, svg in ((name, drawn), (narrow, picture.PICTURES[narrow]())):
+        assert (picture.SHOTS / file).read_text("utf-8") == svg, "run: python docs/make/picture.py"
     shown = re.findall(r"[\d,]{3,}(?= characters)|(?<=the )[\d,]{3,}", about)
     assert all(figure in drawn for figure in shown) and len(shown) == 2
 

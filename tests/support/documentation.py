@@ -74,11 +74,12 @@ def worked_output() -> str:
 
 
 def output_picture(folder: str) -> str:
-    """Return a link to the picture of an output, which docs/make/picture.py draws."""
+    """Return the picture of an output, which docs/make/picture.py draws, and the one for a phone."""
     output, bounded = bounded_example()
     shown = bounded.total - sum(end - start for start, end in bounded.omitted)
     about = f"A test run of {len(output.text):,} characters goes in; the {shown:,} that every reader looks for come out"
-    return f"![{about}]({folder}/output.svg)"
+    narrow = f'<source media="(max-width: 600px)" srcset="{folder}/output-narrow.svg">'
+    return f"<picture>{narrow}![{about}]({folder}/output.svg)</picture>"
 
 
 @cache
