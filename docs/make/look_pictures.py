@@ -119,6 +119,8 @@ SESSIONS: Final[tuple[tuple[str, tuple[Step, ...]], ...]] = (
     ),
 )
 """Clients and their calls, the oldest first."""
+PROJECTS: Final = {"docs-agent": "handbook", "research-agent": "ledger", "review-agent": "billing", "keyhole": "toolz"}
+"""The folder in which each client works."""
 PICTURES: Final = {
     "sessions": ("/", 680),
     "call": ("/?words=autovacuum", 1_100),
@@ -194,7 +196,9 @@ def spread_times(home: Path) -> None:
         start = now - 200 if days == 0 else now - 86_400 * (days - 1 + TIMES_OF_DAY[days % len(TIMES_OF_DAY)])
         log.remove_session(session.id)
         for number, record in enumerate(reversed(records[session.id])):
-            summary = replace(record.summary, started_at=start + 37 * number, follows="", relation="", miss="")
+            client = record.summary.client.split()[0]
+            at, folder = start + 37 * number, f"/home/dev/{PROJECTS.get(client, client)}"
+            summary = replace(record.summary, started_at=at, folder=folder, follows="", relation="", miss="")
             log.add(replace(record, summary=summary))
     stores.close()
 

@@ -43,7 +43,7 @@ class Config:
     max_chars: int = setting(
         9_000,
         "bytes of the result",
-        "default size limit of a result; some clients cut results at 10,000 bytes",
+        "default size limit of a result; clients whose limits are known have their own default",
         between(MIN_BUDGET, MAX_BUDGET, int),
     )
     max_tokens: int | None = setting(
