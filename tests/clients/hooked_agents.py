@@ -154,12 +154,12 @@ HOOKED_AGENTS: Final = (
 
 def run_turn(
     hooked: HookedAgent, programs: Path, script: Sequence[Step], change: Callable[[Path], None] | None = None,
-    *, options: Sequence[str] = (), trusts: bool = True,
+    *, options: Sequence[str] = (), trusts: bool = True, after: Callable[[Path], None] | None = None,
 ) -> list[str]:  # fmt: skip
     """Install the hook, run a turn whose model follows the script, and return the results that the model received.
 
     `change` edits the file with the hook after it was installed; `options`: of `keyhole install`; `trusts`: the user
-    trusts Codex's hooks.
+    trusts Codex's hooks. `after` gets Keyhole's home folder when the turn has ended.
     """
     with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as folder, open_setup(Path(folder)) as setup:
         with serve_model(script) as model:
@@ -180,6 +180,8 @@ def run_turn(
             if hooked.name == "codex" and trusts:
                 _trust(programs, env, agent_setup.work)
             done = run_program([str(programs / words[0]), *words[1:]], env, agent_setup.work, PATIENCE)
+            if after:
+                after(Path(setup.settings["KEYHOLE_HOME"]))
         assert done.returncode == 0, f"exit {done.returncode}: {done.stdout[-300:]} {done.stderr[-500:]}"
         assert len(model.shown) == len(script), f"{len(model.shown)} of {len(script)} results: {model.shown}"
         return model.shown

@@ -9,6 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from keyhole.cli.build import open_stores
+from keyhole.config.parse import parse_config
+from keyhole.store.base import LOCAL
+from keyhole.store.calls.record import CallFilters
+
 from . import flood_server
 from .fake_model import Step
 from .hooked_agents import EDITED_FILE, EDITED_ROW, ROW, HookedAgent, run_turn, use_program
@@ -65,7 +70,9 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
         *hooked.edit_calls,
         hooked.run(f"grep -o '{EDITED_ROW}' {EDITED_FILE} || true"),
     ]
-    shown = steps.run(f"{where}: a turn with the hook", lambda: run_turn(hooked, programs, script))
+    sessions: list[frozenset[str]] = []
+    look = partial(_list_sessions, sessions)
+    shown = steps.run(f"{where}: a turn with the hook", lambda: run_turn(hooked, programs, script, after=look))
     if shown is not None:
         large, rest, small, failing, failing_large, flood, *files, edited = shown
         checks: dict[str, Callable[[], None]] = {
@@ -74,6 +81,7 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
             "a small result stays as it is": partial(_check_small, small),
             "a failing command keeps its exit status": partial(_check_status, hooked, failing, failing_large),
             "200 KB of another MCP server are bounded": partial(_check_bounded, flood, flood_server.IMPORTANT),
+            "the calls of the server and of the hook are one session": partial(_check_sessions, sessions),
         }
         if hooked.file_calls:
             found = files[: len(hooked.file_calls)]
@@ -115,6 +123,21 @@ def _check_edited(read: str, edited: str) -> None:
 def _check_rest(large: str, rest: str) -> None:
     new = LINES.intersection(body(Reply(rest, {}, False)).splitlines()).difference(large.splitlines())
     assert len(new) >= 5, f"{len(new)} new lines: {rest[:500]}"
+
+
+def _list_sessions(sessions: list[frozenset[str]], home: Path) -> None:
+    """Add the origins of the calls of each session in a log."""
+    stores = open_stores(parse_config({"KEYHOLE_HOME": str(home)}))
+    try:
+        log = stores.calls_for(LOCAL)
+        filters = (CallFilters(session=session.id) for session in log.sessions(9))
+        sessions += [frozenset(call.origin for call in log.calls(99, each)) for each in filters]
+    finally:
+        stores.close()
+
+
+def _check_sessions(sessions: Sequence[frozenset[str]]) -> None:
+    assert list(map(set, sessions)) == [{"hook", "tool"}], sessions
 
 
 def _check_small(text: str) -> None:
