@@ -1,12 +1,12 @@
 # `make demo` shows what Keyhole does, `make test` runs all checks, `make docs` builds the site. `make sdks` tests
-# conversations with the SDKs of providers and frameworks, `make nightly` many more of them. Each installs its requirements.
+# conversations with the SDKs of providers and frameworks, `make nightly` many more of them, `make release-check` a release. Each installs its requirements.
 PYTHON ?= python3
 BIN := .venv/bin
 SDKS := PYTHONPATH=server:. .venv-sdks/bin/python
 # Random conversations of `make sdks`, in each format.
 FUZZ ?= 250
 
-.PHONY: demo test docs sdks nightly lock clean
+.PHONY: demo test docs sdks nightly release-check lock clean
 
 demo: .venv/installed
 	@$(BIN)/keyhole demo
@@ -31,6 +31,10 @@ nightly: .venv/installed
 	$(MAKE) sdks FUZZ=5000
 	$(BIN)/pytest tests/passages/test_select_properties.py tests/retrieval --hypothesis-profile thorough -n 2
 	$(BIN)/python -m benchmarks.extraction.mutations.pdf --count 2000
+
+# Everything of a release but the uploads. OWNER and CONTACT take the places of what the tree does not have yet.
+release-check: .venv/installed
+	@OWNER="$(OWNER)" CONTACT="$(CONTACT)" TAG="$(TAG)" $(BIN)/python packaging/release_check.py
 
 # Runs again only when requirements.txt or pyproject.toml change. requirements.txt has hashes, so versions are exact.
 .venv/installed: requirements.txt pyproject.toml

@@ -1,7 +1,7 @@
-"""Generate the files that describe Keyhole to catalogues: `python packaging/listings.py` writes both.
+"""Describe Keyhole to catalogues: the entry in the MCP registry, and the manifest of the bundle for desktop clients.
 
-`server.json` is the entry in the MCP registry, `packaging/mcpb/manifest.json` the manifest of the bundle for desktop
-clients. A test checks that the files are up to date.
+`python packaging/listings.py` writes the manifest, `packaging/mcpb/manifest.json`; a test checks that it is up to date.
+The entry names the owner, so packaging/publish.py writes it for a release.
 """
 
 from __future__ import annotations
@@ -20,11 +20,6 @@ from keyhole.config.config import SETTINGS  # noqa: E402
 from keyhole.config.setting import Setting  # noqa: E402
 from keyhole.serve.tools import tool_list  # noqa: E402
 
-OWNER: Final = "OWNER"
-"""Placeholder for the account that will own the public repository. Only that account may publish under NAME in the
-registry. docs/packaging.md lists the files with this placeholder; tests/packaging/test_packaging.py checks the list."""
-
-NAME: Final = f"io.github.{OWNER}/keyhole-reader"
 DISTRIBUTION: Final = "keyhole-reader"
 TITLE: Final = "Keyhole"
 DESCRIPTION: Final = "Bounded web retrieval: the passages that answer, the full text kept, the exact next call."
@@ -55,8 +50,8 @@ among them, because a budget that is set overrides the budget that fits the clie
 FORMATS: Final = {"path": "filepath"}
 
 
-def registry() -> dict[str, Any]:
-    """Return the entry in the MCP registry."""
+def registry(name: str) -> dict[str, Any]:
+    """Return the entry in the MCP registry. `name`: the name of the server, such as io.github.ACCOUNT/PACKAGE."""
     package = {
         "registryType": "pypi",
         "registryBaseUrl": "https://pypi.org",
@@ -68,7 +63,7 @@ def registry() -> dict[str, Any]:
     }
     return {
         "$schema": SCHEMA,
-        "name": NAME,
+        "name": name,
         "title": TITLE,
         "description": DESCRIPTION,
         "version": __version__,
@@ -126,7 +121,7 @@ def _sentence(setting: Setting) -> str:
     return setting.description[0].upper() + setting.description[1:]
 
 
-FILES: Final = {ROOT / "server.json": registry, ROOT / "packaging" / "mcpb" / "manifest.json": manifest}
+FILES: Final = {ROOT / "packaging" / "mcpb" / "manifest.json": manifest}
 
 
 def to_json(facts: dict[str, Any]) -> str:

@@ -28,8 +28,6 @@ from keyhole.serve.tools import tool_list
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 SECRETS = {setting.variable for setting in SETTINGS if setting.secret}
-FILES_WITH_OWNER = {"server.json", "docs/packaging.md", "packaging/listings.py", "tests/packaging/test_packaging.py"}
-"""The files that contain the owner of the public repository or its placeholder. This file only searches for it."""
 
 
 def build(source: Path, out: Path, target: str, seed: str = "0") -> Path:
@@ -125,7 +123,7 @@ def test_a_listing_is_up_to_date(path: Path) -> None:
 
 
 def test_the_registry_entry_is_valid() -> None:
-    entry = listings.registry()
+    entry = listings.registry("io.github.someone/keyhole-reader")
     assert len(entry["description"]) <= 100
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
     (package,) = entry["packages"]
@@ -134,22 +132,6 @@ def test_the_registry_entry_is_valid() -> None:
     listed = {variable["name"]: variable for variable in package["environmentVariables"]}
     assert {name for name, variable in listed.items() if variable.get("isSecret")} == SECRETS & set(listed)
     assert len(SECRETS & set(listed)) == 5
-
-
-def test_the_readme_names_the_registry_entry_as_soon_as_there_is_an_owner() -> None:
-    named = re.findall(r"<!-- mcp-name: (\S+) -->", (ROOT / "README.md").read_text("utf-8"))
-    assert named == ([] if listings.OWNER == "OWNER" else [listings.NAME])
-
-
-def test_only_known_files_name_the_owner() -> None:
-    folders = [ROOT / name for name in ("server", "docs", "deploy", "packaging", "benchmarks", "tests")]
-    texts = [
-        path for folder in folders for path in folder.rglob("*") if path.suffix in {".md", ".json", ".toml", ".py"}
-    ]
-    naming = [
-        path for path in (*ROOT.glob("*.*"), *texts) if path.is_file() and "io.github." in path.read_text("utf-8")
-    ]
-    assert {path.relative_to(ROOT).as_posix() for path in naming} == FILES_WITH_OWNER
 
 
 def test_the_bundle_asks_for_existing_settings_and_hides_secrets() -> None:

@@ -130,6 +130,7 @@ def test_after_a_stop_the_next_call_starts_a_server(home: Path) -> None:
         assert keyhole(settings, "server", "stop") == f"stopped the server of process {server['process']}\n"
         wait_for(lambda: not servers_of(home))
         client.call("read_artifact", **UNKNOWN)
+        wait_for(lambda: [each for each in servers_of(home) if each["process"] != server["process"]])
         (new,) = servers_of(home)
         assert f"{new['process']}  " in keyhole(settings, "server", "status")
 

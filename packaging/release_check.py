@@ -1,0 +1,177 @@
+"""Check a release, all but the uploads, without a network: `make release-check [OWNER=…] [CONTACT=…] [TAG=vX.Y.Z]`.
+
+Works on a copy of the tree, in which OWNER and CONTACT take the places of what is not put in yet. Builds what is
+published as the release workflow does, and installs it into a clean environment. Prints each check, then what a person
+has left to do, and exits with 1 if a check failed, or if TAG is given while something is left.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "server"), str(ROOT)]
+
+import listings  # noqa: E402 - found through the line above
+import publish  # noqa: E402
+from keyhole import __version__  # noqa: E402
+from tests.clients.npm import cache_folder  # noqa: E402
+from tests.clients.steps import Steps  # noqa: E402
+
+EPOCH: Final = "1577836800"
+"""Seconds since 1970: the time of all files in a build, as in the workflow."""
+STAND_IN: Final = "security@stand-in.example"
+"""A contact with which the other checks can run while there is none."""
+PATIENCE: Final = 300.0
+"""Seconds for one command."""
+
+
+def run(command: Sequence[object], folder: Path, **variables: str) -> str:
+    """Run a command and return what it prints. Raises AssertionError if it fails."""
+    words = [str(word) for word in command]
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "KEYHOLE_"))}
+    done = subprocess.run(
+        words, cwd=folder, env={**env, **variables}, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0, f"{' '.join(words)}: {(done.stdout + done.stderr)[-1_000:]}"
+    return done.stdout
+
+
+def copy_tree(folder: Path, account: str, contact: str) -> list[str]:
+    """Copy the files that git tracks, put owner and contact in, and return what the tree itself lacks of them."""
+    names = run(["git", "ls-files", "-z"], ROOT)
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    left = publish.find_faults(ROOT)
+    owner, security = folder / "packaging" / "owner.toml", folder / "SECURITY.md"
+    if account:
+        owner.write_text(re.sub(r'(?m)^account = ".*"', f'account = "{account}"', owner.read_text("utf-8")), "utf-8")
+    security.write_text(security.read_text("utf-8").replace(publish.CONTACT_PLACEHOLDER, contact or STAND_IN), "utf-8")
+    return left
+
+
+def build(tree: Path, folder: Path) -> Path:
+    """Build sdist and wheel twice, and the wheel from the sdist; all bytes must agree. Return the first folder."""
+    hatchling = [sys.executable, "-m", "hatchling", "build", "--directory"]
+    first, second, third = (folder / name for name in ("first", "second", "third"))
+    run([*hatchling, first], tree, SOURCE_DATE_EPOCH=EPOCH)
+    run([*hatchling, second], tree, SOURCE_DATE_EPOCH=EPOCH, PYTHONHASHSEED="7")
+    shutil.unpack_archive(next(first.glob("*.tar.gz")), folder / "sdist", filter="data")
+    run([*hatchling, third, "--target", "wheel"], next((folder / "sdist").iterdir()), SOURCE_DATE_EPOCH=EPOCH)
+    for other in (second, third):
+        for path in other.iterdir():
+            assert path.read_bytes() == (first / path.name).read_bytes(), f"{path.name} differs between two builds"
+    return first
+
+
+def check_metadata(built: Path, owner: publish.Owner) -> None:
+    """Check what the registry reads on PyPI: the version, and the name of the server in the README."""
+    wheel = zipfile.ZipFile(next(built.glob("*.whl")))
+    metadata = wheel.read(next(name for name in wheel.namelist() if name.endswith("/METADATA"))).decode()
+    assert f"mcp-name: {owner.server_name}" in metadata, "the README has no mcp-name"
+    assert f"\nVersion: {__version__}\n" in metadata, metadata[:200]
+    assert f"Project-URL: Homepage, {owner.home_page}" in metadata, metadata[:500]
+
+
+def install(built: Path, folder: Path) -> None:
+    """Install the wheel into a clean environment, with the dependencies of this one; run its commands and a client."""
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    # No index is reachable, so the environment sees the locked dependencies of this one, but not its own Keyhole.
+    (site,) = (folder / "lib").glob("python*/site-packages")
+    (own,) = (Path(sys.prefix) / "lib").glob("python*/site-packages")
+    (site / "locked.pth").write_text(f"{own}\n", "utf-8")
+    quiet = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
+    run([python, "-m", "pip", "install", *quiet, next(built.glob("*.whl"))], folder)
+    home = {"KEYHOLE_HOME": str(folder / "home"), "KEYHOLE_CONFIG": "off", "HOME": str(folder)}
+    keyhole = folder / "bin" / "keyhole"
+    assert __version__ in run([keyhole, "--version"], folder, **home)
+    assert "[end]" in run([keyhole, "demo"], folder, **home)
+    run([keyhole, "doctor", "--offline"], folder, **home)
+
+
+def find_program(name: str) -> Path | None:
+    """Return a program of the cache of clients, None if it is not there."""
+    return next(iter(sorted(cache_folder().glob(f"*/node_modules/.bin/{name}"))), None)
+
+
+def pack_bundle(program: Path, tree: Path) -> None:
+    """Write the bundle, and pack it."""
+    bundle = tree / "build" / "bundle"
+    run([sys.executable, tree / "packaging" / "bundle.py", bundle], tree)
+    run([program, "validate", bundle / "manifest.json"], tree)
+    run([program, "pack", bundle, tree / "build" / "keyhole.mcpb"], tree)
+
+
+def check_plugins(program: Path, tree: Path) -> None:
+    """Validate the marketplace and the plugin."""
+    for path in (tree, tree / "plugins" / "keyhole"):
+        run([program, "plugin", "validate", "--strict", path], tree)
+
+
+def check_files(tree: Path) -> None:
+    """Run the tests of what is published: listings, plugins, workflows, Containerfile, compose and Kubernetes files."""
+    run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/packaging"], tree)
+
+
+def main() -> int:
+    """Run all checks, print what is left, and return the exit status."""
+    account, contact, tag = (os.environ.get(name, "").strip() for name in ("OWNER", "CONTACT", "TAG"))
+    steps = Steps()
+    with tempfile.TemporaryDirectory(prefix="keyhole-release-") as name:
+        folder, tree = Path(name), Path(name) / "tree"
+        left = copy_tree(tree, account, contact)
+        faults = publish.find_faults(tree, tag)
+        steps.run("owner, contact, version, tag and changelog", lambda: _none(faults))
+        steps.run("files that are published, by their tests", lambda: check_files(tree))
+        if not faults:
+            owner = publish.read_owner(tree)
+            steps.run("the owner is written into what is published", lambda: publish.prepare(tree))
+            built = steps.run("sdist and wheel: two builds have the same bytes", lambda: build(tree, folder))
+            if built:
+                steps.run("the registry can verify the package", lambda: check_metadata(built, owner))
+                steps.run("the wheel works in a clean environment", lambda: install(built, folder / "clean"))
+        for title, program, check in (("bundle", "mcpb", pack_bundle), ("plugins", "claude", check_plugins)):
+            if found := find_program(program):
+                steps.run(f"{title}: valid for the clients' own program", partial(check, found, tree))
+            else:
+                steps.skip(title, f"{program} is not on this machine; `python -m tests.clients.release` installs it")
+    status = steps.finish()
+    print_left(left, account)
+    return 1 if status or (tag and left) else 0
+
+
+def _none(faults: Sequence[str]) -> None:
+    assert not faults, "; ".join(faults)
+
+
+def print_left(left: Sequence[str], account: str) -> None:
+    """Print what only a person can do."""
+    repository = publish.Owner(account or publish.PLACEHOLDER, publish.read_owner().repository)
+    tasks = [
+        *(f"in the tree: {fault}" for fault in left),
+        f"once, on PyPI: trust {repository.home_page}, workflow release.yml, environment release",
+        "once, at the repository: the environment release, with the people who approve a release",
+        f"then: git tag v{__version__} && git push origin v{__version__}",
+    ]
+    print("\nLeft to do:")
+    for task in tasks:
+        print(f"- {task}")
+    print(f"The workflow then publishes {listings.DISTRIBUTION}, the image, the bundle and the registry's entry.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""Install the plugin with each client that is a package, and let the client start the server that the plugin names."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import agent_plugins
+
+from .codex import PACKAGES as CODEX
+from .codex import app_server
+from .distributions import ROOT, environment, run
+from .npm import InstallError, install_from_npm
+from .setup import Setup
+from .steps import Steps
+from .tool_calls import TOOLS
+
+MARKETPLACES: Final = (".claude-plugin", ".agents", ".cursor-plugin", "plugins")
+"""The parts of the tree that a client reads."""
+PLUGIN: Final = "keyhole@keyhole"
+
+
+def check(steps: Steps, setup: Setup, wheel: Path, tools: Path) -> None:
+    """Check the plugin. `wheel`: takes the place of the package index. `tools`: the folder of uvx and skillsaw."""
+    tree = setup.scratch / "repository"
+    for name in MARKETPLACES:
+        shutil.copytree(ROOT / name, tree / name)
+    steps.run("plugin: its formats are valid", lambda: run([tools / "skillsaw", "lint", "--strict", tree], tree))
+    for client, (packages, look) in _CLIENTS.items():
+        home = setup.scratch / f"{client} home"
+        home.mkdir()
+        env = environment(HOME=str(home), UV_FIND_LINKS=str(wheel.parent), **setup.settings)
+        try:
+            programs = install_from_npm(packages)
+        except InstallError as reason:
+            steps.skip(f"plugin in {client}", str(reason))
+            continue
+        env["PATH"] = f"{programs}:{tools}:{env['PATH']}"
+        steps.run(f"plugin: {client} installs it and starts its server", partial(look, programs, tree, env))
+
+
+def _claude(programs: Path, tree: Path, env: dict[str, str]) -> None:
+    claude = programs / "claude"
+    for path in (tree, tree / agent_plugins.FOLDER):
+        run([claude, "plugin", "validate", "--strict", path], tree, env)
+    run([claude, "plugin", "marketplace", "add", tree], tree, env)
+    run([claude, "plugin", "install", PLUGIN], tree, env)
+    listed = run([claude, "mcp", "list"], tree, env)
+    assert "plugin:keyhole:keyhole" in listed and "Connected" in listed, listed
+
+
+def _codex(programs: Path, tree: Path, env: dict[str, str]) -> None:
+    codex = programs / "codex"
+    run([codex, "plugin", "marketplace", "add", tree], tree, env)
+    run([codex, "plugin", "add", PLUGIN], tree, env)
+    with app_server(programs, env, tree) as server:
+        (status,) = server.request("mcpServerStatus/list", {})["data"]
+        (listed,) = server.request("hooks/list", {"cwds": [str(tree)]})["data"]
+    assert set(status["tools"]) == TOOLS, status
+    assert any("keyhole hook codex" in json.dumps(hook) for hook in listed["hooks"]), listed
+
+
+def _copilot(programs: Path, tree: Path, env: dict[str, str]) -> None:
+    copilot = programs / "copilot"
+    run([copilot, "plugin", "marketplace", "add", tree], tree, env)
+    assert "1 skill" in run([copilot, "plugin", "install", PLUGIN], tree, env)
+    assert "keyhole" in run([copilot, "mcp", "list"], tree, env)
+
+
+def _gemini(programs: Path, tree: Path, env: dict[str, str]) -> None:
+    gemini, extension = programs / "gemini", tree / agent_plugins.FOLDER
+    run([gemini, "extensions", "validate", extension], tree, env)
+    trusted = Path(env["HOME"]) / ".gemini" / "trustedFolders.json"
+    trusted.parent.mkdir()
+    trusted.write_text(json.dumps({str(tree): "TRUST_FOLDER", str(extension): "TRUST_FOLDER"}), "utf-8")
+    run([gemini, "extensions", "install", extension, "--consent"], tree, env)
+    listed = run([gemini, "mcp", "list"], tree, env)
+    assert "keyhole" in listed, listed
+
+
+_CLIENTS: Final[dict[str, tuple[tuple[str, ...], Callable[[Path, Path, dict[str, str]], None]]]] = {
+    "Claude Code": (("@anthropic-ai/claude-code",), _claude),
+    "Codex": (tuple(CODEX), _codex),
+    "Copilot CLI": (("@github/copilot", "node"), _copilot),
+    "Gemini CLI": (("@google/gemini-cli", "node"), _gemini),
+}
