@@ -33,8 +33,8 @@ SERVER: Final = {"command": "uvx", "args": [f"{listings.DISTRIBUTION}@{__version
 
 
 HOOK_PROGRAM: Final = "command -v keyhole >/dev/null 2>&1 || exit 0; keyhole"
-"""The beginning of a hook's command line. Where Keyhole is not installed, the hook does nothing and succeeds. uvx is not
-used: it would start at every call of a tool, and takes longer than the hook."""
+"""The beginning of a hook's command line. Where Keyhole is not installed, the hook does nothing and succeeds. uvx would
+start at every call of a tool, and takes longer than the hook."""
 
 
 def hooks(client: str) -> dict[str, Any]:
