@@ -1,10 +1,10 @@
 """Generate the plugins of agents, and their marketplaces, from one source: `python packaging/agent_plugins.py`.
 
-The folder `plugins/keyhole` is a plugin for several clients at once: each reads its own manifest, and all share the
-server, the skill of packaging/skills and the hooks of `keyhole install`. A test checks that the files are up to date.
-
-Formats, November 2026: Agent Plugins 1.0 (agent-plugins.org; read by Cursor, VS Code and Copilot CLI), Claude Code
-2.1.197, Codex 0.169, Gemini CLI 0.61. `python -m tests.clients.release` installs it with each client that is a package.
+`plugins/keyhole` is a plugin of Claude Code and of Codex, with hooks, and an extension of Gemini CLI.
+`plugins/portable` is the same without hooks in the format Agent Plugins 1.0 (agent-plugins.org), which Cursor, VS Code
+and Copilot CLI read. They are two folders, because Codex 0.169 reads no hooks of a folder with the portable manifest. All
+share the server and the skill of packaging/skills. A test checks that the files are up to date, and
+`python -m tests.clients.release` installs them with each client that is a package.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from keyhole.cli.install.hook_clients import HOOK_CLIENTS  # noqa: E402
 from keyhole.cli.install.hook_lines import HookLine  # noqa: E402
 
 FOLDER: Final = "plugins/keyhole"
-"""The plugin's folder below the root. A marketplace must not name the root: Codex finds no plugin there."""
+PORTABLE: Final = "plugins/portable"
+"""The folders of the plugins. A marketplace must not name the root of the repository: Codex finds no plugin there."""
 SKILLS: Final = ROOT / "packaging" / "skills"
 AGENT_PLUGINS: Final = "https://agent-plugins.org/schemas/1.0.0"
 AUTHOR: Final = {"name": f"{listings.TITLE} contributors"}
@@ -32,6 +33,17 @@ SERVER: Final = {"command": "uvx", "args": [f"{listings.DISTRIBUTION}@{__version
 """How a client starts the server. uvx downloads this version at the first start."""
 
 
+README: Final = f"""# {listings.TITLE}
+
+{listings.DESCRIPTION}
+
+The plugin has an MCP server with three tools (`web_fetch`, `search`, `read_artifact`), which `uvx` downloads and
+starts, and a skill that says how to read with a budget.
+"""
+HOOKS_README: Final = f"""
+With Claude Code and Codex, the long outputs of other tools are bounded too, where Keyhole is installed:
+`uv tool install {listings.DISTRIBUTION}`.
+"""
 HOOK_PROGRAM: Final = "command -v keyhole >/dev/null 2>&1 || exit 0; keyhole"
 """The beginning of a hook's command line. Where Keyhole is not installed, the hook does nothing and succeeds. uvx would
 start at every call of a tool, and takes longer than the hook."""
@@ -58,42 +70,25 @@ def facts() -> dict[str, Any]:
 
 
 def plugin_files() -> dict[str, dict[str, Any]]:
-    """Return the JSON files of the plugin, by their paths in its folder."""
+    """Return the JSON files of the plugins, by their paths."""
     servers = {"mcpServers": {"keyhole": SERVER}}
+    portable = {"mcpServers": {"keyhole": {"type": "stdio", **SERVER}}}
+    gemini = {"name": "keyhole", "version": __version__, "description": listings.DESCRIPTION, **servers}
+    codex = {"skills": "./skills/", "mcpServers": "./.mcp.json", "hooks": "./hooks/codex.json"}
     return {
-        "plugin.json": {"$schema": f"{AGENT_PLUGINS}/plugin.schema.json", **facts()},
-        "mcp.json": {
-            "$schema": f"{AGENT_PLUGINS}/mcp.schema.json",
-            "mcpServers": {"keyhole": {"type": "stdio", **SERVER}},
-        },
-        ".mcp.json": servers,
-        ".claude-plugin/plugin.json": {**facts(), "hooks": "./hooks/claude-code.json"},
-        ".codex-plugin/plugin.json": {
-            **facts(),
-            "skills": "./skills/",
-            "mcpServers": "./.mcp.json",
-            "hooks": "./hooks/codex.json",
-        },
-        "hooks/claude-code.json": hooks("claude-code"),
-        "hooks/codex.json": hooks("codex"),
-        "gemini-extension.json": {
-            "name": "keyhole",
-            "version": __version__,
-            "description": listings.DESCRIPTION,
-            **servers,
-        },
+        f"{PORTABLE}/plugin.json": {"$schema": f"{AGENT_PLUGINS}/plugin.schema.json", **facts()},
+        f"{PORTABLE}/mcp.json": {"$schema": f"{AGENT_PLUGINS}/mcp.schema.json", **portable},
+        f"{FOLDER}/.mcp.json": servers,
+        f"{FOLDER}/.claude-plugin/plugin.json": {**facts(), "hooks": "./hooks/claude-code.json"},
+        f"{FOLDER}/.codex-plugin/plugin.json": {**facts(), **codex},
+        f"{FOLDER}/hooks/claude-code.json": hooks("claude-code"),
+        f"{FOLDER}/hooks/codex.json": hooks("codex"),
+        f"{FOLDER}/gemini-extension.json": gemini,
     }
 
 
 def marketplaces() -> dict[str, dict[str, Any]]:
     """Return the lists of plugins that clients read in a repository, by their paths in it."""
-    entry = {"name": "keyhole", "description": listings.DESCRIPTION}
-    listed = {
-        "name": "keyhole",
-        "owner": AUTHOR,
-        "metadata": {"description": listings.DESCRIPTION},
-        "plugins": [{**entry, "source": f"./{FOLDER}"}],
-    }
     codex = {
         "name": "keyhole",
         "interface": {"displayName": listings.TITLE},
@@ -107,23 +102,35 @@ def marketplaces() -> dict[str, dict[str, Any]]:
         ],
     }
     return {
-        ".claude-plugin/marketplace.json": listed,
-        ".cursor-plugin/marketplace.json": listed,
+        ".claude-plugin/marketplace.json": _marketplace(FOLDER),
+        ".cursor-plugin/marketplace.json": _marketplace(PORTABLE),
+        ".github/plugin/marketplace.json": _marketplace(PORTABLE),
         ".agents/plugins/marketplace.json": codex,
     }
 
 
+def _marketplace(folder: str) -> dict[str, Any]:
+    """Return the list with the plugin of a folder. Copilot CLI and VS Code read that in `.github`."""
+    return {
+        "name": "keyhole",
+        "owner": AUTHOR,
+        "metadata": {"description": listings.DESCRIPTION},
+        "plugins": [{"name": "keyhole", "description": listings.DESCRIPTION, "source": f"./{folder}"}],
+    }
+
+
 def write(root: Path) -> None:
-    """Write the plugin and the marketplaces below a folder."""
-    folder = root / FOLDER
-    shutil.rmtree(folder, ignore_errors=True)
-    files = {**{f"{FOLDER}/{path}": content for path, content in plugin_files().items()}, **marketplaces()}
-    for path, content in files.items():
+    """Write the plugins and the marketplaces below a folder."""
+    for folder in (FOLDER, PORTABLE):
+        shutil.rmtree(root / folder, ignore_errors=True)
+    for path, content in (plugin_files() | marketplaces()).items():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(listings.to_json(content), encoding="utf-8")
-    shutil.copytree(SKILLS, folder / "skills")
-    shutil.copy(ROOT / "LICENSE", folder)
+    for folder, readme in ((FOLDER, README + HOOKS_README), (PORTABLE, README)):
+        shutil.copytree(SKILLS, root / folder / "skills")
+        shutil.copy(ROOT / "LICENSE", root / folder)
+        (root / folder / "README.md").write_text(readme, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Final
 
 from .model_apis import MODEL_APIS, Json, ModelApi
 from .setup import HOST
@@ -57,8 +57,16 @@ class Model:
         return api.call(name, arguments, len(self.shown))
 
 
+BUILT_IN: Final = "built-in "
+
+
 def full_name(tool: str, offered: Sequence[str]) -> str:
-    """Return the client's name of a tool of Keyhole, which has a prefix for the server."""
+    """Return the client's name of a tool of Keyhole, which has a prefix for the server.
+
+    A tool of the client itself with the same name is written with BUILT_IN before it.
+    """
+    if tool.startswith(BUILT_IN):
+        return tool.removeprefix(BUILT_IN)
     found = [name for name in offered if name.endswith(tool) and "keyhole" in name]
     return found[0] if found else tool
 

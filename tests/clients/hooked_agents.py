@@ -14,7 +14,7 @@ from typing import Any, Final
 from . import flood_server
 from .agents import AGENTS, Agent, AgentSetup
 from .codex import app_server
-from .fake_model import Step, serve_model
+from .fake_model import BUILT_IN, Step, serve_model
 from .setup import SERVER, Setup, open_setup
 from .steps import run_program
 
@@ -28,6 +28,8 @@ EDITED_FILE: Final = "edited.txt"
 """A file in the working folder, the first 50 KB of LARGE_FILE, which every agent reads whole."""
 NAMES_FOLDER: Final = "timetables"
 """A folder in the working folder, whose files have names of 10 KB together."""
+FETCHED: Final = "https://docs.example.org/page"
+"""An address that no resolver knows."""
 ROW, EDITED_ROW = "row 900:", "row 900, edited:"
 """A text in EDITED_FILE that is not in its bounded form, and what it is changed to."""
 OTHER_SERVER: Final = (sys.executable, str(Path(__file__).with_name("flood_server.py")))
@@ -60,6 +62,8 @@ class HookedAgent:
     """Calls of its tools that find the files in NAMES_FOLDER."""
     edit_calls: tuple[Step, ...] = ()
     """Calls of its tools that read EDITED_FILE and change ROW in it."""
+    built_in_fetch: Step | None = None
+    """A call of its own web fetch, None if no hook can refuse it."""
     tells_status: bool = True
     """False if the model learns the exit status of no command."""
 
@@ -129,6 +133,7 @@ HOOKED_AGENTS: Final = (
             ("Read", {"file_path": EDITED_FILE}),
             ("Edit", {"file_path": EDITED_FILE, "old_string": ROW, "new_string": EDITED_ROW}),
         ),
+        ("WebFetch", {"url": FETCHED, "prompt": "the default port"}),
     ),
     # With gpt-5, Codex cuts a shell's output most, and offers tools without a search for them.
     HookedAgent(
@@ -138,6 +143,7 @@ HOOKED_AGENTS: Final = (
         "copilot", _AGENTS["copilot"], "home/.copilot/hooks/keyhole.json", "bash", "command", "other-flood", _copilot,
         (("view", {"path": LARGE_FILE, "forceReadLargeFiles": True}),),
         (("glob", {"pattern": f"{NAMES_FOLDER}/*"}),),
+        built_in_fetch=(f"{BUILT_IN}web_fetch", {"url": FETCHED}),
     ),
     HookedAgent(
         "opencode", _AGENTS["opencode"], "home/.config/opencode/plugin/keyhole.js", "bash", "command", "other_flood",
@@ -147,6 +153,7 @@ HOOKED_AGENTS: Final = (
             ("read", {"filePath": EDITED_FILE}),
             ("edit", {"filePath": EDITED_FILE, "oldString": ROW, "newString": EDITED_ROW}),
         ),
+        built_in_fetch=("webfetch", {"url": FETCHED, "format": "text"}),
         tells_status=False,
     ),
 )  # fmt: skip
@@ -155,13 +162,18 @@ HOOKED_AGENTS: Final = (
 def run_turn(
     hooked: HookedAgent, programs: Path, script: Sequence[Step], change: Callable[[Path], None] | None = None,
     *, options: Sequence[str] = (), trusts: bool = True, after: Callable[[Path], None] | None = None,
+    shared: bool = False,
 ) -> list[str]:  # fmt: skip
     """Install the hook, run a turn whose model follows the script, and return the results that the model received.
 
     `change` edits the file with the hook after it was installed; `options`: of `keyhole install`; `trusts`: the user
-    trusts Codex's hooks. `after` gets Keyhole's home folder when the turn has ended.
+    trusts Codex's hooks. `after` gets Keyhole's home folder when the turn has ended. `shared`: the agent starts
+    keyhole-reader.
     """
-    with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as folder, open_setup(Path(folder)) as setup:
+    with (
+        tempfile.TemporaryDirectory(prefix="keyhole-clients-") as folder,
+        open_setup(Path(folder), shared=shared) as setup,
+    ):
         with serve_model(script) as model:
             agent_setup = AgentSetup(setup, model.url, setup.command, setup.client_env(programs))
             words, variables = hooked.agent.configure(agent_setup)

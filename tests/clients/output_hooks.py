@@ -95,6 +95,8 @@ def check(hooked: HookedAgent, steps: Steps, _setup: Setup, programs: Path) -> N
         for name, each in checks.items():
             steps.run(f"{where}: {name}", each)
     steps.run(f"{where}: a hook that crashes, prints rubbish, hangs or is missing", partial(_break, hooked, programs))
+    if hooked.built_in_fetch:
+        steps.run(f"{where} --prefer: its own web fetch is refused once", partial(_prefer, hooked, programs))
     if hooked.name == "codex":
         steps.run(f"{where}: a hook that the user does not trust is skipped", partial(_distrust, hooked, programs))
         name = f"{where} --rewrite-commands: the whole output is bounded, and the exit status stays"
@@ -148,6 +150,22 @@ def _check_status(hooked: HookedAgent, failing: str, failing_large: str) -> None
     _check_small(failing)
     assert _STATUS.search(failing) or not hooked.tells_status, failing
     assert _STATUS.search(failing_large), failing_large[:500]
+
+
+def _prefer(hooked: HookedAgent, programs: Path) -> None:
+    """Check that the first call is refused and the second one runs, and that none is refused without a server."""
+    fetch = hooked.built_in_fetch
+    assert fetch
+    script = [_unknown, fetch, fetch]
+    _, first, second = run_turn(hooked, programs, script, options=["--prefer"], shared=True)
+    assert "web_fetch(url=" in first and "refused only once" in first, first[:500]
+    assert "refused only once" not in second, second[:500]
+    (alone,) = run_turn(hooked, programs, [fetch], options=["--prefer"])
+    assert "refused only once" not in alone, alone[:500]
+
+
+def _unknown(_shown: Sequence[str]) -> tuple[str, Json]:
+    return "read_artifact", {"id": "none"}
 
 
 def _break(hooked: HookedAgent, programs: Path) -> None:

@@ -16,10 +16,10 @@ from .codex import app_server
 from .distributions import ROOT, environment, run
 from .npm import InstallError, install_from_npm
 from .setup import Setup
-from .steps import Steps
+from .steps import Steps, run_program
 from .tool_calls import TOOLS
 
-MARKETPLACES: Final = (".claude-plugin", ".agents", ".cursor-plugin", "plugins")
+MARKETPLACES: Final = (".claude-plugin", ".agents", ".cursor-plugin", ".github/plugin", "plugins")
 """The parts of the tree that a client reads."""
 PLUGIN: Final = "keyhole@keyhole"
 
@@ -33,7 +33,10 @@ def check(steps: Steps, setup: Setup, wheel: Path, tools: Path) -> None:
     for client, (packages, look) in _CLIENTS.items():
         home = setup.scratch / f"{client} home"
         home.mkdir()
-        env = environment(HOME=str(home), UV_FIND_LINKS=str(wheel.parent), **setup.settings)
+        # A file, because Codex passes on few variables.
+        (home / ".config" / "uv").mkdir(parents=True)
+        (home / ".config" / "uv" / "uv.toml").write_text(f"find-links = [{json.dumps(str(wheel.parent))}]\n", "utf-8")
+        env = environment(HOME=str(home), **{name: setup.settings[name] for name in ("KEYHOLE_HOME", "KEYHOLE_CONFIG")})
         try:
             programs = install_from_npm(packages)
         except InstallError as reason:
@@ -75,11 +78,15 @@ def _gemini(programs: Path, tree: Path, env: dict[str, str]) -> None:
     gemini, extension = programs / "gemini", tree / agent_plugins.FOLDER
     run([gemini, "extensions", "validate", extension], tree, env)
     trusted = Path(env["HOME"]) / ".gemini" / "trustedFolders.json"
-    trusted.parent.mkdir()
+    trusted.parent.mkdir(exist_ok=True)
     trusted.write_text(json.dumps({str(tree): "TRUST_FOLDER", str(extension): "TRUST_FOLDER"}), "utf-8")
     run([gemini, "extensions", "install", extension, "--consent"], tree, env)
-    listed = run([gemini, "mcp", "list"], tree, env)
-    assert "keyhole" in listed, listed
+    # Gemini CLI waits 5 s for a server, and the first start downloads what it needs.
+    package = agent_plugins.SERVER["args"][0]
+    uvx = shutil.which("uvx", path=env["PATH"])
+    run([uvx, "--from", package, "keyhole", "--version"], tree, env)
+    done = run_program([str(gemini), "mcp", "list"], env, tree)
+    assert "Connected" in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 _CLIENTS: Final[dict[str, tuple[tuple[str, ...], Callable[[Path, Path, dict[str, str]], None]]]] = {

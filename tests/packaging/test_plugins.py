@@ -13,7 +13,7 @@ import agent_plugins
 from keyhole.serve.tools import tool_list
 from tests.packaging.test_packaging import ROOT
 
-PARTS = (agent_plugins.FOLDER, *agent_plugins.marketplaces())
+PARTS = (agent_plugins.FOLDER, agent_plugins.PORTABLE, *agent_plugins.marketplaces())
 SKILL = agent_plugins.SKILLS / "reading-with-a-budget" / "SKILL.md"
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -64,12 +65,18 @@ def _run_server(config: Config) -> int:
         check_engines(config)
         with fast_imports(deferred=True):
             from keyhole.cli.build import build
+            from keyhole.cli.hook.prefer import KEY, Preferences
             from keyhole.serve.shared.server import serve_shared
 
-        def answer_hook(event: bytes, client: str, budget: int) -> bytes:
+        preferences = Preferences()
+
+        def answer_hook(event: bytes, client: str, budget: int, folders: Collection[str]) -> bytes:
             from keyhole.cli.hook.program import answer
 
-            return answer(event, client, budget, os.environ)
+            if KEY.encode() not in event:
+                return answer(event, client, budget, os.environ)
+            refusal = preferences.answer(json.loads(event), client, folders)
+            return json.dumps(refusal).encode() if refusal else b""
 
         announce = partial(_announce, address.socket)
         return serve_shared(config, partial(build, long_running=True), address, announce, answer_hook)

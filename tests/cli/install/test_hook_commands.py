@@ -217,3 +217,44 @@ def test_the_registered_command_runs_in_the_users_shell(home: Path) -> None:
     command = group["hooks"][0]["command"]
     done = subprocess.run(["/bin/sh", "-c", command], input=b"{}", capture_output=True, timeout=60, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
+
+
+@pytest.mark.parametrize("client", ["claude-code", "copilot", "opencode"])
+def test_the_built_in_fetch_is_refused_only_if_asked_and_removed_without_a_trace(home: Path, client: str) -> None:
+    file = home / FILES[client]
+    assert main(["install", client, "--hooks-only"]) == 0
+    plain = file.read_text("utf-8")
+    assert "--prefer keyhole" not in plain and 'PREFERS = "keyhole"' not in plain
+    assert main(["install", client, "--prefer"]) == 0
+    preferring = file.read_text("utf-8")
+    assert ("--prefer keyhole" in preferring) != ('PREFERS = "keyhole"' in preferring)
+    assert main(["install", client]) == 0
+    assert file.read_text("utf-8") == preferring
+    assert main(["install", client, "--hooks-only", "--force"]) == 0
+    assert file.read_text("utf-8") == plain
+    assert main(["install", client, "--prefer"]) == main(["install", client, "--uninstall"]) == 0
+    assert not file.exists()
+
+
+def test_the_hooks_of_others_stay_when_the_built_in_fetch_is_refused(home: Path) -> None:
+    file = claude(home)
+    assert main(["install", "claude-code", "--prefer"]) == 0
+    hooks = json.loads(file.read_text("utf-8"))["hooks"]
+    assert (len(hooks["PostToolUse"]), hooks["PreToolUse"][0]["matcher"]) == (2, "^(WebFetch|WebSearch)$")
+    assert main(["install", "claude-code", "--uninstall"]) == 0
+    assert file.read_text("utf-8") == SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["codex"], "at its provider"), (["cursor"], "claude-code, copilot, opencode"), (["--all"], "one client"),
+        (["claude-code", "--no-hooks"], "one client"),
+    ],
+)  # fmt: skip
+def test_a_client_whose_fetch_no_hook_refuses_says_so(
+    home: Path, capsys: Captured, words: list[str], reason: str
+) -> None:
+    assert main(["install", *words, "--prefer"]) == 2
+    assert reason in capsys.readouterr().err
+    assert not list(home.rglob("*.json"))

@@ -12,6 +12,9 @@ tool call. The long result of a command, a file, a search or another server's to
 lines and the call that reads the rest. Any other result, and every event that is not understood, is left alone: nothing
 is printed.
 
+--prefer answers the event before a call of the client's own web fetch: it names the call of Keyhole to make instead,
+while the shared server answers and has a client in this folder.
+
 --rewrite-commands also answers Codex's event before a command. Codex runs a changed command only if the hook approves
 it, so every command runs without asking the user.
 Exit codes: 0 for every event; 1 wrong command line."""
@@ -34,6 +37,11 @@ def add_hook(commands: Any) -> None:
         default=DEFAULT_BUDGET,
         metavar="N",
         help="most characters of the result, default 4000; a shorter result is left alone",
+    )
+    hook.add_argument(
+        "--prefer",
+        metavar="NAME",
+        help="refuse the client's own web fetch once for each address, while the server named NAME answers",
     )
     hook.add_argument(
         "--rewrite-commands",

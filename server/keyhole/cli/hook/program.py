@@ -28,35 +28,43 @@ MIN_SHARED: Final = 8_000
 """Bytes of an event from which a shared server is asked. Most shorter ones are left alone, which takes no import."""
 MAX_EVENT: Final = 64 * 1024 * 1024
 """Greatest event that is read, in bytes."""
+BUILT_IN: Final = (b"WebFetch", b"WebSearch", b"web_fetch", b"webfetch", b"websearch")
+"""Words of the events that `--prefer` asks the server about: the names of clients' own tools for the web."""
 SAVED_WORDS: Final = (b"aved to", b"persistedOutputPath", b"outputPath", b"PreToolUse")
 """Words of short events that may need an answer: they name a file with the whole text, or precede a command."""
 
 
 def is_plain(words: Sequence[str]) -> bool:
-    """Return whether the words after `keyhole hook` need no parser: a client, or one with `--budget N`."""
-    return len(words) in (1, 3) and words[0] in CLIENTS and words[1:2] in ([], ["--budget"]) and _is_number(words[-1])
-
-
-def _is_number(word: str) -> bool:
-    return word in CLIENTS or (word.isascii() and word.isdigit() and len(word) < 10)
+    """Return whether the words after `keyhole hook` need no parser: a client, with `--budget N` or `--prefer NAME`."""
+    if len(words) not in (1, 3) or words[0] not in CLIENTS:
+        return False
+    if words[1:2] == ["--budget"]:
+        return words[2].isascii() and words[2].isdigit() and len(words[2]) < 10
+    return words[1:2] in ([], ["--prefer"])
 
 
 def run_plain(words: Sequence[str]) -> int:
     """Answer the event on standard input for the words of `is_plain`, and return 0."""
     gc.disable()  # collecting takes a twentieth of the time, and the process ends at once
-    return _answer_input(words[0], int(words[2]) if len(words) > 1 else DEFAULT_BUDGET, rewrites=False)
+    option, value = (words[1], words[2]) if len(words) > 1 else ("", "")
+    if option == "--prefer":
+        return _answer_input(words[0], DEFAULT_BUDGET, prefers=value)
+    return _answer_input(words[0], int(value) if option else DEFAULT_BUDGET)
 
 
 def run(_config: Config, arguments: argparse.Namespace) -> int:
     """Answer the event on standard input, and return 0."""
-    return _answer_input(arguments.client, arguments.budget, rewrites=arguments.rewrite_commands)
+    prefers = arguments.prefer or ""
+    return _answer_input(arguments.client, arguments.budget, rewrites=arguments.rewrite_commands, prefers=prefers)
 
 
-def _answer_input(client: str, budget: int, *, rewrites: bool) -> int:
+def _answer_input(client: str, budget: int, *, rewrites: bool = False, prefers: str = "") -> int:
     try:
         data = sys.stdin.buffer.read(MAX_EVENT + 1)
         reply = None
-        if not rewrites and len(data) > MIN_SHARED:
+        if prefers:
+            reply = _refusal(data, client, prefers) or b""
+        elif not rewrites and len(data) > MIN_SHARED:
             from keyhole.serve.shared.hook_client import ask_server
 
             reply = ask_server(data, client, budget, os.environ)
@@ -68,6 +76,21 @@ def _answer_input(client: str, budget: int, *, rewrites: bool) -> int:
     except Exception:  # noqa: BLE001, S110 - the result of the tool stays as it is
         pass
     return 0
+
+
+def _refusal(data: bytes, client: str, server: str) -> bytes | None:
+    """Return what the running shared server answers before a built-in call for the web, None if it does not refuse it.
+
+    `server`: the name under which Keyhole is registered.
+    """
+    if len(data) > MAX_EVENT or not any(word in data for word in BUILT_IN):
+        return None
+    import json
+
+    from keyhole.cli.hook.prefer import KEY
+    from keyhole.serve.shared.hook_client import ask_server
+
+    return ask_server(json.dumps({**json.loads(data), KEY: server}).encode(), client, DEFAULT_BUDGET, os.environ)
 
 
 def answer(data: bytes, client: str, budget: int, environment: Mapping[str, str], *, rewrites: bool = False) -> bytes:

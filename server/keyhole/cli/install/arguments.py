@@ -57,6 +57,10 @@ def _add_entry_options(parser: argparse.ArgumentParser) -> None:
         "--rewrite-commands", action="store_true",
         help="hook of codex: run commands with keyhole shell, which gets all that they print; approves them all",
     )  # fmt: skip
+    entry.add_argument(
+        "--prefer", action="store_true",
+        help="refuse the client's own web fetch once for each address, while Keyhole answers, and name Keyhole's call",
+    )  # fmt: skip
     proxy = entry.add_mutually_exclusive_group()
     proxy.add_argument("--wrap", metavar="SERVER", help="put keyhole proxy in front of a server that is registered")
     proxy.add_argument("--unwrap", metavar="SERVER", help="take the proxy away from a server")

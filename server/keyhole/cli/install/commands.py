@@ -58,11 +58,25 @@ def _check_options(arguments: argparse.Namespace) -> None:
         raise _invalid(message)
     if arguments.rewrite_commands and (arguments.client != "codex" or arguments.no_hooks):
         raise _invalid("--rewrite-commands is for the hook of codex: keyhole install codex")
+    if arguments.prefer and not arguments.uninstall:
+        _check_preference(arguments)
     if not _NAME.fullmatch(arguments.name):
         raise _invalid("--name takes 1 to 48 letters, digits, _ and -")
     is_change = arguments.uninstall or arguments.dry_run or arguments.only_print
     if is_change and not (arguments.client or arguments.all or arguments.wrap or arguments.unwrap):
         raise _invalid("name a client, or give --all")
+
+
+def _check_preference(arguments: argparse.Namespace) -> None:
+    """Raise KeyholeError if the client's own web fetch cannot be refused."""
+    hooks = HOOK_CLIENTS.get(arguments.client or "")
+    if arguments.no_hooks or arguments.http or not arguments.client:
+        raise _invalid("--prefer is for the hook of one client: keyhole install claude-code --prefer")
+    if arguments.client == "codex":
+        raise _invalid("Codex's web search runs at its provider, where no hook can refuse it")
+    if hooks is None or not hooks.can_prefer:
+        able = ", ".join(name for name, each in HOOK_CLIENTS.items() if each.can_prefer)
+        raise _invalid(f"--prefer is for clients with a hook before their own web fetch: {able}")
 
 
 def _edits(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> list[Edit]:
@@ -167,11 +181,12 @@ def _entry_edit(client: McpClient, machine: Machine, server: Server, arguments: 
 
 def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespace) -> Edit:
     words, platform = this_program(discover.this_installation(boots=True)), machine.platform
-    rewrites = arguments.rewrite_commands
+    rewrites, prefers = arguments.rewrite_commands, arguments.name if arguments.prefer else ""
     client = replace(hooks.client, next_step=CODEX_REWRITES) if rewrites else hooks.client
 
     def add(text: str) -> str:
-        return hook_edit.add_hook(hooks, text, words, platform, force=arguments.force, rewrites=rewrites)
+        force = arguments.force
+        return hook_edit.add_hook(hooks, text, words, platform, force=force, rewrites=rewrites, prefers=prefers)
 
     def remove(text: str, backups: Sequence[str]) -> str | None:
         return hook_edit.remove_hooks(hooks, text, backups, platform)
@@ -187,8 +202,9 @@ def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespac
 def _snippet(client: McpClient, server: Server, machine: Machine, arguments: argparse.Namespace) -> str:
     if arguments.hooks_only:
         words = this_program(discover.this_installation())
-        hooks, rewrites = HOOK_CLIENTS[client.name], arguments.rewrite_commands
-        return hook_edit.format_hook(hooks, words, machine.platform, rewrites=rewrites)
+        hooks, prefers = HOOK_CLIENTS[client.name], arguments.name if arguments.prefer else ""
+        rewrites = arguments.rewrite_commands
+        return hook_edit.format_hook(hooks, words, machine.platform, rewrites=rewrites, prefers=prefers)
     _check_shape(client, server)
     return edit.format_snippet(client, arguments.name, server)
 

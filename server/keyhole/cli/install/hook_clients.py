@@ -25,6 +25,11 @@ CODEX_REWRITES: Final = (
     f"{CODEX_TRUST} From then on, Codex runs every command without asking you, because rewriting a command approves it."
 )
 REWRITE_EVENT: Final = "PreToolUse"
+REWRITE: Final = "--rewrite-commands"
+"""The option of Codex's hook that runs each command through `keyhole shell`."""
+PREFER: Final = "--prefer"
+"""The option of the hook that refuses the client's own web fetch."""
+_CLAUDE_FETCH: Final = "^(WebFetch|WebSearch)$"
 CODEX_OPTIONS: Final = " || exit 0"
 """Codex replaces a tool's output by the error message of a hook that exits with 2, the usual status of a wrong command
 line. This text prevents that, in the shells of all platforms."""
@@ -52,6 +57,15 @@ class HookClient:
     """The content that a new file begins with."""
     options: str = ""
     """The text after the command, for the shell."""
+    fetch_event: str = ""
+    """The event before a call, "" for a plugin, and for a client whose own web fetch no hook can refuse."""
+    fetch_tools: str = ""
+    """Pattern of the client's own tools for the web; "" in a file without patterns."""
+
+    @property
+    def can_prefer(self) -> bool:
+        """Return whether a hook can refuse the client's own web fetch."""
+        return bool(self.fetch_event) or self.client.format == "script"
 
     def line(self, words: Sequence[str], platform: str) -> HookLine:
         """Return the command line for a program with its arguments. `platform`: as in `sys.platform`."""
@@ -66,9 +80,13 @@ class HookClient:
         shell = "powershell" if platform == "win32" else "bash"
         return {"type": "command", shell: line.text, "timeoutSec": TIMEOUT}
 
+    def prefer_item(self, line: HookLine, platform: str, server: str) -> dict[str, Any]:
+        """Return the item of the hook that names the call of the registered `server` in place of a built-in one."""
+        return replace(self, tools=self.fetch_tools).item(replace(line, options=f" {PREFER} {server}"), platform)
+
     def rewrite_item(self, line: HookLine, platform: str) -> dict[str, Any]:
         """Return the item of Codex's hook that runs each command through `keyhole shell`."""
-        rewriting = replace(line, options=f" --rewrite-commands{line.options}")
+        rewriting = replace(line, options=f" {REWRITE}{line.options}")
         return replace(self, tools=f"^{_CODEX_SHELL}$").item(rewriting, platform)
 
 
@@ -109,7 +127,7 @@ _ALL: Final = (
             "claude-code", _claude, ".claude/settings.local.json",
             "https://code.claude.com/docs/en/hooks",
         ),
-        "claude", "PostToolUse", "git bash", _CLAUDE_TOOLS,
+        "claude", "PostToolUse", "git bash", _CLAUDE_TOOLS, fetch_event="PreToolUse", fetch_tools=_CLAUDE_FETCH,
     ),
     HookClient(
         _hook_file(
@@ -123,7 +141,7 @@ _ALL: Final = (
             "copilot", _copilot, ".github/hooks/keyhole.json",
             "https://docs.github.com/en/copilot/reference/hooks-reference",
         ),
-        "copilot", "postToolUse", "powershell", start='{\n  "version": 1\n}\n',
+        "copilot", "postToolUse", "powershell", start='{\n  "version": 1\n}\n', fetch_event="preToolUse",
     ),
     HookClient(
         _hook_file(

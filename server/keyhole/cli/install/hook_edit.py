@@ -6,14 +6,17 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from typing import Any, Final
 
 from keyhole.cli.install import edit
-from keyhole.cli.install.hook_clients import REWRITE_EVENT, HookClient
+from keyhole.cli.install.hook_clients import PREFER, REWRITE, REWRITE_EVENT, HookClient
 from keyhole.cli.install.hook_lines import HookLine, join_words, parse_line
 
 _COMMAND_KEYS: Final = ("command", "bash", "powershell")
+_PREFER: Final = re.compile(rf"{PREFER} ([\w-]+)")
+_PLUGIN_SERVER: Final = re.compile(r'^const PREFERS = "([\w-]*)";$', re.MULTILINE)
 _PLUGIN_COMMAND: Final = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE)
 
 
@@ -44,12 +47,14 @@ def find_hooks(hooks: HookClient, text: str) -> list[Hook]:
 
 
 def add_hook(
-    hooks: HookClient, text: str, words: Sequence[str], platform: str, *, force: bool, rewrites: bool = False
-) -> str:
+    hooks: HookClient, text: str, words: Sequence[str], platform: str, *, force: bool, rewrites: bool = False,
+    prefers: str = "",
+) -> str:  # fmt: skip
     """Return the text with a hook of Keyhole that runs this program; the same text if it has this hook.
 
     In an existing hook only the program is changed, so that what the user changed is kept; with `force` the hook is
-    written anew. `rewrites`: add the hook that rewrites commands too. Raises KeyholeError if the text cannot be
+    written anew. `rewrites`: add the hook that rewrites commands too. `prefers`: the name of the server whose call is
+    named in place of the client's own web fetch, "" for no such hook. Raises KeyholeError if the text cannot be
     parsed or edited.
     """
     line = hooks.line(words, platform)
@@ -57,7 +62,8 @@ def add_hook(
     if hooks.client.format == "script":
         if text.strip() and not found and not force:
             raise edit.refusal(hooks.client, "it is not a plugin of Keyhole; replace it with --force")
-        return plugin_text(line)
+        kept = next((preferred_server(hook.line.options) for hook in found), "")
+        return plugin_text(line, prefers or ("" if force else kept))
     if force:
         text, found = _drop(hooks, text, found), []
     text = text if text.strip() else hooks.start
@@ -68,6 +74,8 @@ def add_hook(
     missing = {hooks.event: hooks.item(line, platform)}
     if rewrites:
         missing |= {REWRITE_EVENT: hooks.rewrite_item(line, platform)}
+    if prefers:
+        missing |= {hooks.fetch_event: hooks.prefer_item(line, platform, prefers)}
     present = {hook.event for hook in found}
     for event, item in missing.items():
         if event not in present:
@@ -83,13 +91,22 @@ def remove_hooks(hooks: HookClient, text: str, backups: Sequence[str], platform:
         return text
     if hooks.client.format == "script":
         return None
-    words, rewrites = found[0].line.words, any(hook.event == REWRITE_EVENT for hook in found)
+    options = [hook.line.options for hook in found]
+    rewrites = any(REWRITE in each for each in options)
+    words, prefers = found[0].line.words, next(filter(None, map(preferred_server, options)), "")
 
     def add(before: str) -> str:
         is_new = not find_hooks(hooks, before)
-        return add_hook(hooks, before, words, platform, force=False, rewrites=rewrites) if is_new else ""
+        again = partial(add_hook, force=False, rewrites=rewrites, prefers=prefers)
+        return again(hooks, before, words, platform) if is_new else ""
 
     return edit.restore(text, _drop(hooks, text, found), backups, add)
+
+
+def preferred_server(options: str) -> str:
+    """Return the name of the server in the options of a hook that refuses a built-in fetch, "" in those of another."""
+    found = _PREFER.search(options)
+    return found[1] if found else ""
 
 
 def moves_others(hooks: HookClient, text: str) -> bool:
@@ -109,16 +126,19 @@ def _drop(hooks: HookClient, text: str, found: Sequence[Hook]) -> str:
     return text
 
 
-def format_hook(hooks: HookClient, words: Sequence[str], platform: str, *, rewrites: bool = False) -> str:
+def format_hook(
+    hooks: HookClient, words: Sequence[str], platform: str, *, rewrites: bool = False, prefers: str = ""
+) -> str:
     """Return the text to add by hand."""
-    return add_hook(hooks, "", words, platform, force=False, rewrites=rewrites).rstrip("\n")
+    return add_hook(hooks, "", words, platform, force=False, rewrites=rewrites, prefers=prefers).rstrip("\n")
 
 
-def plugin_text(line: HookLine) -> str:
+def plugin_text(line: HookLine, prefers: str = "") -> str:
     """Return opencode's plugin, which starts this program without a shell."""
     template = files("keyhole.cli.install").joinpath("opencode_plugin.js").read_text("utf-8")
     command = json.dumps([*line.words, "hook", line.client], ensure_ascii=False)
-    return _PLUGIN_COMMAND.sub(lambda _: f"const COMMAND = {command};", template, count=1)
+    text = _PLUGIN_COMMAND.sub(lambda _: f"const COMMAND = {command};", template, count=1)
+    return _PLUGIN_SERVER.sub(lambda _: f'const PREFERS = "{prefers}";', text, count=1)
 
 
 def _events(hooks: HookClient, text: str) -> dict[str, list[Any]]:
@@ -136,7 +156,9 @@ def _find_plugin_command(text: str) -> list[Hook]:
         *words, verb, client = [str(word) for word in json.loads(found[1])] if found else []
     except (ValueError, RecursionError):  # not JSON, or too few words
         return []
-    line = parse_line(f"{join_words(words, 'posix')} {verb} {client}")
+    server = _PLUGIN_SERVER.search(text)
+    options = f" {PREFER} {server[1]}" if server and server[1] else ""
+    line = parse_line(f"{join_words(words, 'posix')} {verb} {client}{options}")
     return [Hook(replace(line, words=tuple(words)))] if line else []
 
 

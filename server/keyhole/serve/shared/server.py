@@ -13,7 +13,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -41,8 +41,8 @@ MAX_LINE: Final = 16_000_000
 """Bytes of one message: several times what a client sends. A longer one closes its connection."""
 
 
-AnswerHook = Callable[[bytes, str, int], bytes]
-"""Returns the answer to a hook's event, for a client and with a budget in characters."""
+AnswerHook = Callable[[bytes, str, int, Collection[str]], bytes]
+"""Returns the answer to a hook's event, for a client, with a budget in characters and the folders of all clients."""
 
 
 def serve_shared(
@@ -119,7 +119,8 @@ class SharedServer:
         _, client, budget, identity = line.decode().rstrip("\n").split(" ", 3)
         if identity == self.address.identity:
             event = await asyncio.wait_for(reader.read(), HELLO_SECONDS)
-            answer = await asyncio.to_thread(self.answer_hook, event, client, int(budget))
+            folders = [str(each.get("folder", "")) for each in self.clients.values()]
+            answer = await asyncio.to_thread(self.answer_hook, event, client, int(budget), folders)
             writer.write(ANSWERED + answer)
             await writer.drain()
 
