@@ -2,8 +2,8 @@
 
 `plugins/keyhole` is a plugin of Claude Code and of Codex, with hooks, and an extension of Gemini CLI.
 `plugins/portable` is the same without hooks in the format Agent Plugins 1.0 (agent-plugins.org), which Cursor, VS Code
-and Copilot CLI read. They are two folders, because Codex 0.169 reads no hooks of a folder with the portable manifest. All
-share the server and the skill of packaging/skills. A test checks that the files are up to date, and
+and Copilot CLI read. They are two folders, because Codex 0.169 reads no hooks of a folder with the portable manifest.
+All share the server and the skill of packaging/skills. A test checks that the files are up to date, and
 `python -m tests.clients.release` installs them with each client that is a package.
 """
 

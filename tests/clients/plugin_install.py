@@ -81,10 +81,13 @@ def _gemini(programs: Path, tree: Path, env: dict[str, str]) -> None:
     trusted.parent.mkdir(exist_ok=True)
     trusted.write_text(json.dumps({str(tree): "TRUST_FOLDER", str(extension): "TRUST_FOLDER"}), "utf-8")
     run([gemini, "extensions", "install", extension, "--consent"], tree, env)
-    # Gemini CLI waits 5 s for a server, and the first start downloads what it needs.
+    # Gemini CLI waits 5 s for a server, and the first start downloads what it needs. It passes on no variable for
+    # certificates either, so uv takes the packages from its cache.
     package = agent_plugins.SERVER["args"][0]
     uvx = shutil.which("uvx", path=env["PATH"])
     run([uvx, "--from", package, "keyhole", "--version"], tree, env)
+    with (Path(env["HOME"]) / ".config" / "uv" / "uv.toml").open("a") as file:
+        file.write("offline = true\n")
     done = run_program([str(gemini), "mcp", "list"], env, tree)
     assert "Connected" in done.stdout + done.stderr, done.stdout + done.stderr
 
