@@ -1,0 +1,1 @@
+"""Replay recorded runs of agents, and compute what each would have cost with other contexts."""
