@@ -1,13 +1,15 @@
 """Check a hosted Keyhole under load: several replicas, one database, many clients of several tenants.
 
-    python -m benchmarks.server.load [--replicas 1 3] [--rates 20 0] [--seconds 120] [--kill] [--busy] [--evil DIR]
-        [--json FILE]
+    python -m benchmarks.server.load [--replicas 1 3] [--rates 20 0] [--seconds 120] [--kill | --rolling] [--busy]
+        [--evil DIR] [--json FILE]
 
 All parts are real and on loopback: PostgreSQL, replicas of `keyhole serve --http`, nginx with deploy/nginx.conf, and
 web sites with small, large, slow and hostile pages. The clients speak raw MCP of both eras, make a mix of calls and
 check every answer against the pages. Afterwards, every acknowledged artifact is read back and compared, and other
-tenants request some of them. `--kill` kills a replica every ten seconds and restarts it. `--busy` runs a program beside
-them on every processor that never pauses. A client repeats a call whose page was fetched but not read in time.
+tenants request some of them. `--kill` kills a replica every ten seconds and restarts it. `--rolling` stops one with
+SIGTERM, as an orchestrator does, waits for its end and starts it anew, one after the other: no client repeats a call,
+so each lost one is a miss. `--busy` runs a program beside them on every processor that never pauses. A client repeats a
+call whose page was fetched but not read in time.
 
 With a rate of 0, each client calls again as soon as it is answered. Exits with 1 on a miss: an artifact is lost or
 changed, a tenant reads another's artifact, an answer is wrong or shows the undigested text of a page, an error has no
@@ -22,6 +24,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -155,7 +158,8 @@ def measure(arguments: argparse.Namespace, served: Sites, world: World, number: 
         running = start_servers(stack, arguments, served, number, folder)
         plan = Plan(arguments.clients, arguments.seconds, rate, arguments.kill, SEED)
         with busy_programs(busy := (os.cpu_count() or 1) * arguments.busy, arguments.seconds + MAX_OVERTIME):
-            tally, kills, cpu = asyncio.run(run_traffic(running, world, tenants, plan))
+            traffic = run_traffic(running, world, tenants, plan, is_rolling=arguments.rolling)
+            tally, kills, cpu = asyncio.run(traffic)
         machine = cpu.pop(MACHINE)
         found = asyncio.run(read_back(running.url, world, tenants))
     acknowledged = sum(len(tenant.artifacts) for tenant in tenants)
@@ -212,12 +216,13 @@ def read_usage(running: RunningServers) -> dict[str, float]:
 
 
 async def run_traffic(
-    running: RunningServers, world: World, tenants: list[Tenant], plan: Plan
+    running: RunningServers, world: World, tenants: list[Tenant], plan: Plan, *, is_rolling: bool = False
 ) -> tuple[Tally, int, dict[str, float]]:
     """Run the clients; return their counts, the number of kills and the processor seconds."""
     kills = count()
     before = read_usage(running)
-    killing = asyncio.create_task(kill_replicas(running.replicas, kills)) if plan.patient else None
+    how = signal.SIGTERM if is_rolling else signal.SIGKILL if plan.patient else None
+    killing = asyncio.create_task(end_replicas(running.replicas, kills, how)) if how else None
     watching = asyncio.create_task(asyncio.sleep(plan.seconds, None))
     after: dict[str, float] = {}
     watching.add_done_callback(lambda _: after.update(read_usage(running)))
@@ -229,16 +234,16 @@ async def run_traffic(
     return tally, next(kills), {role: after[role] - before[role] for role in after}
 
 
-async def kill_replicas(replicas: list[Replica], kills: Iterator[int]) -> None:
-    """Kill and restart one replica after another until cancelled; all replicas are up afterwards."""
+async def end_replicas(replicas: list[Replica], kills: Iterator[int], how: signal.Signals) -> None:
+    """End and restart one replica after another until cancelled; all replicas are up afterwards."""
     while True:
         await asyncio.sleep(KILL_EVERY)
         replica = replicas[next(kills) % len(replicas)]
-        await asyncio.shield(asyncio.to_thread(_replace, replica))
+        await asyncio.shield(asyncio.to_thread(_replace, replica, how))
 
 
-def _replace(replica: Replica) -> None:
-    replica.end()
+def _replace(replica: Replica, how: signal.Signals) -> None:
+    replica.end(how)
     time.sleep(DOWN)
     replica.start()
     replica.ready()
@@ -259,7 +264,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--store", choices=("postgresql", "sqlite"), default="postgresql")
     parser.add_argument("--pages", type=int, help="maximum pages of each kind; default all")
-    parser.add_argument("--kill", action="store_true", help="kill a replica every 10 s and restart it")
+    ending = parser.add_mutually_exclusive_group()
+    ending.add_argument("--kill", action="store_true", help="kill a replica every 10 s and restart it")
+    ending.add_argument("--rolling", action="store_true", help="restart one replica after the other with SIGTERM")
     parser.add_argument("--busy", action="store_true", help="keep every processor busy with another program")
     parser.add_argument(
         "--evil", type=Path, metavar="DIR", help="folder of hostile pages, as for benchmarks/fetch/hostile.py"

@@ -141,6 +141,12 @@ def test_every_loss_is_a_miss_but_slowness_only_at_an_offered_rate() -> None:
     assert find_misses(replace(late, offered=5, busy_programs=2)) == []
 
 
+def test_a_call_that_a_stopping_replica_refuses_is_a_miss() -> None:
+    stopping = run()
+    stopping.tally.refusals["503 draining"] = 3
+    assert find_misses(stopping) == ["3 calls were refused by a replica that stopped"]
+
+
 def test_an_undigested_text_is_a_miss_also_on_a_busy_machine() -> None:
     assert is_undigested(
         Reply(200, 0.1, "Warning extraction_failed: the page could not be read; this is the undigested text.")

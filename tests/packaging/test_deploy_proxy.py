@@ -142,6 +142,25 @@ def test_a_call_that_a_replica_aborted_is_not_repeated(tmp_path: Path) -> None:
     assert len(heads) + len(more) == 1
 
 
+async def drain(_head: bytes, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 8\r\n\r\ndraining")
+
+
+def test_a_call_that_a_stopping_replica_refuses_goes_to_another_one_with_its_body(tmp_path: Path) -> None:
+    with (
+        upstream(drain) as (first, _),
+        upstream(answer_ok) as (second, heads),
+        proxy([first, second], tmp_path) as (port, _),
+    ):
+        assert [request(port, "POST", "/mcp", b'{"a": 1}') for _ in range(6)] == [(200, b"ok")] * 6
+    assert all(b"POST /mcp " in head and b"Content-Length: 8" in head for head in heads)
+
+
+def test_a_call_that_every_replica_refuses_gets_the_answer_of_one(tmp_path: Path) -> None:
+    with upstream(drain) as (first, _), upstream(drain) as (second, _), proxy([first, second], tmp_path) as (port, _):
+        assert request(port, "POST", "/mcp", b"{}") == (503, b"draining")
+
+
 def test_nginx_accepts_the_configuration_with_tls(tmp_path: Path) -> None:
     text = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines(keepends=True) if "resolve" not in line]  # nginx 1.27.3 and newer

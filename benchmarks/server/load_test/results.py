@@ -107,6 +107,8 @@ def find_misses(run: Run) -> list[str]:
     found += [f"{len(run.foreign)} read by another tenant: {run.foreign[:3]}"] if run.foreign else []
     found += [f"{len(run.tally.faults)} answers were wrong"] if run.tally.faults else []
     found += [f"{run.tally.undigested} answers show undigested text"] if run.tally.undigested else []
+    stopping = run.tally.refusals["503 draining"]
+    found += [f"{stopping} calls were refused by a replica that stopped"] if stopping else []
     found += ["no call was answered"] if not run.answered else []
     if run.offered and run.tally.out_of_time and not run.busy_programs:
         found.append(f"{run.tally.out_of_time} calls ran out of time at {run.offered:g} calls/s offered")
@@ -146,7 +148,7 @@ def _summary(run: Run) -> list[str]:
         f"{tally.pending:,} whose page was not read in time; undigested texts {tally.undigested:,}.",
         f"{run.acknowledged:,} artifacts acknowledged, {run.read_back:,} read back unchanged, "
         f"{len(run.lost)} lost, {len(run.wrong)} wrong, {len(run.foreign)} read by another tenant; "
-        f"{run.kills} replicas killed.",
+        f"{run.kills} replicas ended.",
         f"Processor seconds: {processors}: {run.own:.0%} of {run.processors} processors, {each:.0f} ms a call; "
         f"with all other programs on this machine {run.busy:.0%}.",
     ]
