@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.config.parsers import WEB_PORTS
-from keyhole.fetch.endpoints import name_refusal, port_refusal
+from keyhole.fetch.endpoints import is_private, name_refusal, port_refusal
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,16 @@ def test_the_ports_of_public_sites_are_open(port: int) -> None:
 )
 def test_the_ports_of_other_services_are_refused(port: int) -> None:
     assert "KEYHOLE_PORTS" in str(port_refusal(port, WEB_PORTS))
+
+
+@pytest.mark.parametrize("host", ["localhost", "nas", "printer.local", "intranet.corp", "192.168.0.1", "::1"])
+def test_a_private_name_or_address_is_private(host: str) -> None:
+    assert is_private(host)
+
+
+@pytest.mark.parametrize("host", ["example.org", "93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
+def test_a_public_name_or_address_is_not_private(host: str) -> None:
+    assert not is_private(host)
 
 
 @given(st.text(max_size=30))

@@ -65,15 +65,14 @@ def _run_server(config: Config) -> int:
         check_engines(config)
         with fast_imports(deferred=True):
             from keyhole.cli.build import build
-            from keyhole.cli.hook.prefer import KEY, Preferences
+            from keyhole.cli.hook.prefer import Preferences
+            from keyhole.cli.hook.program import PREFER_KEY, answer
             from keyhole.serve.shared.server import serve_shared
 
         preferences = Preferences()
 
         def answer_hook(event: bytes, client: str, budget: int, folders: Collection[str]) -> bytes:
-            from keyhole.cli.hook.program import answer
-
-            if KEY.encode() not in event:
+            if PREFER_KEY.encode() not in event:
                 return answer(event, client, budget, os.environ)
             refusal = preferences.answer(json.loads(event), client, folders)
             return json.dumps(refusal).encode() if refusal else b""

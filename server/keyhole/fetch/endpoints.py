@@ -6,6 +6,8 @@ import ipaddress
 from collections.abc import Container
 from typing import Final
 
+from keyhole.fetch.addresses import address_refusal
+
 _METADATA_NAMES: Final[tuple[tuple[str, str], ...]] = (
     ("api.metadata.cloud.ibm.com", "metadata of IBM Cloud, its VPC metadata API reference"),
     ("instance-data.ec2.internal", "metadata of AWS, the resolver of its VPCs"),
@@ -48,6 +50,11 @@ def name_refusal(host: str) -> str | None:
     if "." not in host:
         return "not a full name: a resolver may complete it with the local domain, RFC 1535"
     return None
+
+
+def is_private(host: str) -> bool:
+    """Return whether a host is a private address, or a name that no public site has."""
+    return (address_refusal(host) if _is_address(host) else name_refusal(host)) is not None
 
 
 def port_refusal(port: int, ports: Container[int]) -> str | None:

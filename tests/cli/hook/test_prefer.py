@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from keyhole.cli.hook.prefer import KEY, MAX_REFUSED, Preferences, find_wanted, is_public, refusal
+from keyhole.cli.hook.prefer import MAX_REFUSED, Preferences, find_wanted, is_public, refusal
+from keyhole.cli.hook.program import PREFER_KEY
 from tests.support.shared_clients import Client, reader_settings, shared_home
 
 URL = "https://docs.example.org/page"
@@ -66,7 +67,7 @@ def test_an_address_of_the_local_network_is_left_to_the_client(url: str, expecte
 
 
 def asked(preferences: Preferences, folders: tuple[str, ...] = (FOLDER,), **changes: str) -> bool:
-    return preferences.answer({**event("claude", **changes), KEY: "keyhole"}, "claude", folders) is not None
+    return preferences.answer({**event("claude", **changes), PREFER_KEY: "keyhole"}, "claude", folders) is not None
 
 
 def test_the_same_call_is_refused_once_in_a_session() -> None:

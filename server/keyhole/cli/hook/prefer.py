@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from ipaddress import ip_address
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 from keyhole.cli.hook.event import read_source, table_at, text_at
+from keyhole.cli.hook.program import PREFER_KEY
+from keyhole.errors import KeyholeError
+from keyhole.fetch.endpoints import is_private
+from keyhole.fetch.urls import parse_target
 
 if TYPE_CHECKING:
     from keyhole.cli.hook.event import Json
 
-KEY: Final = "keyhole_prefer"
-"""The key that a hook adds to an event for the server. Its value is the name under which Keyhole is registered."""
 MAX_REFUSED: Final = 1_000
 """Refusals that a server remembers, some 200 bytes each. A forgotten one costs an agent one more call."""
 MAX_SHOWN: Final = 500
 """Characters of one argument in the call that is named."""
-_LOCAL: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
-"""Ends of names of the local network, which Keyhole does not fetch by default."""
 _BUILT_IN: Final[Mapping[str, Mapping[str, tuple[str, Mapping[str, str]]]]] = MappingProxyType(
     {
         "claude": {
@@ -77,15 +75,11 @@ def _arguments(call: Json) -> Json:
 
 
 def is_public(url: str) -> bool:
-    """Return whether an address looks like one of the public web, which Keyhole fetches."""
-    parts = urlsplit(url)
-    host = (parts.hostname or "").rstrip(".").lower()
-    if parts.scheme not in {"http", "https"} or not host:
-        return False
+    """Return whether an address is of the public web, as far as it says itself. Others are not fetched by default."""
     try:
-        return ip_address(host).is_global
-    except ValueError:
-        return "." in host and not host.endswith(_LOCAL)
+        return not is_private(parse_target(url).host)
+    except KeyholeError:
+        return False
 
 
 def refusal(wanted: Wanted, client: str, server: str) -> str:
@@ -124,7 +118,7 @@ class Preferences:
         `folders`: the working folders of the server's clients. Without one of them around the event's folder, the
         agent may not have Keyhole's tools.
         """
-        source, wanted, server = read_source(event, client), find_wanted(event, client), text_at(event, KEY)
+        source, wanted, server = read_source(event, client), find_wanted(event, client), text_at(event, PREFER_KEY)
         if wanted is None or not server or not any(_contains(folder, source.folder) for folder in folders):
             return None
         if not self._is_first(source.session, json.dumps([wanted.tool, wanted.arguments], sort_keys=True)):

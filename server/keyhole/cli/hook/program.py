@@ -30,6 +30,8 @@ MAX_EVENT: Final = 64 * 1024 * 1024
 """Greatest event that is read, in bytes."""
 BUILT_IN: Final = (b"WebFetch", b"WebSearch", b"web_fetch", b"webfetch", b"websearch")
 """Words of the events that `--prefer` asks the server about: the names of clients' own tools for the web."""
+PREFER_KEY: Final = "keyhole_prefer"
+"""The key that `--prefer` adds to an event for the server. Its value is the name under which Keyhole is registered."""
 SAVED_WORDS: Final = (b"aved to", b"persistedOutputPath", b"outputPath", b"PreToolUse")
 """Words of short events that may need an answer: they name a file with the whole text, or precede a command."""
 
@@ -63,7 +65,7 @@ def _answer_input(client: str, budget: int, *, rewrites: bool = False, prefers: 
         data = sys.stdin.buffer.read(MAX_EVENT + 1)
         reply = None
         if prefers:
-            reply = _refusal(data, client, prefers) or b""
+            reply = _refusal(data, client, prefers)
         elif not rewrites and len(data) > MIN_SHARED:
             from keyhole.serve.shared.hook_client import ask_server
 
@@ -78,19 +80,19 @@ def _answer_input(client: str, budget: int, *, rewrites: bool = False, prefers: 
     return 0
 
 
-def _refusal(data: bytes, client: str, server: str) -> bytes | None:
-    """Return what the running shared server answers before a built-in call for the web, None if it does not refuse it.
+def _refusal(data: bytes, client: str, server: str) -> bytes:
+    """Return the answer of the running shared server that refuses a built-in call for the web, b"" if there is none.
 
     `server`: the name under which Keyhole is registered.
     """
     if len(data) > MAX_EVENT or not any(word in data for word in BUILT_IN):
-        return None
+        return b""
     import json
 
-    from keyhole.cli.hook.prefer import KEY
     from keyhole.serve.shared.hook_client import ask_server
 
-    return ask_server(json.dumps({**json.loads(data), KEY: server}).encode(), client, DEFAULT_BUDGET, os.environ)
+    event = {**json.loads(data), PREFER_KEY: server}
+    return ask_server(json.dumps(event).encode(), client, DEFAULT_BUDGET, os.environ) or b""
 
 
 def answer(data: bytes, client: str, budget: int, environment: Mapping[str, str], *, rewrites: bool = False) -> bytes:

@@ -14,12 +14,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from keyhole.config.config import Config, build_user_agent
-from keyhole.fetch.addresses import address_refusal
 from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.domains import check_domain
-from keyhole.fetch.endpoints import name_refusal
+from keyhole.fetch.endpoints import is_private
 from keyhole.fetch.urls import DEFAULT_PORTS, Target, parse_target
 
 MAX_BYTES: Final = 1_000_000
@@ -77,12 +76,3 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def is_private(host: str) -> bool:
-    """Return whether a host is a private address, or a name that no public site has."""
-    try:
-        ip_address(host)
-    except ValueError:
-        return name_refusal(host) is not None
-    return address_refusal(host) is not None
