@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import venv
@@ -26,26 +25,12 @@ sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "server"), str(ROOT)]
 import listings  # noqa: E402 - found through the line above
 import publish  # noqa: E402
 from keyhole import __version__  # noqa: E402
+from tests.clients.distributions import build_alike, environment, run, single_file  # noqa: E402
 from tests.clients.npm import cache_folder  # noqa: E402
 from tests.clients.steps import Steps  # noqa: E402
 
-EPOCH: Final = "1577836800"
-"""Seconds since 1970: the time of all files in a build, as in the workflow."""
 STAND_IN: Final = "security@stand-in.example"
 """A contact with which the other checks can run while there is none."""
-PATIENCE: Final = 300.0
-"""Seconds for one command."""
-
-
-def run(command: Sequence[object], folder: Path, **variables: str) -> str:
-    """Run a command and return what it prints. Raises AssertionError if it fails."""
-    words = [str(word) for word in command]
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "KEYHOLE_"))}
-    done = subprocess.run(
-        words, cwd=folder, env={**env, **variables}, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
-    assert done.returncode == 0, f"{' '.join(words)}: {(done.stdout + done.stderr)[-1_000:]}"
-    return done.stdout
 
 
 def copy_tree(folder: Path, account: str, contact: str) -> list[str]:
@@ -64,22 +49,14 @@ def copy_tree(folder: Path, account: str, contact: str) -> list[str]:
 
 
 def build(tree: Path, folder: Path) -> Path:
-    """Build sdist and wheel twice, and the wheel from the sdist; all bytes must agree. Return the first folder."""
+    """Build sdist and wheel with the locked backend, as the workflow does; return their folder."""
     hatchling = [sys.executable, "-m", "hatchling", "build", "--directory"]
-    first, second, third = (folder / name for name in ("first", "second", "third"))
-    run([*hatchling, first], tree, SOURCE_DATE_EPOCH=EPOCH)
-    run([*hatchling, second], tree, SOURCE_DATE_EPOCH=EPOCH, PYTHONHASHSEED="7")
-    shutil.unpack_archive(next(first.glob("*.tar.gz")), folder / "sdist", filter="data")
-    run([*hatchling, third, "--target", "wheel"], next((folder / "sdist").iterdir()), SOURCE_DATE_EPOCH=EPOCH)
-    for other in (second, third):
-        for path in other.iterdir():
-            assert path.read_bytes() == (first / path.name).read_bytes(), f"{path.name} differs between two builds"
-    return first
+    return build_alike(tree, folder, hatchling, hatchling, ["--target", "wheel"])
 
 
 def check_metadata(built: Path, owner: publish.Owner) -> None:
     """Check what the registry reads on PyPI: the version, and the name of the server in the README."""
-    wheel = zipfile.ZipFile(next(built.glob("*.whl")))
+    wheel = zipfile.ZipFile(single_file(built, "*.whl"))
     metadata = wheel.read(next(name for name in wheel.namelist() if name.endswith("/METADATA"))).decode()
     assert f"mcp-name: {owner.server_name}" in metadata, "the README has no mcp-name"
     assert f"\nVersion: {__version__}\n" in metadata, metadata[:200]
@@ -95,12 +72,12 @@ def install(built: Path, folder: Path) -> None:
     (own,) = (Path(sys.prefix) / "lib").glob("python*/site-packages")
     (site / "locked.pth").write_text(f"{own}\n", "utf-8")
     quiet = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
-    run([python, "-m", "pip", "install", *quiet, next(built.glob("*.whl"))], folder)
-    home = {"KEYHOLE_HOME": str(folder / "home"), "KEYHOLE_CONFIG": "off", "HOME": str(folder)}
+    run([python, "-m", "pip", "install", *quiet, single_file(built, "*.whl")], folder)
+    env = environment(KEYHOLE_HOME=str(folder / "home"), KEYHOLE_CONFIG="off", HOME=str(folder))
     keyhole = folder / "bin" / "keyhole"
-    assert __version__ in run([keyhole, "--version"], folder, **home)
-    assert "[end]" in run([keyhole, "demo"], folder, **home)
-    run([keyhole, "doctor", "--offline"], folder, **home)
+    assert __version__ in run([keyhole, "--version"], folder, env)
+    assert "[end]" in run([keyhole, "demo"], folder, env)
+    run([keyhole, "doctor", "--offline"], folder, env)
 
 
 def find_program(name: str) -> Path | None:

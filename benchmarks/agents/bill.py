@@ -49,10 +49,9 @@ class Bill:
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
-    def cost(self, price: dict[str, float], *, is_cached: bool = True) -> float:
+    def cost(self, price: dict[str, float]) -> float:
         """Return the dollars of the bill."""
-        new = price["write"] if is_cached else price["input"]
-        return (self.read * price["read"] + self.new * new + self.output * price["output"]) / 1e6
+        return (self.read * price["read"] + self.new * price["new"] + self.output * price["output"]) / 1e6
 
 
 def replay(run: Run, context: Callable[[Run, Store], Make]) -> Bill:

@@ -72,4 +72,4 @@ def test_a_price_has_its_source_and_makes_dollars_of_a_million_tokens(name: str)
     price = tomllib.loads(Path(agents.PRICES).read_text("utf-8"))[name]
     assert price["source"]
     million = Bill(read=1_000_000, new=1_000_000, output=1_000_000)
-    assert million.cost(price) == pytest.approx(price["read"] + price["write"] + price["output"])
+    assert million.cost(price) == pytest.approx(price["read"] + price["new"] + price["output"])

@@ -53,16 +53,27 @@ def install_tools() -> Path:
 
 
 def build(programs: Path, scratch: Path) -> Path:
-    """Build wheel and sdist twice, and the wheel from the sdist; check that all bytes agree, and return the folder."""
+    """Build wheel and sdist of the checkout as `build_alike` does, and check their metadata; return their folder."""
+    front = [programs / "python", "-m", "build"]
+    made = build_alike(ROOT, scratch, [*front, "--outdir"], [*front, "--no-isolation", "--outdir"], ["--wheel"])
+    run([programs / "python", "-m", "twine", "check", "--strict", *made.iterdir()], scratch)
+    return made
+
+
+def build_alike(
+    tree: Path, scratch: Path, first_command: Sequence[object], command: Sequence[object], only_wheel: Sequence[str]
+) -> Path:
+    """Build wheel and sdist twice, and the wheel from the sdist; check that all bytes agree, and return a folder.
+
+    Both commands build the tree in which they run into the folder that follows them; `first_command` is used once.
+    """
     first, second, third = (scratch / name for name in ("first", "second", "from-sdist"))
     env = environment(SOURCE_DATE_EPOCH=EPOCH)
-    run([programs / "python", "-m", "build", "--outdir", first, ROOT], scratch, env)
-    later = [programs / "python", "-m", "build", "--no-isolation", "--outdir"]
-    run([*later, second, ROOT], scratch, {**env, "PYTHONHASHSEED": "7"})
+    run([*first_command, first], tree, env)
+    run([*command, second], tree, {**env, "PYTHONHASHSEED": "7"})
     assert file_digests(first) == file_digests(second), "two builds differ"
-    run([*later, third, "--wheel", unpack(single_file(first, "*.tar.gz"), scratch)], scratch, env)
+    run([*command, third, *only_wheel], unpack(single_file(first, "*.tar.gz"), scratch), env)
     assert file_digests(third).items() <= file_digests(first).items(), "the sdist builds a different wheel"
-    run([programs / "python", "-m", "twine", "check", "--strict", *first.iterdir()], scratch)
     return first
 
 

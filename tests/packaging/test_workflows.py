@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from tests.packaging.test_packaging import ROOT
+from tests.support.console import capture_parser
+from tests.support.reference import iter_commands
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
@@ -49,5 +51,7 @@ def test_the_scripts_and_targets_that_a_workflow_runs_exist() -> None:
     text = "".join(path.read_text("utf-8") for path in WORKFLOWS)
     for script in re.findall(r"(?:^|\s)((?:packaging|deploy|\.ci)/[\w./-]+)", text):
         assert (ROOT / script).exists(), script
+    commands = set(re.findall(r"(?:keyhole:tested|bin/keyhole\"?) ([a-z]+)", text))
+    assert commands and commands <= {name.split()[1] for name, _, _ in iter_commands(capture_parser())}
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert all(f"\n{target}:" in makefile for target in re.findall(r"make ([\w-]+)", text))
