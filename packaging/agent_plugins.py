@@ -57,7 +57,7 @@ def hooks(client: str) -> dict[str, Any]:
 
 
 def facts() -> dict[str, Any]:
-    """Return what every manifest says."""
+    """Return the fields that every manifest has."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     return {
         "name": "keyhole",

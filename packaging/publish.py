@@ -1,8 +1,9 @@
 """Prepare a checkout for publishing: `python packaging/publish.py [--tag vX.Y.Z]`.
 
-Writes what names the owner: `server.json`, the entry in the MCP registry; the comment in README.md by which the
-registry verifies the package, and full addresses in place of its relative links, which PyPI cannot resolve; the
-addresses in pyproject.toml. Names every fault that a release may not have, and then writes nothing and exits with 1.
+Writes the owner's name into the published files: `server.json`, the entry in the MCP registry; the comment in README.md
+by which the registry verifies the package, and full addresses in place of its relative links, which PyPI cannot
+resolve; the addresses in pyproject.toml. If a fault stops the release, prints every fault, writes nothing and exits
+with 1.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def read_owner(root: Path = ROOT) -> Owner:
 
 
 def find_faults(root: Path, tag: str = "") -> list[str]:
-    """Return what a release may not have, each with its file. `tag`: the tag of the release, "" before there is one."""
+    """Return the faults that stop a release, each with its file. `tag`: that of the release, "" before it has one."""
     owner, version = read_owner(root), re.escape(__version__)
     changes, security = ((root / name).read_text("utf-8") for name in ("CHANGELOG.md", "SECURITY.md"))
     dated = re.search(rf"^## \[{version}\] - \d{{4}}-\d\d-\d\d\n(.*?)(?=^## |\Z)", changes, re.MULTILINE | re.DOTALL)
@@ -70,7 +71,7 @@ def find_faults(root: Path, tag: str = "") -> list[str]:
 
 
 def prepare(root: Path) -> None:
-    """Write what names the owner into a checkout."""
+    """Write the owner's name into the published files of a checkout."""
     owner = read_owner(root)
     entry = {**listings.registry(owner.server_name), "repository": {"url": owner.home_page, "source": "github"}}
     (root / "server.json").write_text(listings.to_json(entry), encoding="utf-8")

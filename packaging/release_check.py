@@ -1,8 +1,8 @@
 """Check a release, all but the uploads, without a network: `make release-check [OWNER=…] [CONTACT=…] [TAG=vX.Y.Z]`.
 
 Works on a copy of the tree, in which OWNER and CONTACT take the places of what is not put in yet. Builds what is
-published as the release workflow does, and installs it into a clean environment. Prints each check, then what a person
-has left to do, and exits with 1 if a check failed, or if TAG is given while something is left.
+published as the release workflow does, and installs it into a clean environment. Prints each check, then the steps
+left to a person, and exits with 1 if a check failed, or if TAG is given while something is left.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STAND_IN: Final = "security@stand-in.example"
 
 
 def copy_tree(folder: Path, account: str, contact: str) -> list[str]:
-    """Copy the files that git tracks, put owner and contact in, and return what the tree itself lacks of them."""
+    """Copy the files that git tracks, put owner and contact in, and return the faults of the tree itself."""
     names = run(["git", "ls-files", "-z"], ROOT)
     for name in filter(None, names.split("\0")):
         if (ROOT / name).is_file():
@@ -136,7 +136,7 @@ def _none(faults: Sequence[str]) -> None:
 
 
 def print_left(left: Sequence[str], account: str) -> None:
-    """Print what only a person can do."""
+    """Print the steps that only a person can take."""
     repository = publish.Owner(account or publish.PLACEHOLDER, publish.read_owner().repository)
     tasks = [
         *(f"in the tree: {fault}" for fault in left),

@@ -1,4 +1,4 @@
-"""What the model of a replayed run sees of its history: all of it, bounded results, a compacted history, or both."""
+"""The contexts of a replayed run: the whole history, bounded results, a compacted history, or both."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _NAMES: Final = MappingProxyType({"claude": "mcp__{}__{}", "copilot": "{}-{}", "
 
 
 class Wanted(NamedTuple):
-    """What a built-in tool was called for."""
+    """A request for the web that a client's own tool received."""
 
     built_in: str
     tool: str
@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
 
 
 def find_wanted(event: Json, client: str) -> Wanted | None:
-    """Return what an event before a call asks of the web, None for any other event and for a local address."""
+    """Return the request in an event before a call, None for any other event and for a local address."""
     call = table_at(event, "input") if client == "opencode" else event
     name = text_at(call, "tool_name") or text_at(call, "toolName") or text_at(call, "tool")
     known = _BUILT_IN.get(client, {}).get(name)
@@ -75,7 +75,7 @@ def _arguments(call: Json) -> Json:
 
 
 def is_public(url: str) -> bool:
-    """Return whether an address is of the public web, as far as it says itself. Others are not fetched by default."""
+    """Return whether a URL names a host of the public web. Keyhole fetches no other by default."""
     try:
         return not is_private(parse_target(url).host)
     except KeyholeError:
@@ -107,7 +107,7 @@ def answer(client: str, text: str) -> Json:
 
 
 class Preferences:
-    """Decides in the server whether a built-in call is refused, and remembers what was. Thread-safe."""
+    """Decides in the server whether a built-in call is refused, and remembers the refused calls. Thread-safe."""
 
     def __init__(self) -> None:
         self._refused: dict[tuple[str, str], object] = {}

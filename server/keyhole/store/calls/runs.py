@@ -44,7 +44,7 @@ class OpenSession:
 
 @dataclass(frozen=True, slots=True)
 class KnownRuns:
-    """What a log knows when a call is added."""
+    """The sessions of a log that a new call may belong to."""
 
     session: str = ""
     """The session that has calls of the call's run already, "" if none has."""
