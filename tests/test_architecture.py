@@ -210,7 +210,6 @@ SHORT_MODULES = {
     "cli/doctor/model.py": "one check of the doctor, as its siblings",
     "config/setting.py": "the form of one setting, beside the table of all",
     "extract/formats/inventory.py": "one format; its parser is also used for dead addresses",
-    "extract/workers/base.py": "a port",
     "retrieval/call_observer.py": "a port",
     "retrieval/progress.py": "a port",
     "serve/shared/peer.py": "imported by a hook, which has no time for the rest of a relay",

@@ -22,12 +22,12 @@ import keyhole
 from benchmarks.rows import Check, is_string, is_text, list_of, load_rows
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.extract.workers.child import extract_with_words
 from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
-from keyhole.records import Document, Page
+from keyhole.records import Page
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
+from tests.support.fakes import InProcessExtractor
 
 _CODE_POINT = re.compile(r"U\+(?:10|0?[0-9A-Fa-f])?[0-9A-Fa-f]{4}")
 FIELDS: dict[str, Check] = {
@@ -52,19 +52,6 @@ class OnePageFetcher:
 
     async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:  # noqa: ARG002 - required by the interface
         return self._page
-
-    async def aclose(self) -> None:
-        """Do nothing."""
-
-
-class InProcessExtractor:
-    """Extraction without worker processes."""
-
-    def warm(self) -> None:
-        """Do nothing."""
-
-    async def extract(self, page: Page) -> tuple[Document, str]:
-        return extract_with_words(page.body, page.url, page.content_type, page.requested_url)
 
     async def aclose(self) -> None:
         """Do nothing."""

@@ -38,6 +38,7 @@ from mcp import Client
 
 from keyhole.budget.fit import result_json
 from keyhole.config.config import Config
+from keyhole.extract.workers.base import Result, Task
 from keyhole.extract.workers.child import index_words
 from keyhole.fetch.base import DEFAULT_OPTIONS, ApiCall, ApiReply, FetchOptions
 from keyhole.records import Document, Page
@@ -139,6 +140,9 @@ class InstantNetwork:
 
     async def extract(self, page: Page) -> tuple[Document, str]:
         return self.documents.pop(page.url)
+
+    async def run(self, task: Task) -> Result:
+        raise NotImplementedError
 
     async def aclose(self) -> None:
         pass

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.base import Extractor
+from keyhole.extract.workers.base import Extractor, Result, Task
 from keyhole.fetch.base import DEFAULT_OPTIONS, Api, ApiCall, ApiReply, Fetcher, FetchOptions
 from keyhole.records import (
     Artifact,
@@ -143,6 +144,16 @@ class InProcessExtractor:
         from keyhole.extract.workers.child import extract_with_words
 
         return await asyncio.to_thread(extract_with_words, page.body, page.url, page.content_type, page.requested_url)
+
+    async def run(self, task: Task) -> Result:
+        from keyhole.extract.workers.child import run_task
+
+        # As from a process: only JSON values come and go.
+        arguments = json.loads(json.dumps(dict(task.arguments)))
+        values, body = await asyncio.to_thread(
+            run_task, task.function, arguments, [bytes(each) for each in task.bodies]
+        )
+        return json.loads(json.dumps(values)), body
 
     async def aclose(self) -> None:
         self.closed = True

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.workers.base import Result
 from keyhole.extract.workers.child import extract_with_words
 from keyhole.records import Document
 
@@ -103,3 +106,25 @@ _ACTIONS: Final[dict[str, Callable[[], str | None]]] = {
     "endless": lambda: _write_to_server(b"\xff" * 8),
     "tell": _describe_process,
 }
+
+
+def measure_bodies(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> Result:
+    """A task that returns the sizes of its bodies and the bodies in reverse order."""
+    return {"sizes": [len(body) for body in bodies], "given": arguments["given"]}, b"|".join(reversed(bodies))
+
+
+def fail_as_told(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> Result:
+    """A task that fails in the way that its arguments name."""
+    match arguments["how"]:
+        case "error":
+            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the engine refuses", status=503)
+        case "crash":
+            os._exit(1)
+        case "spin":
+            while True:
+                pass
+        case "nested":
+            json.loads(bodies[0])
+        case "list":
+            return cast("Result", ([], b""))
+    return {"text": "x" * arguments["size"]}, b""

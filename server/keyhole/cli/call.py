@@ -21,7 +21,7 @@ from keyhole.records import Answer, Artifact, Document, EngineReport, Page, Rank
 from keyhole.store.base import LOCAL
 
 if TYPE_CHECKING:
-    from keyhole.extract.workers.base import Extractor
+    from keyhole.extract.workers.base import Extractor, Result, Task
     from keyhole.retrieval.answer_view import PageView, SearchView
     from keyhole.retrieval.progress import Progress
     from keyhole.retrieval.retrieve import Retrieval
@@ -81,6 +81,10 @@ class ExplainObserver:
         document, words = await self.extractor.extract(page)
         self.removed[page.url] = document.removed
         return document, words
+
+    async def run(self, task: Task) -> Result:
+        """Run a task."""
+        return await self.extractor.run(task)
 
     async def aclose(self) -> None:
         """Close the extractor."""

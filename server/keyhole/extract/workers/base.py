@@ -1,10 +1,33 @@
-"""Protocol for extracting pages, which tests implement without processes."""
+"""The port to the worker processes, in which every byte of a stranger is parsed. Tests implement it without processes.
+
+A page is extracted. Any other answer of a server, such as a sitemap or the answer of an API, is parsed by a `Task`.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from keyhole.records import Document, Page
+
+Result = tuple[dict[str, Any], bytes]
+"""The result of a task: JSON values and a body. The process that made it has read a stranger's bytes, so the caller
+checks the type of every value before it uses it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A function that a worker applies to bytes of a stranger.
+
+    `function`: "module:name" of a function that takes `arguments` and `bodies` and returns a `Result`. It may raise
+    KeyholeError.
+    """
+
+    function: str
+    arguments: Mapping[str, Any]
+    """JSON values."""
+    bodies: Sequence[bytes] = ()
 
 
 class Extractor(Protocol):
@@ -21,6 +44,13 @@ class Extractor(Protocol):
         for its turn as long as it must; a caller with a deadline cancels it.
 
         Raises KeyholeError as `keyhole.extract` does.
+        """
+        ...
+
+    async def run(self, task: Task) -> Result:
+        """Return the result of a task, within the limits of a page.
+
+        Raises the KeyholeError of the task's function, and extraction_failed if a limit ended it.
         """
         ...
 

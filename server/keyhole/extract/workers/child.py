@@ -1,4 +1,4 @@
-"""A worker process: read pages from stdin, one at a time, and write the extracted documents to stdout.
+"""A worker process: read pages and tasks from stdin, one at a time, and write documents and results to stdout.
 
 The process ends when the server closes stdin or dies. It uses no network, store or settings, and its memory and time
 are limited.
@@ -12,14 +12,16 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from keyhole.errors import KeyholeError
 from keyhole.extract import extract
+from keyhole.extract.workers.base import Result
 from keyhole.extract.workers.frames import LENGTHS, encode_document, encode_failure, pack, parse_head, unpack_lengths
 from keyhole.passages.stems import index_terms
 from keyhole.records import Document
@@ -80,7 +82,7 @@ def main(options: dict[str, Any]) -> None:
         if page is None:
             return
         _limit_cpu(page[0]["seconds"])
-        head, text = _read_page(read, *page)
+        head, text = _answer(read, *page)
         _limit_cpu(None)  # the next request is received beyond this page's limit
         has_grown = _address_space() - base > options["memory"] * MAX_GROWTH
         last = has_grown or number == MAX_PAGES or head.get("unread") == OUT_OF_MEMORY
@@ -89,12 +91,15 @@ def main(options: dict[str, Any]) -> None:
             return
 
 
-def _read_page(read: Reader, head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the answer for one page.
+def _answer(read: Reader, head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the answer for one page or task.
 
     An unexpected exception harms only its page. Its message may quote the page, so only its type is reported.
     """
     try:
+        if "function" in head:
+            values, text = run_task(head["function"], head["arguments"], split_bodies(body, head["sizes"]))
+            return {"result": values}, text
         return encode_document(*read(body, head["url"], head["content_type"], head["requested_url"]))
     except KeyholeError as error:
         return encode_failure(error), b""
@@ -102,6 +107,19 @@ def _read_page(read: Reader, head: dict[str, Any], body: bytes) -> tuple[dict[st
         return {"unread": OUT_OF_MEMORY}, b""
     except Exception as error:  # noqa: BLE001 - a fault of a parser on a hostile page can be of any type
         return {"unread": f"reading failed ({type(error).__name__})"}, b""
+
+
+def run_task(function: str, arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> Result:
+    """Return what the function "module:name" makes of the bodies."""
+    module, _, name = function.partition(":")
+    result: Result = getattr(import_module(module), name)(arguments, bodies)
+    return result
+
+
+def split_bodies(body: bytes, sizes: Sequence[int]) -> list[bytes]:
+    """Return the bodies of these sizes, which follow each other in `body`."""
+    ends = list(accumulate(sizes))
+    return [body[end - size : end] for size, end in zip(sizes, ends, strict=True)]
 
 
 def _receive(requests: BinaryIO) -> tuple[dict[str, Any], bytes] | None:

@@ -19,6 +19,10 @@ LENGTHS: Final = struct.Struct("!II")
 """The lengths of head and body in bytes, sent before them."""
 MAX_ANSWER: Final = 100_000_000
 """Largest answer, in bytes. The largest text and its words are smaller even in three-byte characters."""
+MAX_RESULT: Final = 50_000_000
+"""Largest result of a task, in bytes: the text of a discussion of eight answers of the usual limit of bytes."""
+MAX_RESULT_VALUES: Final = 2_000_000
+"""Largest JSON values of a result, in bytes. A search engine's answer has about 20 KB."""
 MAX_MESSAGE: Final = 1_000
 """Largest length of a failure's message and of each fact, in characters. Longer texts are truncated."""
 MAX_FACTS: Final = 10
@@ -92,29 +96,41 @@ def parse_answer(head: dict[str, Any], encoded_text: bytes) -> tuple[Document, s
     try:
         text = _decode(encoded_text)
         if "unread" in head:
-            return UnreadError(_require_text(head["unread"])[:MAX_MESSAGE])
+            return UnreadError(require_text(head["unread"])[:MAX_MESSAGE])
         if "code" in head:
             facts = {
-                _require_text(key): _require_scalar(value) for key, value in list(head["facts"].items())[:MAX_FACTS]
+                require_text(key): _require_scalar(value) for key, value in list(head["facts"].items())[:MAX_FACTS]
             }
-            return KeyholeError(Code(head["code"]), _require_text(head["message"])[:MAX_MESSAGE], **facts)
+            return KeyholeError(Code(head["code"]), require_text(head["message"])[:MAX_MESSAGE], **facts)
         document = Document(
-            title=_require_text(head["title"]),
+            title=require_text(head["title"]),
             text=text,
-            media_type=_require_text(head["media_type"]),
-            language=_require_text(head["language"]),
-            removed=tuple((_require_text(kind), int(count)) for kind, count in head["removed"]),
+            media_type=require_text(head["media_type"]),
+            language=require_text(head["language"]),
+            removed=tuple((require_text(kind), int(count)) for kind, count in head["removed"]),
             notice=_require_notice_name(head["notice"]),
-            metadata=Metadata(**{name: _require_text(value) for name, value in head["metadata"].items()}),
+            metadata=Metadata(**{name: require_text(value) for name, value in head["metadata"].items()}),
             main_end=_require_offset(head["main_end"], len(text)),
-            pages=tuple((_require_offset(at, len(text)) or 0, _require_text(label)) for at, label in head["pages"]),
+            pages=tuple((_require_offset(at, len(text)) or 0, require_text(label)) for at, label in head["pages"]),
         )
-        return document, _require_text(head["words"])
+        return document, require_text(head["words"])
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise UnreadError(READING_ENDED) from error
 
 
-def _require_text(value: object) -> str:
+def parse_result(head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes] | KeyholeError:
+    """Return the result of a task, or the failure in it. Raises UnreadError for any other answer."""
+    values = head.get("result")
+    if isinstance(values, dict):
+        return values, body
+    failure = parse_answer(head, b"")
+    if isinstance(failure, KeyholeError):
+        return failure
+    raise UnreadError(READING_ENDED)
+
+
+def require_text(value: object) -> str:
+    """Return a value if it is a string. Raises TypeError for any other."""
     if not isinstance(value, str):
         raise TypeError("not a string")
     return value

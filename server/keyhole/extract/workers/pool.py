@@ -15,17 +15,23 @@ import asyncio
 import logging
 import os
 import sys
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extract.workers.base import Result, Task
 from keyhole.extract.workers.frames import READING_ENDED, OutOfTimeError, UnreadError
 from keyhole.extract.workers.worker import Worker, WorkerLimits
 from keyhole.records import Document, Page
 from keyhole.runtime.fair_slots import FairSlots
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+_Work = Callable[[Worker, WorkerLimits], Awaitable[T]]
+"""What a worker does: reads a page, or runs a task."""
 
 POOL_SIZE: Final = max(2, min(4, os.cpu_count() or 1))
 """Largest number of workers for heavy pages: one per processor, at most four. At least two, so that a slow page does
@@ -96,7 +102,7 @@ class WorkerPool:
     async def extract(self, page: Page) -> tuple[Document, str]:
         """Return the document and words of a page, read by a worker. Salvages a page that no worker finishes."""
         try:
-            return await self._read_in_turn(page)
+            return await self._in_turn(len(page.body), lambda worker, limits: worker.read(page, limits))
         except UnreadError as failure:
             if self._is_closing:
                 raise KeyholeError(Code.EXTRACTION_PENDING, "the server ended before the page was read") from failure
@@ -105,6 +111,11 @@ class WorkerPool:
             log.warning("a page of %s could not be read: %s", urlsplit(page.url).hostname, failure.message)
             self.warm()  # replaces the lost worker
             return await asyncio.to_thread(salvage, page, failure.message)
+
+    async def run(self, task: Task) -> Result:
+        """Return the result of a task, run by a worker like a page of the same size."""
+        size = sum(len(body) for body in task.bodies)
+        return await self._in_turn(size, lambda worker, limits: worker.run(task, limits))
 
     async def aclose(self) -> None:
         """Kill all workers, and wait until they have ended and all calls have returned."""
@@ -118,27 +129,27 @@ class WorkerPool:
             self._drop(self._idle.pop())
         await asyncio.gather(*self._ending)
 
-    async def _read_in_turn(self, page: Page) -> tuple[Document, str]:
-        """Read a page when a worker is free. A light page that is slow is read again as a heavy page."""
+    async def _in_turn(self, size: int, work: _Work[T]) -> T:
+        """Do work on `size` bytes when a worker is free. Light work that is slow is done again as heavy work."""
         seconds = self._config.extract_timeout
-        if len(page.body) <= MAX_LIGHT_BYTES and self._reserved:
+        if size <= MAX_LIGHT_BYTES and self._reserved:
             try:
                 async with self._light.slot(), self._all.slot():
-                    return await self._read(page, min(seconds, LIGHT_SECONDS))
+                    return await self._do(work, min(seconds, LIGHT_SECONDS))
             except OutOfTimeError:
                 if seconds <= LIGHT_SECONDS:
                     raise
         async with self._heavy.slot(), self._all.slot():
-            return await self._read(page, seconds)
+            return await self._do(work, seconds)
 
-    async def _read(self, page: Page, cpu_seconds: float) -> tuple[Document, str]:
+    async def _do(self, work: _Work[T], cpu_seconds: float) -> T:
         if self._is_closing:
             raise UnreadError(READING_ENDED)
         has_further_pages = self._light.demand() + self._heavy.demand() > 1
         worker = self._take_worker(BACKGROUND_NICE if self._spare and has_further_pages else 0)
         self._busy.add(worker)
         try:
-            return await worker.read(page, WorkerLimits(cpu_seconds, self._config.extract_timeout * WALL_FACTOR))
+            return await work(worker, WorkerLimits(cpu_seconds, self._config.extract_timeout * WALL_FACTOR))
         finally:
             self._busy.discard(worker)
             if worker.is_reusable:

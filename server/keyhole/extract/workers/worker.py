@@ -1,4 +1,4 @@
-"""Start, use and kill one worker process, which reads one page at a time."""
+"""Start, use and kill one worker process, which reads one page, or runs one task, at a time."""
 
 from __future__ import annotations
 
@@ -9,25 +9,34 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extract.workers.base import Result, Task
 from keyhole.extract.workers.frames import (
     LENGTHS,
+    MAX_ANSWER,
+    MAX_RESULT,
     READING_ENDED,
     OutOfTimeError,
     UnreadError,
     pack,
     parse_answer,
     parse_head,
+    parse_result,
     unpack_lengths,
 )
 from keyhole.records import Document, Page
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+_Parse = Callable[[dict[str, Any], bytes], T | KeyholeError]
+"""Returns the answer in a message, or the failure in it."""
 
 START_TIMEOUT: Final = 60.0
 """Seconds within which a worker must load its parsers: on an idle machine, three hundred times the usual time."""
@@ -77,9 +86,22 @@ class Worker:
         return self._process is None or self._process.returncode is None
 
     async def read(self, page: Page, limits: WorkerLimits) -> tuple[Document, str]:
-        """Return the worker's answer for one page. Both limits begin when the worker has started.
+        """Return the worker's answer for one page. Raises KeyholeError as `_exchange` does."""
+        request = {"url": page.url, "requested_url": page.requested_url, "content_type": page.content_type}
+        return await self._exchange(request, page.body, limits, MAX_ANSWER, parse_answer)
 
-        Raises UnreadError if the worker did not finish, and any other KeyholeError that the page caused.
+    async def run(self, task: Task, limits: WorkerLimits) -> Result:
+        """Return the worker's result of one task. Raises KeyholeError as `_exchange` does."""
+        sizes = [len(body) for body in task.bodies]
+        request = {"function": task.function, "arguments": dict(task.arguments), "sizes": sizes}
+        return await self._exchange(request, b"".join(task.bodies), limits, MAX_RESULT, parse_result)
+
+    async def _exchange(
+        self, request: dict[str, Any], body: bytes, limits: WorkerLimits, max_bytes: int, parse: _Parse[T]
+    ) -> T:
+        """Send one request and return its parsed answer. Both limits begin when the worker has started.
+
+        Raises UnreadError if the worker did not finish, and any other KeyholeError that the bytes caused.
         """
         try:
             process = await asyncio.shield(self._ready)
@@ -89,15 +111,13 @@ class Worker:
         self.is_reusable = False
         try:
             async with asyncio.timeout(limits.wall_seconds):
-                addresses = {"url": page.url, "requested_url": page.requested_url}
-                request = {**addresses, "content_type": page.content_type, "seconds": limits.cpu_seconds}
-                await _send_message(process, request, page.body)
-                head, text = await _receive_message(process)
+                await _send_message(process, {**request, "seconds": limits.cpu_seconds}, body)
+                head, text = await _receive_message(process, max_bytes)
         except TimeoutError as error:
             raise OutOfTimeError(f"reading took more than {limits.wall_seconds:g} s") from error
         except (EOFError, OSError) as error:
             raise await self._find_cause(process, limits) from error
-        answer = await asyncio.to_thread(parse_answer, head, text)
+        answer = await asyncio.to_thread(parse, head, text)
         self.is_reusable = head.get("last") is False
         if isinstance(answer, KeyholeError):
             raise answer
@@ -192,9 +212,9 @@ async def _send_message(process: Process, head: dict[str, Any], body: bytes) -> 
     await process.stdin.drain()
 
 
-async def _receive_message(process: Process) -> tuple[dict[str, Any], bytes]:
+async def _receive_message(process: Process, max_bytes: int = MAX_ANSWER) -> tuple[dict[str, Any], bytes]:
     assert process.stdout  # noqa: S101 - for the type checker
-    head_size, body_size = unpack_lengths(await process.stdout.readexactly(LENGTHS.size))
+    head_size, body_size = unpack_lengths(await process.stdout.readexactly(LENGTHS.size), max_bytes)
     head = await process.stdout.readexactly(head_size)
     body = await process.stdout.readexactly(body_size) if body_size else b""
     return parse_head(head), body
