@@ -214,6 +214,7 @@ SHORT_MODULES = {
     "retrieval/progress.py": "a port",
     "serve/shared/peer.py": "imported by a hook, which has no time for the rest of a relay",
     "sites/dead_links/archive.py": "one source, as its siblings",
+    "sites/api_address.py": "the one function that composes addresses of APIs",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "runtime/zstd.py": "one of two libraries, by the version of Python",
     "runtime/owner.py": "a context variable that every layer reads",

@@ -24,6 +24,7 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply, FetchOptions
 from keyhole.fetch.client import HttpFetcher
+from keyhole.fetch.permission import ANY
 from keyhole.records import Page
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve, unused_port
 
@@ -724,7 +725,7 @@ def test_a_part_of_a_file_is_requested_after_each_redirect_and_uncompressed() ->
     async def run(url: str, allowed: str) -> Page:
         config = Config(allow_private=frozenset({allowed}), ports=ANY_PORT, robots="off")
         async with HttpFetcher(config, AGENT) as fetcher:
-            return await fetcher.fetch(url, FetchOptions(part=(2, 6)))
+            return await fetcher.fetch(url, FetchOptions(ANY, part=(2, 6)))
 
     with serve(answers) as site:
         page = asyncio.run(run(site.url("/file"), site.endpoint))

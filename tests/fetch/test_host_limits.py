@@ -18,6 +18,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, FetchOptions
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.host_limits import MAX_HOSTS, MAX_PER_HOST, MAX_WAIT, HostLimits, parse_retry_after
+from keyhole.fetch.permission import Permission
 from keyhole.records import Page
 from keyhole.runtime.owner import owned_by
 from tests.support.fakes import Clock
@@ -96,7 +97,7 @@ def test_after_a_wait_that_fits_the_deadline_the_page_is_requested_again(status:
     with serve(in_turn(response(status=status, Retry_After=wait), response(b"page"))) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
-            page = await fetcher.fetch(site.url(), FetchOptions(times.clock.now + 30))
+            page = await fetcher.fetch(site.url(), FetchOptions(Permission(times.clock.now + 30)))
             assert page.body == b"page"
             assert times.slept == [5]
             assert len(site.calls) == 2
@@ -108,7 +109,7 @@ def test_a_second_retry_after_of_the_same_site_is_reported_at_once() -> None:
     with serve({"/": response(status=SLOW, Retry_After="5")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
-            error = await failure(fetcher.fetch(site.url(), FetchOptions(times.clock.now + 30)))
+            error = await failure(fetcher.fetch(site.url(), FetchOptions(Permission(times.clock.now + 30))))
             assert (error.code, error.facts["retry_after"], times.slept) == (Code.RATE_LIMITED, 5, [5])
             assert len(site.calls) == 2
 
@@ -119,10 +120,10 @@ def test_a_wait_beyond_the_deadline_is_reported_at_once_and_obeyed_by_later_call
     with serve({"/": response(status=SLOW, Retry_After="60"), "/other": response(b"page")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
-            first = await failure(fetcher.fetch(site.url(), FetchOptions(times.clock.now + 30)))
+            first = await failure(fetcher.fetch(site.url(), FetchOptions(Permission(times.clock.now + 30))))
             assert (first.code, first.facts["retry_after"]) == (Code.RATE_LIMITED, 60)
             times.clock.advance(20)
-            second = await failure(fetcher.fetch(site.url("/other"), FetchOptions(times.clock.now + 100)))
+            second = await failure(fetcher.fetch(site.url("/other"), FetchOptions(Permission(times.clock.now + 100))))
             assert (second.code, second.facts["retry_after"]) == (Code.RATE_LIMITED, 40)
             assert "40 s" in second.message
             assert (len(site.calls), times.slept) == (1, [])
@@ -474,7 +475,7 @@ def test_a_redirect_away_from_the_sites_of_the_call_is_not_followed() -> None:
     ):
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
-            options = FetchOptions(permits=lambda url: url.startswith(site.url()))
+            options = FetchOptions(Permission(accepts=lambda url: url.startswith(site.url())))
             assert (await failure(fetcher.fetch(site.url(), options))).code is Code.DOMAIN_NOT_ALLOWED
             assert other.connections == 0
 

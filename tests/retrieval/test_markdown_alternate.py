@@ -12,6 +12,7 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.fetch.base import FetchOptions
 from keyhole.fetch.client import HttpFetcher
+from keyhole.fetch.permission import Permission
 from keyhole.passages.stems import index_terms
 from keyhole.records import Answer, Artifact
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_same_text
@@ -115,7 +116,7 @@ def test_the_markdown_of_a_page_is_not_followed_away_from_the_sites_of_the_call(
         async with HttpFetcher(config, "Test/1", clock) as fetcher:
             pages = Pages(config, fetcher, InProcessExtractor(), MemoryStore(clock), SECRET, clock, PendingReads())
             deadline = asyncio.get_running_loop().time() + 30
-            options = FetchOptions(deadline, lambda url: "denied" not in url)
+            options = FetchOptions(Permission(deadline, lambda url: "denied" not in url))
             return (await pages.get(site.url("/valves"), False, options))[0]
 
     with serve(talk) as site:

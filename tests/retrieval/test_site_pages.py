@@ -135,14 +135,70 @@ def test_an_unknown_site_is_an_error_that_names_the_known_ones() -> None:
         load_config({"KEYHOLE_SITES": "gitlub"})
 
 
-def test_the_token_is_sent_only_to_the_api() -> None:
+def test_the_token_is_sent_only_to_the_repository_in_the_api() -> None:
     product = retrieval(answers(), config=Config(github_token="ghp_0123456789"))
     fetch(product)
     options = product.fetcher.options  # type: ignore[attr-defined]
-    assert {each.authorization for each in options} == {"Bearer ghp_0123456789"}
+    for credential in (each.permission.credential for each in options):
+        assert credential.authorization == "Bearer ghp_0123456789"
+        assert credential.applies_to(API)
+        assert not credential.applies_to("https://api.github.com/repos/o/other/issues/7")
+        assert not credential.applies_to("https://api.github.com/user/repos")
+        assert not credential.applies_to("https://api.github.com/repos/o/r/..%2f..%2f..%2fuser%2frepos")
+        assert not credential.applies_to("http://api.github.com/repos/o/r/issues/7")
     product = retrieval({URL: HTML}, config=Config(github_token="ghp_0123456789", sites=()))
     fetch(product)
-    assert product.fetcher.options[0].authorization == ""  # type: ignore[attr-defined]
+    assert product.fetcher.options[0].permission.credential is None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/o/r/tree/main/..%2f..%2f..%2f..%2fuser%2frepos",
+        "https://github.com/o/r/tree/main/%252e%252e%252f%252e%252e%252fuser",
+        "https://github.com/o/r/blob/main/a/%2e%2e%2f%2e%2e/b.md",
+        "https://github.com/o/r/releases/tag/..%2f..%2f..%2fuser",
+        "https://github.com/o/r/wiki/..%2f..%2fother%2frepo%2fHome",
+        "https://gitlab.example/g/r/-/blob/main/..%2f..%2fsecret/-/raw/x.md",
+        "https://gitlab.example/g%2f..%2fx/r/-/issues/1",
+    ],
+)
+def test_an_address_with_hidden_segments_is_read_as_html_without_a_request_to_an_api(url: str) -> None:
+    product = retrieval({url: page(url, f"<h1>Page</h1><p>{'Words of the page. ' * 30}")})
+    assert not fetch(product, url).is_error
+    assert requests(product) == [url]
+
+
+def test_a_ref_with_signs_of_a_query_stays_one_value() -> None:
+    url = "https://github.com/o/r/tree/a%26token=x%23/docs"
+    product = retrieval({url: page(url, f"<h1>Page</h1><p>{'Words of the page. ' * 30}")})
+    fetch(product, url)
+    assert requests(product)[0] == "https://api.github.com/repos/o/r/contents/docs?ref=a%26token%3Dx%23"
+
+
+def test_an_answer_that_another_host_sent_is_not_composed() -> None:
+    elsewhere = page(API, json.dumps(ISSUE), "application/json", final_url="https://other.example/issue.json")
+    answer = fetch(retrieval(answers() | {API: elsewhere}))
+    assert "Read as HTML: the API of github failed (domain_not_allowed)." in answer.text
+
+
+@pytest.mark.parametrize(
+    "body", ["[" * 200_000, '{"a":' * 200_000, '{"comments": 1e999}', '{"comments": ' + "9" * 5_000 + "}"]
+)
+def test_nested_or_absurd_json_is_an_answer_of_another_form(body: str) -> None:
+    for url, api in (
+        (URL, API),
+        ("https://gitlab.example/g/p/-/issues/1", "https://gitlab.example/api/v4/projects/g%2Fp/issues/1"),
+        ("https://codeberg.org/o/r/issues/1", "https://codeberg.org/api/v1/repos/o/r/issues/1"),
+    ):
+        html = page(url, f"<h1>Page</h1><p>{'Words of the page. ' * 30}")
+        found = {
+            url: html,
+            api: page(api, body, "application/json"),
+            f"{api}/comments": page(api, "[]", "application/json"),
+        }
+        answer = fetch(retrieval(found), url)
+        assert "sent an answer of another form." in answer.text
 
 
 def test_each_site_of_the_setting_has_a_reader() -> None:

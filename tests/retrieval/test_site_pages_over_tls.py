@@ -38,6 +38,7 @@ class World:
         self.folder = folder
         self.site = site
         self.limited = False
+        self.leads_away = False
         self.refuses_crawlers = False
         names = {name: [[address]] for name, address in ADDRESSES.items()}
         routes = {f"{address}:443": site.port for address in ADDRESSES.values()}
@@ -49,6 +50,10 @@ class World:
             return response(b"User-agent: *\nDisallow: /repos/\n", Content_Type="text/plain")
         if path == "/robots.txt":
             return response(b"", "404 Not Found")
+        if self.leads_away and path == "/repos/o/r/issues/7":
+            return response(b"", "302 Found", Location="https://github.com/o/r/away")
+        if path == "/o/r/away":
+            return response(b"", "302 Found", Location="https://api.github.com/repos/o/r/issues/7?back")
         if host == "github.com":
             return response(HTML.encode(), Content_Type="text/html")
         if self.limited:
@@ -111,6 +116,15 @@ def test_a_limit_of_the_api_leads_to_the_page(world: World) -> None:
     assert "Read as HTML: the API of github failed (forbidden)." in printed
     assert "As HTML, they leak." in printed
     assert [call.headers.get("authorization") for call in world.calls("github.com")] == [None]
+
+
+def test_a_token_is_not_sent_again_after_a_redirect_left_the_api(world: World) -> None:
+    world.leads_away = True
+    assert "They leak at night." in world.fetch(KEYHOLE_GITHUB_TOKEN=TOKEN)
+    sent = {call.path: call.headers.get("authorization") for call in world.site.calls if "/robots" not in call.path}
+    assert sent["/repos/o/r/issues/7"] == f"Bearer {TOKEN}"
+    assert sent["/o/r/away"] is None
+    assert sent["/repos/o/r/issues/7?back"] is None
 
 
 def test_an_api_that_robots_txt_closes_is_read_only_if_the_settings_say_so(world: World) -> None:

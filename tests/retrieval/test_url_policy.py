@@ -132,9 +132,9 @@ def test_a_stored_page_of_another_site_is_not_used_for_a_site_filter() -> None:
     asyncio.run(product.search("pumps", sites=["hit.example"]))
     assert isinstance(product.fetcher, FakeFetcher)
     first, second = product.fetcher.options
-    assert first.permits(LINKED)
-    assert second.permits(HIT)
-    assert not second.permits(LINKED)
+    assert first.permission.permits(LINKED)
+    assert second.permission.permits(HIT)
+    assert not second.permission.permits(LINKED)
     assert second.deadline > 0
 
 

@@ -11,7 +11,7 @@ from keyhole.sites.dead_links.documentation import DocumentationFinder, other_ve
 from keyhole.sites.dead_links.finder import Asked, Finder, Reply, State
 from keyhole.sites.dead_links.packages import find_package
 from keyhole.sites.dead_links.repositories import find_repository
-from keyhole.sites.dead_links.similarity import STRONG, Candidate, Near, rank_candidates
+from keyhole.sites.dead_links.similarity import STRONG, Candidate, Near, Source, rank_candidates
 
 TREE = json.dumps({"tree": [{"path": "docs/Hooks.md", "type": "blob"}, {"path": "docs", "type": "tree"}]}).encode()
 
@@ -138,7 +138,7 @@ def test_a_file_is_looked_for_on_its_branch_and_then_on_the_default_branch(
 ) -> None:
     finder = find_repository(url)
     assert finder
-    assert run(finder, url, {requests[1]: TREE}) == (requests, [Candidate(named, "", "on the default branch")])
+    assert run(finder, url, {requests[1]: TREE}) == (requests, [Candidate(named, "", Source.DEFAULT_BRANCH)])
 
 
 def test_the_default_branch_is_not_requested_if_the_named_one_exists() -> None:
@@ -146,7 +146,7 @@ def test_the_default_branch_is_not_requested_if_the_named_one_exists() -> None:
     request = "https://api.github.com/repos/o/r/git/trees/main?recursive=1"
     finder = find_repository(url)
     assert finder
-    named = Candidate("https://raw.githubusercontent.com/o/r/main/docs/Hooks.md", "", "on main")
+    named = Candidate("https://raw.githubusercontent.com/o/r/main/docs/Hooks.md", "", Source.BRANCH)
     assert run(finder, url, {request: TREE}) == ([request], [named])
 
 
@@ -198,5 +198,5 @@ def test_other_addresses_belong_to_no_repository_and_no_package(find: Callable[[
 
 
 def test_the_same_place_in_another_version_is_certain() -> None:
-    candidate = Candidate("https://docs.example/en/3.2/topics/db/models.html", "", "x")
+    candidate = Candidate("https://docs.example/en/3.2/topics/db/models.html", "", Source.PAGE)
     assert rank_candidates("https://docs.example/en/4.2/topics/db/models/", [candidate])[0].score >= STRONG

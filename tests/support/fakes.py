@@ -97,8 +97,17 @@ def artifact(
     )
 
 
+def check_permission(url: str, options: FetchOptions) -> None:
+    """Raise KeyholeError if the permission of a request excludes an address."""
+    if not options.permission.permits(url):
+        raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, "the call does not permit this address")
+
+
 class FakeFetcher:
-    """A network of the pages in `answers`. `calls` lists the requested URLs, `cancelled` those of cancelled calls."""
+    """A network of the pages in `answers`. `calls` lists the requested URLs, `cancelled` those of cancelled calls.
+
+    The permission of a request is checked as by the real client: for its address and for that of the page.
+    """
 
     def __init__(self, answers: Mapping[str, Page | Exception | Hangs] | None = None) -> None:
         self.answers = dict(answers or {})
@@ -108,6 +117,7 @@ class FakeFetcher:
         self.closed = False
 
     async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:
+        check_permission(url, options)
         self.calls.append(url)
         self.options.append(options)
         answer = self.answers.get(url, KeyholeError(Code.DNS_FAILURE, f"the fake network has no {url}"))
@@ -120,6 +130,7 @@ class FakeFetcher:
         if isinstance(answer, Exception):
             raise answer
         assert isinstance(answer, Page)
+        check_permission(answer.url, options)
         return answer
 
     async def send(self, call: ApiCall) -> ApiReply:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from keyhole.fetch.permission import ANY, Permission
 from keyhole.fetch.validators import Validators
 from keyhole.records import Page
 
@@ -14,19 +15,24 @@ from keyhole.records import Page
 class FetchOptions:
     """Options of one fetch, in addition to the operator's settings."""
 
-    deadline: float = 0.0
-    """The call's deadline in seconds of the event loop's clock, or 0 for none. If a site's `Retry-After` ends before
-    it, the fetcher waits and requests the page again."""
-    permits: Callable[[str], bool] = bool  # bool accepts every URL, since no URL is empty
-    """Returns True if the call accepts a URL. Called for every hop; a refusal raises domain_not_allowed."""
+    permission: Permission
+    """What the request may reach, until when, and with which credential. Every hop is checked."""
     validators: Validators | None = None
     """Validators of the stored text, which make the request conditional."""
-    authorization: str = field(default="", repr=False)
-    """The Authorization header, sent only to the origin of the first URL."""
     is_api: bool = False
     """True for a request to a documented API of a site, to which robots.txt may not apply (KEYHOLE_ROBOTS=pages)."""
     part: tuple[int, int] | None = None
     """The first byte to request and the one after the last, for a part of a file. The page then has status 206."""
+
+    @property
+    def deadline(self) -> float:
+        """The time of the event loop's clock at which the request ends, or 0. If a site's `Retry-After` ends before
+        it, the fetcher waits and requests the page again."""
+        return self.permission.deadline
+
+    def until(self, deadline: float) -> FetchOptions:
+        """Return the options with an earlier deadline."""
+        return replace(self, permission=self.permission.until(deadline))
 
     @property
     def part_headers(self) -> dict[str, str]:
@@ -40,7 +46,7 @@ AllowsDocument = Callable[[str], Awaitable[bool]]
 """Returns whether a rendered page may load a document: itself after a redirect, or a frame."""
 
 
-DEFAULT_OPTIONS = FetchOptions()
+DEFAULT_OPTIONS = FetchOptions(ANY)
 """Options of an unconditional fetch from any site, with the deadline of the settings."""
 
 
@@ -96,8 +102,8 @@ class Renderer(Protocol):
 class Fetcher(Protocol):
     """The port to web pages: HttpFetcher implements it, and tests use fakes."""
 
-    async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:
-        """Fetch a page and follow its redirects. Raises KeyholeError for every failure.
+    async def fetch(self, url: str, options: FetchOptions) -> Page:
+        """Fetch a page and follow its redirects as far as the permission goes. Raises KeyholeError for every failure.
 
         With validators, the page may have status 304 and no body: the stored text is still current.
         """

@@ -22,6 +22,7 @@ from keyhole.fetch.decoding import ACCEPT_ENCODING
 from keyhole.fetch.domains import check_domain
 from keyhole.fetch.exchange import Exchange
 from keyhole.fetch.host_limits import HostLimits, parse_retry_after
+from keyhole.fetch.permission import HourlyRequests
 from keyhole.fetch.response_head import MAX_HEADER, page_headers, raise_for_status, redirect_location
 from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache, whole_lines
 from keyhole.fetch.urls import Target, parse_target, resolve_url
@@ -62,6 +63,7 @@ class HttpFetcher:
         self._config = config
         self._clock = clock
         self._host_limits = host_limits or HostLimits()
+        self._further = HourlyRequests(self._host_limits.now)
         self._robots = RobotsCache(self._fetch_robots, self._host_limits.now, config.timeout)
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": ACCEPT_ENCODING}
         self._unlimited = config.allow_private | apis if unlimited is None else unlimited
@@ -73,9 +75,14 @@ class HttpFetcher:
     async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:
         """Fetch a page. Every redirect is checked like the first URL. Raises KeyholeError for every failure."""
         target, deadline = parse_target(url), self._fetch_deadline(options)
+        credential = options.permission.credential
         for _hop in range(self._config.max_redirects + 1):
             await self._check_permission(target, options, deadline)
-            result = await self._fetch_hop_with_wait(url, target, options, deadline)
+            self._further.spend(target.host, options.permission)
+            if credential and not credential.applies_to(target.url):
+                credential = None  # also for later hops: a redirect that comes back was chosen by another site
+            secret = {"Authorization": credential.authorization} if credential else {}
+            result = await self._fetch_hop_with_wait(url, target, options, deadline, secret)
             if isinstance(result, Page):
                 return result
             target = result
@@ -119,15 +126,16 @@ class HttpFetcher:
     async def _check_permission(self, target: Target, options: FetchOptions, deadline: float) -> None:
         """Raise KeyholeError if the operator, the call, a host's requested wait or robots.txt forbids a hop."""
         self._check_domain(target)
-        if not options.permits(target.url):
+        permission = options.permission
+        if not permission.permits(target.url):
             raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the sites of this call do not include {target.host}")
         if target.endpoint in self._unlimited:
             return
         await self._host_limits.check_wait(target.host)
         if self._config.robots == "on" or (self._config.robots == "pages" and not options.is_api):
-            if self._robots.is_pending(target, options.permits):  # robots.txt and the page then share one connection
+            if self._robots.is_pending(target, permission.accepts):  # robots.txt and the page share one connection
                 await self._pages.warm(target, deadline)
-            await self._robots.check(target, options.permits)
+            await self._robots.check(target, permission.accepts)
 
     def _check_domain(self, target: Target) -> None:
         check_domain(target.host, self._config.allow_domains, self._config.deny_domains)
@@ -139,12 +147,12 @@ class HttpFetcher:
         return asyncio.get_running_loop().time() + left * FETCH_SHARE
 
     async def _fetch_hop_with_wait(
-        self, url: str, target: Target, options: FetchOptions, deadline: float
+        self, url: str, target: Target, options: FetchOptions, deadline: float, secret: Mapping[str, str]
     ) -> Page | Target:
         """Fetch one hop. If the site requests a wait that fits the deadline, wait and fetch it once more."""
         for is_last in (False, True):
             try:
-                return await self._fetch_hop(url, target, options, deadline)
+                return await self._fetch_hop(url, target, options, deadline, secret)
             except KeyholeError as error:
                 seconds = error.facts.get("retry_after")
                 if not isinstance(seconds, int):
@@ -156,11 +164,11 @@ class HttpFetcher:
             await self._host_limits.sleep(seconds)
         raise AssertionError("the second attempt returns or raises")
 
-    async def _fetch_hop(self, url: str, target: Target, options: FetchOptions, deadline: float) -> Page | Target:
+    async def _fetch_hop(
+        self, url: str, target: Target, options: FetchOptions, deadline: float, secret: Mapping[str, str]
+    ) -> Page | Target:
         """Return the page, or the target of its redirect."""
         conditions = options.validators.request_headers(target.url) if options.validators else {}
-        is_first = options.authorization and target.origin == parse_target(url).origin
-        secret = {"Authorization": options.authorization} if is_first else {}
         added = {**conditions, **options.part_headers, **secret}
         async with self._response(target, ACCEPT, deadline, added) as response:
             if location := redirect_location(response):

@@ -46,10 +46,8 @@ MAX_BRIEF_TERMS = 3
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_OUTPUT = "Weak match: failures and other important lines are shown too."
 WEAK_BRIEFLY = "Weak match."
-NEAR_STEP = "Addresses that exist, the likeliest first:"
+NEAR_STEP = "Addresses near it, the likeliest first:"
 """The next step for a dead address, before the lines of the addresses near it."""
-MAX_WHY = 120
-"""Bytes of the reason why an address is named; it may contain the path of a page."""
 OWN_GAP_LINES = "Nothing is left out: lines like […1:2] are the text's own."
 """The note on a range that is shown as it is stored, with lines that look like gap lines."""
 
@@ -133,7 +131,7 @@ def page_answer(
     head = [source_line(artifact, style.form), changes]
     own = OWN_GAP_LINES if selection.strategy == "whole" and has_gap_lines(selection.text) else ""
     near = artifact.note(NEAR) if style.form == "full" else ""
-    near = f"{NEAR_STEP}\n{near}" if near else ""
+    near = f"{NEAR_STEP}\n{enclose(near, style.secret)}" if near else ""
     fault = artifact.note(SITE_FAULT) if style.form == "full" else ""
     fault = f"Read as HTML: {fault}." if fault else ""
     lines = _head(artifact, style, head, join_sentences(status, match), [near, fault, note, repeated, own], following)
@@ -208,8 +206,11 @@ def quote_answer(
     )
 
 
-def error_answer(error: KeyholeError, warning: str = "") -> Answer:
-    """Return the answer for an error: its code, its message, the next step, and whether a retry may succeed."""
+def error_answer(error: KeyholeError, warning: str = "", secret: bytes = b"") -> Answer:
+    """Return the answer for an error: its code, its message, the next step, and whether a retry may succeed.
+
+    The addresses near a dead one are a stranger's. They stand between boundary lines, for which `secret` is needed.
+    """
     rule = error.rule
     url = escape_url(str(error.facts.get("url", "")))
     message = plain_line(error.message, MAX_MESSAGE).rstrip(".")
@@ -223,12 +224,13 @@ def error_answer(error: KeyholeError, warning: str = "") -> Answer:
     facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
     near = [{"url": url, "why": why} for url, why in error.near]
     details: dict[str, object] = {"near": near} if near else {}
-    return Answer("\n".join([text, *near_lines(error.near)]), facts, is_error=True, details=details)
+    block = [enclose("\n".join(near_lines(error.near)), secret)] if near else []
+    return Answer("\n".join([text, *block]), facts, is_error=True, details=details)
 
 
 def near_lines(near: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a line for each real address near a dead one."""
-    return [f"- {escape_url(url)} ({plain_line(why, MAX_WHY)})" for url, why in near]
+    """Return a line for each address near a dead one."""
+    return [f"- {escape_url(url)} ({why})" for url, why in near]
 
 
 def rerank_note(faults: Sequence[Fault]) -> str:

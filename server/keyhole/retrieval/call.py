@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from keyhole.budget.budget import Budget, call_timeout, client_budget, session_budget
 from keyhole.budget.clients import ClientLimits, limits_of
-from keyhole.budget.fit import truncate
+from keyhole.budget.fit import answer_size, truncate
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Window
@@ -145,7 +145,7 @@ def begin_call(
 
 
 async def answer_call(
-    call: Call, work: Coroutine[Any, Any, Answer], warning: Callable[[], str], observer: CallObserver
+    call: Call, work: Coroutine[Any, Any, Answer], warning: Callable[[], str], observer: CallObserver, secret: bytes
 ) -> Answer:
     """Return the answer of `work`, or the answer for its error or timeout. Record the passages shown in the session.
 
@@ -159,7 +159,7 @@ async def answer_call(
         error = KeyholeError(Code.TIMEOUT, f"nothing to show within {call.seconds:g} s")
         return truncate(error_answer(error, warning()), call.budget)
     except KeyholeError as error:
-        return truncate(error_answer(error, warning()), call.budget)
+        return _answer_error(error, warning(), call.budget, secret)
     session = call.caller.session
     if session is not None and not call.caller.is_gone():
         from keyhole.budget.tokens import estimate  # imported late: most calls do not need it
@@ -167,3 +167,12 @@ async def answer_call(
         # In a thread: it takes a tenth of the time of a call for a stored page.
         session.record(call.history, answer.shown, await asyncio.to_thread(estimate, answer.text))
     return answer
+
+
+def _answer_error(error: KeyholeError, warning: str, budget: Budget, secret: bytes) -> Answer:
+    """Return the answer for an error within a budget, with as many of the addresses near a dead one as fit."""
+    for count in range(len(error.near), -1, -1):
+        answer = error_answer(error.with_near(error.near[:count]), warning, secret)
+        if not count or answer_size(answer, budget.measure) <= budget.size:
+            break
+    return truncate(answer, budget)

@@ -1,38 +1,35 @@
-"""Find real addresses near a dead one, within the time of the call.
+"""Find real addresses near a dead one, within the time and the permission of the call.
 
-sites/dead_links decides which lists to request and how to compare; this file makes the requests.
+sites/dead_links decides in a worker which lists to request and how to compare; this file makes the requests. What a
+worker returns has been in touch with a stranger's bytes, so each address is checked against the permission once more.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from heapq import nlargest
-from typing import Final
+from typing import Any, Final
 
 from keyhole.errors import KeyholeError
+from keyhole.extract.workers.base import Extractor, Result, Task
 from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.owners import Place, owner_of
 from keyhole.fetch.urls import parse_target
-from keyhole.records import NEAR, Artifact
+from keyhole.records import NEAR, Artifact, Page
 from keyhole.render.answer import near_lines
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.url_policy import remember_urls
 from keyhole.sites.dead_links.address_words import shared_length
-from keyhole.sites.dead_links.archive import archive_request, read_copy
-from keyhole.sites.dead_links.documentation import DocumentationFinder, site_of
-from keyhole.sites.dead_links.finder import Asked, Finder, Reply, State
-from keyhole.sites.dead_links.packages import find_package
-from keyhole.sites.dead_links.repositories import find_repository
-from keyhole.sites.dead_links.similarity import MAX_NEAR, Candidate, Near, choose_near, rank_candidates
-from keyhole.sites.link_lists import read_markdown_links
+from keyhole.sites.dead_links.archive import COPIES, PLACE, archive_request
+from keyhole.sites.dead_links.search import ADVANCE, BEGIN, MAX_REQUESTS, find_api
+from keyhole.sites.dead_links.similarity import MAX_NEAR, Near, Relation, Source
+from keyhole.sites.link_lists import MAX_URL_CHARS
 from keyhole.store.base import Store
 
-MAX_REQUESTS: Final = 5
-"""Requests for lists for one dead address."""
 SECONDS: Final = 8.0
-"""Seconds for all of them."""
+"""Seconds for all lists."""
 SHARE: Final = 0.5
 """The same as a share of the time that the call has left; the smaller one applies."""
 MAX_LISTED: Final = 500
@@ -41,13 +38,15 @@ MAX_READ: Final = 5
 """Stored pages of the site whose links are read, those nearest to the dead address."""
 MAX_TEXT: Final = 200_000
 """Characters of a stored page whose links are read."""
+_READ_COPY: Final = "keyhole.sites.dead_links.archive:read_copy"
 
 
 @dataclass(frozen=True, slots=True)
 class NearAddresses:
-    """Finds addresses with the fetcher and the store of the calls."""
+    """Finds addresses with the fetcher, the workers and the store of the calls."""
 
     fetcher: Fetcher
+    extractor: Extractor
     store: Store
     asks_archive: bool = False
     """True to name the copy of the Internet Archive too."""
@@ -77,74 +76,77 @@ class NearAddresses:
         except KeyholeError:
             return ()
         left = options.deadline - asyncio.get_running_loop().time()
-        finder = find_repository(url) or find_package(url)
-        search, is_api = _Search(url, finder or DocumentationFinder(url)), finder is not None
+        near: list[Near] = []
         copy: tuple[Near, ...] = ()
-        with suppress(TimeoutError):
+        with suppress(TimeoutError, KeyholeError):
             async with asyncio.timeout(min(SECONDS, left * SHARE) if options.deadline else SECONDS):
-                await asyncio.to_thread(search.add_stored, self.store)
-                while request := await asyncio.to_thread(search.next_request):
-                    reply = await self._request(request, options, is_api=is_api)
-                    await asyncio.to_thread(search.add, reply)
+                await self._search(url, options, near)
                 if self.asks_archive:
-                    copy = read_copy((await self._request(archive_request(url), options, is_api=True)).body)
-        return (*search.named()[: MAX_NEAR - len(copy)], *copy)
+                    copy = await self._copy(url, options)
+        return (*near[: MAX_NEAR - len(copy)], *copy)
 
-    async def _request(self, url: str, options: FetchOptions, *, is_api: bool) -> Reply:
+    async def _search(self, url: str, options: FetchOptions, near: list[Near]) -> None:
+        """Request lists, and set `near` to the addresses that are named after each."""
+        api, owner = find_api(url), owner_of(url)
+        permission = options.permission.for_api(*api.places) if api else options.permission.narrow(owner)
+        pages, texts = await asyncio.to_thread(_stored_pages, self.store, url, owner)
+        values, state = await self.extractor.run(Task(BEGIN, {"url": url, "pages": pages}, texts))
+        for _ in range(MAX_REQUESTS):
+            near[:] = _read_near(values, owner)
+            if not (request := str(values.get("request") or "")):
+                return
+            page = await self._request(request, FetchOptions(permission, is_api=api is not None))
+            arguments = {"request": request, "answered": page.url if page else ""}
+            values, state = await self._advance(arguments, state, page.body if page else b"")
+        near[:] = _read_near(values, owner)
+
+    async def _advance(self, arguments: dict[str, Any], state: bytes, body: bytes) -> Result:
+        """Add an answer to the search. A list that cannot be read in time counts as one that does not exist."""
+        try:
+            return await self.extractor.run(Task(ADVANCE, arguments, (state, body)))
+        except KeyholeError:
+            return await self.extractor.run(Task(ADVANCE, {**arguments, "answered": ""}, (state, b"")))
+
+    async def _copy(self, url: str, options: FetchOptions) -> tuple[Near, ...]:
+        page = await self._request(archive_request(url), FetchOptions(options.permission.for_api(PLACE), is_api=True))
+        if not page:
+            return ()
+        values, _ = await self.extractor.run(Task(_READ_COPY, {}, (page.body,)))
+        copy = _checked_url(values.get("url"), COPIES)
+        return (Near(copy, Relation.COPY, Source.ARCHIVE),) if copy else ()
+
+    async def _request(self, url: str, options: FetchOptions) -> Page | None:
         with suppress(KeyholeError), stage("fetch"):
-            page = await self.fetcher.fetch(url, FetchOptions(options.deadline, options.permits, is_api=is_api))
-            return Reply(url, page.url, page.body)
-        return Reply(url)
+            return await self.fetcher.fetch(url, options)
+        return None
 
 
-@dataclass(slots=True)
-class _Search:
-    """One search: the candidates so far and the requests that were made."""
-
-    url: str
-    finder: Finder
-    candidates: dict[str, Candidate] = field(default_factory=dict)
-    asked: list[Asked] = field(default_factory=list)
-    ranked: list[Near] = field(default_factory=list)
-
-    def next_request(self) -> str:
-        """Return the address of the next list, "" if the search has ended."""
-        is_over = len(self.asked) >= MAX_REQUESTS
-        return "" if is_over else self.finder.next_request(State([*self.candidates.values()], self.asked, self.ranked))
-
-    def add_stored(self, store: Store) -> None:
-        """Add the stored pages of the site, and the links of those nearest to the dead address."""
-        with suppress(KeyholeError):
-            self._add(_stored_candidates(store, self.url))
-
-    def add(self, reply: Reply) -> None:
-        """Add the candidates of a list."""
-        self.asked.append(Asked(reply.request, reply.url, reply.found))
-        if reply.found:
-            self._add(self.finder.read(reply))
-
-    def named(self) -> tuple[Near, ...]:
-        """Return the addresses to name: the nearest ones, or else the list that leads nearest to the dead address."""
-        lists = [each.url for each in self.asked if each.found and each.url in self.candidates]
-        above = max(lists, key=lambda url: shared_length(url, self.url), default="")
-        return choose_near(self.ranked) or ((Near(above, "lists pages of the site", 0.0),) if above else ())
-
-    def _add(self, candidates: Iterable[Candidate]) -> None:
-        for each in candidates:
-            known = self.candidates.setdefault(each.url, each)
-            title = max(known.title, each.title, key=len)
-            self.candidates[each.url] = replace(known, title=title, exists=known.exists or each.exists)
-        self.candidates.pop(self.url, None)
-        self.ranked = rank_candidates(self.url, tuple(self.candidates.values()))
+def _read_near(values: dict[str, Any], owner: Place) -> list[Near]:
+    """Return the named addresses in a worker's result that belong to the owner of the dead one."""
+    rows = values.get("near")
+    near = []
+    with suppress(ValueError, TypeError):  # a reason that is not on the list
+        for url, relation, source in rows if isinstance(rows, list) else ():
+            if checked := _checked_url(url, owner):
+                near.append(Near(checked, Relation(relation), Source(source)))
+    return near[:MAX_NEAR]
 
 
-def _stored_candidates(store: Store, url: str) -> Iterator[Candidate]:
-    """Yield the stored pages of a site, and the links of those nearest to a dead address."""
-    site = site_of(url)
-    pages = [page for page in store.list(MAX_LISTED) if site_of(page.url) == site]
-    yield from (Candidate(page.url, page.title, "read before") for page in pages)
-    for page in nlargest(MAX_READ, pages, key=lambda page: shared_length(page.url, url)):
-        part = store.part(page.id, 0, MAX_TEXT).artifact
-        links = read_markdown_links(part.text.encode(), part.url)
-        source = "linked from a page that was read"
-        yield from (Candidate(link.url, link.title, source) for link in links if site_of(link.url) == site)
+def _checked_url(url: object, place: Place) -> str:
+    """Return an address in its checked form if it is in `place` and not too long, otherwise ""."""
+    try:
+        checked = parse_target(url).url if isinstance(url, str) else ""
+    except KeyholeError:
+        return ""
+    return checked if len(checked) <= MAX_URL_CHARS and place.contains(checked) else ""
+
+
+def _stored_pages(store: Store, url: str, owner: Place) -> tuple[list[tuple[str, str]], list[bytes]]:
+    """Return the addresses and titles of the owner's stored pages, the nearest first, and the texts of the first."""
+    try:
+        pages = [page for page in store.list(MAX_LISTED) if owner.contains(page.url)]
+        nearest = nlargest(len(pages), pages, key=lambda page: shared_length(page.url, url))
+        texts = [store.part(page.id, 0, MAX_TEXT).artifact.text for page in nearest[:MAX_READ]]
+    except KeyholeError:
+        return [], []
+    return [(page.url, page.title) for page in nearest], [text.encode("utf-8", "replace") for text in texts]

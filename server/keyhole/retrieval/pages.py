@@ -18,6 +18,7 @@ from keyhole.fetch.alternate_link import find_markdown_url
 from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.fetch.known_urls import hash_page_urls
 from keyhole.fetch.markdown_twins import MarkdownHosts
+from keyhole.fetch.owners import owner_of
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import UNDIGESTED, Artifact, Page
 from keyhole.retrieval.artifact import is_fresh, link_to_previous, make_artifact, validators
@@ -71,10 +72,10 @@ class Pages:
         """
         now, key = asyncio.get_running_loop().time(), (self.secret, url.strip())
         until = options.deadline - min(AFTER_READING, (options.deadline - now) * AFTER_READING_SHARE)
-        if read := self.pending.take(key, options.permits):
+        if read := self.pending.take(key, options.permission.permits):
             return await self.pending.wait(key, read, until)
         known = await self._recent(url)
-        if known and not options.permits(known.url):
+        if known and not options.permission.permits(known.url):
             known = None
         if known and not refresh and is_fresh(known, self.clock() - self.config.freshness):
             return known, True
@@ -84,7 +85,7 @@ class Pages:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self._fetch(url, options)  # the stored text was removed meanwhile
-        read = start_read(page, self._read(page, known, replace(options, deadline=until)))
+        read = start_read(page, self._read(page, known, options.until(until)))
         return await self.pending.wait(key, read, until)
 
     async def _fetch_best(self, url: str, options: FetchOptions) -> Page:
@@ -93,9 +94,9 @@ class Pages:
         if self.config.sites:
             from keyhole.retrieval.site_pages import SitePages  # imported late: few addresses have a reader
 
-            composed, fault = await SitePages(self.config, self.fetcher, self.clock, self.site_pauses).read(
-                url, options
-            )
+            composed, fault = await SitePages(
+                self.config, self.fetcher, self.extractor, self.clock, self.site_pauses
+            ).read(url, options)
             if composed:
                 return composed
         return replace(await self._fetch(url, options), reader_fault=fault)
@@ -113,9 +114,8 @@ class Pages:
         if artifact.notice in DEAD_NOTICES:
             from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
 
-            artifact = await NearAddresses(self.fetcher, self.store, self.config.archive == "on").note(
-                artifact, options
-            )
+            near = NearAddresses(self.fetcher, self.extractor, self.store, self.config.archive == "on")
+            artifact = await near.note(artifact, options)
         if known:
             artifact = await asyncio.to_thread(link_to_previous, artifact, known)
         return artifact, await self._put(artifact, terms)
@@ -162,11 +162,12 @@ class Pages:
     async def _markdown(self, address: str, options: FetchOptions) -> Extracted | None:
         """Return the Markdown at `address` if it arrives in time, complete and from the same origin; None otherwise.
 
-        Its redirects stay on the sites of the call. A site that requests a wait is not waited for.
+        Its redirects stay with the owner of the page. A site that requests a wait is not waited for.
         """
         try:
             async with asyncio.timeout(min(MARKDOWN_SECONDS, self.config.timeout * MARKDOWN_SHARE)):
-                page = await self.fetcher.fetch(address, FetchOptions(permits=options.permits))
+                permission = replace(options.permission.narrow(owner_of(address)), deadline=0.0)
+                page = await self.fetcher.fetch(address, FetchOptions(permission))
                 return await self._extract(page) if is_markdown_of(page, address) else None
         except (KeyholeError, TimeoutError):
             return None

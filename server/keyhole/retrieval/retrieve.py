@@ -16,6 +16,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.fetch.markdown_twins import MarkdownHosts
+from keyhole.fetch.permission import Permission
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, rerank_note
@@ -101,7 +102,7 @@ class Retrieval:
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,
         )  # fmt: skip
         work = self._fetch_page(call, url, query, refresh, skip)
-        return await answer_call(call, work, self.store.warning, self.observer)
+        return await answer_call(call, work, self.store.warning, self.observer, self.secret)
 
     async def read_artifact(
         self,
@@ -135,7 +136,7 @@ class Retrieval:
             work = asyncio.to_thread(self._window_answer, call, id, max(0, min(offset, MAX_OFFSET)), limit)
         else:
             work = self._read_text(call, id, query or "", find or "", skip)
-        return await answer_call(call, work, self.store.warning, self.observer)
+        return await answer_call(call, work, self.store.warning, self.observer, self.secret)
 
     async def search(
         self,
@@ -170,12 +171,14 @@ class Retrieval:
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,
         )  # fmt: skip
         question = Question(request, phrasings, scope, fetch, call.deadline, only_rising(progress))
-        return await answer_call(call, self._find_sources(call, question), self.store.warning, self.observer)
+        return await answer_call(
+            call, self._find_sources(call, question), self.store.warning, self.observer, self.secret
+        )
 
     # Reading.
 
     async def _fetch_page(self, call: Call, url: str, query: str | None, refresh: bool, skip: int) -> Answer:
-        session, options = call.caller.session, FetchOptions(call.deadline)
+        session, options = call.caller.session, FetchOptions(Permission(call.deadline))
         allowed_url = await check_url_policy(url, self.config, self.store, session)
         if session and not refresh and (known := session.dead_error(allowed_url)):
             raise known.with_near(known.near)
@@ -186,9 +189,8 @@ class Retrieval:
                 raise
             from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
 
-            dead = await NearAddresses(self.fetcher, self.store, self.config.archive == "on").add_to(
-                error, allowed_url, options
-            )
+            near = NearAddresses(self.fetcher, self.extractor, self.store, self.config.archive == "on")
+            dead = await near.add_to(error, allowed_url, options)
             if session:
                 session.record_dead(allowed_url, dead)
             raise dead from error

@@ -1,5 +1,7 @@
 """Read an object of a site through its API, as a reader of sites/readers says, instead of the HTML page.
 
+This file makes the requests; a worker reads the answers.
+
 A failure, a limit or an answer of another form leads back to the HTML page, and the result says so.
 """
 
@@ -13,13 +15,17 @@ from typing import Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extract.workers.base import Extractor, Task
+from keyhole.extract.workers.frames import UnreadError
 from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.permission import Credential, Permission
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Page
 from keyhole.retrieval.instrumentation import stage
 from keyhole.sites.document import CONTENT_TYPE
 from keyhole.sites.readers import find_reader
-from keyhole.sites.readers.base import MAX_REQUESTS, Answer, FixedReader, Request, SiteReader, compose
+from keyhole.sites.readers.base import MAX_REQUESTS, Answer, FixedReader, Request, SiteReader, places_of
+from keyhole.sites.readers.steps import CONTINUE, read_requests
 from keyhole.store.base import Clock
 
 SHARE: Final = 0.5
@@ -27,10 +33,8 @@ SHARE: Final = 0.5
 PAUSE_SECONDS: Final = 600.0
 """Seconds for which an API that refused a request or reached its limit is not asked. GitHub counts by the hour."""
 GITHUB_API: Final = "api.github.com"
-"""The only host that gets the token of GitHub."""
+"""The only host that gets the token of GitHub, and only for the repository or gist of the address."""
 _REFUSALS: Final = frozenset({Code.FORBIDDEN, Code.RATE_LIMITED, Code.LOGIN_REQUIRED, Code.BOT_CHALLENGE})
-_FORMS: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, StopIteration)
-"""What readers raise for answers of another form than they know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class SitePages:
 
     config: Config
     fetcher: Fetcher
+    extractor: Extractor
     clock: Clock
     pauses: dict[str, float]
     """The times until which APIs are not asked, by the name of the reader and the host of the page."""
@@ -54,15 +59,18 @@ class SitePages:
         except KeyholeError:
             return None, ""
         reader = find_reader(target.url, names)
-        if reader is None or not options.permits(target.url):
+        if reader is None or not options.permission.permits(target.url):
             return None, ""
         now, key = self.clock(), f"{reader.name} {target.host}"
         if self.pauses.get(key, now) > now:
             return None, f"the API of {reader.name} refused an earlier request"
         left = options.deadline - asyncio.get_running_loop().time()
+        options = FetchOptions(self._permission(reader, options.permission), is_api=True)
         try:
             async with asyncio.timeout(left * SHARE if options.deadline else None):
-                document = await self._compose(reader, options)
+                document = await self._compose(reader, target.url, options)
+        except UnreadError:
+            document = b""
         except KeyholeError as error:
             if error.code in _REFUSALS:
                 self.pauses[key] = now + PAUSE_SECONDS
@@ -70,7 +78,7 @@ class SitePages:
             return None, f"the API of {reader.name} failed ({error.code}){hint}"
         except TimeoutError:
             return None, f"the API of {reader.name} was too slow"
-        except _FORMS:
+        if not document:
             if isinstance(reader, FixedReader) and (file := await self._file(reader, target.url, url, options)):
                 return file, ""
             return None, f"the API of {reader.name} sent an answer of another form"
@@ -82,17 +90,32 @@ class SitePages:
         if not reader.file:
             return None
         with suppress(KeyholeError), stage("fetch"):
-            page = await self.fetcher.fetch(reader.file, FetchOptions(options.deadline, is_api=True))
+            page = await self.fetcher.fetch(reader.file, options)
             return replace(page, url=page_url, requested_url=requested_url, etag="", last_modified="", link="")
         return None
 
-    async def _compose(self, reader: SiteReader, options: FetchOptions) -> bytes:
+    def _permission(self, reader: SiteReader, permission: Permission) -> Permission:
+        """Return the permission for the requests of a reader: its API, with the token for the repository alone."""
+        places = places_of(reader)
+        permission = permission.for_api(*places)
+        place = next((place for place in places if place.site == GITHUB_API), None)
+        if place is None or not self.config.github_token:
+            return permission
+        return permission.with_credential(Credential(f"Bearer {self.config.github_token}", place))
+
+    async def _compose(self, reader: SiteReader, url: str, options: FetchOptions) -> bytes:
+        """Return the composed body, b"" if an answer has another form."""
         answers: list[Answer] = []
-        while requests := reader.next_requests(tuple(answers)):
-            if len(answers) + len(requests) > MAX_REQUESTS:
-                raise ValueError("the reader makes more requests than are allowed")
+        requests = tuple(reader.next_requests(()))
+        while requests and len(answers) + len(requests) <= MAX_REQUESTS:
             answers += await self._answer_all(requests, options)
-        return await asyncio.to_thread(lambda: compose(reader, tuple(answers)).encode())
+            named = [[answer.request, answer.url, answer.label] for answer in answers]
+            task = Task(CONTINUE, {"url": url, "answers": named}, [answer.body for answer in answers])
+            values, body = await self.extractor.run(task)
+            requests = read_requests(values)
+            if not requests:
+                return body
+        return b""
 
     async def _answer_all(self, requests: Sequence[Request], options: FetchOptions) -> list[Answer]:
         async with asyncio.TaskGroup() as group:
@@ -106,13 +129,9 @@ class SitePages:
     async def _answer(self, request: Request, options: FetchOptions) -> Answer | KeyholeError:
         """Return the answer to a request; for an optional one that failed, one without a body. Errors are returned,
         since a group of tasks would wrap them."""
-        host = parse_target(request.url).host
-        authorization = f"Bearer {self.config.github_token}" if host == GITHUB_API and self.config.github_token else ""
         try:
             with stage("fetch"):
-                page = await self.fetcher.fetch(
-                    request.url, FetchOptions(options.deadline, authorization=authorization, is_api=True)
-                )
+                page = await self.fetcher.fetch(request.url, options)
             if page.cut:
                 raise KeyholeError(Code.TOO_LARGE, "the answer of the API is incomplete")
         except KeyholeError as error:

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
+from keyhole.fetch.base import FetchOptions
+from keyhole.fetch.permission import ANY, Allowance, Permission
 from keyhole.records import EngineReport, Hit, SearchRequest, Source
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.merge_sources import deduplicate, interleave, nothing_stored_error
@@ -169,7 +170,7 @@ class SourceFinder:
         """Return sources for the best hits; the other hits are reserves. A late page has a reason in `not_read`."""
         wanted, seconds = question.request.max_results, self.config.search_timeout
         until = question.until - min(AFTER_READING, seconds * AFTER_READING_SHARE)
-        options = FetchOptions(until, _permitted_sites(question.request))
+        permission = Permission(until, _permitted_sites(question.request))
 
         async def on_read(read: int, hit: Hit) -> None:
             if read <= wanted:
@@ -178,7 +179,13 @@ class SourceFinder:
 
         await question.progress(1, question.steps, f"fetching {min(len(hits), wanted)} pages")
         plan = make_plan(wanted, self.config.fetches, seconds, asyncio.get_running_loop().time(), until)
-        return await read_best(hits, plan, lambda hit: self._read_hit(hit, options), on_read)
+        # Each page has its own number of further requests.
+        return await read_best(
+            hits,
+            plan,
+            lambda hit: self._read_hit(hit, FetchOptions(replace(permission, allowance=Allowance()))),
+            on_read,
+        )
 
     async def _read_hit(self, hit: Hit, options: FetchOptions) -> Source:
         """Read the page of a hit and return its source, with the error code in `not_read` if that fails."""
@@ -196,7 +203,7 @@ class SourceFinder:
 def _permitted_sites(request: SearchRequest) -> Callable[[str], bool]:
     """Return the function that tells if a request accepts a URL; without sites, the same function for every request."""
     if not (request.sites or request.exclude_sites):
-        return DEFAULT_OPTIONS.permits
+        return ANY.accepts
     return lambda url: is_allowed_by_sites(url, request)
 
 

@@ -12,11 +12,12 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import AllowsDocument, FetchOptions
 from keyhole.fetch.browser.render import Rendered
 from keyhole.fetch.browser.renderer import BrowserRenderer
+from keyhole.fetch.permission import Permission
 from keyhole.records import Page
 from tests.support.fakes import page
 
 URL = "https://example.com/app"
-OPTIONS = FetchOptions(deadline=20.0)
+OPTIONS = FetchOptions(Permission(20.0))
 NOT_SHOWN = KeyholeError(Code.JAVASCRIPT_REQUIRED, "the browser did not show the page")
 
 

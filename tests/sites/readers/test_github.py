@@ -121,7 +121,7 @@ def test_a_repository_without_a_readme_says_so() -> None:
 
 def test_a_recorded_folder_lists_its_files() -> None:
     answers = {
-        f"https://api.github.com/repos/{ORG}/hello-world/contents/?ref=main": RECORDED[
+        f"https://api.github.com/repos/{ORG}/hello-world/contents?ref=main": RECORDED[
             f"/repos/{ORG}/hello-world/contents/"
         ]
     }

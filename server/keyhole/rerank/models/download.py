@@ -13,6 +13,7 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.permission import ANY
 from keyhole.rerank.models.folder import ModelsFolder
 from keyhole.rerank.models.manifest import Manifest, ModelFile
 
@@ -75,7 +76,7 @@ def _append(path: Path, body: bytes) -> None:
 
 async def _fetch_part(fetcher: Fetcher, url: str, start: int, end: int) -> bytes:
     """Return the bytes from `start` up to `end`, or fewer if the connection ended early."""
-    page = await fetcher.fetch(url, FetchOptions(part=(start, end)))
+    page = await fetcher.fetch(url, FetchOptions(ANY, part=(start, end)))
     is_whole = page.status != PARTIAL_CONTENT
     if is_whole and (start or page.cut):
         raise KeyholeError(Code.HTTP_STATUS, "the server does not send parts of a file", url=url)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
-from urllib.parse import quote
+from typing import Any, Final
 
-from keyhole.sites.dead_links.similarity import Near
+from keyhole.fetch.owners import place_of
+from keyhole.sites.api_address import api_address
+
+PLACE: Final = place_of("https://archive.org/wayback/available", 2)
+COPIES: Final = place_of("https://web.archive.org/web", 1)
 
 
 def archive_request(url: str) -> str:
     """Return the address of the archive's answer about its copy of a page."""
-    return f"https://archive.org/wayback/available?url={quote(url, safe='')}"
+    return api_address("https://archive.org/wayback/available", url=url)
 
 
-def read_copy(body: bytes) -> tuple[Near, ...]:
-    """Return the copy that an answer of the archive names, none if it has no copy."""
-    with suppress(ValueError, TypeError, KeyError):
-        copy: Any = json.loads(body)["archived_snapshots"]["closest"]
-        url, day = str(copy["url"]), str(copy["timestamp"])
-        if copy["available"] and url.startswith(("http://web.archive.org/", "https://web.archive.org/")):
-            secure = url.replace("http://", "https://", 1)
-            return (Near(secure, f"a copy of {day[:4]}-{day[4:6]}-{day[6:8]} in the Internet Archive", 0.0),)
-    return ()
+def read_copy(_: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
+    """Return the address of the copy that an answer of the archive names, "" if it has no copy. For a worker."""
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
+        copy: Any = json.loads(bodies[0])["archived_snapshots"]["closest"]
+        if copy["available"]:
+            return {"url": str(copy["url"]).replace("http://", "https://", 1)}, b""
+    return {"url": ""}, b""

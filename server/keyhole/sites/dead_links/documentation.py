@@ -20,9 +20,10 @@ from heapq import nlargest
 from typing import Final
 from urllib.parse import urljoin
 
+from keyhole.fetch.owners import owner_of
 from keyhole.sites.dead_links.address_words import is_variant, read_address, shared_length, without_index
 from keyhole.sites.dead_links.finder import Reply, State
-from keyhole.sites.dead_links.similarity import GOOD, STRONG, Candidate
+from keyhole.sites.dead_links.similarity import GOOD, STRONG, Candidate, Source
 from keyhole.sites.link_lists import Link, read_html_links, read_inventory_links, read_markdown_links, read_sitemap
 
 _SPHINX = re.compile(
@@ -33,6 +34,8 @@ _ASSET = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|ico|css|js|woff2?|zip|gz|xz|bz
 _INVENTORY: Final = "objects.inv"
 _SITEMAP: Final = "sitemap.xml"
 _LLMS: Final = "llms.txt"
+MAX_SITEMAPS: Final = 1_000
+"""Sitemaps of an index from which the nearest one is chosen."""
 MAX_VERSIONS: Final = 2
 """Other versions in which a page is looked for."""
 SURE_LISTS: Final = 2
@@ -46,9 +49,15 @@ class DocumentationFinder:
     """Finds pages near a dead address of a site with pages in HTML."""
 
     url: str
-    _inventories: list[str] = field(default_factory=list)
-    _sitemaps: list[str] = field(default_factory=list)
+    inventories: list[str] = field(default_factory=list)
+    sitemaps: list[str] = field(default_factory=list)
     """The sitemaps that an index of sitemaps names."""
+
+    @property
+    def root(self) -> str:
+        """Return the first page of what belongs to the owner of the address: of its site, or of its folder there."""
+        site, path = split_site(self.url)
+        return "/".join([site, *path[1 : 1 + len(owner_of(self.url).folder)], ""])
 
     def next_request(self, state: State) -> str:
         """Return the next list to request; "" once a page is probable or nothing is left."""
@@ -60,17 +69,17 @@ class DocumentationFinder:
         return next((url for url in self._lists(state) if without_index(url) not in known), "")
 
     def _lists(self, state: State) -> Iterator[str]:
-        yield from self._inventories
+        yield from self.inventories
         yield from self._folders()
-        yield urljoin(self.url, "/")
+        yield self.root
         yield from other_versions(self.url, [each.url for each in state.candidates])
         if hub := self._hub(state.candidates):
             yield hub
         yield from (each.url for each in state.ranked[:1])
-        yield urljoin(self.url, f"/{_SITEMAP}")
+        yield urljoin(self.root, _SITEMAP)
         # The one whose address has most in common with the dead one, such as that of its language or part of the site.
-        yield from nlargest(1, self._sitemaps, key=lambda url: len(set(url.split("/")) & set(self.url.split("/"))))
-        yield urljoin(self.url, f"/{_LLMS}")
+        yield from nlargest(1, self.sitemaps, key=lambda url: len(set(url.split("/")) & set(self.url.split("/"))))
+        yield urljoin(self.root, _LLMS)
 
     def _folders(self) -> Iterator[str]:
         """Yield the first page of the named version, the folder of the page, and the part of the site it is in."""
@@ -102,26 +111,27 @@ class DocumentationFinder:
         """Return the pages of the site that a list names, and the page of the list itself."""
         name = reply.request.rpartition("/")[2]
         if name == _INVENTORY:
-            return self._candidates(read_inventory_links(reply.body, reply.url), _INVENTORY)
-        if name == _SITEMAP or reply.request in self._sitemaps:
+            return self._candidates(read_inventory_links(reply.body, reply.url), Source.INVENTORY)
+        if name == _SITEMAP or reply.request in self.sitemaps:
             links = read_sitemap(reply.body, reply.url)
-            self._sitemaps += [link.url for link in links if link.url.endswith(".xml")]
-            return self._candidates([link for link in links if not link.url.endswith(".xml")], _SITEMAP)
+            self.sitemaps += [link.url for link in self._own(links) if link.url.endswith(".xml")][:MAX_SITEMAPS]
+            return self._candidates([link for link in links if not link.url.endswith(".xml")], Source.SITEMAP)
         if name == _LLMS:
-            return self._candidates(read_markdown_links(reply.body, reply.url), _LLMS)
+            return self._candidates(read_markdown_links(reply.body, reply.url), Source.LLMS)
         if _SPHINX.search(reply.body):
             root = _ROOT.search(reply.body)
-            folder = urljoin(reply.url, (root[1] or root[2]).decode() if root else "./")
-            self._inventories.append(urljoin(folder, _INVENTORY))
-        place = "/" + reply.url.split("://", 1)[-1].partition("/")[2]
-        own = Candidate(reply.url, "", "it exists", exists=True)
-        return (own, *self._candidates(read_html_links(reply.body, reply.url), f"linked from {place}"))
+            folder = urljoin(reply.url, (root[1] or root[2]).decode("ascii", "replace") if root else "./")
+            self.inventories.append(urljoin(folder, _INVENTORY))
+        own = Candidate(reply.url, "", Source.ANSWERED)
+        return (own, *self._candidates(read_html_links(reply.body, reply.url), Source.PAGE))
 
-    def _candidates(self, links: Sequence[Link], source: str) -> tuple[Candidate, ...]:
-        """Return the links to pages of the same site."""
-        host = site_of(self.url)
-        pages = (link for link in links if site_of(link.url) == host and not _is_asset(link.url))
-        return tuple(Candidate(link.url, link.title, source) for link in pages)
+    def _candidates(self, links: Sequence[Link], source: Source) -> tuple[Candidate, ...]:
+        """Return the links to pages of the same owner."""
+        return tuple(Candidate(link.url, link.title, source) for link in self._own(links) if not _is_asset(link.url))
+
+    def _own(self, links: Sequence[Link]) -> Iterator[Link]:
+        owner = owner_of(self.url)
+        return (link for link in links if owner.contains(link.url))
 
 
 def other_versions(url: str, known: Sequence[str]) -> list[str]:
@@ -152,8 +162,3 @@ def split_site(url: str) -> tuple[str, list[str]]:
 
 def _is_asset(url: str) -> bool:
     return bool(_ASSET.search(url.partition("?")[0]))
-
-
-def site_of(url: str) -> str:
-    """Return the host of an address without `www.`."""
-    return url.partition("://")[2].partition("/")[0].lower().removeprefix("www.")

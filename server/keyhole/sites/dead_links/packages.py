@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from keyhole.fetch.owners import Place, place_of
 from keyhole.sites.dead_links.finder import Reply, State
-from keyhole.sites.dead_links.similarity import Candidate
+from keyhole.sites.dead_links.similarity import Candidate, Source
 from keyhole.sites.readers.npm import NPM
 from keyhole.sites.readers.pypi import PYPI
 
@@ -31,9 +32,14 @@ class PackageFinder:
     """Finds versions or files of one package from one answer of its registry."""
 
     request: str
-    source: str
+    source: Source
     entries: Callable[[bytes], Iterator[str]]
     """Yields the addresses that the body of an answer names."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Return the registry, which may lead a tag to the list of its version."""
+        return (place_of(self.request),)
 
     def next_request(self, state: State) -> str:
         """Return the list of the registry."""
@@ -41,7 +47,9 @@ class PackageFinder:
 
     def read(self, reply: Reply) -> tuple[Candidate, ...]:
         """Return the versions or files of the package."""
-        with suppress(ValueError, TypeError, KeyError, AttributeError):  # an answer of another form names nothing
+        with suppress(
+            ValueError, TypeError, KeyError, AttributeError, RecursionError
+        ):  # an answer of another form names nothing
             entries = list(self.entries(reply.body))
             return tuple(Candidate(url, "", self.source) for url in entries[:MAX_ENTRIES])
         return ()
@@ -52,25 +60,25 @@ def find_package(url: str) -> PackageFinder | None:
     if (match := PYPI.match(url)) and match[2]:
         # Its feed of releases, since robots.txt keeps crawlers from the JSON API.
         feed = f"https://pypi.org/rss/project/{match[1]}/releases.xml"
-        return PackageFinder(feed, "a release on PyPI", lambda body: iter(_FEED_LINK.findall(_text(body))))
+        return PackageFinder(feed, Source.PYPI, lambda body: iter(_FEED_LINK.findall(_text(body))))
     if (match := NPM.match(url)) and match[2]:
         name = match[1]
         page = f"https://www.npmjs.com/package/{name}/v/"
         return PackageFinder(
-            f"https://registry.npmjs.org/-/package/{name}/dist-tags", "a tagged version on npm",
+            f"https://registry.npmjs.org/-/package/{name}/dist-tags", Source.NPM,
             lambda body: (f"{page}{each}" for each in json.loads(body).values() if _VERSION.match(each)),
         )  # fmt: skip
     if match := _UNPKG.match(url):
         base = f"https://unpkg.com/{_named(match)}"
         return PackageFinder(
             f"{base}/?meta",
-            "in the package",
+            Source.PACKAGE,
             lambda body: (f"{base}{each['path']}" for each in json.loads(body)["files"]),
         )
     if match := _JSDELIVR.match(url):
         named = _named(match)
         return PackageFinder(
-            f"https://data.jsdelivr.com/v1/packages/npm/{named}?structure=flat", "in the package",
+            f"https://data.jsdelivr.com/v1/packages/npm/{named}?structure=flat", Source.PACKAGE,
             lambda body: (f"https://cdn.jsdelivr.net/npm/{named}{each['name']}" for each in json.loads(body)["files"]),
         )  # fmt: skip
     return None

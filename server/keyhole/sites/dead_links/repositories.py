@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
+from keyhole.fetch.owners import Place, place_of
+from keyhole.sites.api_address import api_address
 from keyhole.sites.dead_links.finder import Reply, State
-from keyhole.sites.dead_links.similarity import Candidate
+from keyhole.sites.dead_links.similarity import Candidate, Source
 
 MAX_FILES: Final = 20_000
 """Files of a tree that are compared. GitHub returns at most 100,000."""
@@ -35,10 +37,17 @@ class RepositoryFinder:
     """Finds files of one repository."""
 
     ref: str
+    place: Place
+    """The place of the repository in the API."""
     tree: Callable[[str], str]
     """Returns the address of the API for the tree of a branch, tag or commit."""
     file: Callable[[str, str], str]
     """Returns the address of a file in the form of the dead one, from its branch and path."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Return the place of the repository in the API."""
+        return (self.place,)
 
     def next_request(self, state: State) -> str:
         """Return the tree of the named branch, then that of the default branch if the named one has no tree."""
@@ -51,7 +60,7 @@ class RepositoryFinder:
     def read(self, reply: Reply) -> tuple[Candidate, ...]:
         """Return the files of a tree."""
         is_named = reply.request == self.tree(self.ref)
-        ref, source = (self.ref, f"on {self.ref}") if is_named else (_DEFAULT, "on the default branch")
+        ref, source = (self.ref, Source.BRANCH) if is_named else (_DEFAULT, Source.DEFAULT_BRANCH)
         return tuple(Candidate(self.file(ref, quote(path)), "", source) for path in _read_paths(reply.body))
 
 
@@ -59,7 +68,8 @@ def find_repository(url: str) -> RepositoryFinder | None:
     """Return the finder for an address of a file or folder in a repository, else None."""
     for pattern, make in ((_RAW, _raw), (_GITHUB, _github), (_GITLAB, _gitlab), (_GITEA, _gitea)):
         if match := pattern.match(url):
-            return make(match)
+            with suppress(ValueError):  # parts of the address could lead to another repository
+                return make(match)
     return None
 
 
@@ -74,34 +84,44 @@ def _github(match: re.Match[str]) -> RepositoryFinder:
 
 
 def _of_github(match: re.Match[str], base: str) -> RepositoryFinder:
-    api = f"https://api.github.com/repos/{match['owner']}/{match['repo']}/git/trees"
-    return RepositoryFinder(
-        match["ref"], lambda ref: f"{api}/{ref}?recursive=1", lambda ref, path: f"{base}/{ref}/{path}"
-    )
+    api = api_address("https://api.github.com/repos", match["owner"], match["repo"])
+    return _finder(
+        match["ref"], api, 3, lambda ref: api_address(f"{api}/git/trees", ref, recursive=1),
+        lambda ref, path: f"{base}/{ref}/{path}",
+    )  # fmt: skip
 
 
 def _gitlab(match: re.Match[str]) -> RepositoryFinder:
     site, project = match["site"], match["project"]
     view = "blob" if match["view"] == "tree" else match["view"]
-    api = f"{site}/api/v4/projects/{quote(project, safe='')}/repository/tree?recursive=true&per_page=100&ref="
-    return RepositoryFinder(
-        match["ref"], lambda ref: f"{api}{ref}", lambda ref, path: f"{site}/{project}/-/{view}/{ref}/{path}"
-    )
+    api = api_address(f"{site}/api/v4/projects", project)
+    return _finder(
+        match["ref"], api, 4,
+        lambda ref: api_address(f"{api}/repository/tree", recursive="true", per_page=100, ref=unquote(ref)),
+        lambda ref, path: f"{site}/{project}/-/{view}/{ref}/{path}",
+    )  # fmt: skip
 
 
 def _gitea(match: re.Match[str]) -> RepositoryFinder:
-    site, name = match["site"], f"{match['owner']}/{match['repo']}"
-    base = f"{site}/{name}/{match['view']}"
-    return RepositoryFinder(
-        match["ref"],
-        lambda ref: f"{site}/api/v1/repos/{name}/git/trees/{ref}?recursive=true",
+    site, base = match["site"], f"{match['site']}/{match['owner']}/{match['repo']}/{match['view']}"
+    api = api_address(f"{site}/api/v1/repos", match["owner"], match["repo"])
+    return _finder(
+        match["ref"], api, 5, lambda ref: api_address(f"{api}/git/trees", ref, recursive="true"),
         lambda ref, path: f"{base}/{path}" if ref == _DEFAULT else f"{base}/{match['kind']}/{ref}/{path}",
-    )
+    )  # fmt: skip
+
+
+def _finder(
+    ref: str, api: str, segments: int, tree: Callable[[str], str], file: Callable[[str, str], str]
+) -> RepositoryFinder:
+    """Return the finder of a repository. `segments`: of the path of its API. Raises ValueError as `api_address`."""
+    tree(ref)
+    return RepositoryFinder(ref, place_of(api, segments), tree, file)
 
 
 def _read_paths(body: bytes) -> Iterator[str]:
     """Yield the paths of the files in the answer of an API: GitLab sends a list, the others an object with one."""
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         answer: Any = json.loads(body)
         entries = answer.get("tree") if isinstance(answer, Mapping) else answer
         for entry in entries[:MAX_FILES] if isinstance(entries, list) else ():

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from enum import StrEnum
 from math import log
 from typing import Final
 
@@ -45,28 +46,68 @@ SAME_RUNS: Final = 0.8
 """Share of equal runs of letters from which the letters are not compared one by one, which takes longer."""
 MAX_MISSPELT: Final = 2
 """Letters by which the length of a misspelt name differs."""
+MAX_SPELT: Final = 60
+"""Characters of a name whose letters are compared one by one, which takes time by the square of them."""
 FRACTION_OF_TITLE: Final = 0.8
 """Weight of words that are found only in the title."""
 
 
+class Source(StrEnum):
+    """Where an address comes from. No word of a site is in it, because it stands beside Keyhole's own sentences."""
+
+    ANSWERED = "it answered"
+    PAGE = "named by a page of the site"
+    SITEMAP = "named by the sitemap"
+    INVENTORY = "named by objects.inv"
+    LLMS = "named by llms.txt"
+    READ = "read before"
+    READ_PAGE = "named by a page that was read"
+    BRANCH = "named by the tree of the branch"
+    DEFAULT_BRANCH = "named by the tree of the default branch"
+    PYPI = "named by PyPI"
+    NPM = "named by npm"
+    PACKAGE = "named by the list of the package's files"
+    ARCHIVE = "named by the Internet Archive"
+
+
+class Relation(StrEnum):
+    """What an address has in common with the dead one."""
+
+    VERSION = "another version"
+    SAME = "the same name"
+    FOLDER = "the same name in another folder"
+    SIMILAR = "a similar name"
+    LIST = "lists pages of the site"
+    COPY = "a copy"
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An address that exists. `source` says in a few words which list names it."""
+    """An address that a list names, or that answered."""
 
     url: str
     title: str
-    source: str
-    exists: bool = False
-    """True if it was requested and answered, not only named by a list."""
+    source: Source
+
+    @property
+    def exists(self) -> bool:
+        """Return True if the address was requested and answered, not only named by a list."""
+        return self.source is Source.ANSWERED
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A real address near a dead one, with its score from 0 to 1.15 and why it is named."""
+    """An address near a dead one, with its score from 0 to 1.15 and why it is named."""
 
     url: str
-    why: str
-    score: float
+    relation: Relation
+    source: Source
+    score: float = 0.0
+
+    @property
+    def why(self) -> str:
+        """Return the reason why the address is named."""
+        return f"{self.relation}, {self.source}"
 
 
 def rank_candidates(url: str, candidates: Collection[Candidate]) -> list[Near]:
@@ -75,9 +116,7 @@ def rank_candidates(url: str, candidates: Collection[Candidate]) -> list[Near]:
     words = _Words(candidates)
     scored = [(each, score) for each in candidates if (score := words.score(dead, each)) >= LEAST_RELATED]
     scored.sort(key=lambda pair: (-pair[1], _older(pair[0].url), len(pair[0].url), pair[0].url))
-    return [
-        Near(each.url, f"{_relation(dead, read_address(each.url))}, {each.source}", score) for each, score in scored
-    ]
+    return [Near(each.url, _relation(dead, read_address(each.url)), each.source, score) for each, score in scored]
 
 
 def choose_near(ranked: Sequence[Near]) -> tuple[Near, ...]:
@@ -145,6 +184,7 @@ def _spelling(dead: AddressWords, other: AddressWords) -> float:
     pairs = ((dead.letters, other.letters), (dead.place_letters, other.letters), (dead.letters, other.place_letters))
     shared = max(2 * len(mine & theirs) / (len(mine) + len(theirs) or 1) for mine, theirs in pairs)
     is_close = dead.name[:1] == other.name[:1] and abs(len(dead.name) - len(other.name)) <= MAX_MISSPELT
+    is_close = is_close and len(dead.name) <= MAX_SPELT
     if shared >= SAME_RUNS or not is_close:
         return shared
     # Two letters that changed places break half of the runs of a short name.
@@ -159,9 +199,7 @@ def _folder_similarity(dead: AddressWords, other: AddressWords) -> float:
     return 0.8 * shared + 0.2 * (variants if dead.variants or other.variants else 1.0)
 
 
-def _relation(dead: AddressWords, other: AddressWords) -> str:
+def _relation(dead: AddressWords, other: AddressWords) -> Relation:
     if dead.place == other.place:
-        return "another version" if dead.variants != other.variants else "the same name"
-    if dead.name == other.name:
-        return "the same name in another folder"
-    return "a similar name"
+        return Relation.VERSION if dead.variants != other.variants else Relation.SAME
+    return Relation.FOLDER if dead.name == other.name else Relation.SIMILAR

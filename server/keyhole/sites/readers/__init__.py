@@ -6,6 +6,7 @@ docs/how-it-works/sites.md lists them with their sources and limits; a test comp
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Final
 
 from keyhole.sites.readers.base import SiteReader
@@ -29,8 +30,12 @@ _MATCHERS: Final[tuple[Callable[[str], SiteReader | None], ...]] = (
 
 
 def find_reader(url: str, names: Collection[str] | None) -> SiteReader | None:
-    """Return the reader of an address, None if there is none or its name is not among `names`. None allows all."""
-    for match in _MATCHERS:
-        if reader := match(url):
-            return reader if names is None or reader.name in names else None
+    """Return the reader of an address, None if there is none or its name is not among `names`. None allows all.
+
+    An address with parts that could lead to another object of an API has no reader.
+    """
+    with suppress(ValueError):
+        for match in _MATCHERS:
+            if reader := match(url):
+                return reader if names is None or reader.name in names else None
     return None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
+from keyhole.fetch.owners import Place, owner_of
 from keyhole.sites.document import Form, Part, SiteDocument
 from keyhole.text.escape import escape_markdown
 
@@ -67,6 +68,25 @@ class SiteReader(Protocol):
     def document(self, answers: Sequence[Answer]) -> SiteDocument:
         """Compose the document. Raises ValueError, TypeError, KeyError or IndexError for answers of another form."""
         ...
+
+
+def places_of(reader: SiteReader) -> tuple[Place, ...]:
+    """Return the places that the requests of a reader, and their redirects, may reach."""
+    owners = tuple(dict.fromkeys(owner_of(request.url) for request in reader.next_requests(())))
+    return (*owners, *(place for owner in owners for place in _further_places(owner)))
+
+
+def _further_places(owner: Place) -> Iterator[Place]:
+    """Yield the other places of an API that one reader asks or that the API leads to."""
+    match owner.site, owner.folder:
+        case "api.github.com", ("repos", name, repo):
+            yield Place("api.github.com", ("repositories",))  # where the API leads for a renamed repository
+            yield Place("github.com", (name, repo))  # the diff of a pull request
+            yield Place("patch-diff.githubusercontent.com", ("raw", name, repo))
+        case "crates.io", _:
+            yield Place("static.crates.io", ("readmes",))
+        case "pypi.org", (_, name):
+            yield Place("pypi.org", ("rss", "project", name))
 
 
 def compose(reader: SiteReader, answers: Sequence[Answer]) -> SiteDocument:

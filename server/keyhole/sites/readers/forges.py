@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
+from keyhole.sites.api_address import api_address, segments_of
 from keyhole.sites.document import Part, SiteDocument, file_part
 from keyhole.sites.readers.base import (
     PER_PAGE,
@@ -41,10 +42,12 @@ def match_forge(url: str) -> FixedReader | None:
         return _codeberg(*match.groups())
     if match := _GITLAB_FILE.match(url):
         site, project, place = match.groups()
-        return _file("gitlab", f"{site}/{project}/-/raw/{place}", place.partition("/")[2], project)
+        raw = api_address(f"{site}/{project}/-/raw", *segments_of(place))
+        return _file("gitlab", raw, place.partition("/")[2], project)
     if match := _CODEBERG_FILE.match(url):
         site, project, kind, ref, path = match.groups()
-        return _file("codeberg", f"{site}/{project}/raw/{kind}/{ref}/{path}", path, project)
+        raw = api_address(f"{site}/{project}/raw", kind, ref, *segments_of(path))
+        return _file("codeberg", raw, path, project)
     return None
 
 
@@ -58,7 +61,7 @@ def _file(name: str, request: str, path: str, project: str) -> FixedReader:
 
 def _gitlab(site: str, project: str, kind: str, number: str) -> FixedReader:
     kind = "issues" if kind == "work_items" else kind
-    api = f"{site}/api/v4/projects/{quote(project, safe='')}/{kind}/{number}"
+    api = api_address(f"{site}/api/v4/projects", project, kind, number)
     sign = "!" if kind == "merge_requests" else "#"
 
     def compose(answers: Sequence[Answer]) -> SiteDocument:
@@ -70,7 +73,7 @@ def _gitlab(site: str, project: str, kind: str, number: str) -> FixedReader:
         ]
         branches = f"{get_text(issue, 'source_branch')} into {get_text(issue, 'target_branch')}" if sign == "!" else ""
         return _discussion(
-            issue, entries, f"{get_text(issue, 'title')} · {project}{sign}{number}", "GitLab",
+            issue, entries, f"{issue['title']} · {project}{sign}{number}", "GitLab",
             author=get_text(issue, "author", "username"), text=get_text(issue, "description"), branches=branches,
             labels=[str(each) for each in issue.get("labels") or ()], count=int(issue.get("user_notes_count") or 0),
         )  # fmt: skip
@@ -88,7 +91,7 @@ def _codeberg(site: str, project: str, number: str) -> FixedReader:
             (get_text(each, "user", "login"), get_text(each, "created_at"), get_text(each, "body")) for each in comments
         ]
         return _discussion(
-            issue, entries, f"{get_text(issue, 'title')} · {project}#{number}", "Codeberg",
+            issue, entries, f"{issue['title']} · {project}#{number}", "Codeberg",
             author=get_text(issue, "user", "login"), text=get_text(issue, "body"), branches="",
             labels=[get_text(each, "name") for each in issue.get("labels") or ()],
             count=int(issue.get("comments") or 0),

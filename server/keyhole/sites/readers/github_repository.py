@@ -9,8 +9,9 @@ import base64
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
+from keyhole.sites.api_address import api_address, segments_of
 from keyhole.sites.document import Part, SiteDocument, code_part, file_part
 from keyhole.sites.readers.base import PER_PAGE, Answer, FixedReader, Request, get_list, get_text, one_line, post
 
@@ -79,12 +80,12 @@ def _file(owner: str, repo: str, place: str) -> FixedReader:
     def compose(answers: Sequence[Answer]) -> SiteDocument:
         return SiteDocument(f"{path} · {owner}/{repo}", (file_part(answers[0].text, path),), site="GitHub")
 
-    raw = f"https://raw.githubusercontent.com/{owner}/{repo}/{place}"
+    raw = api_address("https://raw.githubusercontent.com", owner, repo, *segments_of(place))
     return FixedReader("github", (Request(raw),), compose, file=raw)
 
 
 def _folder(owner: str, repo: str, ref: str, path: str) -> FixedReader:
-    path = unquote(path.strip("/"))
+    segments, path = segments_of(path), unquote(path.strip("/"))
 
     def compose(answers: Sequence[Answer]) -> SiteDocument:
         entries = get_list(answers[0].json())
@@ -96,12 +97,15 @@ def _folder(owner: str, repo: str, ref: str, path: str) -> FixedReader:
         title = f"{path or 'Files'} · {owner}/{repo} at {ref}"
         return SiteDocument(title, (Part("\n".join(lines)),), site="GitHub")
 
-    return FixedReader("github", (Request(f"{_API}/{owner}/{repo}/contents/{quote(path)}?ref={ref}"),), compose)
+    contents = api_address(f"{_API}/{owner}/{repo}/contents", *segments, ref=unquote(ref))
+    return FixedReader("github", (Request(contents),), compose)
 
 
 def _release(owner: str, repo: str, tag: str | None, latest: str | None) -> FixedReader:
     api = f"{_API}/{owner}/{repo}/releases"
-    request = f"{api}/tags/{tag}" if tag else f"{api}/latest" if latest else f"{api}?per_page=30"
+    request = f"{api}/latest" if latest else f"{api}?per_page=30"
+    if tag:
+        request = api_address(f"{api}/tags", *segments_of(tag))
 
     def compose(answers: Sequence[Answer]) -> SiteDocument:
         value = answers[0].json()
@@ -157,9 +161,8 @@ def _wiki(owner: str, repo: str, page: str | None) -> FixedReader:
         title = f"{unquote(page).replace('-', ' ')} · wiki of {owner}/{repo}"
         return SiteDocument(title, (Part(answers[0].text, "markdown", 1),), site="GitHub")
 
-    return FixedReader(
-        "github", (Request(f"https://raw.githubusercontent.com/wiki/{owner}/{repo}/{page}.md"),), compose
-    )
+    raw = api_address("https://raw.githubusercontent.com/wiki", owner, repo, f"{page}.md")
+    return FixedReader("github", (Request(raw),), compose)
 
 
 def _gist(id: str) -> FixedReader:

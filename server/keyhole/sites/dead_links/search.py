@@ -1,0 +1,126 @@
+"""Search for addresses near a dead one: which list to request next, and which addresses are named so far.
+
+A worker runs both functions, since every list comes from a stranger. Between them the search is a state in JSON, which
+the server keeps without reading it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+
+from keyhole.fetch.owners import owner_of
+from keyhole.sites.dead_links.address_words import read_address, shared_length, stem_words
+from keyhole.sites.dead_links.documentation import DocumentationFinder
+from keyhole.sites.dead_links.finder import Asked, Finder, Reply, State
+from keyhole.sites.dead_links.packages import PackageFinder, find_package
+from keyhole.sites.dead_links.repositories import RepositoryFinder, find_repository
+from keyhole.sites.dead_links.similarity import Candidate, Near, Relation, Source, choose_near, rank_candidates
+from keyhole.sites.link_lists import read_markdown_links
+
+MAX_REQUESTS: Final = 5
+"""Requests for lists for one dead address."""
+MAX_KEPT: Final = 3_000
+"""Candidates kept from one list to the next, the nearest ones. Without a limit, each list would cost as much as all
+lists before it."""
+_TASKS: Final = "keyhole.sites.dead_links.search"
+BEGIN: Final = f"{_TASKS}:begin"
+ADVANCE: Final = f"{_TASKS}:advance"
+
+
+def find_api(url: str) -> RepositoryFinder | PackageFinder | None:
+    """Return the finder that asks the API of a forge or a registry, None for the pages of any other site."""
+    return find_repository(url) or find_package(url)
+
+
+def begin(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
+    """Begin a search with what is stored of the site.
+
+    `url`: the dead address. `pages`: addresses and titles of stored pages; `bodies`: the texts of the first of them.
+    """
+    search = _Search(arguments["url"])
+    stored = [Candidate(url, title, Source.READ) for url, title in arguments["pages"]]
+    for (url, _), text in zip(arguments["pages"], bodies, strict=False):
+        links = read_markdown_links(text, url)
+        stored += [Candidate(link.url, link.title, Source.READ_PAGE) for link in links]
+    owner = owner_of(search.url)
+    search.add_all(each for each in stored if owner.contains(each.url))
+    return search.result()
+
+
+def advance(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
+    """Add the answer to a request. `bodies`: the state and the body of the answer; `answered`: its address or ""."""
+    state, body = bodies
+    search = _Search.from_json(state)
+    search.add(Reply(arguments["request"], arguments["answered"], body))
+    return search.result()
+
+
+@dataclass(slots=True)
+class _Search:
+    """One search: the candidates so far and the requests that were made."""
+
+    url: str
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+    ranked: list[Near] = field(default_factory=list)
+    finder: Finder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.finder = find_api(self.url) or DocumentationFinder(self.url)
+
+    @classmethod
+    def from_json(cls, state: bytes) -> _Search:
+        """Return the search of a state."""
+        values = json.loads(state)
+        search = cls(values["url"])
+        search.asked = [Asked(**each) for each in values["asked"]]
+        search.candidates = {url: Candidate(url, title, Source(each)) for url, title, each in values["candidates"]}
+        if isinstance(search.finder, DocumentationFinder):
+            search.finder.inventories, search.finder.sitemaps = values["lists"]
+        return search
+
+    def result(self) -> tuple[dict[str, Any], bytes]:
+        """Return the next request, "" at the end, and the addresses to name; and the state."""
+        request = ""
+        if len(self.asked) < MAX_REQUESTS:
+            request = self.finder.next_request(State([*self.candidates.values()], self.asked, self.ranked))
+        finder = self.finder
+        state = {
+            "url": self.url,
+            "asked": [asdict(each) for each in self.asked],
+            "candidates": [[each.url, each.title, each.source] for each in self.candidates.values()],
+            "lists": [finder.inventories, finder.sitemaps] if isinstance(finder, DocumentationFinder) else [],
+        }
+        near = [[each.url, each.relation, each.source] for each in self._named()]
+        read_address.cache_clear()  # a worker lives longer than a search
+        stem_words.cache_clear()
+        return {"request": request, "near": near}, json.dumps(state).encode()
+
+    def add(self, reply: Reply) -> None:
+        """Add the candidates of a list."""
+        self.asked.append(Asked(reply.request, reply.url, reply.found))
+        self.add_all(self.finder.read(reply) if reply.found else ())
+
+    def add_all(self, candidates: Iterable[Candidate]) -> None:
+        """Add candidates, of which the nearest are kept. Of their titles, the words of the dead address matter."""
+        wanted = set(read_address(self.url).words)
+        for each in candidates:
+            known = self.candidates.get(each.url, each)
+            words = " ".join(word for word in each.title.split() if not wanted.isdisjoint(stem_words(word)))
+            title = max(words, known.title if known is not each else "", key=len)
+            self.candidates[each.url] = replace(known if known.exists else each, title=title)
+        self.candidates.pop(self.url, None)
+        self.ranked = rank_candidates(self.url, tuple(self.candidates.values()))
+        if len(self.candidates) > MAX_KEPT:
+            answered = [each.url for each in self.candidates.values() if each.exists]
+            kept = dict.fromkeys([*answered, *(each.url for each in self.ranked[:MAX_KEPT]), *self.candidates])
+            self.candidates = {url: self.candidates[url] for url in list(kept)[:MAX_KEPT]}
+
+    def _named(self) -> tuple[Near, ...]:
+        """Return the addresses to name: the nearest ones, or else the list that leads nearest to the dead address."""
+        lists = [each.url for each in self.asked if each.found and each.url in self.candidates]
+        above = max(lists, key=lambda url: shared_length(url, self.url), default="")
+        return choose_near(self.ranked) or ((Near(above, Relation.LIST, Source.ANSWERED),) if above else ())
