@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import asdict
@@ -19,6 +18,7 @@ from keyhole.retrieval.compaction.compact import Compacted, Report, compact
 from keyhole.retrieval.compaction.request import Request, read_request
 from keyhole.retrieval.compaction.restore import restore
 from keyhole.store.base import LOCAL
+from keyhole.text.parse_json import parse_json
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
@@ -36,7 +36,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 
 def _read(name: str) -> Request:
     try:
-        return read_request(json.loads(b"".join(read_blocks(name))))
+        return read_request(parse_json(b"".join(read_blocks(name))))
     except ValueError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{name} is not JSON: {error}") from error
 

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply
+from keyhole.text.parse_json import parse_json
 
 SENT_QUERY_CHARS: Final = 500
 """Characters of a query that are sent. Models read 256 to 512 tokens of query and passage together; questions have
@@ -78,11 +79,11 @@ def check_status(reply: ApiReply) -> None:
     raise KeyholeError(Code.PROTOCOL_ERROR if reply.status >= 500 else Code.HTTP_STATUS, fault, fault=fault)
 
 
-def parse_json(body: bytes) -> Any:
-    """Parse the JSON of a response. Raise KeyholeError if it is malformed."""
+def decode_response(body: bytes) -> Any:
+    """Return the JSON of a response. Raise KeyholeError if it is malformed."""
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
+        return parse_json(body)
+    except ValueError as error:
         raise malformed_response("the answer is not JSON") from error
 
 

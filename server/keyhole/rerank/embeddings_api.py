@@ -9,7 +9,7 @@ from typing import Final
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
-from keyhole.rerank.base import build_request, check_status, describe_error, parse_json
+from keyhole.rerank.base import build_request, check_status, decode_response, describe_error
 from keyhole.rerank.models.manifest import find_prefixes
 from keyhole.rerank.vector_scorer import Embedded
 from keyhole.rerank.vectors import parse_vectors
@@ -101,7 +101,7 @@ class EmbeddingsApi:
         reply = await self._api.send(build_request(config.embed_url, config.embed_key, body))
         check_status(reply)
         # The response may be megabytes of digits, so it is parsed in a thread to keep the event loop free.
-        return await asyncio.to_thread(lambda: parse_vectors(parse_json(reply.body), len(texts)))
+        return await asyncio.to_thread(lambda: parse_vectors(decode_response(reply.body), len(texts)))
 
 
 def _pause_seconds(error: KeyholeError, attempt: int) -> float:

@@ -15,8 +15,8 @@ from keyhole.rerank.base import (
     SENT_QUERY_CHARS,
     build_request,
     check_status,
+    decode_response,
     malformed_response,
-    parse_json,
 )
 from keyhole.rerank.fuse import order_by_score
 
@@ -53,7 +53,7 @@ class Reranker:
                 self._use_texts_field = True
                 reply = await self._api.send(self._request(query[:SENT_QUERY_CHARS], texts))
         check_status(reply)
-        return parse_scores(parse_json(reply.body), len(texts))
+        return parse_scores(decode_response(reply.body), len(texts))
 
     def rank(self, scores: Sequence[float], strength: float) -> list[int]:
         """Order the texts by score alone: a model that reads query and text together ranks better than words do."""

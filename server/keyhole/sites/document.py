@@ -10,6 +10,8 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
+from keyhole.text.parse_json import parse_json
+
 CONTENT_TYPE: Final = "application/x-keyhole-site+json"
 """The content type of a composed body. A server that sends it can state nothing that it could not state in HTML."""
 
@@ -60,7 +62,7 @@ def decode_site_document(body: bytes) -> SiteDocument:
 
     A web server may send such a body too, so nothing in it is trusted to be of the right type.
     """
-    values: dict[str, Any] = json.loads(body.decode("utf-8", "surrogatepass"))
+    values: dict[str, Any] = parse_json(body.decode("utf-8", "surrogatepass"))
     parts = tuple(
         Part(str(part["text"]), part["form"], min(max(int(part["levels"]), 0), MAX_LEVELS), str(part["language"]))
         for part in values["parts"]

@@ -6,7 +6,6 @@ refusals quote a short phrase of the reply. No error contains a key.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiReply
 from keyhole.text.challenges import CHALLENGE_WIDGETS, find_challenge_in_error
 from keyhole.text.clean import clean
+from keyhole.text.parse_json import parse_json
 
 MAX_REASON: Final = 100
 """Characters of an engine's message that an error quotes: a phrase for the operator, too short to instruct a model."""
@@ -85,7 +85,7 @@ def expect_shape(engine: str) -> Iterator[None]:
     """Raise KeyholeError (engine_unavailable) if the `with` block fails at an answer of an undocumented form."""
     try:
         yield
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"the answer of {engine} has an unexpected form") from error
 
 
@@ -99,8 +99,8 @@ def remove_key(body: bytes, key: str) -> bytes:
 def _parse_json(body: bytes) -> tuple[Any, bool]:
     """Return the parsed JSON, and True if the body is JSON."""
     try:
-        return json.loads(body), True
-    except (ValueError, RecursionError):
+        return parse_json(body), True
+    except ValueError:
         return None, False
 
 

@@ -7,7 +7,6 @@ written them, because results print them outside the boundary around a page's te
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -27,6 +26,7 @@ from keyhole.store.ids import artifact_id
 from keyhole.text.clean import clean
 from keyhole.text.diff import parse_ranges
 from keyhole.text.output_facts import COMMAND, EXIT_STATUS, FOLDER, KIND_NAMES, is_output, output_kind
+from keyhole.text.parse_json import parse_json
 from keyhole.text.rest import describe_rest
 from keyhole.text.secrets.mask import mask_secrets
 
@@ -192,8 +192,8 @@ def _clean_text(text: str, main_end: int | None) -> tuple[str, int | None]:
 
 def _parse_object(line: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        value = parse_json(line)
+    except ValueError as error:
         raise RefusedError("is not JSON") from error
     if not isinstance(value, dict):
         raise RefusedError("is not a JSON object")

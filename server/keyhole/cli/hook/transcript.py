@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from keyhole.cli.hook.saved_file import open_regular
+from keyhole.text.parse_json import parse_json
 
 if TYPE_CHECKING:
     from keyhole.cli.hook.event import Result
@@ -54,14 +54,13 @@ def find_run(transcript: bytes, call_id: str) -> CommandRun | None:
 
 def _parse(line: bytes, call_id: str) -> CommandRun | None:
     try:
-        item: dict[str, Any] = json.loads(line)["payload"]["item"]
+        item: dict[str, Any] = parse_json(line)["payload"]["item"]
         output, exit_status = item["aggregated_output"], item["exit_code"]
         is_it = item["type"] == "CommandExecution" and item["id"] == call_id
     except (
         ValueError,
         LookupError,
         TypeError,
-        RecursionError,
     ):  # a line that was cut at its beginning, or another kind of entry
         return None
     return CommandRun(output, exit_status) if is_it and isinstance(output, str) and type(exit_status) is int else None

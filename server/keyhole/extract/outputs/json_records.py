@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import OutputPart
+from keyhole.text.parse_json import parse_json
 
 MAX_JSON_CHARS: Final = 8_000_000
 """Characters of JSON that are read for records: a second. Longer JSON is read by lines."""
@@ -58,7 +59,7 @@ def read_json(text: str) -> tuple[tuple[OutputPart, ...], tuple[str, ...]]:
     if start is None or len(text) > MAX_JSON_CHARS:
         return (), ()
     try:
-        data = json.loads(text[start:] if start else text)
+        data = parse_json(text[start:] if start else text)
         paths = _paths_of_records(data)
         records = sorted(_find_records(text, _skip_space(text, start), data, (), paths)) if paths else []
     except (ValueError, RecursionError):
@@ -79,8 +80,8 @@ def shape_of_lines(text: str) -> tuple[str, ...]:
     merged: dict[str, Any] = {}
     for line in text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES]:
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
+            record = parse_json(line)
+        except ValueError:
             continue
         if isinstance(record, dict):
             merged = record | merged

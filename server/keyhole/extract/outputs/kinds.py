@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from typing import Final, Literal, get_args
@@ -12,6 +11,7 @@ from keyhole.extract.outputs.line_labels import take_labels
 from keyhole.extract.outputs.xml_records import is_xml
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import ends_of
+from keyhole.text.parse_json import parse_json
 
 Kind = Literal[
     "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "yaml", "xml", "csv",
@@ -270,8 +270,8 @@ def _structured_kind(text: str) -> Kind | None:
 
 def _is_json(line: str) -> bool:
     try:
-        return isinstance(json.loads(line), dict | list)
-    except (ValueError, RecursionError):
+        return isinstance(parse_json(line), dict | list)
+    except ValueError:
         return False
 
 

@@ -7,7 +7,6 @@ column of numbers, the one that is far from the others. A field is a column of a
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import Span
+from keyhole.text.parse_json import parse_json
 
 VALUED_KINDS: Final = frozenset({"csv", "json", "jsonl", "yaml", "log", "text", "listing"})
 """Kinds that may be data with fields. Logs, text and listings are only if they begin with the header of a table."""
@@ -142,17 +142,17 @@ def _fields_of_records(lines: Sequence[str]) -> dict[str, Field]:
 def _records(lines: Sequence[str]) -> list[object]:
     """Return the values of lines of JSON, None for a line that is not JSON. Reading them at once is faster."""
     try:
-        if len(records := json.loads(f"[{','.join(line or 'null' for line in lines)}]")) == len(lines):
+        if len(records := parse_json(f"[{','.join(line or 'null' for line in lines)}]")) == len(lines):
             return list(records)
-    except (ValueError, RecursionError):
+    except ValueError:
         pass
     return [_record(line) for line in lines]
 
 
 def _record(line: str) -> object:
     try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
+        return parse_json(line)
+    except ValueError:
         return None
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any, Final
 
+from keyhole.text.parse_json import parse_json
+
 log = logging.getLogger(__name__)
 
 MAX_MESSAGE: Final = 64 * 1024 * 1024
@@ -105,7 +107,7 @@ class DevTools:
         try:
             while True:
                 data = await self._reader.readuntil(b"\0")
-                self._dispatch(json.loads(data[:-1]))
+                self._dispatch(parse_json(data[:-1]))
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, ValueError):
             pass
         finally:

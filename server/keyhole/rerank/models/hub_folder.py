@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from keyhole.rerank.models.manifest import (
     check_name,
     find_prefixes,
 )
+from keyhole.text.parse_json import parse_json
 
 WEIGHT_PLACES: Final = (WEIGHTS, "onnx/model_quantized.onnx", "onnx/model_int8.onnx", f"onnx/{WEIGHTS}")
 """Where weights are looked for. Those in 8 bits come first: they take a quarter of the memory."""
@@ -96,7 +96,7 @@ def read_languages(folder: Path) -> tuple[str, ...]:
 
 def _read_json(path: Path) -> Mapping[str, Any]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = parse_json(path.read_bytes())
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}

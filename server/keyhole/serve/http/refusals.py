@@ -6,7 +6,6 @@ body, and the TypeScript SDK shows the complete body. Without a JSON-RPC error, 
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,6 +13,7 @@ from typing import Final, Literal
 
 from keyhole.retrieval import instrumentation
 from keyhole.serve.http.asgi import Refusal, Send, refuse, send_json
+from keyhole.text.parse_json import parse_json
 
 Reason = Literal[
     "calls_at_once",
@@ -98,8 +98,8 @@ UNREAD_REQUEST: Final = RequestInfo(expects_rpc=True)
 def read_request(body: bytes) -> RequestInfo:
     """Return the kind of a POST's message. An unreadable body counts as a call, so that it does not evade limits."""
     try:
-        message = json.loads(body)
-    except (ValueError, RecursionError):
+        message = parse_json(body)
+    except ValueError:
         return RequestInfo("call", expects_rpc=True)
     if not isinstance(message, dict):
         return RequestInfo("call", expects_rpc=True)

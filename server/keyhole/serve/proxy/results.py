@@ -18,6 +18,7 @@ from keyhole.budget.budget import Budget
 from keyhole.retrieval.bound import MIN_BUDGET, Bounded
 from keyhole.serve.proxy.rewrite import READER
 from keyhole.text.measure import Measure
+from keyhole.text.parse_json import parse_json
 
 LEAST_BYTES: Final = 2_000
 """Bytes that a bounded result may take in any case: the lines around a text and 400 characters of any script."""
@@ -186,8 +187,8 @@ def _repeats(blocks: Sequence[Any], structured: Any) -> bool:
         if any(text == value for value in values):  # the wrapper {"result": text} of a plain text
             return True
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):  # no JSON, or deeper than any structured content
+            value = parse_json(text)
+        except ValueError:  # no JSON, or deeper than any structured content
             continue
         if value == structured or any(value == each for each in values):
             return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from keyhole.serve.proxy import sign_in
 from keyhole.serve.proxy.http_app import PATH
 from keyhole.serve.proxy.sign_in import AUTHORIZE_PATH, RESOURCE_METADATA, SERVER_METADATA, Front
 from keyhole.serve.proxy.sign_in_client import SignInClient
+from keyhole.text.parse_json import parse_json
 
 log = logging.getLogger(__name__)
 
@@ -156,19 +156,11 @@ class SignIn:
         """Return the first of the documents that exists, None if there is none."""
         for url in filter(is_secure_url, urls):
             reply = await self._client.get(url)
-            if reply.status == 200 and isinstance(value := _parse(reply.body), dict):
+            if reply.status == 200 and isinstance(value := parse_json(reply.body), dict):
                 return value
             if reply.status >= 500:
                 raise ValueError(f"{urlsplit(url).netloc} answered with HTTP status {reply.status}")
         return None
-
-
-def _parse(body: bytes) -> object:
-    """Return the value of JSON. Raises ValueError, also for one that nests too deeply."""
-    try:
-        return json.loads(body)
-    except RecursionError:
-        raise ValueError("a document nests too deeply") from None
 
 
 def _token_headers(scope: Scope) -> dict[str, str]:

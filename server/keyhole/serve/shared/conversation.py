@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from keyhole.serve.shared.known_replies import INITIALIZE, KnownReplies
+from keyhole.text.parse_json import parse_json
 
 MAX_SENDS: Final = 2
 """Servers that a request is sent to. If the second one ends too, the request may be the reason."""
@@ -129,8 +130,8 @@ class _Request:
 def parse(line: bytes) -> dict[str, Any]:
     """Return the message of a line, {} if it is none."""
     try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
+        message = parse_json(line)
+    except ValueError:
         return {}
     return message if isinstance(message, dict) else {}
 

@@ -5,7 +5,6 @@ Sources: docs.pypi.org/api/feeds, the dist-tags of registry.npmjs.org, unpkg.com
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,6 +16,7 @@ from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import Candidate, Source
 from keyhole.sites.readers.npm import NPM
 from keyhole.sites.readers.pypi import PYPI
+from keyhole.text.parse_json import parse_json
 
 MAX_ENTRIES: Final = 20_000
 
@@ -47,9 +47,7 @@ class PackageFinder:
 
     def read(self, reply: Reply) -> tuple[Candidate, ...]:
         """Return the versions or files of the package."""
-        with suppress(
-            ValueError, TypeError, KeyError, AttributeError, RecursionError
-        ):  # an answer of another form names nothing
+        with suppress(ValueError, TypeError, KeyError, AttributeError):  # an answer of another form names nothing
             entries = list(self.entries(reply.body))
             return tuple(Candidate(url, "", self.source) for url in entries[:MAX_ENTRIES])
         return ()
@@ -66,20 +64,20 @@ def find_package(url: str) -> PackageFinder | None:
         page = f"https://www.npmjs.com/package/{name}/v/"
         return PackageFinder(
             f"https://registry.npmjs.org/-/package/{name}/dist-tags", Source.NPM,
-            lambda body: (f"{page}{each}" for each in json.loads(body).values() if _VERSION.match(each)),
+            lambda body: (f"{page}{each}" for each in parse_json(body).values() if _VERSION.match(each)),
         )  # fmt: skip
     if match := _UNPKG.match(url):
         base = f"https://unpkg.com/{_named(match)}"
         return PackageFinder(
             f"{base}/?meta",
             Source.PACKAGE,
-            lambda body: (f"{base}{each['path']}" for each in json.loads(body)["files"]),
+            lambda body: (f"{base}{each['path']}" for each in parse_json(body)["files"]),
         )
     if match := _JSDELIVR.match(url):
         named = _named(match)
         return PackageFinder(
             f"https://data.jsdelivr.com/v1/packages/npm/{named}?structure=flat", Source.PACKAGE,
-            lambda body: (f"https://cdn.jsdelivr.net/npm/{named}{each['name']}" for each in json.loads(body)["files"]),
+            lambda body: (f"https://cdn.jsdelivr.net/npm/{named}{each['name']}" for each in parse_json(body)["files"]),
         )  # fmt: skip
     return None
 

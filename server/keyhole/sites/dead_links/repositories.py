@@ -5,7 +5,6 @@ Sources: docs.github.com/rest/git/trees, docs.gitlab.com/api/repositories, and t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -17,6 +16,7 @@ from keyhole.fetch.owners import Place, place_of
 from keyhole.sites.api_address import api_address
 from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import Candidate, Source
+from keyhole.text.parse_json import parse_json
 
 MAX_FILES: Final = 20_000
 """Files of a tree that are compared. GitHub returns at most 100,000."""
@@ -121,8 +121,8 @@ def _finder(
 
 def _read_paths(body: bytes) -> Iterator[str]:
     """Yield the paths of the files in the answer of an API: GitLab sends a list, the others an object with one."""
-    with suppress(ValueError, RecursionError):
-        answer: Any = json.loads(body)
+    with suppress(ValueError):
+        answer: Any = parse_json(body)
         entries = answer.get("tree") if isinstance(answer, Mapping) else answer
         for entry in entries[:MAX_FILES] if isinstance(entries, list) else ():
             if isinstance(entry, Mapping) and entry.get("type") == "blob" and isinstance(entry.get("path"), str):

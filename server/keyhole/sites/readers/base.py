@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
@@ -10,6 +9,7 @@ from typing import Any, Final, Protocol
 from keyhole.fetch.owners import Place, owner_of
 from keyhole.sites.document import Form, Part, SiteDocument
 from keyhole.text.escape import escape_markdown
+from keyhole.text.parse_json import parse_json
 
 MAX_REQUESTS: Final = 8
 """Requests for one object. With 100 comments in each answer, all but the longest discussions are complete."""
@@ -45,7 +45,7 @@ class Answer:
 
     def json(self) -> Any:
         """Return the value of a JSON body. Raises ValueError for any other body."""
-        return json.loads(self.body.decode("utf-8-sig"))
+        return parse_json(self.body.decode("utf-8-sig"))
 
     @property
     def text(self) -> str:

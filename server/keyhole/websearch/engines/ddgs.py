@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.domains import is_url_allowed
 from keyhole.records import Hit, SearchRequest
+from keyhole.text.parse_json import parse_json
 from keyhole.websearch.hits import build_hits
 from keyhole.websearch.request import build_query
 
@@ -115,7 +116,7 @@ def child_environment(environment: Mapping[str, str], proxy: str) -> dict[str, s
 def parse(out: bytes) -> tuple[Hit, ...]:
     """Return the hits that the child printed. Raises KeyholeError if it printed an error or anything else."""
     try:
-        answer = json.loads(out)
+        answer = parse_json(out)
         if (kind := answer.get("error")) is not None:
             # After the colon a library's own error follows (`DNSError: DNSError('error sending …')`).
             reason = str(answer.get("message", "")).partition(":")[0][:60]
@@ -123,7 +124,7 @@ def parse(out: bytes) -> tuple[Hit, ...]:
                 *_FAILURES.get(str(kind), (Code.ENGINE_UNAVAILABLE, f"the keyless engines failed: {reason}"))
             )
         return build_hits(answer["results"], ("href", "title", "body"), "keyless", "date")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the keyless search process failed") from error
 
 

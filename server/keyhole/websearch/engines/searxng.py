@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall
 from keyhole.records import Hit, SearchRequest
 from keyhole.text.measure import clip
+from keyhole.text.parse_json import parse_json
 from keyhole.websearch.base import Engine, Hits
 from keyhole.websearch.dates import to_iso_date
 from keyhole.websearch.failover import Failover
@@ -89,10 +89,10 @@ def build_searxng(urls: Sequence[str], api: Api, timeout: float) -> Engine:
 def parse(body: bytes) -> tuple[Hit, ...]:
     """Return the hits of an answer. Raises KeyholeError if the answer is empty because engines failed."""
     try:
-        answer = json.loads(body)
+        answer = parse_json(body)
         hits = tuple(hit for row in parse_rows(answer["results"]) for hit in _parse_row(row))
         failed = answer.get("unresponsive_engines")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's answer is not in its JSON format") from error
     if not failed:
         return hits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall
 from keyhole.serve.http.origins import LOOPBACK_HOSTS
+from keyhole.text.parse_json import parse_json
 
 if TYPE_CHECKING:
     from jwt import PyJWK
@@ -129,8 +129,8 @@ class IssuerKeys:
             code = Code.NOT_FOUND if 400 <= reply.status < 500 else Code.HTTP_STATUS
             raise KeyholeError(code, f"HTTP {reply.status} at {url}")
         try:
-            return json.loads(reply.body)
-        except (ValueError, RecursionError) as error:
+            return parse_json(reply.body)
+        except ValueError as error:
             raise ValueError(f"{url} is not JSON") from error
 
 
