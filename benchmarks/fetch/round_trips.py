@@ -39,6 +39,7 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.retrieval.tenants import Tenants
 from keyhole.store.open import open_stores
 from keyhole.websearch.panel import Panel
+from keyhole.websearch.parsing import SearchApi
 from keyhole.websearch.registry import api_endpoints, build_engines
 
 DISTANCES: Final = (50, 150)
@@ -145,7 +146,7 @@ async def fetch_with_keyhole(endpoint: str) -> list[float]:
 async def search_with_keyhole(config: Config, workers: WorkerPool) -> list[float]:
     """Return the seconds of a search that reads all pages of the site, of which nothing is known or stored."""
     fetcher = HttpFetcher(config, "Keyhole/1", apis=api_endpoints(config), unlimited=frozenset())
-    engine = build_engines(config, fetcher)["searxng"]
+    engine = build_engines(config, SearchApi(fetcher, workers))["searxng"]
     panel = Panel([engine], count=1, timeout=config.engine_timeout)
     product = Tenants(config, fetcher, open_stores(config), panel, time.time, workers)
 

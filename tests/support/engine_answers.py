@@ -21,7 +21,7 @@ from keyhole.websearch.engines.mojeek import MojeekEngine
 from keyhole.websearch.engines.searxng import SearxngEngine
 from keyhole.websearch.engines.serper import SerperEngine
 from keyhole.websearch.engines.tavily import TavilyEngine
-from tests.support.fakes import Clock
+from tests.support.fakes import Clock, search_api
 from tests.support.loopback import Call, response, serve
 
 ANSWERS_FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "engines"
@@ -29,13 +29,13 @@ KEY = "kh-TEST/9f8e7d6c5b4a+3210="
 """A key with characters that URLs encode."""
 
 ENGINE_FACTORIES: dict[str, Callable[[str, Api], Engine]] = {
-    "searxng": lambda base, api: SearxngEngine(base, api),
-    "brave": lambda base, api: BraveEngine(KEY, api, base),
-    "exa": lambda base, api: ExaEngine(KEY, api, base, Clock()),
-    "tavily": lambda base, api: TavilyEngine(KEY, api, base),
-    "serper": lambda base, api: SerperEngine(KEY, api, base),
-    "mojeek": lambda base, api: MojeekEngine(KEY, api, base, Clock()),
-    "wikipedia": lambda base, api: MediaWikiEngine(api, base + "/w/api.php"),
+    "searxng": lambda base, api: SearxngEngine(base, search_api(api)),
+    "brave": lambda base, api: BraveEngine(KEY, search_api(api), base),
+    "exa": lambda base, api: ExaEngine(KEY, search_api(api), base, Clock()),
+    "tavily": lambda base, api: TavilyEngine(KEY, search_api(api), base),
+    "serper": lambda base, api: SerperEngine(KEY, search_api(api), base),
+    "mojeek": lambda base, api: MojeekEngine(KEY, search_api(api), base, Clock()),
+    "wikipedia": lambda base, api: MediaWikiEngine(search_api(api), base + "/w/api.php"),
 }
 KEYED_NAMES = ("brave", "exa", "tavily", "serper", "mojeek")
 

@@ -28,6 +28,7 @@ from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.forget_mark import Mark
 from keyhole.store.scope import Scope
 from keyhole.websearch.base import Engine
+from keyhole.websearch.parsing import SearchApi
 
 
 class Hangs:
@@ -168,6 +169,11 @@ class InProcessExtractor:
 
     async def aclose(self) -> None:
         self.closed = True
+
+
+def search_api(api: Api | None = None) -> SearchApi:
+    """Return the network of search engines, by default an empty one, whose answers are parsed in this process."""
+    return SearchApi(api or FakeFetcher(), InProcessExtractor())
 
 
 class FakeEngine:

@@ -8,9 +8,9 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import Hits
 from keyhole.websearch.breaker import FAILURES, REFUSED_REST, REST
 from keyhole.websearch.failover import Failover
+from keyhole.websearch.hits import Hits
 from tests.support.fakes import HANGS, Clock, FakeEngine, Hangs
 
 REQUEST = SearchRequest("q", 5)

@@ -19,7 +19,7 @@ from keyhole.fetch.base import ApiCall
 from keyhole.records import SearchRequest
 from keyhole.websearch.registry import build_engines
 from tests.support.engine_answers import KEY, KEYED_NAMES, response_bytes, run_search
-from tests.support.fakes import FakeFetcher
+from tests.support.fakes import search_api
 from tests.support.loopback import Call
 
 SPELLINGS = [KEY, quote(KEY, safe=""), quote_plus(KEY), KEY[:12], KEY[-12:], base64.b64encode(KEY.encode()).decode()]
@@ -91,7 +91,7 @@ def test_neither_settings_nor_calls_nor_engines_show_a_key() -> None:
     config = parse_config({f"KEYHOLE_{name.upper()}_KEY": KEY for name in KEYED_NAMES})
     assert config.brave_key == config.exa_key == KEY
     shown = [config, ApiCall(f"https://a.example/?api_key={KEY}", (("X-Key", KEY),)), *vars(Config).values()]
-    shown += build_engines(config, FakeFetcher()).values()
+    shown += build_engines(config, search_api()).values()
     assert KEY not in repr(shown)
 
 

@@ -17,8 +17,8 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
 from keyhole.render.sources import search_status
 from keyhole.runtime.owner import owned_by
-from keyhole.websearch.base import Hits
 from keyhole.websearch.filters import HITS_PER_RESULT
+from keyhole.websearch.hits import Hits
 from keyhole.websearch.panel import MAX_ENGINE_REQUESTS, MAX_REQUESTS, MAX_SHARED_REQUESTS, Panel, PanelResult
 from tests.support.fakes import HANGS, Clock, FakeEngine
 

@@ -18,7 +18,7 @@ from keyhole.websearch.registry import (
     parallel_count,
     select_engines,
 )
-from tests.support.fakes import Clock, FakeEngine, FakeFetcher
+from tests.support.fakes import Clock, FakeEngine, search_api
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "search-engines" / "engines.md"
 FILTERS = ("sites", "exclude_sites", "freshness", "language", "country", "news")
@@ -29,11 +29,11 @@ EVERY = {f"KEYHOLE_{name.upper()}_KEY": "0123456789abcdef" for name in KEYED_ENG
 
 
 def test_without_settings_only_the_keyless_engines_are_built() -> None:
-    assert list(build_engines(Config(), FakeFetcher())) == ["keyless", "wikipedia"]
+    assert list(build_engines(Config(), search_api())) == ["keyless", "wikipedia"]
 
 
 def test_with_every_setting_every_engine_is_built_in_order_of_preference() -> None:
-    engines = build_engines(parse_config(EVERY), FakeFetcher(), Clock())
+    engines = build_engines(parse_config(EVERY), search_api(), Clock())
     assert tuple(engines) == ENGINES
     assert all(engine.name == name for name, engine in engines.items())
     assert all(engine.supported_filters <= {*FILTERS, "locale"} for engine in engines.values())
@@ -41,14 +41,14 @@ def test_with_every_setting_every_engine_is_built_in_order_of_preference() -> No
 
 @pytest.mark.parametrize("name", KEYED_ENGINES)
 def test_a_key_adds_its_engine(name: str) -> None:
-    engines = build_engines(parse_config({f"KEYHOLE_{name.upper()}_KEY": "0123456789abcdef"}), FakeFetcher())
+    engines = build_engines(parse_config({f"KEYHOLE_{name.upper()}_KEY": "0123456789abcdef"}), search_api())
     assert set(engines) == {name, "keyless", "wikipedia"}
 
 
 def test_engines_that_need_a_date_apply_freshness_only_with_a_clock() -> None:
     for name in ("exa", "mojeek"):
-        assert "freshness" in build_engines(parse_config(EVERY), FakeFetcher(), Clock())[name].supported_filters
-        assert "freshness" not in build_engines(parse_config(EVERY), FakeFetcher())[name].supported_filters
+        assert "freshness" in build_engines(parse_config(EVERY), search_api(), Clock())[name].supported_filters
+        assert "freshness" not in build_engines(parse_config(EVERY), search_api())[name].supported_filters
 
 
 @pytest.mark.parametrize("engine", [*KEYED_ENGINES, "wikipedia"])
@@ -59,7 +59,7 @@ def test_the_documentation_lists_the_filters_of_an_engine(engine: str) -> None:
     not_applied = ("no", "one site")
     documented = {name for name, cell in zip(FILTERS, cells, strict=True) if not cell.startswith(not_applied)}
     environment = {name: value for name, value in EVERY.items() if name.endswith("_KEY")}
-    assert documented == build_engines(parse_config(environment), FakeFetcher(), Clock())[engine].supported_filters
+    assert documented == build_engines(parse_config(environment), search_api(), Clock())[engine].supported_filters
 
 
 def test_configured_endpoints_may_be_private() -> None:

@@ -36,6 +36,7 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
     from keyhole.websearch.engines.custom import CustomEngine
     from keyhole.websearch.engines_file import load_engines_file
     from keyhole.websearch.panel import Panel
+    from keyhole.websearch.parsing import SearchApi
     from keyhole.websearch.registry import (
         api_endpoints,
         build_engines,
@@ -54,8 +55,10 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
     fetcher = HttpFetcher(
         config, build_user_agent(config), host_limits=HostLimits(shared=open_shared_hosts(config)), apis=apis
     )
-    custom = [CustomEngine(spec, fetcher) for spec in specs]
-    engines = select_engines(config.engines, build_engines(config, fetcher, time.time), custom)
+    extractor = extractor or WorkerPool(config)
+    api = SearchApi(fetcher, extractor)
+    custom = [CustomEngine(spec, api) for spec in specs]
+    engines = select_engines(config.engines, build_engines(config, api, time.time), custom)
     missing = [
         describe_missing_setting(name) for name in config.engines if name not in {engine.name for engine in engines}
     ]
@@ -65,7 +68,7 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
     renderer = _make_renderer(config, fetcher) if config.render == "auto" else None
     model = open_model(config)
-    return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config), renderer, model)
+    return Tenants(config, fetcher, stores, panel, time.time, extractor, renderer, model)
 
 
 def open_model(config: Config) -> LocalModel | None:

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import ClassVar, Protocol
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
 
-from keyhole.fetch.base import Api
+from keyhole.fetch.base import ApiCall
 from keyhole.records import Hit, SearchRequest
-
-
-class Hits(tuple[Hit, ...]):
-    """Hits with a note, for example on the failed engines of a metasearch engine."""
-
-    note: str = ""
-
-    @classmethod
-    def with_note(cls, hits: Iterable[Hit], note: str) -> Hits:
-        """Return the hits with a note of a few words."""
-        result = cls(hits)
-        result.note = note
-        return result
+from keyhole.websearch.parsing import Parse, SearchApi
 
 
 class Engine(Protocol):
@@ -56,7 +44,7 @@ class KeyedEngine:
     default_url: ClassVar[str]
     """The API's base URL, used unless `base_url` overrides it."""
 
-    def __init__(self, key: str, api: Api, base_url: str = "", clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, key: str, api: SearchApi, base_url: str = "", clock: Callable[[], float] | None = None) -> None:
         self._key = key
         self._api = api
         self._base_url = base_url or self.default_url
@@ -64,3 +52,7 @@ class KeyedEngine:
 
     def _now(self) -> float | None:
         return self._clock() if self._clock else None
+
+    async def _hits(self, call: ApiCall, parse: Parse, *arguments: Any) -> tuple[Hit, ...]:
+        """Send a request and return the hits of the answer, from which the key is removed."""
+        return await self._api.hits(call, parse, *arguments, secrets=(self._key,))

@@ -64,6 +64,11 @@ class EngineSpec:
     secrets: tuple[str, ...] = field(repr=False)
     """Values of environment variables, without short values, which may occur as ordinary text."""
 
+    @property
+    def paths(self) -> tuple[Any, ...]:
+        """Return the paths of rows, link, title, snippet and date."""
+        return (self.results, self.link, self.title, self.snippet, self.date)
+
 
 def load_engines_file(config: Config) -> tuple[EngineSpec, ...]:
     """Return the engines of the file that KEYHOLE_ENGINES_FILE names; () if it is not set.

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import Engine, Hits
+from keyhole.websearch.base import Engine
 from keyhole.websearch.breaker import Breakers
 from keyhole.websearch.faults import describe_fault, retry_after_seconds
+from keyhole.websearch.hits import Hits
 
 Instance = tuple[str, Engine]
 """An instance's label in reports, and the instance."""

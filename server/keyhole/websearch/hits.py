@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from keyhole.records import Hit
@@ -25,6 +25,19 @@ MARKUP_FACTOR: Final = 4
 
 _INLINE = re.compile(r"</?(?:strong|b|em|i|mark|span|u|br|wbr|sub|sup|small|code|font)\b[^<>]{0,200}>", re.IGNORECASE)
 """Tags with which engines highlight matches. Other tags are kept: `List<int>` may be unescaped text."""
+
+
+class Hits(tuple[Hit, ...]):
+    """Hits with a note, for example on the failed engines of a metasearch engine."""
+
+    note: str = ""
+
+    @classmethod
+    def with_note(cls, hits: Iterable[Hit], note: str) -> Hits:
+        """Return the hits with a note of a few words."""
+        result = cls(hits)
+        result.note = note
+        return result
 
 
 def build_hits(

@@ -8,17 +8,17 @@ from typing import Any, Final
 
 from keyhole.config.config import ENGINES, KEYED_ENGINES, Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Api
 from keyhole.fetch.urls import parse_target
 from keyhole.text.suggest import suggest_name
 from keyhole.websearch.base import Engine
+from keyhole.websearch.parsing import SearchApi
 
 DEFAULT_ENGINES: Final = ("keyless", "wikipedia")
 """Engines that need no setting. They are used by default only if no other engine is set up, because a team with its own
 engines did not agree to send its questions to others. The second engine is queried only if the first fails."""
 
 
-def build_engines(config: Config, api: Api, clock: Callable[[], float] | None = None) -> dict[str, Engine]:
+def build_engines(config: Config, api: SearchApi, clock: Callable[[], float] | None = None) -> dict[str, Engine]:
     """Return the engines whose settings are present, by name, in the order of ENGINES, including `DEFAULT_ENGINES`.
 
     `clock`: returns seconds since the epoch. Without it, engines that express freshness as a date do not apply it.
@@ -31,7 +31,7 @@ def build_engines(config: Config, api: Api, clock: Callable[[], float] | None = 
     engines: list[Engine] = [
         *([build_searxng(config.searxng_url, api, config.engine_timeout)] if config.searxng_url else []),
         *(keyed_engine(name)(key, api, clock=clock) for name, key in keys.items() if key),
-        KeylessEngine(proxy=config.proxy, denied=config.deny_domains),
+        KeylessEngine(api, proxy=config.proxy, denied=config.deny_domains),
         MediaWikiEngine(api, config.mediawiki_url),
     ]
     return {engine.name: engine for engine in engines}

@@ -43,9 +43,9 @@ _MESSAGE_KEYS: Final = ("code", "tag", "error", "errors", "detail", "details", "
 """Keys under which APIs put error messages."""
 
 
-def decode_reply(reply: ApiReply, engine: str, key: str = "") -> Any:
-    """Return the JSON of a reply, with the API key removed. Raises KeyholeError for a refusal."""
-    body = remove_key(reply.body, key)
+def decode_reply(reply: ApiReply, engine: str, *, has_key: bool = False) -> Any:
+    """Return the JSON of a reply. Raises KeyholeError for a refusal. `has_key`: True if the request had an API key."""
+    body = reply.body
     answer, is_json = _parse_json(body)
     is_ok = 200 <= reply.status < 300
     if is_ok and is_json and not (isinstance(answer, dict) and (answer.get("error") or answer.get("errors"))):
@@ -56,7 +56,7 @@ def decode_reply(reply: ApiReply, engine: str, key: str = "") -> Any:
         kind = "a web page" if _is_html(reply, body) else "something else"
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"{engine} answers with {kind} instead of JSON")
     # An HTML page with status 403 comes from a gateway, which does not check the key.
-    about_key = bool(key) and (is_json or reply.status == 401)
+    about_key = has_key and (is_json or reply.status == 401)
     raise refusal_error(engine, _error_message(answer), reply.status, reply.retry_after, may_concern_key=about_key)
 
 

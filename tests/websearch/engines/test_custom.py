@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.custom import CustomEngine, build_call, parse_answer
+from keyhole.websearch.engines.custom import CustomEngine, build_call, parse
 from keyhole.websearch.engines_file import EngineSpec, parse_engines_file
 from keyhole.websearch.hits import MAX_ROWS
+from tests.support.fakes import search_api
 from tests.support.loopback import Call, Site, response, serve
 
 KEY = "s3cret-key-of-the-team"
@@ -60,7 +62,7 @@ def search(text: str, answer: bytes, request: SearchRequest) -> tuple[tuple[Hit,
     async def run(site: Site) -> tuple[Hit, ...]:
         described = spec(text, site.port)
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({described.endpoint})) as fetcher:
-            return await CustomEngine(described, fetcher).search(request)
+            return await CustomEngine(described, search_api(fetcher)).search(request)
 
     with serve(lambda _: lambda call: call.send(answer)) as site:
         found = asyncio.run(run(site))
@@ -142,7 +144,7 @@ def test_characters_that_utf_8_cannot_encode_are_replaced() -> None:
 def test_an_engine_applies_the_filters_it_has_placeholders_for() -> None:
     async def applied() -> list[frozenset[str]]:
         async with HttpFetcher(Config(), "Keyhole-Test/1.0") as api:
-            return [CustomEngine(spec(text), api).supported_filters for text in (BY_GET, BY_POST)]
+            return [CustomEngine(spec(text), search_api(api)).supported_filters for text in (BY_GET, BY_POST)]
 
     assert asyncio.run(applied()) == [{"language", "country", "freshness"}, {"language", "freshness"}]
 
@@ -171,7 +173,7 @@ def test_an_engine_that_does_not_answer_times_out_after_its_own_timeout() -> Non
     async def run(site: Site) -> None:
         described = spec(BY_GET.replace("timeout = 5", "timeout = 0.1"), site.port)
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({described.endpoint})) as fetcher:
-            await CustomEngine(described, fetcher).search(SearchRequest("q", 5))
+            await CustomEngine(described, search_api(fetcher)).search(SearchRequest("q", 5))
 
     with serve(lambda site: site.hold) as site, pytest.raises(KeyholeError) as caught:
         asyncio.run(run(site))
@@ -199,7 +201,7 @@ def test_results_errors_and_logs_do_not_contain_the_key(
     async def run(site: Site) -> str:
         described = spec(text, site.port)
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({described.endpoint})) as fetcher:
-            engine = CustomEngine(described, fetcher)
+            engine = CustomEngine(described, search_api(fetcher))
             try:
                 return repr((await engine.search(SearchRequest("q", 5)), described, engine))
             except KeyholeError as error:
@@ -209,6 +211,12 @@ def test_results_errors_and_logs_do_not_contain_the_key(
         shown = asyncio.run(run(site))
     assert KEY not in shown
     assert KEY not in caplog.text
+
+
+def parsed(value: object) -> tuple[Hit, ...]:
+    described = spec()
+    paths = [path.expression if path else "" for path in described.paths]
+    return parse(ApiReply(200, json.dumps(value).encode()), described.name, described.base, paths, has_key=True)
 
 
 JSON = st.recursive(
@@ -224,7 +232,7 @@ JSON = st.recursive(
 @given(JSON | st.fixed_dictionaries({"data": st.fixed_dictionaries({"items": st.lists(JSON)})}))
 def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
     try:
-        found = parse_answer(spec(), value)
+        found = parsed(value)
     except KeyholeError as error:
         assert error.code is Code.ENGINE_UNAVAILABLE
     else:
@@ -233,7 +241,7 @@ def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
 
 def test_the_number_of_rows_is_limited() -> None:
     rows = [{"links": {"web": f"https://a.example/{n}"}} for n in range(1_000)]
-    assert len(parse_answer(spec(), {"data": {"items": rows}})) == MAX_ROWS
+    assert len(parsed({"data": {"items": rows}})) == MAX_ROWS
 
 
 def test_a_long_query_gives_a_valid_url() -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import keyhole
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.engines.ddgs import (
     KeylessEngine,
@@ -29,6 +30,7 @@ from keyhole.websearch.engines.ddgs import (
     parse,
 )
 from keyhole.websearch.request import MAX_QUERY
+from tests.support.fakes import search_api
 
 PATIENCE = 10.0
 REQUEST = SearchRequest("größe & 数据", 5)
@@ -39,7 +41,7 @@ SOURCE = str(Path(keyhole.__file__).parents[1])
 
 def child(script: str) -> KeylessEngine:
     """Return the engine with a script as its child."""
-    return KeylessEngine((sys.executable, "-I", "-c", script))
+    return KeylessEngine(search_api(), (sys.executable, "-I", "-c", script))
 
 
 def child_that_prints(text: str) -> KeylessEngine:
@@ -122,12 +124,12 @@ def test_an_empty_answer_gives_no_hits() -> None:
 
 @pytest.mark.parametrize("row", [{}, {"href": None}, {"href": ""}])
 def test_a_result_without_a_url_is_left_out(row: dict[str, Any]) -> None:
-    assert parse(json.dumps({"results": [row, ROW]}).encode()) == (HIT,)
+    assert parse(ApiReply(200, json.dumps({"results": [row, ROW]}).encode())) == (HIT,)
 
 
 def test_a_result_without_a_title_has_an_empty_one() -> None:
     out = json.dumps({"results": [{"href": "https://a.example/", "title": None, "body": None}]}).encode()
-    assert parse(out) == (Hit("https://a.example/", "", "", "keyless"),)
+    assert parse(ApiReply(200, out)) == (Hit("https://a.example/", "", "", "keyless"),)
 
 
 @pytest.mark.parametrize(
@@ -158,14 +160,14 @@ def test_an_unknown_error_is_quoted_briefly() -> None:
 )  # fmt: skip
 def test_invalid_output_of_the_child_is_an_unavailable_engine(out: str) -> None:
     with pytest.raises(KeyholeError) as caught:
-        parse(out.encode())
+        parse(ApiReply(200, out.encode()))
     assert caught.value.code is Code.ENGINE_UNAVAILABLE
 
 
 @given(st.binary(max_size=40) | st.recursive(st.none() | st.text(max_size=5) | st.integers(), st.lists).map(json.dumps))
 def test_any_output_gives_hits_or_a_keyhole_error(out: bytes | str) -> None:
     try:
-        parse(out.encode() if isinstance(out, str) else out)
+        parse(ApiReply(200, out.encode() if isinstance(out, str) else out))
     except KeyholeError as error:
         assert error.code is Code.ENGINE_UNAVAILABLE
 
@@ -196,7 +198,7 @@ def test_stderr_of_the_child_is_ignored() -> None:
 
 @pytest.mark.parametrize("command", ["/nonexistent/python", str(Path(__file__))])
 def test_a_child_that_cannot_be_started_is_an_unavailable_engine(command: str) -> None:
-    assert failure(KeylessEngine((command,))).code is Code.ENGINE_UNAVAILABLE
+    assert failure(KeylessEngine(search_api(), (command,))).code is Code.ENGINE_UNAVAILABLE
 
 
 # The child never outlives a call.
@@ -301,7 +303,7 @@ def real_child(
         f"    def news(self, query, *, region, timelimit, max_results): {news}\n",
         encoding="utf-8",
     )
-    return KeylessEngine((sys.executable, "-c", CHILD, str(folder)), denied=denied)
+    return KeylessEngine(search_api(), (sys.executable, "-c", CHILD, str(folder)), denied=denied)
 
 
 def test_the_child_returns_the_results_of_ddgs(tmp_path: Path) -> None:
@@ -399,7 +401,7 @@ def test_output_of_ddgs_is_kept_out_of_the_answer(tmp_path: Path) -> None:
 
 
 def test_results_that_are_not_json_are_an_unavailable_engine(tmp_path: Path) -> None:
-    error = failure(real_child(tmp_path, "return [{'href': object()}]"))
+    error = failure(real_child(tmp_path, "return [object()]"))
     assert error.code is Code.ENGINE_UNAVAILABLE
 
 
@@ -412,7 +414,7 @@ def test_the_child_uses_the_configured_proxy_and_none_from_the_environment() -> 
 def test_an_error_is_reported_without_the_details_of_libraries() -> None:
     out = json.dumps({"error": "DDGSException", "message": "DNSError: DNSError('error sending request for url (h…)')"})
     with pytest.raises(KeyholeError, match=r"the keyless engines failed: DNSError'"):
-        parse(out.encode())
+        parse(ApiReply(200, out.encode()))
 
 
 def test_a_long_query_is_truncated_for_the_child() -> None:

@@ -15,6 +15,7 @@ import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.engines.ddgs import KeylessEngine
+from tests.support.fakes import search_api
 from tests.support.loopback import Responder, Site, response, serve, unused_port
 
 CHILD = f"""
@@ -39,7 +40,7 @@ CHALLENGE = response(b"<html><body>Unfortunately, bots use DuckDuckGo too.</body
 
 
 def engine(base: str, denied: frozenset[str] = frozenset()) -> KeylessEngine:
-    return KeylessEngine((sys.executable, "-c", CHILD, base), denied=denied)
+    return KeylessEngine(search_api(), (sys.executable, "-c", CHILD, base), denied=denied)
 
 
 def search(

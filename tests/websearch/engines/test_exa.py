@@ -8,7 +8,7 @@ from typing import Any
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.engines.exa import ExaEngine, build_call
 from tests.support.engine_answers import KEY, answer_bytes, run_search
-from tests.support.fakes import Clock, FakeFetcher
+from tests.support.fakes import Clock, search_api
 
 CONTENTS = {"highlights": {"maxCharacters": 1_000}}
 
@@ -47,8 +47,8 @@ def test_without_a_clock_freshness_is_not_supported() -> None:
     body = build_call("https://exa.example", KEY, request, None).body
     assert body is not None
     assert b"startPublishedDate" not in body
-    assert "freshness" not in ExaEngine(KEY, FakeFetcher()).supported_filters
-    assert "freshness" in ExaEngine(KEY, FakeFetcher(), clock=Clock()).supported_filters
+    assert "freshness" not in ExaEngine(KEY, search_api()).supported_filters
+    assert "freshness" in ExaEngine(KEY, search_api(), clock=Clock()).supported_filters
 
 
 def test_highlights_become_a_snippet() -> None:

@@ -12,7 +12,7 @@ from keyhole.cli.main import main
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.engines.mediawiki import MediaWikiEngine, build_call, wikipedia_api_url
 from tests.support.engine_answers import answer_bytes, run_search
-from tests.support.fakes import FakeFetcher, page
+from tests.support.fakes import FakeFetcher, page, search_api
 from tests.support.loopback import Call, serve
 
 
@@ -81,7 +81,7 @@ def test_articles_of_another_wiki_have_its_urls() -> None:
 
 def test_wikipedia_is_not_queried_if_the_site_filters_exclude_it() -> None:
     api = FakeFetcher()
-    engine = MediaWikiEngine(api)
+    engine = MediaWikiEngine(search_api(api))
     assert asyncio.run(engine.search(SearchRequest("q", 5, sites=("docs.example",)))) == ()
     assert asyncio.run(engine.search(SearchRequest("q", 5, exclude_sites=("wikipedia.org",)))) == ()
     assert api.calls == []
@@ -92,13 +92,13 @@ def test_wikipedia_is_queried_over_https_in_the_language_of_the_request() -> Non
     url = build_call("https://de.wikipedia.org/w/api.php", request).url
     body = answer_bytes("wikipedia", "web").partition(b"\r\n\r\n")[2]
     api = FakeFetcher({url: page(url, body, "application/json")})
-    found = asyncio.run(MediaWikiEngine(api).search(request))
+    found = asyncio.run(MediaWikiEngine(search_api(api)).search(request))
     assert found[0].url == "https://en.wikipedia.org/wiki/Tidal_bore"
 
 
 def test_the_supported_filters_depend_on_the_wiki() -> None:
-    assert MediaWikiEngine(FakeFetcher()).supported_filters == {"sites", "exclude_sites", "language"}
-    assert MediaWikiEngine(FakeFetcher(), "https://wiki.example/api.php").supported_filters == {
+    assert MediaWikiEngine(search_api()).supported_filters == {"sites", "exclude_sites", "language"}
+    assert MediaWikiEngine(search_api(), "https://wiki.example/api.php").supported_filters == {
         "sites",
         "exclude_sites",
     }

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.engines.mojeek import MojeekEngine, build_call
 from tests.support.engine_answers import KEY, answer_bytes, run_search
-from tests.support.fakes import Clock, FakeFetcher
+from tests.support.fakes import Clock, search_api
 
 
 def request_fields(request: SearchRequest) -> dict[str, list[str]]:
@@ -35,7 +35,7 @@ def test_every_supported_filter_is_sent_to_mojeek() -> None:
 
 def test_several_sites_are_filtered_afterwards() -> None:
     assert "site" not in request_fields(SearchRequest("q", 5, ("a.example", "b.example")))
-    assert not MojeekEngine(KEY, FakeFetcher(), clock=Clock()).supported_filters & {
+    assert not MojeekEngine(KEY, search_api(), clock=Clock()).supported_filters & {
         "sites",
         "exclude_sites",
         "language",
@@ -44,7 +44,7 @@ def test_several_sites_are_filtered_afterwards() -> None:
 
 def test_without_a_clock_freshness_is_not_supported() -> None:
     assert "since" not in build_call("https://mojeek.example", KEY, SearchRequest("q", 5, freshness="day"), None).url
-    assert "freshness" not in MojeekEngine(KEY, FakeFetcher()).supported_filters
+    assert "freshness" not in MojeekEngine(KEY, search_api()).supported_filters
 
 
 def test_results_become_hits_without_markup() -> None:

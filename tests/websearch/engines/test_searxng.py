@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import Hits
 from keyhole.websearch.engines.searxng import SearxngEngine, build_searxng, build_url, parse
-from tests.support.fakes import Clock, FakeFetcher, page
+from keyhole.websearch.hits import Hits
+from tests.support.fakes import Clock, FakeFetcher, page, search_api
 from tests.support.loopback import response, serve, unused_port
 
 ROW = {"url": "https://a.example/", "title": "A", "content": "about a", "engine": "x", "score": 1.5}
@@ -31,7 +32,7 @@ def answer(*rows: Any, **more: Any) -> bytes:
 
 def failure(body: bytes) -> KeyholeError:
     with pytest.raises(KeyholeError) as caught:
-        parse(body)
+        parse(ApiReply(200, body))
     return caught.value
 
 
@@ -104,24 +105,24 @@ def test_news_are_requested_as_a_category() -> None:
     ],
 )
 def test_dates_of_old_and_new_versions_are_read(dates: dict[str, Any], expected: str) -> None:
-    (hit,) = parse(answer({**ROW, **dates}))
+    (hit,) = parse(ApiReply(200, answer({**ROW, **dates})))
     assert hit.date == expected
 
 
 def test_results_become_hits_in_their_order() -> None:
     second = {"url": "https://b.example/", "title": None}
-    assert parse(answer(ROW, second)) == (HIT, Hit("https://b.example/", "", "", "searxng"))
+    assert parse(ApiReply(200, answer(ROW, second))) == (HIT, Hit("https://b.example/", "", "", "searxng"))
 
 
 @pytest.mark.parametrize("row", [{"title": "no url"}, {"url": None, "title": "x"}, {"url": "", "title": "x"}])
 def test_a_result_without_a_url_is_left_out(row: dict[str, Any]) -> None:
-    assert parse(answer(row, ROW)) == (HIT,)
+    assert parse(ApiReply(200, answer(row, ROW))) == (HIT,)
 
 
 def test_an_empty_answer_of_a_healthy_instance_gives_no_hits() -> None:
-    assert parse(answer()) == ()
-    assert parse(answer(unresponsive_engines=[])) == ()
-    assert parse(answer(unresponsive_engines=None)) == ()
+    assert parse(ApiReply(200, answer())) == ()
+    assert parse(ApiReply(200, answer(unresponsive_engines=[]))) == ()
+    assert parse(ApiReply(200, answer(unresponsive_engines=None))) == ()
 
 
 def test_an_empty_answer_with_failed_engines_is_an_error_that_names_them() -> None:
@@ -131,7 +132,9 @@ def test_an_empty_answer_with_failed_engines_is_an_error_that_names_them() -> No
 
 
 def test_results_are_returned_with_a_note_on_failed_engines() -> None:
-    found = parse(answer(ROW, unresponsive_engines=[["google", "CAPTCHA"], ["bing", "timeout"], ["google", "x"]]))
+    found = parse(
+        ApiReply(200, answer(ROW, unresponsive_engines=[["google", "CAPTCHA"], ["bing", "timeout"], ["google", "x"]]))
+    )
     assert found == (HIT,)
     assert isinstance(found, Hits)
     assert found.note == "without bing, google"
@@ -140,7 +143,7 @@ def test_results_are_returned_with_a_note_on_failed_engines() -> None:
 @pytest.mark.parametrize("odd", [5, True, "google", {"google": 1}, [[]], [None], [["google"]], [1.5]])
 def test_a_malformed_list_of_failed_engines_is_still_an_error(odd: Any) -> None:
     assert failure(answer(unresponsive_engines=odd)).code is Code.ENGINE_UNAVAILABLE
-    assert parse(answer(ROW, unresponsive_engines=odd)) == (HIT,)
+    assert parse(ApiReply(200, answer(ROW, unresponsive_engines=odd))) == (HIT,)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +181,7 @@ JSON = st.recursive(
 @given(JSON | st.fixed_dictionaries({"results": JSON, "unresponsive_engines": JSON}))
 def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
     try:
-        found = parse(json.dumps(value).encode())
+        found = parse(ApiReply(200, json.dumps(value).encode()))
     except KeyholeError as error:
         assert error.code is Code.ENGINE_UNAVAILABLE
     else:
@@ -189,14 +192,14 @@ def test_the_engine_sends_one_request() -> None:
     request = SearchRequest("q", 5)
     url = build_url("http://searx.example", request)
     fetcher = FakeFetcher({url: page(url, answer(ROW), "application/json")})
-    engine = SearxngEngine("http://searx.example", fetcher)
+    engine = SearxngEngine("http://searx.example", search_api(fetcher))
     assert asyncio.run(engine.search(request)) == (HIT,)
     assert fetcher.calls == [url]
     assert engine.name == "searxng"
 
 
 def test_network_errors_are_raised() -> None:
-    engine = SearxngEngine("http://searx.example", FakeFetcher())
+    engine = SearxngEngine("http://searx.example", search_api())
     with pytest.raises(KeyholeError) as caught:
         asyncio.run(engine.search(SearchRequest("q", 5)))
     assert caught.value.code is Code.DNS_FAILURE
@@ -207,7 +210,7 @@ def search_over_loopback(data: bytes) -> tuple[tuple[Hit, ...], list[str]]:
 
     async def run(base: str) -> tuple[Hit, ...]:
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({parse_target(base).endpoint})) as fetcher:
-            return await SearxngEngine(base, fetcher).search(SearchRequest("größe now", 5))
+            return await SearxngEngine(base, search_api(fetcher)).search(SearchRequest("größe now", 5))
 
     with serve(lambda _: lambda call: call.send(data)) as site:
         found = asyncio.run(run(site.url("/searx/")))
@@ -239,7 +242,7 @@ def test_the_next_instance_replaces_one_that_is_down() -> None:
     async def run(urls: list[str]) -> tuple[tuple[Hit, ...], str]:
         apis = frozenset(parse_target(url).endpoint for url in urls)
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=apis) as fetcher:
-            found = await build_searxng(urls, fetcher, 10.0).search(SearchRequest("q", 5))
+            found = await build_searxng(urls, search_api(fetcher), 10.0).search(SearchRequest("q", 5))
             return found, getattr(found, "note", "")
 
     found_it = response(answer(ROW), Content_Type="application/json")
@@ -256,7 +259,7 @@ def test_the_next_instance_replaces_one_that_is_down() -> None:
 
 
 def test_a_single_instance_needs_no_failover() -> None:
-    assert isinstance(build_searxng(["http://searx.example"], FakeFetcher(), 10.0), SearxngEngine)
+    assert isinstance(build_searxng(["http://searx.example"], search_api(), 10.0), SearxngEngine)
 
 
 def test_an_instance_that_forbids_json_gives_a_hint() -> None:
@@ -271,7 +274,7 @@ def test_an_empty_answer_soon_after_a_failure_is_an_error() -> None:
     def outcomes(*bodies: bytes) -> list[str]:
         url = build_url("http://searx.example", SearchRequest("q", 5))
         fetcher = FakeFetcher()
-        engine = SearxngEngine("http://searx.example", fetcher, clock)
+        engine = SearxngEngine("http://searx.example", search_api(fetcher), clock)
         results = []
         for body in bodies:
             fetcher.answers[url] = page(url, body, "application/json")

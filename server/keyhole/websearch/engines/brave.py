@@ -43,7 +43,7 @@ class BraveEngine(KeyedEngine):
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Return the hits in Brave's order."""
-        return parse(await self._api.send(build_call(self._base_url, self._key, request)), self._key)
+        return await self._hits(build_call(self._base_url, self._key, request), parse)
 
 
 def build_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
@@ -77,9 +77,9 @@ def map_language(tag: str) -> str:
     return next((code for name in names if (code := _LANGUAGE_ALIASES.get(name, name)) in _LANGUAGES), "")
 
 
-def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
+def parse(reply: ApiReply) -> tuple[Hit, ...]:
     """Return the hits of a reply. Brave omits `web` if it found nothing."""
-    answer = decode_reply(reply, "brave", key)
+    answer = decode_reply(reply, "brave", has_key=True)
     with expect_shape("brave"):
         section = answer if answer["type"] == "news" else answer.get("web", {"results": []})
         rows = section["results"]

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urljoin
 
+import jmespath
+
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.dates import to_iso_date
 from keyhole.websearch.engines_file import PLACEHOLDER, EngineSpec
 from keyhole.websearch.hits import MAX_ROWS, build_hits
-from keyhole.websearch.replies import decode_reply, remove_key
+from keyhole.websearch.parsing import SearchApi
+from keyhole.websearch.replies import decode_reply
 from keyhole.websearch.request import MAX_QUERY
 
 
 class CustomEngine:
     """One engine of the operator's engines file."""
 
-    def __init__(self, spec: EngineSpec, api: Api) -> None:
+    def __init__(self, spec: EngineSpec, api: SearchApi) -> None:
         self._spec = spec
         self._api = api
 
@@ -39,10 +43,12 @@ class CustomEngine:
         """Return the hits in the engine's order."""
         try:
             async with asyncio.timeout(self._spec.timeout):
-                reply = await self._api.send(build_call(self._spec, request))
+                spec = self._spec
+                paths = [path.expression if path else "" for path in spec.paths]
+                call, has_key = build_call(spec, request), bool(spec.secrets)
+                return await self._api.hits(call, parse, spec.name, spec.base, paths, has_key, secrets=spec.secrets)
         except TimeoutError as error:
             raise KeyholeError(Code.TIMEOUT, "the engine did not answer in time") from error
-        return parse_answer(self._spec, _decode(self._spec, reply))
 
 
 def build_call(spec: EngineSpec, request: SearchRequest) -> ApiCall:
@@ -60,13 +66,19 @@ def build_call(spec: EngineSpec, request: SearchRequest) -> ApiCall:
     return ApiCall(_fill_url(spec.url, values), spec.headers, body)
 
 
-def parse_answer(spec: EngineSpec, answer: Any) -> tuple[Hit, ...]:
-    """Return the hits of an answer. Raises KeyholeError (engine_unavailable) if it does not match the engines file."""
+def parse(reply: ApiReply, name: str, base: str, paths: Sequence[str], has_key: bool) -> tuple[Hit, ...]:
+    """Return the hits of a reply. `base`: of relative links. `paths`: JMESPath of rows, link, title, snippet and date.
+
+    Raises KeyholeError (engine_unavailable) if the answer does not match the engines file.
+    """
+    answer = decode_reply(reply, name, has_key=has_key)
+    results: Any
+    results, *cells = (jmespath.compile(path) if path else None for path in paths)
     try:
-        rows = spec.results.search(answer)
+        rows = results.search(answer)
         if not isinstance(rows, list):
             raise TypeError
-        hits = tuple(hit for row in rows[:MAX_ROWS] for hit in _parse_row(spec, row))
+        hits = tuple(hit for row in rows[:MAX_ROWS] for hit in _parse_row(name, base, cells, row))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "its answer does not match the engines file") from error
     if rows and not hits:  # the path is wrong; an engine that found nothing has no rows
@@ -74,27 +86,20 @@ def parse_answer(spec: EngineSpec, answer: Any) -> tuple[Hit, ...]:
     return hits
 
 
-def _decode(spec: EngineSpec, reply: ApiReply) -> Any:
-    """Return the JSON of a reply, without values of the environment, which the engine may repeat."""
-    body = reply.body
-    for secret in spec.secrets:
-        body = remove_key(body, secret)
-    return decode_reply(replace(reply, body=body), spec.name, spec.secrets[0] if spec.secrets else "")
-
-
-def _parse_row(spec: EngineSpec, row: Any) -> tuple[Hit, ...]:
-    """Return the hit of a row, or () if it has no link."""
-    link = spec.link.search(row)
+def _parse_row(name: str, base: str, cells: Sequence[Any], row: Any) -> tuple[Hit, ...]:
+    """Return the hit of a row, or () if it has no link. `cells`: the paths of link, title, snippet and date."""
+    link_path, title, snippet, date_path = cells
+    link = link_path.search(row)
     if not isinstance(link, str) or not link.strip():
         return ()
-    cells = {
+    found = {
         # A link may be relative to the engine's URL, as in a wiki's answers.
-        "link": urljoin(spec.base, link.strip()),
-        "title": _find_text(spec.title, row),
-        "snippet": _find_text(spec.snippet, row),
+        "link": urljoin(base, link.strip()),
+        "title": _find_text(title, row),
+        "snippet": _find_text(snippet, row),
     }
-    date = to_iso_date(spec.date.search(row)) if spec.date else ""
-    hits = build_hits([cells], ("link", "title", "snippet"), spec.name, marked_up=True)
+    date = to_iso_date(date_path.search(row)) if date_path else ""
+    hits = build_hits([found], ("link", "title", "snippet"), name, marked_up=True)
     return tuple(replace(hit, date=date) for hit in hits)
 
 

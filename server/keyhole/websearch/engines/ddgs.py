@@ -15,14 +15,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import ApiReply
 from keyhole.fetch.domains import is_url_allowed
 from keyhole.records import Hit, SearchRequest
 from keyhole.text.parse_json import parse_json
-from keyhole.websearch.hits import build_hits
+from keyhole.websearch.hits import MARKUP_FACTOR, MAX_ROWS, MAX_SNIPPET, build_hits
+from keyhole.websearch.parsing import SearchApi
 from keyhole.websearch.request import build_query
 
 PROCESS_TIMEOUT = 12
 """Seconds for all backends: ddgs tries several, and each may take 5 s."""
+
+MAX_FIELD = MARKUP_FACTOR * MAX_SNIPPET
+"""Characters of a field that the child prints. No more are read of it."""
 
 _FAILURES = {
     "RatelimitException": (Code.RATE_LIMITED, "the keyless engines ask to slow down"),
@@ -52,11 +57,13 @@ class KeylessEngine:
 
     def __init__(
         self,
+        api: SearchApi,
         command: Sequence[str] = (sys.executable, "-P", "-m", "keyhole.websearch.engines.ddgs"),
         proxy: str = "",
         denied: frozenset[str] = frozenset(),
     ) -> None:
         """`denied`: the domains of KEYHOLE_DENY_DOMAINS, to which the child sends no request."""
+        self._api = api
         self._command = tuple(command)
         self._proxy = proxy
         self._denied = denied
@@ -83,7 +90,7 @@ class KeylessEngine:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
-        return parse(out)
+        return await self._api.parse(ApiReply(200, out), parse)
 
 
 def ddgs_arguments(request: SearchRequest) -> dict[str, Any]:
@@ -113,10 +120,10 @@ def child_environment(environment: Mapping[str, str], proxy: str) -> dict[str, s
     return {**base, "DDGS_PROXY": proxy} if proxy else base
 
 
-def parse(out: bytes) -> tuple[Hit, ...]:
+def parse(reply: ApiReply) -> tuple[Hit, ...]:
     """Return the hits that the child printed. Raises KeyholeError if it printed an error or anything else."""
     try:
-        answer = parse_json(out)
+        answer = parse_json(reply.body)
         if (kind := answer.get("error")) is not None:
             # After the colon a library's own error follows (`DNSError: DNSError('error sending …')`).
             reason = str(answer.get("message", "")).partition(":")[0][:60]
@@ -141,7 +148,9 @@ def run_child() -> None:
             _patch_requests(outcomes, frozenset(call.pop("denied")))
             kind, query = call.pop("kind"), call.pop("query")
             search = DDGS(timeout=5).news if kind == "news" else DDGS(timeout=5).text
-            rows = [{**row, "href": row.get("href") or row.get("url")} for row in search(query, **call)]
+            names = ("href", "url", "title", "body", "date")
+            found = [{name: str(row.get(name) or "")[:MAX_FIELD] for name in names} for row in search(query, **call)]
+            rows = [{**row, "href": row["href"] or row["url"]} for row in found[:MAX_ROWS]]
             answer: dict[str, Any] = {"results": rows}
         except Exception as error:  # noqa: BLE001 - any error of ddgs or its engines is sent to the parent as data
             answer = _interpret_error(type(error).__name__, str(error), outcomes)

@@ -31,7 +31,7 @@ class ExaEngine(KeyedEngine):
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Return the hits in Exa's order."""
-        return parse(await self._api.send(build_call(self._base_url, self._key, request, self._now())), self._key)
+        return await self._hits(build_call(self._base_url, self._key, request, self._now()), parse)
 
 
 def build_call(base_url: str, key: str, request: SearchRequest, now: float | None) -> ApiCall:
@@ -51,8 +51,8 @@ def build_call(base_url: str, key: str, request: SearchRequest, now: float | Non
     return build_post(f"{base_url.rstrip('/')}/search", fields, {"x-api-key": key})
 
 
-def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
+def parse(reply: ApiReply) -> tuple[Hit, ...]:
     """Return the hits of a reply."""
-    answer = decode_reply(reply, "exa", key)
+    answer = decode_reply(reply, "exa", has_key=True)
     with expect_shape("exa"):
         return build_hits(answer["results"], ("url", "title", "highlights"), "exa", "publishedDate")

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urljoin
 
-from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.text.sites import is_allowed_by_sites
 from keyhole.websearch.hits import build_hits, parse_rows
+from keyhole.websearch.parsing import SearchApi
 from keyhole.websearch.replies import decode_reply, expect_shape
 from keyhole.websearch.request import build_get, result_count, truncate_query
 
@@ -31,7 +32,7 @@ class MediaWikiEngine:
 
     name = "wikipedia"
 
-    def __init__(self, api: Api, api_url: str = "") -> None:
+    def __init__(self, api: SearchApi, api_url: str = "") -> None:
         """`api_url`: the URL of the wiki's api.php; "" for Wikipedia."""
         self._api = api
         self._api_url = api_url
@@ -47,7 +48,7 @@ class MediaWikiEngine:
         url = self._api_url or wikipedia_api_url(request.language)
         if not self._api_url and not is_allowed_by_sites(url, request):
             return ()
-        hits = parse(await self._api.send(build_call(url, request)), url)
+        hits = await self._api.hits(build_call(url, request), parse, url)
         return tuple(hit for hit in hits if is_allowed_by_sites(hit.url, request))
 
 

@@ -36,7 +36,7 @@ class MojeekEngine(KeyedEngine):
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Return the hits in Mojeek's order."""
-        return parse(await self._api.send(build_call(self._base_url, self._key, request, self._now())), self._key)
+        return await self._hits(build_call(self._base_url, self._key, request, self._now()), parse)
 
 
 def build_call(base_url: str, key: str, request: SearchRequest, now: float | None) -> ApiCall:
@@ -59,9 +59,9 @@ def build_call(base_url: str, key: str, request: SearchRequest, now: float | Non
     return build_get(f"{base_url.rstrip('/')}/search", fields)
 
 
-def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
+def parse(reply: ApiReply) -> tuple[Hit, ...]:
     """Return the hits of a reply. Its `status` is "OK" or an error message."""
-    answer = decode_reply(reply, "mojeek", key)
+    answer = decode_reply(reply, "mojeek", has_key=True)
     with expect_shape("mojeek"):
         response = answer.get("response", answer)
         status = response["status"]

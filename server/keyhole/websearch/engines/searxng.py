@@ -9,14 +9,14 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Api, ApiCall
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.text.measure import clip
-from keyhole.text.parse_json import parse_json
-from keyhole.websearch.base import Engine, Hits
+from keyhole.websearch.base import Engine
 from keyhole.websearch.dates import to_iso_date
 from keyhole.websearch.failover import Failover
-from keyhole.websearch.hits import build_hits, parse_rows
+from keyhole.websearch.hits import Hits, build_hits, parse_rows
+from keyhole.websearch.parsing import SearchApi
 from keyhole.websearch.replies import decode_reply
 from keyhole.websearch.request import build_query
 
@@ -35,7 +35,7 @@ class SearxngEngine:
     name = "searxng"
     supported_filters = frozenset({"sites", "exclude_sites", "freshness", "language", "locale", "news"})
 
-    def __init__(self, base_url: str, api: Api, ticks: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, base_url: str, api: SearchApi, ticks: Callable[[], float] = time.monotonic) -> None:
         """`ticks`: returns seconds of a monotonic clock."""
         self._base_url = base_url
         self._api = api
@@ -43,23 +43,15 @@ class SearxngEngine:
         self._failed_at: float | None = None
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        """Return the hits in the instance's order."""
-        reply = await self._api.send(ApiCall(build_url(self._base_url, request)))
-        try:
-            decode_reply(reply, "SearXNG")
-        except KeyholeError as error:
-            if reply.status != 403 or error.code is not Code.ENGINE_UNAVAILABLE:
-                raise
-            hint = "SearXNG answers HTTP 403: is its JSON format enabled?"
-            raise KeyholeError(error.code, hint, **error.facts) from error
-        return self._parse_checked(reply.body)
+        """Return the hits in the instance's order.
 
-    def _parse_checked(self, body: bytes) -> tuple[Hit, ...]:
-        """Return the hits of an answer. Raises KeyholeError if it is empty within `MAX_BAN` seconds of a failure."""
+        Raises KeyholeError also if the answer is empty within `MAX_BAN` seconds of one that failed.
+        """
         try:
-            hits = parse(body)
-        except KeyholeError:
-            self._failed_at = self._ticks()
+            hits = await self._api.hits(ApiCall(build_url(self._base_url, request)), parse)
+        except KeyholeError as error:
+            if error.code is Code.ENGINE_UNAVAILABLE and "status" not in error.facts:  # its own engines failed
+                self._failed_at = self._ticks()
             raise
         if hits:
             self._failed_at = None
@@ -80,16 +72,16 @@ def build_url(base_url: str, request: SearchRequest) -> str:
     return f"{base_url.rstrip('/')}/search?{urlencode(fields, errors='replace')}"
 
 
-def build_searxng(urls: Sequence[str], api: Api, timeout: float) -> Engine:
+def build_searxng(urls: Sequence[str], api: SearchApi, timeout: float) -> Engine:
     """Build one engine of one or several instances. `timeout`: seconds for all instances together."""
     engines = [(_label(url), SearxngEngine(url, api)) for url in urls]
     return engines[0][1] if len(engines) == 1 else Failover("searxng", engines, timeout)
 
 
-def parse(body: bytes) -> tuple[Hit, ...]:
-    """Return the hits of an answer. Raises KeyholeError if the answer is empty because engines failed."""
+def parse(reply: ApiReply) -> tuple[Hit, ...]:
+    """Return the hits of a reply. Raises KeyholeError for a refusal, or if it is empty because engines failed."""
+    answer = _decode(reply)
     try:
-        answer = parse_json(body)
         hits = tuple(hit for row in parse_rows(answer["results"]) for hit in _parse_row(row))
         failed = answer.get("unresponsive_engines")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -101,6 +93,17 @@ def parse(body: bytes) -> tuple[Hit, ...]:
     if not hits:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG's engines failed: {names}")
     return Hits.with_note(hits, f"without {names}")
+
+
+def _decode(reply: ApiReply) -> Any:
+    """Return the JSON of a reply. Raises KeyholeError for a refusal."""
+    try:
+        return decode_reply(reply, "SearXNG")
+    except KeyholeError as error:
+        if reply.status != 403 or error.code is not Code.ENGINE_UNAVAILABLE:
+            raise
+        hint = "SearXNG answers HTTP 403: is its JSON format enabled?"
+        raise KeyholeError(error.code, hint, **error.facts) from error
 
 
 def _parse_row(row: Mapping[str, Any]) -> tuple[Hit, ...]:

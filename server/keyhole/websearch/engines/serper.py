@@ -28,7 +28,7 @@ class SerperEngine(KeyedEngine):
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Return the hits in Google's order."""
-        return parse(await self._api.send(build_call(self._base_url, self._key, request)), request.kind, self._key)
+        return await self._hits(build_call(self._base_url, self._key, request), parse, request.kind)
 
 
 def build_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
@@ -44,12 +44,12 @@ def build_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
     return build_post(f"{base_url.rstrip('/')}/{path}", fields, {"X-API-KEY": key})
 
 
-def parse(reply: ApiReply, kind: str, key: str) -> tuple[Hit, ...]:
+def parse(reply: ApiReply, kind: str) -> tuple[Hit, ...]:
     """Return the hits of a reply. Relative dates, which most news have, are dropped.
 
     A reply contains `searchParameters` even if nothing was found.
     """
-    answer = decode_reply(reply, "serper", key)
+    answer = decode_reply(reply, "serper", has_key=True)
     with expect_shape("serper"):
         section = "news" if kind == "news" else "organic"
         rows = answer.get(section, []) if "searchParameters" in answer else answer[section]

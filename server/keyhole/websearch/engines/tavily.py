@@ -58,7 +58,7 @@ class TavilyEngine(KeyedEngine):
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Return the hits in Tavily's order."""
-        return parse(await self._api.send(build_call(self._base_url, self._key, request)), self._key)
+        return await self._hits(build_call(self._base_url, self._key, request), parse)
 
 
 def build_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
@@ -80,8 +80,8 @@ def build_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
     return build_post(f"{base_url.rstrip('/')}/search", fields, {"Authorization": f"Bearer {key}"})
 
 
-def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
+def parse(reply: ApiReply) -> tuple[Hit, ...]:
     """Return the hits of a reply. Only news have dates."""
-    answer = decode_reply(reply, "tavily", key)
+    answer = decode_reply(reply, "tavily", has_key=True)
     with expect_shape("tavily"):
         return build_hits(answer["results"], ("url", "title", "content"), "tavily", "published_date")
