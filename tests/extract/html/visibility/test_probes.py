@@ -6,11 +6,13 @@ import time
 
 import pytest
 
+from keyhole.extract.document import extract
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 from tests.extract.html.visibility import probe_techniques
 from tests.extract.html.visibility.judge import MARKER
 from tests.extract.html.visibility.probes import PROBES, build_page
+from tests.extract.html.visibility.scenes import LONG_SCENES, SCENES
 from tests.support.machine import allowed
 
 
@@ -19,6 +21,12 @@ def test_text_is_kept_if_and_only_if_a_reader_sees_it(html: str, visible: bool) 
     root = parse_html(html)
     prune(root)
     assert (MARKER in "".join(root.itertext())) is visible
+
+
+@pytest.mark.parametrize(("html", "visible"), [scene[1:] for scene in LONG_SCENES], ids=[scene[0] for scene in SCENES])
+def test_an_artifact_has_the_text_if_and_only_if_a_reader_sees_it(html: str, visible: bool) -> None:
+    document = extract(html.encode(), url="https://pump.example/", content_type="text/html")
+    assert (MARKER in document.text) is visible
 
 
 def test_the_tables_hold_many_probes_of_both_verdicts() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from keyhole.extract.html.visibility.colours import Colour, parse_colour
+from keyhole.extract.html.visibility.colour_functions import parse_colour
+from keyhole.extract.html.visibility.colours import Colour
 from keyhole.extract.html.visibility.lengths import (
     Context,
     Tokens,

@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from keyhole.extract.html.visibility.boxes import MIN_FONT
-from keyhole.extract.html.visibility.colours import UNKNOWN, Colour, look_same, parse_colour
+from keyhole.extract.html.visibility.colour_functions import parse_colour
+from keyhole.extract.html.visibility.colours import UNKNOWN, Colour, look_same
 from keyhole.extract.html.visibility.declarations import Declaration, find_variables, parse_declarations
 from keyhole.extract.html.visibility.lengths import DEFAULT, measure, parse_tokens
 from keyhole.extract.html.visibility.properties import PARSERS, Value

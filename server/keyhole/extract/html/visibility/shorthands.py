@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from keyhole.extract.html.visibility.colours import parse_colour
+from keyhole.extract.html.visibility.colour_functions import parse_colour
 from keyhole.extract.html.visibility.lengths import DEFAULT, Token, Tokens, parse_length, parse_tokens, split_commas
 from keyhole.extract.html.visibility.properties import FONT_SIZES, PARSERS
 
