@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from keyhole.extract.html.visibility.colours import MAX_DIFFERENCE, Colour, blend, look_same
+from keyhole.extract.html.visibility.colours import BLACK, MAX_DIFFERENCE, Colour, blend, look_same
 from keyhole.extract.html.visibility.lengths import WIDTH
 from keyhole.extract.html.visibility.properties import Value
 from keyhole.extract.html.visibility.shapes import FAR, STILL, Transform
@@ -25,6 +25,8 @@ _MIN_LETTER: Final = 0.4
 """Width of narrow letters, in font sizes. A negative `text-indent` hides a text only if it is as wide as the text."""
 _MIN_INDENT: Final = 100
 """Smallest indentation in pixels that hides text."""
+IS_DRAWN: Final = "is drawn"
+"""Key of a value that is no property: True for the elements of a drawing, whose text is painted by `fill`."""
 _INLINE: Final = frozenset({"inline", "contents", "ruby", "flow"})
 """Values of `display` that make no box with a size: widths, overflow and transforms do not apply."""
 
@@ -170,14 +172,21 @@ def hides_letters(style: Style, text_length: int) -> bool:
 
 def text_colour(style: Style) -> Colour:
     """Return the colour in which an element's letters are painted."""
+    if style.get(IS_DRAWN):
+        paint: Colour | str = style.get("fill", BLACK)
+        paint = style.get("color", BLACK) if isinstance(paint, str) else paint
+        return paint._replace(alpha=paint.alpha * style.get("fill-opacity", 1.0))
     fill = style.get("-webkit-text-fill-color", "currentcolor")
-    colour = style.get("color", Colour(0, 0, 0)) if fill == "currentcolor" else fill
-    return colour if isinstance(colour, Colour) else Colour(0, 0, 0)
+    colour = style.get("color", BLACK) if fill == "currentcolor" else fill
+    return colour if isinstance(colour, Colour) else BLACK
 
 
 def is_painted(style: Style) -> bool:
     """Return whether text is painted in other ways than by its colour: a shadow, an outline, a background."""
     get = style.get
+    if style.get(IS_DRAWN):
+        stroke = get("stroke")
+        return stroke == "currentcolor" or (isinstance(stroke, Colour) and stroke.alpha != 0)
     if get("text-shadow", False) or _pixels(get("-webkit-text-stroke-width", 0.0), 1.0) > 0:
         return True
     background = get("background-color")

@@ -10,6 +10,7 @@ from lxml.html import HtmlElement
 from keyhole.extract.html.visibility.attributes import MAX_STYLE, describe
 from keyhole.extract.html.visibility.computing import INITIAL, ComputedStyle, ElementFacts, compute_style
 from keyhole.extract.html.visibility.declarations import Declaration, Variables, parse_declarations
+from keyhole.extract.html.visibility.drawings import drawing_hints
 from keyhole.extract.html.visibility.hints import presentational_hints
 from keyhole.extract.html.visibility.matching import Index, Matcher
 from keyhole.extract.html.visibility.page import Page
@@ -98,7 +99,7 @@ class Cascade:
         if self._index is None:
             self._index = self._matcher.index(self.rules.rules)
         matching = self._matcher.find_matching(element, self._index) if self._index else []
-        hints = presentational_hints(element)
+        hints = presentational_hints(element) + drawing_hints(element)
         # Elements with the same rules and attributes share their declarations, and so their computed styles.
         key = (element.get("style"), *((rule.order, specificity) for rule, specificity in matching))
         declared = None if hints else self._shared.get(key)

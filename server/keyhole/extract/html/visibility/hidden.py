@@ -11,10 +11,18 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.attributes import hides_by_attributes
 from keyhole.extract.html.visibility.backgrounds import Backgrounds
-from keyhole.extract.html.visibility.boxes import MIN_OPACITY, find_escape, hides_box, hides_letters, is_moved_away
+from keyhole.extract.html.visibility.boxes import (
+    IS_DRAWN,
+    MIN_OPACITY,
+    find_escape,
+    hides_box,
+    hides_letters,
+    is_moved_away,
+)
 from keyhole.extract.html.visibility.cascade import Cascade
 from keyhole.extract.html.visibility.controls import find_revealed, find_unfolded, is_within, list_references
 from keyhole.extract.html.visibility.data_sheets import find_sheets
+from keyhole.extract.html.visibility.drawings import is_outside, list_drawn_texts
 from keyhole.extract.html.visibility.page import OutOfWorkError, Page, find_attributes
 from keyhole.extract.html.visibility.rules import Rules
 
@@ -107,6 +115,7 @@ class Visibility:
         if not self._rules.has_unread_sheets:
             found += (value.getparent() for value in find_attributes(self._root, "bgcolor"))
             found += (each for each in self._root.iter(*_COLOURED) if not {"color", "text"}.isdisjoint(each.attrib))
+        found += list_drawn_texts(self._root)
         found += self._cascade.find_candidates()
         return {element: None for element in found if len(element) or element.text or is_field(element)}
 
@@ -223,8 +232,10 @@ class Visibility:
             stack += inner
 
     def _hides_own_text(self, element: HtmlElement, backgrounds: Backgrounds) -> bool:
-        style = self._cascade.style(element).values
-        return hides_letters(style, len(own_text(element))) or backgrounds.conceals_text(element)
+        style, length = self._cascade.style(element).values, len(own_text(element))
+        if style.get(IS_DRAWN) and is_outside(element, length, lambda each: self._cascade.style(each).values):
+            return True
+        return hides_letters(style, length) or backgrounds.conceals_text(element)
 
     def _find_ticked(self, hidden: Hidden) -> set[HtmlElement]:
         """Return the hidden boxes that a checkbox with a label shows, by the selector `:checked`."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from keyhole.extract.html.visibility.colour_functions import parse_colour
-from keyhole.extract.html.visibility.colours import Colour
+from keyhole.extract.html.visibility.colours import CLEAR, UNKNOWN, Colour
 from keyhole.extract.html.visibility.lengths import (
     Context,
     Tokens,
@@ -33,7 +33,8 @@ Parser = Callable[[Tokens, Context], Value]
 
 INHERITED: Final = frozenset({
     "visibility", "font-size", "line-height", "color", "-webkit-text-fill-color", "text-indent", "white-space",
-    "text-shadow", "-webkit-text-stroke-width", "font-size-adjust", "-webkit-text-security",
+    "text-shadow", "-webkit-text-stroke-width", "font-size-adjust", "-webkit-text-security", "fill", "fill-opacity",
+    "stroke",
 })  # fmt: skip
 
 FONT_SIZES: Final = {
@@ -139,6 +140,14 @@ def _colour(tokens: Tokens, context: Context) -> Colour | str | None:
     return parse_colour(tokens[0]) if len(tokens) == 1 else None
 
 
+def _paint(tokens: Tokens, context: Context) -> Colour | str | None:
+    """Parse the paint of a drawing: a colour, or an unknown one for gradients and patterns."""
+    if len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value == "none":
+        return CLEAR
+    is_pattern = bool(tokens) and tokens[0].type == "url"
+    return UNKNOWN if is_pattern else _colour(tokens, context)
+
+
 def _image(tokens: Tokens, context: Context) -> str | None:
     """Parse `background-image` as `none` or `image`."""
     del context
@@ -224,6 +233,9 @@ PARSERS: Final[dict[str, Parser]] = {
     "color": _colour,
     "-webkit-text-fill-color": _colour,
     "background-color": _colour,
+    "fill": _paint,
+    "fill-opacity": _opacity,
+    "stroke": _paint,
     "background-image": _image,
     "background-clip": _background_clip,
     "text-shadow": _shadow,
