@@ -13,8 +13,9 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.shadow_roots import attach_shadow_root, detach_shadow_roots
+from keyhole.extract.html.shadow_roots import attach_shadow_roots, name_slots
 from keyhole.extract.html.visibility.hidden import Hidden, Visibility
+from keyhole.extract.html.visibility.page import Scopes
 from keyhole.extract.html.widgets import drop_icons, replace_widgets
 
 HIDDEN_PAGE: Final = "hidden_page"
@@ -70,12 +71,10 @@ def prune(root: HtmlElement) -> Pruned:
     Elements inside a removed element, and elements without text, are not counted.
     """
     comments = int(_COUNT_COMMENTS(root))
-    shadows = detach_shadow_roots(root)
-    hidden, shows_hidden_page = _find_hidden(root)
+    scopes = attach_shadow_roots(root)
+    hidden, shows_hidden_page = _find_hidden(root, scopes)
     removed = _remove_hidden(root, hidden)
-    for shadow in shadows:
-        removed += _remove_hidden(shadow.content, Visibility(shadow.content).find_hidden())
-        attach_shadow_root(shadow)
+    name_slots(root, scopes)
     scripts = _drop_scripts(root)
     unspoken = [value.getparent() for value in _ARIA_HIDDEN(root) if value == "true"]
     _drop_katex_output(root, unspoken)
@@ -86,9 +85,9 @@ def prune(root: HtmlElement) -> Pruned:
     return Pruned(tuple((kind, count) for kind, count in counts.items() if count), shows_hidden_page)
 
 
-def _find_hidden(root: HtmlElement) -> tuple[Hidden, bool]:
+def _find_hidden(root: HtmlElement, scopes: Scopes) -> tuple[Hidden, bool]:
     """Return what is hidden, and whether the page hides its content until scripts run; if so, without that content."""
-    visibility = Visibility(root)
+    visibility = Visibility(root, scopes)
     hidden = visibility.find_hidden()
     forgiven = {element for element in [*hidden.boxes, *hidden.veils] if _is_shown_otherwise(element)}
     if forgiven:

@@ -28,7 +28,7 @@ _DISPLAY: Final = {
     "col": "table-column", "button": "inline-block", "input": "inline-block", "select": "inline-block",
     "textarea": "inline-block", "meter": "inline-block", "progress": "inline-block", "marquee": "inline-block",
     "img": "inline-block", "video": "inline-block", "iframe": "inline-block", "canvas": "inline-block",
-    "object": "inline-block", "svg": "inline-block", "rt": "block", "text": "block", "g": "block",
+    "object": "inline-block", "svg": "inline-block", "rt": "block", "text": "block", "g": "block", "slot": "contents",
     **dict.fromkeys(
         ("rp", "noframes", "noembed", "datalist", "area", "param", "template", "script", "style", "head", "title",
          "meta", "link", "base"), "none",

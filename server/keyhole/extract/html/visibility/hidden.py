@@ -23,7 +23,7 @@ from keyhole.extract.html.visibility.cascade import Cascade
 from keyhole.extract.html.visibility.controls import find_revealed, find_unfolded, is_within, list_references
 from keyhole.extract.html.visibility.data_sheets import find_sheets
 from keyhole.extract.html.visibility.drawings import is_outside, list_drawn_texts
-from keyhole.extract.html.visibility.page import OutOfWorkError, Page, find_attributes
+from keyhole.extract.html.visibility.page import OutOfWorkError, Page, Scopes, find_attributes
 from keyhole.extract.html.visibility.rules import Rules
 
 MAX_WORK: Final = 1_000_000
@@ -64,18 +64,18 @@ class Hidden:
 class Visibility:
     """The visibility of a page's elements. The tree must be complete: selectors look at scripts and comments too."""
 
-    def __init__(self, root: HtmlElement, work: int = MAX_WORK) -> None:
-        rules = Rules()
-        for css in find_sheets(root):
+    def __init__(self, root: HtmlElement, scopes: Scopes | None = None, work: int = MAX_WORK) -> None:
+        rules, scopes = Rules(), scopes or {}
+        for sheet, css in find_sheets(root):
             if css is None:
                 rules.has_unread_sheets = True
             else:
-                rules.read(css)
+                rules.read(css, scope=scopes.get(sheet, ""))
         self._root = root
         self._work = work
         self._rules = rules
         self._candidates: dict[HtmlElement, None] | None = None
-        self._cascade = Cascade(rules, Page(root, work, quirks=_is_in_quirks_mode(root)))
+        self._cascade = Cascade(rules, Page(root, work, scopes, quirks=_is_in_quirks_mode(root)))
 
     def find_hidden(self, forgiven: Iterable[HtmlElement] = ()) -> Hidden:
         """Return what is hidden. `forgiven` elements count as visible: scripts will show them."""

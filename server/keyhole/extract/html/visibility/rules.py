@@ -34,6 +34,8 @@ class Rule:
     order: int
     layer: Layer
     """The place of its cascade layer. Rules outside of layers have the greatest one."""
+    scope: str = ""
+    """The shadow root whose elements it applies to."""
 
 
 @dataclass(slots=True)
@@ -50,11 +52,13 @@ class Rules:
     chars: int = 0
     _layers: dict[tuple[str, ...], int] = field(default_factory=dict)
     _imports: int = 0
+    _scope: str = ""
     _has_containers: bool = False
     """True if an element may be a container. Without one, no `@container` applies."""
 
-    def read(self, css: str, layer: tuple[str, ...] = ()) -> None:
+    def read(self, css: str, layer: tuple[str, ...] = (), scope: str = "") -> None:
         """Add the rules of a style sheet."""
+        self._scope = scope
         self.chars += len(css)
         self._has_containers = self._has_containers or _CONTAINER.search(css) is not None
         if self.chars > MAX_CHARS:
@@ -87,7 +91,7 @@ class Rules:
 
     def _add(self, selector: str, body: str, layer: tuple[str, ...]) -> None:
         if is_relevant(body):
-            self.rules.append(Rule(selector, body, len(self.rules), self._place(layer)))
+            self.rules.append(Rule(selector, body, len(self.rules), self._place(layer), self._scope))
 
     def _read_at_rule(self, name: str, prelude: str, block: Block, parent: str, layer: tuple[str, ...]) -> None:
         if name == "layer" and block.body is None:
@@ -151,7 +155,7 @@ class Rules:
             self.has_unread_sheets = True
         elif media_applies(" ".join(token.serialize() for token in rest)) and self._imports < _MAX_IMPORTS:
             self._imports += 1
-            self.read(css, layer)
+            self.read(css, layer, self._scope)
 
     def _place(self, layer: tuple[str, ...]) -> Layer:
         """Return the place of a layer. Layers are in the order of their first mention."""
