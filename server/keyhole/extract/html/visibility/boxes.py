@@ -23,6 +23,8 @@ FAR_RIGHT: Final = WIDTH + FAR
 FAR_DOWN: Final = 4_000
 _MIN_LETTER: Final = 0.4
 """Width of narrow letters, in font sizes. A negative `text-indent` hides a text only if it is as wide as the text."""
+_MOST_CUT: Final = 0.25
+"""Size of a clipped box, in font sizes, that shows less than half of a letter."""
 _MIN_INDENT: Final = 100
 """Smallest indentation in pixels that hides text."""
 IS_DRAWN: Final = "is drawn"
@@ -68,15 +70,16 @@ def is_inline(style: Style) -> bool:
 
 
 def is_clipped(style: Style) -> bool:
-    """Return whether an element clips its content to at most one pixel in one direction."""
+    """Return whether an element clips its content in one direction to what nobody can read."""
     get = style.get
     x, y = get("overflow-x", "visible"), get("overflow-y", "visible")
     if x == y == "visible" or str(get("display")).startswith("table"):
         return False
     clips_x = x != "visible" or y not in {"visible", "clip"}
     clips_y = y != "visible" or x not in {"visible", "clip"}
-    is_short = clips_y and (_used_size(style, "height") + get("padding-bottom", 0.0) <= 1 or _has_flat_lines(style))
-    return is_short or (clips_x and _used_size(style, "width") + get("padding-right", 0.0) <= 1)
+    limit = max(1.0, _MOST_CUT * get("font-size", 16.0))
+    is_short = clips_y and (_used_size(style, "height") + get("padding-bottom", 0.0) <= limit or _has_flat_lines(style))
+    return is_short or (clips_x and _used_size(style, "width") + get("padding-right", 0.0) <= limit)
 
 
 def _has_flat_lines(style: Style) -> bool:

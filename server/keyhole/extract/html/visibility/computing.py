@@ -158,6 +158,8 @@ def _settle(values: dict[str, Value], parent: ComputedStyle) -> None:
     around = parent.values.get("display", "block")
     if (is_out or around in _BLOCKIFYING) and values.get("display", "inline") in {"inline", "ruby", "flow"}:
         values["display"] = "block"
+    if around not in _BLOCKIFYING and values.get("position") not in {"absolute", "fixed"}:
+        _contain(values)
     has_room = not is_out and parent.values.get(HAS_ROOM, True)
     is_row = around == "flex" and not parent.values.get("flex-direction", "row").startswith("column")
     if is_row and has_room and values.get("flex-grow", 0.0) > 0:
@@ -168,3 +170,20 @@ def _settle(values: dict[str, Value], parent: ComputedStyle) -> None:
         has_room = False
     width = values.get("width", "auto")
     values[HAS_ROOM] = has_room if width == "auto" else width > 1
+
+
+def _contain(values: dict[str, Value]) -> None:
+    """Give a box whose size does not depend on its content no size, and let paint containment cut it off."""
+    kinds = values.get("contain", frozenset())
+    if "paint" in kinds:
+        values["overflow-x"], values["overflow-y"] = (
+            each if (each := values.get(f"overflow-{axis}", "visible")) != "visible" else "clip" for axis in "xy"
+        )
+    kinds = kinds.union(values.get("container-type", ()))
+    if "contain-intrinsic-size" in values:
+        return
+    if "size" in kinds and values.get("height", "auto") == "auto":
+        values["height"] = 0.0
+    is_shrunk = values.get("float", "none") != "none" or str(values.get("display")).startswith("inline-")
+    if is_shrunk and not kinds.isdisjoint({"size", "inline-size"}) and values.get("width", "auto") == "auto":
+        values["width"] = 0.0

@@ -190,6 +190,16 @@ def _content(tokens: Tokens, context: Context) -> bool | None:
     return any(token.type == "url" or (token.type == "function" and token.lower_name == "url") for token in tokens)
 
 
+def _containment(tokens: Tokens, context: Context) -> frozenset[str] | None:
+    """Parse `contain` as the kinds of containment that it sets."""
+    del context
+    words = {token.lower_value if token.type == "ident" else "" for token in tokens}
+    short = {"none": "", "strict": "size layout paint style", "content": "layout paint style"}
+    if len(tokens) == 1 and words <= short.keys():
+        return frozenset(short[words.pop()].split())
+    return frozenset(words) if words <= {"size", "inline-size", "layout", "paint", "style"} else None
+
+
 def _names(tokens: Tokens, context: Context) -> tuple[str, ...] | None:
     del context
     parts = split_commas(tokens)
@@ -243,6 +253,9 @@ PARSERS: Final[dict[str, Parser]] = {
     "-webkit-text-security": partial(_keyword, "none disc circle square"),
     "white-space": _any,
     "content": _content,
+    "contain": _containment,
+    "container-type": _any,
+    "contain-intrinsic-size": _any,
     "animation-name": _names,
     "animation-fill-mode": _any,
     "animation-iteration-count": _any,

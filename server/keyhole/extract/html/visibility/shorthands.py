@@ -31,6 +31,7 @@ _ALIASES: Final = {
     "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
     "margin-inline-start": "margin-left", "margin-inline-end": "margin-right", "margin-block-start": "margin-top",
     "padding-inline-end": "padding-right", "padding-block-end": "padding-bottom",
+    **dict.fromkeys(("contain-intrinsic-height", "contain-intrinsic-block-size"), "contain-intrinsic-size"),
     "overflow-inline": "overflow-x", "overflow-block": "overflow-y",
 }  # fmt: skip
 _SHORTHANDS: Final = {
