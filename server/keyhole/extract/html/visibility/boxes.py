@@ -145,7 +145,10 @@ def is_moved_away(style: Style) -> bool:
     if is_inline(style):
         return left <= -FAR
     # A box that is wider than its margin reaches into the page: authors let boxes grow to the edges of the window.
-    return _is_off(min(left + _pixels(get("width", "auto"), 0.0), 0.0) if left < 0 else left, top)
+    width = _pixels(get("width", "auto"), 0.0)
+    if left + width <= 0 and left <= -FAR and get("float", "none") != "none":
+        return True
+    return _is_off(min(left + width, 0.0) if left < 0 else left, top)
 
 
 def _is_anchored_outside(style: Style) -> bool:

@@ -153,13 +153,25 @@ class Visibility:
                 hidden.boxes[element] = None
                 if self._only_fades(element):
                     hidden.faded[element] = None
-            elif escape := find_escape(self._cascade.style(element).values):
+            elif not self._is_pulled_up(element) and (escape := find_escape(self._cascade.style(element).values)):
                 self._hide_except(element, escape, hidden)
                 if self._only_folds(element) and element in hidden.boxes:
                     hidden.faded[element] = None
             else:
                 visible.append(element)
         return visible
+
+    def _is_pulled_up(self, element: HtmlElement) -> bool:
+        """Return whether a negative margin moves a floating element back over those before it, as columns do."""
+        style = self._cascade.style(element).values
+        return (
+            style.get("float", "none") != "none"
+            and style.get("margin-left", 0.0) != 0.0
+            and any(
+                self._cascade.style(each).values.get("float", "none") != "none"
+                for each in element.itersiblings("*", preceding=True)
+            )
+        )
 
     def _may_hide_text(self, element: HtmlElement, backgrounds: Backgrounds) -> bool:
         """Return whether an element's style hides text in it, whether or not it has text of its own."""

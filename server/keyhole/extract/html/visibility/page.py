@@ -115,6 +115,14 @@ class Page:
         """Tell whether an element of the page has a name: a tag, a `.class`, an `#id` or an `[attribute`."""
         return _Occurring(self.root, self.quirks)
 
+    @cached_property
+    def _labelled(self) -> set[str]:
+        return {label.get("for") for label in self.root.iter("label") if label.get("for")}
+
+    def has_label(self, field: HtmlElement) -> bool:
+        """Return whether a label names a field or stands around it."""
+        return field.get("id") in self._labelled or next(field.iterancestors("label"), None) is not None
+
     def names_above(self, element: HtmlElement) -> frozenset[str]:
         """Return the names of all ancestors of an element."""
         parent = element.getparent()

@@ -40,7 +40,7 @@ def _is_checked(element: HtmlElement, page: Page) -> bool:
     if element.tag == "option":
         return element.get("selected") is not None
     is_box = element.tag == "input" and (element.get("type") or "").lower() in {"checkbox", "radio"}
-    return is_box and (page.checks_boxes or element.get("checked") is not None)
+    return is_box and (element.get("checked") is not None or (page.checks_boxes and page.has_label(element)))
 
 
 def _is_disabled(element: HtmlElement, page: Page) -> bool:
