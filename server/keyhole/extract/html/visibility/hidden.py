@@ -23,7 +23,7 @@ from keyhole.extract.html.visibility.cascade import Cascade
 from keyhole.extract.html.visibility.controls import find_revealed, find_unfolded, is_within, list_references
 from keyhole.extract.html.visibility.data_sheets import find_sheets
 from keyhole.extract.html.visibility.drawings import is_outside, list_drawn_texts
-from keyhole.extract.html.visibility.page import OutOfWorkError, Page, Scopes, find_attributes
+from keyhole.extract.html.visibility.page import AROUND, OutOfWorkError, Page, Scopes, find_attributes
 from keyhole.extract.html.visibility.rules import Rules
 
 MAX_WORK: Final = 1_000_000
@@ -66,11 +66,11 @@ class Visibility:
 
     def __init__(self, root: HtmlElement, scopes: Scopes | None = None, work: int = MAX_WORK) -> None:
         rules, scopes = Rules(), scopes or {}
-        for sheet, css in find_sheets(root):
+        for number, (sheet, css) in enumerate(find_sheets(root)):
             if css is None:
                 rules.has_unread_sheets = True
             else:
-                rules.read(css, scope=scopes.get(sheet, ""))
+                rules.read(css, scope=scopes.get(sheet, ""), around=_select_parent(sheet, css, number))
         self._root = root
         self._work = work
         self._rules = rules
@@ -291,6 +291,15 @@ class Visibility:
             shown += 0 if is_hidden else length
             stack += ((child, is_hidden) for child in element)
         return shown < (1 - _MOST) * total
+
+
+def _select_parent(sheet: HtmlElement, css: str, number: int) -> str:
+    """Return a selector of the element around a style sheet, as far as `@scope` may need it."""
+    parent = sheet.getparent()
+    if "@scope" not in css or parent is None:
+        return ":root"
+    parent.set(AROUND, parent.get(AROUND) or str(number))
+    return f'[{AROUND}="{parent.get(AROUND)}"]'
 
 
 def _find_by_attributes(root: HtmlElement) -> list[HtmlElement]:

@@ -18,6 +18,8 @@ Scopes = dict[HtmlElement, str]
 HOST: Final = "keyhole-host"
 SLOTTED: Final = "keyhole-slotted"
 """Attributes by which the style sheets of a shadow root select its host and the children in its slots."""
+AROUND: Final = "keyhole-around"
+"""An attribute by which `@scope` selects the element around its style sheet."""
 
 Test = Callable[[HtmlElement, "Page"], bool]
 """Return whether an element of a page matches a selector."""

@@ -53,12 +53,18 @@ class Rules:
     _layers: dict[tuple[str, ...], int] = field(default_factory=dict)
     _imports: int = 0
     _scope: str = ""
+    _around: str = ""
+    """The selector of the element around the sheet that is read."""
+    _start: str = ""
+    """The selector of the root of the `@scope` that is read."""
+    _within: str = ""
+    """What the selectors of that `@scope` demand of an element beside their own conditions."""
     _has_containers: bool = False
     """True if an element may be a container. Without one, no `@container` applies."""
 
-    def read(self, css: str, layer: tuple[str, ...] = (), scope: str = "") -> None:
-        """Add the rules of a style sheet."""
-        self._scope = scope
+    def read(self, css: str, layer: tuple[str, ...] = (), scope: str = "", around: str = ":root") -> None:
+        """Add the rules of a style sheet. `around` is a selector of the element that it stands in."""
+        self._scope, self._around = scope, around
         self.chars += len(css)
         self._has_containers = self._has_containers or _CONTAINER.search(css) is not None
         if self.chars > MAX_CHARS:
@@ -84,13 +90,22 @@ class Rules:
             self._read_at_rule(name, prelude, block, parent, layer)
 
     def _read_rule(self, block: Block, parent: str, layer: tuple[str, ...]) -> None:
-        selector = nest(block.prelude, parent) if parent or "&" in block.prelude else block.prelude
+        selector = block.prelude
+        if self._start and not parent:
+            selector = ",".join(
+                nest(each, self._start) if each[:1] in ">+~" or "&" in each else each
+                for each in split_commas_as_text(selector.replace(":scope", "&"))
+            )
+        elif parent or "&" in selector:
+            selector = nest(selector, parent)
         self._add(selector, block.body or "", layer)
         if block.children:
             self._read_blocks(block.children, selector, layer)
 
     def _add(self, selector: str, body: str, layer: tuple[str, ...]) -> None:
         if is_relevant(body):
+            if self._within:
+                selector = ",".join(f"{each}{self._within}" for each in split_commas_as_text(selector))
             self.rules.append(Rule(selector, body, len(self.rules), self._place(layer), self._scope))
 
     def _read_at_rule(self, name: str, prelude: str, block: Block, parent: str, layer: tuple[str, ...]) -> None:
@@ -109,15 +124,26 @@ class Rules:
             self._register(prelude, block.body or "")
             return
         elif name == "scope":
-            start = prelude.partition(")")[0].strip().removeprefix("(") if "(" in prelude else ":root"
-            parent = f":where({start})"
-            self._read_blocks(block.children, parent, layer)
+            self._read_scope(prelude, block, layer)
             return
         elif not self._applies(name, prelude):
             return
         if parent and block.body:
             self._add(parent, block.body, layer)
         self._read_blocks(block.children, parent, layer)
+
+    def _read_scope(self, prelude: str, block: Block, layer: tuple[str, ...]) -> None:
+        """Add the rules in `@scope (START) to (END)`. Without a start they apply in the element around their sheet."""
+        tokens = significant(parse_tokens(prelude))
+        lists = [tinycss2.serialize(token.content) for token in tokens if token.type == "() block"]
+        has_start = len(tokens) in {1, 3} and bool(lists)
+        start = f":where({lists.pop(0) if has_start else self._around})"
+        ends = nest(lists[0].replace(":scope", "&"), start) if lists else ""
+        limits = f":not(:where({ends}, :is({ends}) *))" if ends else ""
+        outer = self._start, self._within
+        self._start, self._within = start, f"{self._within}:where({start}, {start} *){limits}"
+        self._read_blocks(block.children, "", layer)
+        self._start, self._within = outer
 
     def _applies(self, name: str, prelude: str) -> bool:
         """Return whether the rules in a conditional at-rule apply."""
@@ -155,7 +181,7 @@ class Rules:
             self.has_unread_sheets = True
         elif media_applies(" ".join(token.serialize() for token in rest)) and self._imports < _MAX_IMPORTS:
             self._imports += 1
-            self.read(css, layer, self._scope)
+            self.read(css, layer, self._scope, self._around)
 
     def _place(self, layer: tuple[str, ...]) -> Layer:
         """Return the place of a layer. Layers are in the order of their first mention."""
