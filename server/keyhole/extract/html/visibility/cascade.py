@@ -9,6 +9,7 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.attributes import MAX_STYLE, describe
 from keyhole.extract.html.visibility.computing import INITIAL, ComputedStyle, ElementFacts, compute_style
+from keyhole.extract.html.visibility.conditions import container_applies
 from keyhole.extract.html.visibility.declarations import Declaration, Variables, parse_declarations
 from keyhole.extract.html.visibility.drawings import drawing_hints
 from keyhole.extract.html.visibility.hints import presentational_hints
@@ -31,6 +32,7 @@ class Cascade:
         self._matcher = Matcher(page)
         self._hiding_variables: frozenset[str] | None = None
         self._has_registered = bool(rules.registered)
+        self._has_queries = any(rule.queries for rule in rules.rules)
         self._index = index
         self._declared: dict[HtmlElement, dict[str, Declaration]] = {}
         self._shared: dict[tuple[object, ...], dict[str, Declaration]] = {}
@@ -99,6 +101,8 @@ class Cascade:
         if self._index is None:
             self._index = self._matcher.index(self.rules.rules)
         matching = self._matcher.find_matching(element, self._index) if self._index else []
+        if self._has_queries:
+            matching = [each for each in matching if self._answers(each[0].queries, element)]
         hints = presentational_hints(element) + drawing_hints(element)
         # Elements with the same rules and attributes share their declarations, and so their computed styles.
         key = (element.get("style"), *((rule.order, specificity) for rule, specificity in matching))
@@ -109,6 +113,14 @@ class Cascade:
             if not hints:
                 self._shared[key] = declared
         return declared
+
+    def _answers(self, queries: tuple[str, ...], element: HtmlElement) -> bool:
+        """Return whether the element around an element has the custom properties that queries ask for."""
+        parent = element.getparent()
+        if parent is None:
+            return not queries
+        variables = self.style(parent).variables
+        return all(container_applies(query, variables) for query in queries)
 
     def _resolve_winners(
         self, element: HtmlElement, matching: list[tuple[Rule, Specificity]], hints: list[Declaration]

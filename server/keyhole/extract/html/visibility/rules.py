@@ -17,6 +17,7 @@ from keyhole.extract.html.visibility.screening import is_relevant
 
 _AT_RULE: Final = re.compile(r"@([\w-]+)(.*)", re.DOTALL)
 _CONTAINER: Final = re.compile(r"container(?:-type)?\s*:", re.IGNORECASE)
+_STYLE_QUERY: Final = "style("
 _MAX_IMPORTS: Final = 20
 MAX_CHARS: Final = 4_000_000
 """Number of characters of style sheets that are read per page. Pages have up to 1,000,000."""
@@ -36,6 +37,8 @@ class Rule:
     """The place of its cascade layer. Rules outside of layers have the greatest one."""
     scope: str = ""
     """The shadow root whose elements it applies to."""
+    queries: tuple[str, ...] = ()
+    """Conditions of `@container` that depend on the styles around an element."""
 
 
 @dataclass(slots=True)
@@ -53,6 +56,7 @@ class Rules:
     _layers: dict[tuple[str, ...], int] = field(default_factory=dict)
     _imports: int = 0
     _scope: str = ""
+    _queries: tuple[str, ...] = ()
     _around: str = ""
     """The selector of the element around the sheet that is read."""
     _start: str = ""
@@ -106,7 +110,7 @@ class Rules:
         if is_relevant(body):
             if self._within:
                 selector = ",".join(f"{each}{self._within}" for each in split_commas_as_text(selector))
-            self.rules.append(Rule(selector, body, len(self.rules), self._place(layer), self._scope))
+            self.rules.append(Rule(selector, body, len(self.rules), self._place(layer), self._scope, self._queries))
 
     def _read_at_rule(self, name: str, prelude: str, block: Block, parent: str, layer: tuple[str, ...]) -> None:
         if name == "layer" and block.body is None:
@@ -128,9 +132,13 @@ class Rules:
             return
         elif not self._applies(name, prelude):
             return
+        queries = self._queries
+        if name == "container" and _STYLE_QUERY in prelude:
+            self._queries = (*queries, prelude)
         if parent and block.body:
             self._add(parent, block.body, layer)
         self._read_blocks(block.children, parent, layer)
+        self._queries = queries
 
     def _read_scope(self, prelude: str, block: Block, layer: tuple[str, ...]) -> None:
         """Add the rules in `@scope (START) to (END)`. Without a start they apply in the element around their sheet."""
@@ -148,7 +156,7 @@ class Rules:
     def _applies(self, name: str, prelude: str) -> bool:
         """Return whether the rules in a conditional at-rule apply."""
         if name == "container":
-            return self._has_containers and container_applies(prelude)
+            return _STYLE_QUERY in prelude or (self._has_containers and container_applies(prelude))
         return media_applies(prelude) if name == "media" else name == "supports" and supports_applies(prelude)
 
     def _register(self, name: str, body: str) -> None:
