@@ -33,7 +33,7 @@ _MOST: Final = 0.5
 
 _MAX_ROUNDS: Final = 4
 """Number of controls within one another that are followed: tabs in a tab, a fold in a dialog."""
-_BY_ATTRIBUTE: Final = ("hidden", "popover")
+_BY_ATTRIBUTE: Final = ("hidden", "popover", "srcdoc")
 _BY_TAG: Final = ("dialog", "rp", "noframes")
 """Elements that browsers hide."""
 _COLOURED: Final = ("body", "font")
@@ -310,7 +310,7 @@ def _find_by_attributes(root: HtmlElement) -> list[HtmlElement]:
 
 def is_field(element: HtmlElement) -> bool:
     """Return whether an element shows words that are not its text."""
-    return element.tag in {"input", "textarea"}
+    return element.tag in {"input", "textarea", "iframe"}
 
 
 def own_text(element: HtmlElement) -> str:
