@@ -38,6 +38,8 @@ _BY_TAG: Final = ("dialog", "rp", "noframes")
 """Elements that browsers hide."""
 _COLOURED: Final = ("body", "font")
 """Elements whose attributes may give their text a colour."""
+_FORMULA_SHEET: Final = "maction>*+*{display:none}mphantom{visibility:hidden}"
+"""The part of a browser's own style sheet that hides parts of a formula (MathML Core, A)."""
 _TEXTLESS: Final = frozenset({"script", "style", "template", "head", "svg", "noscript"})
 _QUIRKS: Final = ("-//w3c//dtd html 3.2", "-//w3c//dtd html 4.0 ", "-//ietf", "-//netscape", "-//microsoft")
 """Beginnings of the public identifiers of old documents, whose class names browsers compare without case."""
@@ -66,6 +68,8 @@ class Visibility:
 
     def __init__(self, root: HtmlElement, scopes: Scopes | None = None, work: int = MAX_WORK) -> None:
         rules, scopes = Rules(), scopes or {}
+        if next(root.iter("maction", "mphantom"), None) is not None:
+            rules.read(_FORMULA_SHEET)
         for number, (sheet, css) in enumerate(find_sheets(root)):
             if css is None:
                 rules.has_unread_sheets = True
