@@ -20,6 +20,7 @@ from keyhole.extract.html.visibility.boxes import (
     is_moved_away,
 )
 from keyhole.extract.html.visibility.cascade import Cascade
+from keyhole.extract.html.visibility.columns import COLUMNS, find_collapsed_cells
 from keyhole.extract.html.visibility.controls import find_revealed, find_unfolded, is_within, list_references
 from keyhole.extract.html.visibility.data_sheets import find_sheets
 from keyhole.extract.html.visibility.drawings import is_outside, list_drawn_texts
@@ -121,7 +122,7 @@ class Visibility:
             found += (each for each in self._root.iter(*_COLOURED) if not {"color", "text"}.isdisjoint(each.attrib))
         found += list_drawn_texts(self._root)
         found += self._cascade.find_candidates()
-        return {element: None for element in found if len(element) or element.text or is_field(element)}
+        return {each: None for each in found if len(each) or each.text or is_field(each) or each.tag in COLUMNS}
 
     def _judge(self, candidates: Iterable[HtmlElement], forgiven: set[HtmlElement]) -> Hidden:
         cascade, hidden = self._cascade, Hidden()
@@ -129,6 +130,8 @@ class Visibility:
             cascade.forgiven = forgiven
             cascade.forget_styles()
         visible = self._hide_boxes(candidates, forgiven, hidden)
+        columns = {each for each in visible if each.tag in COLUMNS and self._is_collapsed(each)}
+        hidden.boxes.update(dict.fromkeys(find_collapsed_cells(columns)))
         hidden.veils = dict.fromkeys(filter(self._is_veil, visible))
         backgrounds = Backgrounds(cascade)
         judged: set[HtmlElement] = set()
@@ -181,9 +184,13 @@ class Visibility:
         """Return whether an element's style hides text in it, whether or not it has text of its own."""
         return hides_letters(self._cascade.style(element).values, 0) or backgrounds.conceals_text(element)
 
+    def _is_collapsed(self, element: HtmlElement) -> bool:
+        style = self._cascade.style(element).values
+        return style.get("visibility") == "collapse" and style.get("display", "").startswith(("table-row", "table-col"))
+
     def _hides_box(self, element: HtmlElement) -> bool:
         style = self._cascade.style(element).values
-        if hides_box(style):
+        if hides_box(style) or (self._is_collapsed(element) and element.tag not in COLUMNS):
             return True
         if style.get("opacity", 1.0) * style.get("filter", 1.0) > 0.5:
             return False
