@@ -18,7 +18,7 @@ def read_scenes(words: str = "") -> Iterator[tuple[str, str, bool]]:
     for line in FILE.read_text(encoding="utf-8").splitlines():
         scene = json.loads(line)
         head = f"<meta charset=utf-8><title>Pump</title><style>{scene['style']}</style>"
-        body = f"<main><h1>Pump</h1>{scene['body']}{words}</main>"
+        body = f"<main><h1>The pump of the northern hall</h1>{scene['body']}{words}</main>"
         yield (
             f"scene: {scene['name']}",
             f"<!DOCTYPE html><html><head>{head}</head><body>{body}</body></html>",

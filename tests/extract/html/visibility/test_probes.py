@@ -48,3 +48,18 @@ def test_the_time_does_not_grow_with_the_square_of_the_number_of_styled_elements
     start = time.process_time()
     prune(root)
     assert time.process_time() - start < allowed(10)  # a comparison of all pairs takes longer than a minute
+
+
+def test_a_box_over_most_of_a_page_is_expected_to_go_away() -> None:
+    box = '<div style="position:absolute;inset:0;background:#fff">Loading</div>'
+    root = parse_html(build_page(f'<div style="position:relative">{"<p>words of the page</p>" * 30}{box}</div>'))
+    prune(root)
+    assert "words of the page" in root.text_content()
+
+
+def test_boxes_within_one_another_that_cover_text_take_bounded_time() -> None:
+    box = '<div style="position:relative"><b style="position:absolute;inset:0;background:#fff"></b>'
+    root = parse_html(build_page(box * 300 + "<p>word</p>" * 10_000))
+    start = time.process_time()
+    prune(root)
+    assert time.process_time() - start < allowed(10)

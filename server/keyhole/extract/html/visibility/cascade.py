@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lxml import etree
@@ -14,7 +15,7 @@ from keyhole.extract.html.visibility.declarations import Declaration, Variables,
 from keyhole.extract.html.visibility.drawings import drawing_hints
 from keyhole.extract.html.visibility.hints import presentational_hints
 from keyhole.extract.html.visibility.matching import Index, Matcher
-from keyhole.extract.html.visibility.page import Page
+from keyhole.extract.html.visibility.page import Page, find_attributes
 from keyhole.extract.html.visibility.rules import Layer, Rule, Rules
 from keyhole.extract.html.visibility.screening import find_hiding_variables, may_hide_roughly, may_recolour, suspect
 from keyhole.extract.html.visibility.selector_parts import ANY, Specificity
@@ -49,6 +50,12 @@ class Cascade:
     def find_candidates(self) -> dict[HtmlElement, None]:
         """Return the elements that match a rule which may hide them."""
         return self._matcher.find_elements(self._index_hiding())
+
+    def find_by_block(self, pattern: re.Pattern[str]) -> dict[HtmlElement, None]:
+        """Return the elements with a declaration that a pattern finds."""
+        index = self._matcher.index(rule for rule in self.rules.rules if pattern.search(rule.body))
+        styled = (style.getparent() for style in find_attributes(self.page.root, "style") if pattern.search(style))
+        return {**self._matcher.find_elements(index), **dict.fromkeys(styled)}
 
     def list_possibly_hidden(self, *, only_simple: bool = False) -> list[HtmlElement]:
         """Return the elements that a rule may hide, judged by the rule's last name alone, without comparisons.

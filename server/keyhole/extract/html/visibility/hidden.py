@@ -22,6 +22,7 @@ from keyhole.extract.html.visibility.boxes import (
 from keyhole.extract.html.visibility.cascade import Cascade
 from keyhole.extract.html.visibility.columns import COLUMNS, find_collapsed_cells
 from keyhole.extract.html.visibility.controls import find_revealed, find_unfolded, is_within, list_references
+from keyhole.extract.html.visibility.covers import COVERING, find_covered
 from keyhole.extract.html.visibility.data_sheets import find_sheets
 from keyhole.extract.html.visibility.drawings import is_outside, list_drawn_texts
 from keyhole.extract.html.visibility.page import AROUND, OutOfWorkError, Page, Scopes, find_attributes
@@ -93,7 +94,7 @@ class Visibility:
         if self._candidates is None:
             self._candidates = self._find_candidates()
         candidates = self._candidates
-        if not candidates:
+        if not candidates and not self._may_cover:
             return Hidden()
         for _ in range(_MAX_ROUNDS):
             hidden = self._judge(candidates, forgiven)
@@ -110,6 +111,11 @@ class Visibility:
     @cached_property
     def _references(self) -> dict[str, list[HtmlElement]]:
         return list_references(self._root)
+
+    @cached_property
+    def _may_cover(self) -> Collection[HtmlElement]:
+        """Return the elements that may cover text, if all style sheets are known."""
+        return () if self._rules.has_unread_sheets else self._cascade.find_by_block(COVERING)
 
     def _find_candidates(self) -> dict[HtmlElement, None]:
         """Return the elements with content that rules or attributes may hide."""
@@ -144,6 +150,11 @@ class Visibility:
                 for inner in self._iter_text_holders(element, hidden, judged):
                     if self._hides_own_text(inner, backgrounds):
                         hidden.letters[inner] = None
+        if self._may_cover:
+            below = find_covered(self._may_cover, cascade, hidden.boxes)
+            covered = {each: None for each in below if not is_within(each, forgiven)}
+            if covered and not self._hides_most(covered):
+                hidden.letters.update(covered)
         return hidden
 
     def _hide_boxes(

@@ -35,7 +35,7 @@ _COLOUR_WORDS: Final = re.compile(r"color[^;:\w-]*:|background")
 _RELEVANT_WORDS: Final = re.compile(
     r"""display|visib|opacity|size|clip|mask|color|background|indent|position|left|right|top|bottom|inset|margin|padding
     |transform|translate|scale|rotate|overflow|width|height|font|float|shadow|stroke|filter|animation|content|white-space
-    |flex|fill|contain|z-index|security|zoom|all\s*:|--|\\""",
+    |flex|fill|blend|contain|z-index|security|zoom|all\s*:|--|\\""",
     re.VERBOSE,
 )
 _COLOURS: Final = frozenset({"color", "-webkit-text-fill-color", "background-color"})
