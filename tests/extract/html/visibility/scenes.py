@@ -9,7 +9,7 @@ from typing import Final
 
 FILE: Final = Path(__file__).parents[4] / "fixtures" / "visibility" / "scenes.jsonl"
 _WORDS: Final = "".join(
-    f"<li>The pump {number} runs at {number}7 rpm in the northern hall.</li>" for number in range(20)
+    f"<li style=color:#777>The pump {number} runs at {number}7 rpm in the northern hall.</li>" for number in range(20)
 )
 
 

@@ -126,9 +126,10 @@ def _mix(arguments: Tokens, depth: int) -> Colour | None:
 
     Its colour is known if it is about the same in sRGB and in Oklab. Other spaces are not evaluated.
     """
-    method, *others = split_commas(arguments)
-    parts = [_read_part(part, depth) for part in others]
-    if len(parts) != 2 or len(method) < 2 or not _is_word(method[0], "in") or parts[0] is None or parts[1] is None:
+    listed = split_commas(arguments)
+    method = listed.pop(0) if _is_word(arguments[0], "in") else [arguments[0]] * 2
+    parts = [_read_part(part, depth) for part in listed]
+    if len(parts) != 2 or len(method) < 2 or parts[0] is None or parts[1] is None:
         return None
     (first, share), (second, other) = parts[0], parts[1]
     if math.isnan(share) and math.isnan(other):

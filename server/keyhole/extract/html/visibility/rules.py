@@ -95,13 +95,10 @@ class Rules:
 
     def _read_rule(self, block: Block, parent: str, layer: tuple[str, ...]) -> None:
         selector = block.prelude
-        if self._start and not parent:
-            selector = ",".join(
-                nest(each, self._start) if each[:1] in ">+~" or "&" in each else each
-                for each in split_commas_as_text(selector.replace(":scope", "&"))
-            )
-        elif parent or "&" in selector:
-            selector = nest(selector, parent)
+        if self._start:
+            selector = selector.replace(":scope", self._start if parent else "&")
+        if parent or self._start or "&" in selector:
+            selector = nest(selector, parent or self._start)
         self._add(selector, block.body or "", layer)
         if block.children:
             self._read_blocks(block.children, selector, layer)
