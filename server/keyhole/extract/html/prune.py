@@ -13,8 +13,10 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.shadow_roots import attach_shadow_root, detach_shadow_roots
-from keyhole.extract.html.visibility.hidden import Hidden, Visibility
+from keyhole.extract.html.shadow_roots import attach_shadow_roots, name_slots
+from keyhole.extract.html.tree import parse_html
+from keyhole.extract.html.visibility.hidden import MAX_WORK, Hidden, Visibility
+from keyhole.extract.html.visibility.page import Scopes
 from keyhole.extract.html.widgets import drop_icons, replace_widgets
 
 HIDDEN_PAGE: Final = "hidden_page"
@@ -38,6 +40,10 @@ MIN_FADED_SHARE: Final = 0.25
 """Smallest share of a page's text in transparent blocks that are its content. Menus and footers may be most of it."""
 _MAX_ROUNDS: Final = 8
 """Hidden elements that contain one another, such as `<html>` and `<body>`, are shown one by one, up to this number."""
+MAX_FRAMES: Final = 10
+"""Number of frames of a page that are opened."""
+MIN_FRAME_WORK: Final = 100
+"""Smallest number of comparisons for which a frame is opened. Frames in the frames of a frame have less."""
 
 _STREAMED_ID: Final = re.compile(r"S:[0-9a-f]+")
 """The id of a hidden part that React streams. A script moves it into place."""
@@ -64,18 +70,18 @@ class Pruned:
     """True if the page hides its content until its scripts run, and the content was kept."""
 
 
-def prune(root: HtmlElement) -> Pruned:
+def prune(root: HtmlElement, work: int = MAX_WORK) -> Pruned:
     """Remove the invisible nodes of a tree in place.
 
-    Elements inside a removed element, and elements without text, are not counted.
+    Elements inside a removed element, and elements without text, are not counted. `work` limits comparisons with
+    selectors.
     """
     comments = int(_COUNT_COMMENTS(root))
-    shadows = detach_shadow_roots(root)
-    hidden, shows_hidden_page = _find_hidden(root)
+    scopes = attach_shadow_roots(root)
+    hidden, shows_hidden_page = _find_hidden(root, scopes, work)
     removed = _remove_hidden(root, hidden)
-    for shadow in shadows:
-        removed += _remove_hidden(shadow.content, Visibility(shadow.content).find_hidden())
-        attach_shadow_root(shadow)
+    name_slots(root, scopes)
+    _open_frames(root, work // MAX_FRAMES**2)
     scripts = _drop_scripts(root)
     unspoken = [value.getparent() for value in _ARIA_HIDDEN(root) if value == "true"]
     _drop_katex_output(root, unspoken)
@@ -86,9 +92,9 @@ def prune(root: HtmlElement) -> Pruned:
     return Pruned(tuple((kind, count) for kind, count in counts.items() if count), shows_hidden_page)
 
 
-def _find_hidden(root: HtmlElement) -> tuple[Hidden, bool]:
+def _find_hidden(root: HtmlElement, scopes: Scopes, work: int) -> tuple[Hidden, bool]:
     """Return what is hidden, and whether the page hides its content until scripts run; if so, without that content."""
-    visibility = Visibility(root)
+    visibility = Visibility(root, scopes, work)
     hidden = visibility.find_hidden()
     forgiven = {element for element in [*hidden.boxes, *hidden.veils] if _is_shown_otherwise(element)}
     if forgiven:
@@ -102,6 +108,20 @@ def _find_hidden(root: HtmlElement) -> tuple[Hidden, bool]:
         forgiven |= parts
         hidden = visibility.find_hidden(forgiven)
     return hidden, shows_page
+
+
+def _open_frames(root: HtmlElement, work: int) -> None:
+    """Put the pages that frames hold in their `srcdoc` into the tree of their page, with little work for each."""
+    for frame in list(islice(root.iter("iframe"), MAX_FRAMES)) if work >= MIN_FRAME_WORK else ():
+        if page := frame.get("srcdoc"):
+            inner = parse_html(page)
+            prune(inner, work)
+            tail = frame.tail
+            frame.clear()
+            frame.tag, frame.tail = "div", tail
+            for body in inner.iterchildren("body"):
+                frame.text = body.text
+                frame.extend(list(body))
 
 
 def _is_shown_otherwise(element: HtmlElement) -> bool:

@@ -1,66 +1,67 @@
 """Put declarative shadow roots into the tree of their page, as browsers show them.
 
 A `<template shadowrootmode>` replaces the content of the element that it stands in (HTML Standard, 4.12.3). Its slots
-show the children that name them; other children are not shown. The style sheets of a shadow root apply in it alone, so
-each is judged as a page of its own before it becomes part of the tree.
+show the children that name them; other children are not shown. The style sheets of a shadow root apply to its own
+elements, and by `:host` and `::slotted()` to its host and to the children in its slots.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
-from lxml import etree
 from lxml.html import HtmlElement
 
+from keyhole.extract.html.visibility.page import HOST, SLOTTED, Scopes
+
 _MODES: Final = frozenset({"open", "closed"})
-_HOST: Final = re.compile(r":host(?![\w(-])")
-"""The selector of the host in its own style sheets. The body of the root stands for the host there."""
+_HOST: Final = re.compile(r":host(?![\w-])")
+_AFTER_SLOT: Final = re.compile(r"(?<=[\w\])*-])(?=::slotted\()")
 _FALLBACK: Final = ""
 """The name of the slot that shows the children without a slot."""
 
 
-class ShadowRoot(NamedTuple):
-    """A shadow root outside of the tree."""
-
-    template: HtmlElement
-    """The empty template, which keeps the place of the root in its host."""
-    content: HtmlElement
-    """An `<html>` element with the content of the template in its body."""
-
-
-def detach_shadow_roots(root: HtmlElement) -> list[ShadowRoot]:
-    """Take the shadow roots out of a tree. Those within another shadow root come before it."""
-    found = []
+def attach_shadow_roots(root: HtmlElement) -> Scopes:
+    """Put the shadow roots of a tree into it, in place. Returns the elements that belong to a shadow root."""
+    scopes: Scopes = {}
     templates = [each for each in root.iter("template") if (each.get("shadowrootmode") or "").lower() in _MODES]
-    for template in reversed(templates):
+    for number, template in enumerate(reversed(templates), start=1):  # those within another shadow root come first
         host = template.getparent()
         if host is not None and host is not root:
-            content = root.makeelement("html")
-            body = etree.SubElement(content, "body")
-            body.text = template.text
-            body.extend(list(template))
-            for style in body.iter("style"):
-                style.text = _HOST.sub("body", style.text or "")
-            template.text = None
-            found.append(ShadowRoot(template, content))
-    return found
+            _read_scope(template, f"{number}", scopes)
+            _attach(template, host, f"{number}")
+    return scopes
 
 
-def attach_shadow_root(shadow: ShadowRoot) -> None:
+def name_slots(root: HtmlElement, scopes: Scopes) -> None:
+    """Turn the slots of shadow roots into elements that the rest of the extraction knows."""
+    for slot in list(root.iter("slot")) if scopes else ():
+        slot.tag = "div" if len(slot) else "span"
+
+
+def _read_scope(template: HtmlElement, scope: str, scopes: Scopes) -> None:
+    """Note the elements of a shadow root, and let its style sheets select its host and its slots by attributes."""
+    host, slotted = (f'[{name}="{scope}"]' for name in (HOST, SLOTTED))
+    for element in template.iterdescendants("*"):
+        if scopes.setdefault(element, scope) == scope and element.tag == "style":
+            css = _AFTER_SLOT.sub(" > ", (element.text or "").replace(":host(", f"{host}:is("))
+            element.text = _HOST.sub(host, css).replace("::slotted(", f"{slotted}:is(")
+
+
+def _attach(template: HtmlElement, host: HtmlElement, scope: str) -> None:
     """Replace the content of a host by its shadow root, with the host's children in the slots that they name."""
-    host, body = shadow.template.getparent(), shadow.content.find("body")
-    if host is None:  # removed, because the host is hidden
-        return
-    shadow.template.drop_tree()
+    content, shadow_text = list(template), template.text
+    template.drop_tree()
     children = list(host)
     slotted: dict[str, list[HtmlElement]] = {}
     for child in children:
         slotted.setdefault(child.get("slot") or _FALLBACK, []).append(child)
-    text, host.text = host.text, body.text
+        child.set(SLOTTED, scope)
+    text, host.text = host.text, shadow_text
     for child in children:
         host.remove(child)
-    host.extend(list(body))
+    host.extend(content)
+    host.set(HOST, scope)
     for slot in list(host.iter("slot")):
         name = slot.get("name") or _FALLBACK
         assigned = slotted.pop(name, [])
@@ -68,6 +69,8 @@ def attach_shadow_root(shadow: ShadowRoot) -> None:
         if assigned or has_text:
             _fill(slot, assigned, text if name == _FALLBACK else None)
             text = None if name == _FALLBACK else text
+    # Style sheets apply wherever they stand.
+    host.extend(child for others in slotted.values() for child in others if child.tag in {"style", "link"})
 
 
 def _fill(slot: HtmlElement, children: list[HtmlElement], text: str | None) -> None:
@@ -75,4 +78,3 @@ def _fill(slot: HtmlElement, children: list[HtmlElement], text: str | None) -> N
         slot.remove(fallback)
     slot.text = text
     slot.extend(children)
-    slot.tag = "div" if children else "span"

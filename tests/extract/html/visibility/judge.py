@@ -26,8 +26,11 @@ _PREPARE: Final = """(() => {
   const roots = [document];
   window.texts = [];
   for (const root of roots) {
-    root.querySelectorAll('*').forEach(e => { if (e.shadowRoot) roots.push(e.shadowRoot) });
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    root.querySelectorAll('*').forEach(e => {
+      const inner = e.shadowRoot || e.contentDocument;
+      if (inner) roots.push(inner);
+    });
+    const walker = (root.ownerDocument || root).createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const text = walker.currentNode;
       const unpainted = text.parentElement?.closest('style, script, title');

@@ -120,6 +120,7 @@ VISIBLE: Final = {
 UNREADABLE: Final = {
     "font of two pixels": '<div style="font-size:2px">MARKER</div>',
     "font of 2.4 pixels": '<div style="font-size:2.4px">MARKER</div>',
+    "box of four pixels": '<div style="width:4px;white-space:nowrap;overflow:hidden">MARKER</div>',
     "zoom of a tenth": '<div style="zoom:.1">MARKER</div>',
 }
 """Text that Chromium paints, but that nobody can read."""

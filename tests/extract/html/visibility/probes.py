@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.extract.html.visibility import probe_documents, probe_inline_styles, probe_sheets, probe_techniques
+from tests.extract.html.visibility.scenes import SCENES
 
 _MANY = ".x{display:none}"
 LARGE = {
@@ -39,4 +40,4 @@ def list_probes() -> Iterator[tuple[str, str, bool]]:
         yield name, build_page(f"<style>{css}</style><p class=x>MARKER</p>"), False
 
 
-PROBES = list(list_probes())
+PROBES = [*list_probes(), *SCENES]

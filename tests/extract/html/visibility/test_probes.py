@@ -6,11 +6,13 @@ import time
 
 import pytest
 
+from keyhole.extract.document import extract
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 from tests.extract.html.visibility import probe_techniques
 from tests.extract.html.visibility.judge import MARKER
 from tests.extract.html.visibility.probes import PROBES, build_page
+from tests.extract.html.visibility.scenes import LONG_SCENES, SCENES
 from tests.support.machine import allowed
 
 
@@ -19,6 +21,12 @@ def test_text_is_kept_if_and_only_if_a_reader_sees_it(html: str, visible: bool) 
     root = parse_html(html)
     prune(root)
     assert (MARKER in "".join(root.itertext())) is visible
+
+
+@pytest.mark.parametrize(("html", "visible"), [scene[1:] for scene in LONG_SCENES], ids=[scene[0] for scene in SCENES])
+def test_an_artifact_has_the_text_if_and_only_if_a_reader_sees_it(html: str, visible: bool) -> None:
+    document = extract(html.encode(), url="https://pump.example/", content_type="text/html")
+    assert (MARKER in document.text) is visible
 
 
 def test_the_tables_hold_many_probes_of_both_verdicts() -> None:
@@ -40,3 +48,18 @@ def test_the_time_does_not_grow_with_the_square_of_the_number_of_styled_elements
     start = time.process_time()
     prune(root)
     assert time.process_time() - start < allowed(10)  # a comparison of all pairs takes longer than a minute
+
+
+def test_a_box_over_most_of_a_page_is_expected_to_go_away() -> None:
+    box = '<div style="position:absolute;inset:0;background:#fff">Loading</div>'
+    root = parse_html(build_page(f'<div style="position:relative">{"<p>words of the page</p>" * 30}{box}</div>'))
+    prune(root)
+    assert "words of the page" in root.text_content()
+
+
+def test_boxes_within_one_another_that_cover_text_take_bounded_time() -> None:
+    box = '<div style="position:relative"><b style="position:absolute;inset:0;background:#fff"></b>'
+    root = parse_html(build_page(box * 300 + "<p>word</p>" * 10_000))
+    start = time.process_time()
+    prune(root)
+    assert time.process_time() - start < allowed(10)

@@ -10,6 +10,7 @@ from lxml.html import HtmlElement
 from keyhole.extract.html.visibility.boxes import Style, is_lost_in, is_painted, text_colour
 from keyhole.extract.html.visibility.cascade import Cascade
 from keyhole.extract.html.visibility.colours import UNKNOWN, WHITE, Colour, blend
+from keyhole.extract.html.visibility.drawings import SHAPES
 
 _MEDIA: Final = ("img", "video", "canvas", "svg", "iframe", "picture", "object", "embed")
 """Elements that may be painted behind text."""
@@ -43,7 +44,9 @@ class Backgrounds:
             background = style.get("background-color")
             if background == "currentcolor":
                 background = style.get("color", Colour(0, 0, 0))
-            if style.get("background-image", "none") != "none":
+            if style.get("background-image", "none") != "none" or (
+                above.tag == "svg" and next(above.iter(*SHAPES), None) is not None
+            ):
                 return UNKNOWN
             if isinstance(background, Colour) and background.alpha > 0:
                 layers.append(background)

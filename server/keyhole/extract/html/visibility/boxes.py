@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from keyhole.extract.html.visibility.colours import MAX_DIFFERENCE, Colour, blend, look_same
+from keyhole.extract.html.visibility.colours import BLACK, MAX_DIFFERENCE, Colour, blend, look_same
 from keyhole.extract.html.visibility.lengths import WIDTH
 from keyhole.extract.html.visibility.properties import Value
 from keyhole.extract.html.visibility.shapes import FAR, STILL, Transform
@@ -23,8 +23,12 @@ FAR_RIGHT: Final = WIDTH + FAR
 FAR_DOWN: Final = 4_000
 _MIN_LETTER: Final = 0.4
 """Width of narrow letters, in font sizes. A negative `text-indent` hides a text only if it is as wide as the text."""
+_MOST_CUT: Final = 0.25
+"""Size of a clipped box, in font sizes, that shows less than half of a letter."""
 _MIN_INDENT: Final = 100
 """Smallest indentation in pixels that hides text."""
+IS_DRAWN: Final = "is drawn"
+"""Key of a value that is no property: True for the elements of a drawing, whose text is painted by `fill`."""
 _INLINE: Final = frozenset({"inline", "contents", "ruby", "flow"})
 """Values of `display` that make no box with a size: widths, overflow and transforms do not apply."""
 
@@ -66,15 +70,16 @@ def is_inline(style: Style) -> bool:
 
 
 def is_clipped(style: Style) -> bool:
-    """Return whether an element clips its content to at most one pixel in one direction."""
+    """Return whether an element clips its content in one direction to what nobody can read."""
     get = style.get
     x, y = get("overflow-x", "visible"), get("overflow-y", "visible")
     if x == y == "visible" or str(get("display")).startswith("table"):
         return False
     clips_x = x != "visible" or y not in {"visible", "clip"}
     clips_y = y != "visible" or x not in {"visible", "clip"}
-    is_short = clips_y and (_used_size(style, "height") + get("padding-bottom", 0.0) <= 1 or _has_flat_lines(style))
-    return is_short or (clips_x and _used_size(style, "width") + get("padding-right", 0.0) <= 1)
+    limit = max(1.0, _MOST_CUT * get("font-size", 16.0))
+    is_short = clips_y and (_used_size(style, "height") + get("padding-bottom", 0.0) <= limit or _has_flat_lines(style))
+    return is_short or (clips_x and _used_size(style, "width") + get("padding-right", 0.0) <= limit)
 
 
 def _has_flat_lines(style: Style) -> bool:
@@ -140,7 +145,10 @@ def is_moved_away(style: Style) -> bool:
     if is_inline(style):
         return left <= -FAR
     # A box that is wider than its margin reaches into the page: authors let boxes grow to the edges of the window.
-    return _is_off(min(left + _pixels(get("width", "auto"), 0.0), 0.0) if left < 0 else left, top)
+    width = _pixels(get("width", "auto"), 0.0)
+    if left + width <= 0 and left <= -FAR and get("float", "none") != "none":
+        return True
+    return _is_off(min(left + width, 0.0) if left < 0 else left, top)
 
 
 def _is_anchored_outside(style: Style) -> bool:
@@ -170,14 +178,21 @@ def hides_letters(style: Style, text_length: int) -> bool:
 
 def text_colour(style: Style) -> Colour:
     """Return the colour in which an element's letters are painted."""
+    if style.get(IS_DRAWN):
+        paint: Colour | str = style.get("fill", BLACK)
+        paint = style.get("color", BLACK) if isinstance(paint, str) else paint
+        return paint._replace(alpha=paint.alpha * style.get("fill-opacity", 1.0))
     fill = style.get("-webkit-text-fill-color", "currentcolor")
-    colour = style.get("color", Colour(0, 0, 0)) if fill == "currentcolor" else fill
-    return colour if isinstance(colour, Colour) else Colour(0, 0, 0)
+    colour = style.get("color", BLACK) if fill == "currentcolor" else fill
+    return colour if isinstance(colour, Colour) else BLACK
 
 
 def is_painted(style: Style) -> bool:
     """Return whether text is painted in other ways than by its colour: a shadow, an outline, a background."""
     get = style.get
+    if style.get(IS_DRAWN):
+        stroke = get("stroke")
+        return stroke == "currentcolor" or (isinstance(stroke, Colour) and stroke.alpha != 0)
     if get("text-shadow", False) or _pixels(get("-webkit-text-stroke-width", 0.0), 1.0) > 0:
         return True
     background = get("background-color")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lxml import etree
@@ -9,10 +10,12 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.attributes import MAX_STYLE, describe
 from keyhole.extract.html.visibility.computing import INITIAL, ComputedStyle, ElementFacts, compute_style
+from keyhole.extract.html.visibility.conditions import container_applies
 from keyhole.extract.html.visibility.declarations import Declaration, Variables, parse_declarations
+from keyhole.extract.html.visibility.drawings import drawing_hints
 from keyhole.extract.html.visibility.hints import presentational_hints
 from keyhole.extract.html.visibility.matching import Index, Matcher
-from keyhole.extract.html.visibility.page import Page
+from keyhole.extract.html.visibility.page import Page, find_attributes
 from keyhole.extract.html.visibility.rules import Layer, Rule, Rules
 from keyhole.extract.html.visibility.screening import find_hiding_variables, may_hide_roughly, may_recolour, suspect
 from keyhole.extract.html.visibility.selector_parts import ANY, Specificity
@@ -30,6 +33,7 @@ class Cascade:
         self._matcher = Matcher(page)
         self._hiding_variables: frozenset[str] | None = None
         self._has_registered = bool(rules.registered)
+        self._has_queries = any(rule.queries for rule in rules.rules)
         self._index = index
         self._declared: dict[HtmlElement, dict[str, Declaration]] = {}
         self._shared: dict[tuple[object, ...], dict[str, Declaration]] = {}
@@ -46,6 +50,12 @@ class Cascade:
     def find_candidates(self) -> dict[HtmlElement, None]:
         """Return the elements that match a rule which may hide them."""
         return self._matcher.find_elements(self._index_hiding())
+
+    def find_by_block(self, pattern: re.Pattern[str]) -> dict[HtmlElement, None]:
+        """Return the elements with a declaration that a pattern finds."""
+        index = self._matcher.index(rule for rule in self.rules.rules if pattern.search(rule.body))
+        styled = (style.getparent() for style in find_attributes(self.page.root, "style") if pattern.search(style))
+        return {**self._matcher.find_elements(index), **dict.fromkeys(styled)}
 
     def list_possibly_hidden(self, *, only_simple: bool = False) -> list[HtmlElement]:
         """Return the elements that a rule may hide, judged by the rule's last name alone, without comparisons.
@@ -98,7 +108,9 @@ class Cascade:
         if self._index is None:
             self._index = self._matcher.index(self.rules.rules)
         matching = self._matcher.find_matching(element, self._index) if self._index else []
-        hints = presentational_hints(element)
+        if self._has_queries:
+            matching = [each for each in matching if self._answers(each[0].queries, element)]
+        hints = presentational_hints(element) + drawing_hints(element)
         # Elements with the same rules and attributes share their declarations, and so their computed styles.
         key = (element.get("style"), *((rule.order, specificity) for rule, specificity in matching))
         declared = None if hints else self._shared.get(key)
@@ -108,6 +120,14 @@ class Cascade:
             if not hints:
                 self._shared[key] = declared
         return declared
+
+    def _answers(self, queries: tuple[str, ...], element: HtmlElement) -> bool:
+        """Return whether the element around an element has the custom properties that queries ask for."""
+        parent = element.getparent()
+        if parent is None:
+            return not queries
+        variables = self.style(parent).variables
+        return all(container_applies(query, variables) for query in queries)
 
     def _resolve_winners(
         self, element: HtmlElement, matching: list[tuple[Rule, Specificity]], hints: list[Declaration]

@@ -1,14 +1,13 @@
-"""Parse CSS colours into sRGB, blend them, and decide whether two of them look the same."""
+"""Convert CSS colours to sRGB and back, blend them, and decide whether two of them look the same."""
 
 from __future__ import annotations
 
+import colorsys
 import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from tinycss2 import color4, color5
-
-from keyhole.extract.html.visibility.lengths import Token, Tokens, significant
+from tinycss2 import color4
 
 MAX_DIFFERENCE: Final = 12
 """Largest difference per channel, out of 255, at which text cannot be told from its background."""
@@ -30,42 +29,23 @@ CLEAR: Final = Colour(0, 0, 0, 0)
 UNKNOWN: Final = Colour(math.nan, math.nan, math.nan)
 CURRENT: Final = "currentcolor"
 
-_SYSTEM: Final = {
-    "canvas": WHITE, "canvastext": BLACK, "linktext": LINK, "visitedtext": Colour(85, 26, 139), "field": WHITE,
-    "fieldtext": BLACK, "buttontext": BLACK, "buttonface": Colour(240, 240, 240), "mark": Colour(255, 255, 0),
-    "marktext": BLACK, "window": WHITE, "windowtext": BLACK, "background": WHITE, "infotext": BLACK,
-    "menu": WHITE, "menutext": BLACK, "infobackground": WHITE, "threedface": Colour(240, 240, 240),
-    "-webkit-link": LINK, "-webkit-text": BLACK,
-}  # fmt: skip
-"""System colours of a light theme."""
-_UNREAD_FUNCTIONS: Final = frozenset({"color-mix", "contrast-color", "device-cmyk", "rgb", "rgba", "hsl", "hsla",
-                                      "hwb", "lab", "lch", "oklab", "oklch", "color"})  # fmt: skip
-"""Functions that may hold a valid colour which tinycss2 cannot read, such as one relative to another colour."""
 _D50_TO_D65: Final = (
     (0.9555766, -0.0230393, 0.0631636), (-0.0282895, 1.0099416, 0.0210077), (0.0122982, -0.0204830, 1.3299098),
 )  # fmt: skip
 _XYZ_TO_LINEAR: Final = (
     (3.2404542, -1.5371385, -0.4985314), (-0.9692660, 1.8760108, 0.0415560), (0.0556434, -0.2040259, 1.0572252),
 )  # fmt: skip
-
-
-def parse_colour(token: Token) -> Colour | str | None:
-    """Return a colour, `CURRENT`, or None if the token is not a valid colour."""
-    if token.type == "ident" and token.lower_value in _SYSTEM:
-        return _SYSTEM[token.lower_value]
-    if token.type not in {"ident", "hash", "function"}:
-        return None
-    try:
-        colour = color5.parse_color(token)
-    except (ValueError, TypeError, IndexError, NotImplementedError, ZeroDivisionError, AttributeError):
-        colour = None
-    if isinstance(colour, str):
-        return CURRENT
-    if colour is not None:
-        return _to_srgb(colour)
-    if token.type == "function" and token.lower_name in _UNREAD_FUNCTIONS and _may_be_valid(token):
-        return UNKNOWN
-    return None
+_Matrices = tuple[tuple[tuple[float, float, float], ...], tuple[tuple[float, float, float], ...]]
+_TO_OKLAB: Final[_Matrices] = (
+    ((0.412221, 0.536333, 0.051446), (0.211903, 0.680700, 0.107397), (0.088302, 0.281719, 0.629979)),
+    ((0.210454, 0.793618, -0.004072), (1.977998, -2.428592, 0.450594), (0.025904, 0.782772, -0.808676)),
+)  # fmt: skip
+"""Matrices before and after the cube root, from linear sRGB to Oklab (https://bottosson.github.io/posts/oklab/)."""
+_TO_LAB: Final[_Matrices] = (
+    ((0.452256, 0.399354, 0.148390), (0.222505, 0.716879, 0.060617), (0.016883, 0.117672, 0.865404)),
+    ((0.0, 116.0, 0.0), (500.0, -500.0, 0.0), (0.0, 200.0, -200.0)),
+)  # fmt: skip
+"""The same for CIE Lab with the white of D50. The lightness is 16 too large."""
 
 
 def blend(front: Colour, back: Colour, opacity: float = 1.0) -> Colour:
@@ -82,15 +62,8 @@ def look_same(first: Colour, second: Colour) -> bool:
     return all(abs(a - b) <= MAX_DIFFERENCE for a, b in zip(first[:3], second[:3], strict=True))
 
 
-def _may_be_valid(token: Token) -> bool:
-    """Return whether a function that tinycss2 cannot read has `from`, `calc()` or a mix of colours."""
-    arguments = significant(token.arguments)
-    is_mix = token.lower_name in {"color-mix", "contrast-color", "device-cmyk"}
-    is_relative = bool(arguments) and arguments[0].type == "ident" and arguments[0].lower_value == "from"
-    return bool(arguments) and (is_mix or is_relative or any(each.type == "function" for each in arguments))
-
-
-def _to_srgb(colour: color4.Color) -> Colour:
+def to_srgb(colour: color4.Color) -> Colour:
+    """Return a colour of any space in sRGB. The channels of spaces that are not converted are unknown."""
     space, alpha = colour.space, colour.alpha
     if alpha == 0:
         return CLEAR
@@ -109,6 +82,31 @@ def _to_srgb(colour: color4.Color) -> Colour:
     return Colour(red, green, blue, alpha)
 
 
+def measure_channels(colour: Colour, space: str) -> dict[str, float]:
+    """Return the channels of an sRGB colour by their names in a relative colour of another space."""
+    red, green, blue = (channel / 255 for channel in colour[:3])
+    if space == "color":
+        return {"r": red, "g": green, "b": blue, **dict.fromkeys("xyz", math.nan)}
+    if space.startswith("rgb") or math.isnan(red):
+        names = {"rgb": "rgb", "hsl": "hsl", "hwb": "hwb"}.get(space[:3], "lchab")
+        return dict(zip(names, [*colour[:3], *colour[:2]], strict=False))
+    if space in {"hsl", "hsla", "hwb"}:
+        hue, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
+        whiteness, blackness = min(red, green, blue), 1 - max(red, green, blue)
+        others = zip("slwb", (saturation, lightness, whiteness, blackness), strict=True)
+        return {"h": 360 * hue, **{name: 100 * value for name, value in others}}
+    lightness, a, b = _to_lab(colour, _TO_OKLAB if space.startswith("ok") else _TO_LAB)
+    if not space.startswith("ok"):
+        lightness = max(0.0, lightness - 16)
+    return {"l": lightness, "a": a, "b": b, "c": math.hypot(a, b), "h": math.degrees(math.atan2(b, a))}
+
+
+def _to_lab(colour: Colour, matrices: _Matrices) -> list[float]:
+    encoded = (channel / 255 for channel in colour[:3])
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in encoded]
+    return _multiply(matrices[1], [each ** (1 / 3) for each in _multiply(matrices[0], linear)])
+
+
 def _multiply(matrix: Sequence[Sequence[float]], vector: Sequence[float]) -> list[float]:
     return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
 
@@ -120,8 +118,3 @@ def _encode(xyz: Sequence[float]) -> list[float]:
         12.92 * value if value <= 0.0031308 else 1.055 * value ** (1 / 2.4) - 0.055
         for value in (min(max(channel, 0.0), 1.0) for channel in linear)
     ]
-
-
-def find_colour(tokens: Tokens) -> Colour | str | None:
-    """Return the only colour among tokens, or None if there is none."""
-    return next((colour for token in tokens if (colour := parse_colour(token)) is not None), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from keyhole.extract.html.visibility.boxes import IS_DRAWN
 from keyhole.extract.html.visibility.colours import CURRENT, LINK, WHITE, Colour
 from keyhole.extract.html.visibility.declarations import Declaration, Variables, resolve, resolve_variables
 from keyhole.extract.html.visibility.lengths import Context, Tokens
@@ -27,7 +28,7 @@ _DISPLAY: Final = {
     "col": "table-column", "button": "inline-block", "input": "inline-block", "select": "inline-block",
     "textarea": "inline-block", "meter": "inline-block", "progress": "inline-block", "marquee": "inline-block",
     "img": "inline-block", "video": "inline-block", "iframe": "inline-block", "canvas": "inline-block",
-    "object": "inline-block", "svg": "inline-block", "rt": "block",
+    "object": "inline-block", "svg": "inline-block", "rt": "block", "text": "block", "g": "block", "slot": "contents",
     **dict.fromkeys(
         ("rp", "noframes", "noembed", "datalist", "area", "param", "template", "script", "style", "head", "title",
          "meta", "link", "base"), "none",
@@ -39,12 +40,17 @@ _FONT_SCALES: Final = {
     "big": 1.2, "rt": 0.5,
 }  # fmt: skip
 _FONT_SIZES: Final = {"button": 13.33, "input": 13.33, "select": 13.33, "textarea": 13.33}
+_BACKGROUNDS: Final = {
+    "mark": Colour(255, 255, 0), "button": Colour(240, 240, 240), "input": WHITE, "textarea": WHITE, "select": WHITE,
+}  # fmt: skip
 _BLOCKIFYING: Final = frozenset({"flex", "inline-flex", "grid", "inline-grid", "-webkit-box", "-webkit-flex"})
 
 _WIDE: Final = frozenset({"block", "list-item", "flow-root", "flex", "grid"})
 """Values of `display` that make a box as wide as the block around it."""
 HAS_ROOM: Final = "has room"
 """Key of a value that is no property: True if a box is wider than its content needs, so that its items can grow."""
+_CUTTING: Final = frozenset({"svg", "iframe"})
+"""Elements that cut off what is outside of their box."""
 
 
 class ElementFacts(NamedTuple):
@@ -73,7 +79,7 @@ DARK_ON_MARK: Final = Colour(0, 0, 0)
 
 def compute_style(declarations: Declarations, parent: ComputedStyle, facts: ElementFacts) -> ComputedStyle:
     """Return the computed style of an element."""
-    values = {name: value for name, value in parent.values.items() if name in INHERITED}
+    values = {name: value for name, value in parent.values.items() if name in INHERITED or name == IS_DRAWN}
     browser = _browser_style(facts, values)
     values.update(browser)
     variables = resolve_variables(declarations, parent.variables) if declarations else parent.variables
@@ -103,11 +109,13 @@ def _browser_style(facts: ElementFacts, inherited: Mapping[str, Value]) -> dict[
     if facts.is_link:
         style["color"] = LINK
     if facts.tag == "mark":
-        style |= {"background-color": Colour(255, 255, 0), "color": DARK_ON_MARK}
-    if facts.tag == "button":
-        style["background-color"] = Colour(240, 240, 240)
-    if facts.tag in {"input", "textarea", "select"}:
-        style["background-color"] = WHITE
+        style["color"] = DARK_ON_MARK
+    if facts.tag in _BACKGROUNDS:
+        style["background-color"] = _BACKGROUNDS[facts.tag]
+    if facts.tag in _CUTTING:
+        style |= {"overflow-x": "hidden", "overflow-y": "hidden"}
+    if facts.tag == "svg" or inherited.get(IS_DRAWN):
+        style[IS_DRAWN] = facts.tag != "foreignobject"
     return style
 
 
@@ -150,6 +158,8 @@ def _settle(values: dict[str, Value], parent: ComputedStyle) -> None:
     around = parent.values.get("display", "block")
     if (is_out or around in _BLOCKIFYING) and values.get("display", "inline") in {"inline", "ruby", "flow"}:
         values["display"] = "block"
+    if around not in _BLOCKIFYING and values.get("position") not in {"absolute", "fixed"}:
+        _contain(values)
     has_room = not is_out and parent.values.get(HAS_ROOM, True)
     is_row = around == "flex" and not parent.values.get("flex-direction", "row").startswith("column")
     if is_row and has_room and values.get("flex-grow", 0.0) > 0:
@@ -160,3 +170,20 @@ def _settle(values: dict[str, Value], parent: ComputedStyle) -> None:
         has_room = False
     width = values.get("width", "auto")
     values[HAS_ROOM] = has_room if width == "auto" else width > 1
+
+
+def _contain(values: dict[str, Value]) -> None:
+    """Give a box whose size does not depend on its content no size, and let paint containment cut it off."""
+    kinds = values.get("contain", frozenset())
+    if "paint" in kinds:
+        values["overflow-x"], values["overflow-y"] = (
+            each if (each := values.get(f"overflow-{axis}", "visible")) != "visible" else "clip" for axis in "xy"
+        )
+    kinds = kinds.union(values.get("container-type", ()))
+    if "contain-intrinsic-size" in values:
+        return
+    if "size" in kinds and values.get("height", "auto") == "auto":
+        values["height"] = 0.0
+    is_shrunk = values.get("float", "none") != "none" or str(values.get("display")).startswith("inline-")
+    if is_shrunk and not kinds.isdisjoint({"size", "inline-size"}) and values.get("width", "auto") == "auto":
+        values["width"] = 0.0

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
 import tinycss2
+import tinycss2.ast
 
 from keyhole.extract.html.visibility.lengths import (
     HEIGHT,
     WIDTH,
     Token,
+    Tokens,
     measure,
     parse_tokens,
     significant,
@@ -65,13 +67,32 @@ def supports_applies(condition: str) -> bool:
     return _evaluate(significant(parse_tokens(condition)), _supports) is True
 
 
-@lru_cache(maxsize=256)
-def container_applies(condition: str) -> bool:
-    """Return whether a condition of `@container` holds in a container as wide as the page."""
+def container_applies(condition: str, variables: Mapping[str, Tokens] | None = None) -> bool:
+    """Return whether a condition of `@container` holds in a container as wide as the page.
+
+    `variables` are the custom properties of the container; without them no condition on styles holds.
+    """
     tokens = significant(parse_tokens(condition))
     if tokens and tokens[0].type == "ident" and tokens[0].lower_value != "not":
         tokens = tokens[1:]
-    return _evaluate(tokens, _media_feature) is True
+
+    def test_style(token: Token) -> bool | None:
+        content = significant(token.content)
+        if not content or content[0].type != "ident" or variables is None:
+            return None
+        value = variables.get(content[0].value)
+        if len(content) == 1:
+            return value is not None
+        wanted = [each.serialize() for each in content[2:]]
+        return value is not None and [each.serialize() for each in significant(value)] == wanted
+
+    def test(token: Token) -> bool | None:
+        if token.type != "function":
+            return _media_feature(token)
+        inner = tinycss2.ast.ParenthesesBlock(0, 0, token.arguments)
+        return _evaluate_one(inner, test_style) if token.lower_name == "style" else None
+
+    return _evaluate(tokens, test) is True
 
 
 def _query_applies(tokens: list[Token]) -> bool:

@@ -16,8 +16,8 @@ _OUTSIDE: Final = ("template", "noscript")
 """Elements whose style sheets do not apply. Scripts run, so `<noscript>` is not read."""
 
 
-def find_sheets(root: HtmlElement) -> Iterator[str | None]:
-    """Yield the text of each style sheet that applies to a screen, in order; None for a sheet at an address."""
+def find_sheets(root: HtmlElement) -> Iterator[tuple[HtmlElement, str | None]]:
+    """Yield each style sheet that applies to a screen with its element, in order; None for a sheet at an address."""
     preferred: str | None = None
     for element in root.iter("style", "link"):
         css = _read_style(element) if element.tag == "style" else _read_link(element)
@@ -31,7 +31,7 @@ def find_sheets(root: HtmlElement) -> Iterator[str | None]:
             preferred = preferred or title
             if title != preferred:
                 continue
-        yield css
+        yield element, css
 
 
 def _read_style(style: HtmlElement) -> str:

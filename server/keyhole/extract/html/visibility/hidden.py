@@ -11,11 +11,21 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.attributes import hides_by_attributes
 from keyhole.extract.html.visibility.backgrounds import Backgrounds
-from keyhole.extract.html.visibility.boxes import MIN_OPACITY, find_escape, hides_box, hides_letters, is_moved_away
+from keyhole.extract.html.visibility.boxes import (
+    IS_DRAWN,
+    MIN_OPACITY,
+    find_escape,
+    hides_box,
+    hides_letters,
+    is_moved_away,
+)
 from keyhole.extract.html.visibility.cascade import Cascade
+from keyhole.extract.html.visibility.columns import COLUMNS, find_collapsed_cells
 from keyhole.extract.html.visibility.controls import find_revealed, find_unfolded, is_within, list_references
+from keyhole.extract.html.visibility.covers import COVERING, find_covered
 from keyhole.extract.html.visibility.data_sheets import find_sheets
-from keyhole.extract.html.visibility.page import OutOfWorkError, Page, find_attributes
+from keyhole.extract.html.visibility.drawings import is_outside, list_drawn_texts
+from keyhole.extract.html.visibility.page import AROUND, OutOfWorkError, Page, Scopes, find_attributes
 from keyhole.extract.html.visibility.rules import Rules
 
 MAX_WORK: Final = 1_000_000
@@ -25,11 +35,13 @@ _MOST: Final = 0.5
 
 _MAX_ROUNDS: Final = 4
 """Number of controls within one another that are followed: tabs in a tab, a fold in a dialog."""
-_BY_ATTRIBUTE: Final = ("hidden", "popover")
+_BY_ATTRIBUTE: Final = ("hidden", "popover", "srcdoc")
 _BY_TAG: Final = ("dialog", "rp", "noframes")
 """Elements that browsers hide."""
 _COLOURED: Final = ("body", "font")
 """Elements whose attributes may give their text a colour."""
+_FORMULA_SHEET: Final = "maction>*+*{display:none}mphantom{visibility:hidden}"
+"""The part of a browser's own style sheet that hides parts of a formula (MathML Core, A)."""
 _TEXTLESS: Final = frozenset({"script", "style", "template", "head", "svg", "noscript"})
 _QUIRKS: Final = ("-//w3c//dtd html 3.2", "-//w3c//dtd html 4.0 ", "-//ietf", "-//netscape", "-//microsoft")
 """Beginnings of the public identifiers of old documents, whose class names browsers compare without case."""
@@ -56,18 +68,20 @@ class Hidden:
 class Visibility:
     """The visibility of a page's elements. The tree must be complete: selectors look at scripts and comments too."""
 
-    def __init__(self, root: HtmlElement, work: int = MAX_WORK) -> None:
-        rules = Rules()
-        for css in find_sheets(root):
+    def __init__(self, root: HtmlElement, scopes: Scopes | None = None, work: int = MAX_WORK) -> None:
+        rules, scopes = Rules(), scopes or {}
+        if next(root.iter("maction", "mphantom"), None) is not None:
+            rules.read(_FORMULA_SHEET)
+        for number, (sheet, css) in enumerate(find_sheets(root)):
             if css is None:
                 rules.has_unread_sheets = True
             else:
-                rules.read(css)
+                rules.read(css, scope=scopes.get(sheet, ""), around=_select_parent(sheet, css, number))
         self._root = root
         self._work = work
         self._rules = rules
         self._candidates: dict[HtmlElement, None] | None = None
-        self._cascade = Cascade(rules, Page(root, work, quirks=_is_in_quirks_mode(root)))
+        self._cascade = Cascade(rules, Page(root, work, scopes, quirks=_is_in_quirks_mode(root)))
 
     def find_hidden(self, forgiven: Iterable[HtmlElement] = ()) -> Hidden:
         """Return what is hidden. `forgiven` elements count as visible: scripts will show them."""
@@ -80,7 +94,7 @@ class Visibility:
         if self._candidates is None:
             self._candidates = self._find_candidates()
         candidates = self._candidates
-        if not candidates:
+        if not candidates and not self._may_cover:
             return Hidden()
         for _ in range(_MAX_ROUNDS):
             hidden = self._judge(candidates, forgiven)
@@ -98,6 +112,11 @@ class Visibility:
     def _references(self) -> dict[str, list[HtmlElement]]:
         return list_references(self._root)
 
+    @cached_property
+    def _may_cover(self) -> Collection[HtmlElement]:
+        """Return the elements that may cover text, if all style sheets are known."""
+        return () if self._rules.has_unread_sheets else self._cascade.find_by_block(COVERING)
+
     def _find_candidates(self) -> dict[HtmlElement, None]:
         """Return the elements with content that rules or attributes may hide."""
         found = [
@@ -107,8 +126,9 @@ class Visibility:
         if not self._rules.has_unread_sheets:
             found += (value.getparent() for value in find_attributes(self._root, "bgcolor"))
             found += (each for each in self._root.iter(*_COLOURED) if not {"color", "text"}.isdisjoint(each.attrib))
+        found += list_drawn_texts(self._root)
         found += self._cascade.find_candidates()
-        return {element: None for element in found if len(element) or element.text or is_field(element)}
+        return {each: None for each in found if len(each) or each.text or is_field(each) or each.tag in COLUMNS}
 
     def _judge(self, candidates: Iterable[HtmlElement], forgiven: set[HtmlElement]) -> Hidden:
         cascade, hidden = self._cascade, Hidden()
@@ -116,6 +136,8 @@ class Visibility:
             cascade.forgiven = forgiven
             cascade.forget_styles()
         visible = self._hide_boxes(candidates, forgiven, hidden)
+        columns = {each for each in visible if each.tag in COLUMNS and self._is_collapsed(each)}
+        hidden.boxes.update(dict.fromkeys(find_collapsed_cells(columns)))
         hidden.veils = dict.fromkeys(filter(self._is_veil, visible))
         backgrounds = Backgrounds(cascade)
         judged: set[HtmlElement] = set()
@@ -128,6 +150,11 @@ class Visibility:
                 for inner in self._iter_text_holders(element, hidden, judged):
                     if self._hides_own_text(inner, backgrounds):
                         hidden.letters[inner] = None
+        if self._may_cover:
+            below = find_covered(self._may_cover, cascade, hidden.boxes)
+            covered = {each: None for each in below if not is_within(each, forgiven)}
+            if covered and not self._hides_most(covered):
+                hidden.letters.update(covered)
         return hidden
 
     def _hide_boxes(
@@ -144,7 +171,7 @@ class Visibility:
                 hidden.boxes[element] = None
                 if self._only_fades(element):
                     hidden.faded[element] = None
-            elif escape := find_escape(self._cascade.style(element).values):
+            elif not self._is_pulled_up(element) and (escape := find_escape(self._cascade.style(element).values)):
                 self._hide_except(element, escape, hidden)
                 if self._only_folds(element) and element in hidden.boxes:
                     hidden.faded[element] = None
@@ -152,13 +179,29 @@ class Visibility:
                 visible.append(element)
         return visible
 
+    def _is_pulled_up(self, element: HtmlElement) -> bool:
+        """Return whether a negative margin moves a floating element back over those before it, as columns do."""
+        style = self._cascade.style(element).values
+        return (
+            style.get("float", "none") != "none"
+            and style.get("margin-left", 0.0) != 0.0
+            and any(
+                self._cascade.style(each).values.get("float", "none") != "none"
+                for each in element.itersiblings("*", preceding=True)
+            )
+        )
+
     def _may_hide_text(self, element: HtmlElement, backgrounds: Backgrounds) -> bool:
         """Return whether an element's style hides text in it, whether or not it has text of its own."""
         return hides_letters(self._cascade.style(element).values, 0) or backgrounds.conceals_text(element)
 
+    def _is_collapsed(self, element: HtmlElement) -> bool:
+        style = self._cascade.style(element).values
+        return style.get("visibility") == "collapse" and style.get("display", "").startswith(("table-row", "table-col"))
+
     def _hides_box(self, element: HtmlElement) -> bool:
         style = self._cascade.style(element).values
-        if hides_box(style):
+        if hides_box(style) or (self._is_collapsed(element) and element.tag not in COLUMNS):
             return True
         if style.get("opacity", 1.0) * style.get("filter", 1.0) > 0.5:
             return False
@@ -223,8 +266,10 @@ class Visibility:
             stack += inner
 
     def _hides_own_text(self, element: HtmlElement, backgrounds: Backgrounds) -> bool:
-        style = self._cascade.style(element).values
-        return hides_letters(style, len(own_text(element))) or backgrounds.conceals_text(element)
+        style, length = self._cascade.style(element).values, len(own_text(element))
+        if style.get(IS_DRAWN) and is_outside(element, length, lambda each: self._cascade.style(each).values):
+            return True
+        return hides_letters(style, length) or backgrounds.conceals_text(element)
 
     def _find_ticked(self, hidden: Hidden) -> set[HtmlElement]:
         """Return the hidden boxes that a checkbox with a label shows, by the selector `:checked`."""
@@ -270,6 +315,15 @@ class Visibility:
         return shown < (1 - _MOST) * total
 
 
+def _select_parent(sheet: HtmlElement, css: str, number: int) -> str:
+    """Return a selector of the element around a style sheet, as far as `@scope` may need it."""
+    parent = sheet.getparent()
+    if "@scope" not in css or parent is None:
+        return ":root"
+    parent.set(AROUND, parent.get(AROUND) or str(number))
+    return f'[{AROUND}="{parent.get(AROUND)}"]'
+
+
 def _find_by_attributes(root: HtmlElement) -> list[HtmlElement]:
     """Return the elements that browsers hide by their name or by an attribute other than `style`."""
     by_attribute = [value.getparent() for name in _BY_ATTRIBUTE for value in find_attributes(root, name)]
@@ -278,7 +332,7 @@ def _find_by_attributes(root: HtmlElement) -> list[HtmlElement]:
 
 def is_field(element: HtmlElement) -> bool:
     """Return whether an element shows words that are not its text."""
-    return element.tag in {"input", "textarea"}
+    return element.tag in {"input", "textarea", "iframe"}
 
 
 def own_text(element: HtmlElement) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.visibility.colours import parse_colour
+from keyhole.extract.html.visibility.colour_functions import parse_colour
 from keyhole.extract.html.visibility.declarations import Declaration
 from keyhole.extract.html.visibility.lengths import Tokens, parse_tokens
 

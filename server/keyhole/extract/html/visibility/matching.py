@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.visibility.page import Page, find_attributes
+from keyhole.extract.html.visibility.page import HOST, SLOTTED, Page, find_attributes, name_scope
 from keyhole.extract.html.visibility.rules import Rule
 from keyhole.extract.html.visibility.selector_parts import (
     ANY,
@@ -24,6 +24,8 @@ _UNREAD: Final = frozenset("([\\/\"'")
 """Characters of selectors that are not only names, combinators and pseudo-classes."""
 _SIMPLE: Final = re.compile(r"[a-z][a-z0-9-]*")
 """The names of attributes that XPath can look for."""
+_OUTSIDE: Final = frozenset({f"[{HOST}", f"[{SLOTTED}"})
+"""Names of elements outside of a shadow root that its style sheets select."""
 _NAMED: Final = re.compile(r"[.#][^.#:\s>+~]+")
 
 
@@ -61,6 +63,14 @@ class IndexedSelector:
         return compiled[self.part.place : self.part.place + 1] if len(compiled) == selectors.length else compiled
 
 
+def _limit(entry: IndexedSelector) -> None:
+    """Limit a selector to its shadow root. Its rules for the host and for children in slots give way to the page's."""
+    if _OUTSIDE.isdisjoint(entry.part.own):
+        entry.part = entry.part._replace(own=entry.part.own | {name_scope(entry.rule.scope)})
+    else:
+        entry.rule = replace(entry.rule, layer=(-1.0,))
+
+
 Index = dict[str, list[IndexedSelector]]
 """The selectors of rules by a name that their elements have, or by `ANY`."""
 
@@ -93,6 +103,9 @@ class Matcher:
                 for part in selectors.parts
                 if all(map(occurs, part.own)) and all(map(occurs, part.above)) and all(map(occurs, part.elsewhere))
             ]
+            if self._page.scopes:
+                for entry in entries:
+                    _limit(entry)
         return entries
 
     def _may_occur(self, selector: str) -> bool:

@@ -13,6 +13,14 @@ from lxml.html import HtmlElement
 _CLASSES: Final = etree.XPath("descendant-or-self::*/@class", smart_strings=False)
 _IDS: Final = etree.XPath("descendant-or-self::*/@id", smart_strings=False)
 
+Scopes = dict[HtmlElement, str]
+"""The number of the shadow root that an element belongs to. Elements of the page itself are missing."""
+HOST: Final = "keyhole-host"
+SLOTTED: Final = "keyhole-slotted"
+"""Attributes by which the style sheets of a shadow root select its host and the children in its slots."""
+AROUND: Final = "keyhole-around"
+"""An attribute by which `@scope` selects the element around its style sheet."""
+
 Test = Callable[[HtmlElement, "Page"], bool]
 """Return whether an element of a page matches a selector."""
 
@@ -27,8 +35,9 @@ class _Names(dict[HtmlElement, frozenset[str]]):
     Classes and ids are in lower case in quirks mode.
     """
 
-    def __init__(self, quirks: bool) -> None:
+    def __init__(self, quirks: bool, scopes: Scopes) -> None:
         self._quirks = quirks
+        self._scopes = scopes
 
     def __missing__(self, element: HtmlElement) -> frozenset[str]:
         words, identifier = element.get("class"), element.get("id")
@@ -40,8 +49,15 @@ class _Names(dict[HtmlElement, frozenset[str]]):
         if identifier:
             found.append(f"#{identifier}")
         found += [f"[{name}" for name in element.keys()]  # noqa: SIM118 - an element is no dict
+        if self._scopes:
+            found.append(name_scope(self._scopes.get(element, "")))
         names = self[element] = frozenset(found)
         return names
+
+
+def name_scope(scope: str) -> str:
+    """Return the name that all elements of a shadow root have."""
+    return f"|{scope}"
 
 
 class _Occurring(dict[str, bool]):
@@ -72,14 +88,15 @@ class _Occurring(dict[str, bool]):
 class Page:
     """A tree as selectors see it, with the number of comparisons that may still be made."""
 
-    def __init__(self, root: HtmlElement, work: int, *, quirks: bool = False) -> None:
+    def __init__(self, root: HtmlElement, work: int, scopes: Scopes, *, quirks: bool = False) -> None:
         self.root = root
+        self.scopes = scopes
         self.quirks = quirks
         self.checks_boxes = False
         """True to match `:checked` as if the reader had ticked each box that has a label."""
         self._work = work
         self._positions: dict[HtmlElement, dict[HtmlElement, int]] = {}
-        self.names = _Names(quirks)
+        self.names = _Names(quirks, scopes)
         self._names_above: dict[HtmlElement, frozenset[str]] = {}
 
     def tick_boxes(self, work: int) -> Page:
@@ -99,6 +116,14 @@ class Page:
     def occurring(self) -> _Occurring:
         """Tell whether an element of the page has a name: a tag, a `.class`, an `#id` or an `[attribute`."""
         return _Occurring(self.root, self.quirks)
+
+    @cached_property
+    def _labelled(self) -> set[str]:
+        return {label.get("for") for label in self.root.iter("label") if label.get("for")}
+
+    def has_label(self, field: HtmlElement) -> bool:
+        """Return whether a label names a field or stands around it."""
+        return field.get("id") in self._labelled or next(field.iterancestors("label"), None) is not None
 
     def names_above(self, element: HtmlElement) -> frozenset[str]:
         """Return the names of all ancestors of an element."""

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from keyhole.extract.html.visibility.colours import Colour, parse_colour
+from keyhole.extract.html.visibility.colour_functions import parse_colour
+from keyhole.extract.html.visibility.colours import CLEAR, UNKNOWN, Colour
 from keyhole.extract.html.visibility.lengths import (
     Context,
     Tokens,
@@ -32,7 +33,8 @@ Parser = Callable[[Tokens, Context], Value]
 
 INHERITED: Final = frozenset({
     "visibility", "font-size", "line-height", "color", "-webkit-text-fill-color", "text-indent", "white-space",
-    "text-shadow", "-webkit-text-stroke-width", "font-size-adjust", "-webkit-text-security",
+    "text-shadow", "-webkit-text-stroke-width", "font-size-adjust", "-webkit-text-security", "fill", "fill-opacity",
+    "stroke",
 })  # fmt: skip
 
 FONT_SIZES: Final = {
@@ -138,6 +140,14 @@ def _colour(tokens: Tokens, context: Context) -> Colour | str | None:
     return parse_colour(tokens[0]) if len(tokens) == 1 else None
 
 
+def _paint(tokens: Tokens, context: Context) -> Colour | str | None:
+    """Parse the paint of a drawing: a colour, or an unknown one for gradients and patterns."""
+    if len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value == "none":
+        return CLEAR
+    is_pattern = bool(tokens) and tokens[0].type == "url"
+    return UNKNOWN if is_pattern else _colour(tokens, context)
+
+
 def _image(tokens: Tokens, context: Context) -> str | None:
     """Parse `background-image` as `none` or `image`."""
     del context
@@ -180,6 +190,16 @@ def _content(tokens: Tokens, context: Context) -> bool | None:
     return any(token.type == "url" or (token.type == "function" and token.lower_name == "url") for token in tokens)
 
 
+def _containment(tokens: Tokens, context: Context) -> frozenset[str] | None:
+    """Parse `contain` as the kinds of containment that it sets."""
+    del context
+    words = {token.lower_value if token.type == "ident" else "" for token in tokens}
+    short = {"none": "", "strict": "size layout paint style", "content": "layout paint style"}
+    if len(tokens) == 1 and words <= short.keys():
+        return frozenset(short[words.pop()].split())
+    return frozenset(words) if words <= {"size", "inline-size", "layout", "paint", "style"} else None
+
+
 def _names(tokens: Tokens, context: Context) -> tuple[str, ...] | None:
     del context
     parts = split_commas(tokens)
@@ -206,7 +226,10 @@ PARSERS: Final[dict[str, Parser]] = {
     "backface-visibility": partial(_keyword, "visible hidden"),
     "position": partial(_keyword, "static relative absolute fixed sticky -webkit-sticky"),
     "float": partial(_keyword, "left right none inline-start inline-end"),
-    **dict.fromkeys(("left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top"), _offset),
+    **dict.fromkeys(
+        ("left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top", "margin-bottom"),
+        _offset,
+    ),
     "flex-direction": partial(_keyword, "row row-reverse column column-reverse"),
     "flex-grow": _factor,
     "z-index": _number,
@@ -223,6 +246,9 @@ PARSERS: Final[dict[str, Parser]] = {
     "color": _colour,
     "-webkit-text-fill-color": _colour,
     "background-color": _colour,
+    "fill": _paint,
+    "fill-opacity": _opacity,
+    "stroke": _paint,
     "background-image": _image,
     "background-clip": _background_clip,
     "text-shadow": _shadow,
@@ -230,6 +256,10 @@ PARSERS: Final[dict[str, Parser]] = {
     "-webkit-text-security": partial(_keyword, "none disc circle square"),
     "white-space": _any,
     "content": _content,
+    "mix-blend-mode": _any,
+    "contain": _containment,
+    "container-type": _any,
+    "contain-intrinsic-size": _any,
     "animation-name": _names,
     "animation-fill-mode": _any,
     "animation-iteration-count": _any,

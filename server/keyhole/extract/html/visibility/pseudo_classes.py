@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from itertools import islice
 from typing import Final
 
 from lxml.html import HtmlElement
@@ -10,6 +12,8 @@ from keyhole.extract.html.visibility.page import Page, Test
 
 _FIELDS: Final = frozenset({"input", "textarea", "select"})
 _CAN_BE_DISABLED: Final = frozenset({"button", "fieldset", "optgroup", "option", *_FIELDS})
+_MOST: Final = 50
+"""Number of texts in an element that are searched for a letter with a direction, and of their characters."""
 
 
 def _is_empty(element: HtmlElement, page: Page) -> bool:
@@ -40,7 +44,7 @@ def _is_checked(element: HtmlElement, page: Page) -> bool:
     if element.tag == "option":
         return element.get("selected") is not None
     is_box = element.tag == "input" and (element.get("type") or "").lower() in {"checkbox", "radio"}
-    return is_box and (page.checks_boxes or element.get("checked") is not None)
+    return is_box and (element.get("checked") is not None or (page.checks_boxes and page.has_label(element)))
 
 
 def _is_disabled(element: HtmlElement, page: Page) -> bool:
@@ -49,6 +53,19 @@ def _is_disabled(element: HtmlElement, page: Page) -> bool:
 
 def _is_open(element: HtmlElement, page: Page) -> bool:
     return element.tag in {"details", "dialog"} and element.get("open") is not None
+
+
+def find_direction(element: HtmlElement) -> str:
+    """Return the direction of an element's text, `ltr` or `rtl`: by `dir`, or by the first letter that has one."""
+    for each in [element, *element.iterancestors()]:
+        direction = (each.get("dir") or "").lower()
+        if direction in {"ltr", "rtl"}:
+            return direction
+        if direction == "auto" or (each.tag == "bdi" and not direction):
+            kinds = map(unicodedata.bidirectional, "".join(text[:_MOST] for text in islice(each.itertext("*"), _MOST)))
+            first = next((kind for kind in kinds if kind in {"L", "R", "AL"}), "L")
+            return "ltr" if first == "L" else "rtl"
+    return "ltr"
 
 
 def _never(element: HtmlElement, page: Page) -> bool:

@@ -17,6 +17,7 @@ from keyhole.extract.html.visibility.screening import is_relevant
 
 _AT_RULE: Final = re.compile(r"@([\w-]+)(.*)", re.DOTALL)
 _CONTAINER: Final = re.compile(r"container(?:-type)?\s*:", re.IGNORECASE)
+_STYLE_QUERY: Final = "style("
 _MAX_IMPORTS: Final = 20
 MAX_CHARS: Final = 4_000_000
 """Number of characters of style sheets that are read per page. Pages have up to 1,000,000."""
@@ -34,6 +35,10 @@ class Rule:
     order: int
     layer: Layer
     """The place of its cascade layer. Rules outside of layers have the greatest one."""
+    scope: str = ""
+    """The shadow root whose elements it applies to."""
+    queries: tuple[str, ...] = ()
+    """Conditions of `@container` that depend on the styles around an element."""
 
 
 @dataclass(slots=True)
@@ -50,11 +55,20 @@ class Rules:
     chars: int = 0
     _layers: dict[tuple[str, ...], int] = field(default_factory=dict)
     _imports: int = 0
+    _scope: str = ""
+    _queries: tuple[str, ...] = ()
+    _around: str = ""
+    """The selector of the element around the sheet that is read."""
+    _start: str = ""
+    """The selector of the root of the `@scope` that is read."""
+    _within: str = ""
+    """What the selectors of that `@scope` demand of an element beside their own conditions."""
     _has_containers: bool = False
     """True if an element may be a container. Without one, no `@container` applies."""
 
-    def read(self, css: str, layer: tuple[str, ...] = ()) -> None:
-        """Add the rules of a style sheet."""
+    def read(self, css: str, layer: tuple[str, ...] = (), scope: str = "", around: str = ":root") -> None:
+        """Add the rules of a style sheet. `around` is a selector of the element that it stands in."""
+        self._scope, self._around = scope, around
         self.chars += len(css)
         self._has_containers = self._has_containers or _CONTAINER.search(css) is not None
         if self.chars > MAX_CHARS:
@@ -80,14 +94,20 @@ class Rules:
             self._read_at_rule(name, prelude, block, parent, layer)
 
     def _read_rule(self, block: Block, parent: str, layer: tuple[str, ...]) -> None:
-        selector = nest(block.prelude, parent) if parent or "&" in block.prelude else block.prelude
+        selector = block.prelude
+        if self._start:
+            selector = selector.replace(":scope", self._start if parent else "&")
+        if parent or self._start or "&" in selector:
+            selector = nest(selector, parent or self._start)
         self._add(selector, block.body or "", layer)
         if block.children:
             self._read_blocks(block.children, selector, layer)
 
     def _add(self, selector: str, body: str, layer: tuple[str, ...]) -> None:
         if is_relevant(body):
-            self.rules.append(Rule(selector, body, len(self.rules), self._place(layer)))
+            if self._within:
+                selector = ",".join(f"{each}{self._within}" for each in split_commas_as_text(selector))
+            self.rules.append(Rule(selector, body, len(self.rules), self._place(layer), self._scope, self._queries))
 
     def _read_at_rule(self, name: str, prelude: str, block: Block, parent: str, layer: tuple[str, ...]) -> None:
         if name == "layer" and block.body is None:
@@ -105,20 +125,35 @@ class Rules:
             self._register(prelude, block.body or "")
             return
         elif name == "scope":
-            start = prelude.partition(")")[0].strip().removeprefix("(") if "(" in prelude else ":root"
-            parent = f":where({start})"
-            self._read_blocks(block.children, parent, layer)
+            self._read_scope(prelude, block, layer)
             return
         elif not self._applies(name, prelude):
             return
+        queries = self._queries
+        if name == "container" and _STYLE_QUERY in prelude:
+            self._queries = (*queries, prelude)
         if parent and block.body:
             self._add(parent, block.body, layer)
         self._read_blocks(block.children, parent, layer)
+        self._queries = queries
+
+    def _read_scope(self, prelude: str, block: Block, layer: tuple[str, ...]) -> None:
+        """Add the rules in `@scope (START) to (END)`. Without a start they apply in the element around their sheet."""
+        tokens = significant(parse_tokens(prelude))
+        lists = [tinycss2.serialize(token.content) for token in tokens if token.type == "() block"]
+        has_start = len(tokens) in {1, 3} and bool(lists)
+        start = f":where({lists.pop(0) if has_start else self._around})"
+        ends = nest(lists[0].replace(":scope", "&"), start) if lists else ""
+        limits = f":not(:where({ends}, :is({ends}) *))" if ends else ""
+        outer = self._start, self._within
+        self._start, self._within = start, f"{self._within}:where({start}, {start} *){limits}"
+        self._read_blocks(block.children, "", layer)
+        self._start, self._within = outer
 
     def _applies(self, name: str, prelude: str) -> bool:
         """Return whether the rules in a conditional at-rule apply."""
         if name == "container":
-            return self._has_containers and container_applies(prelude)
+            return _STYLE_QUERY in prelude or (self._has_containers and container_applies(prelude))
         return media_applies(prelude) if name == "media" else name == "supports" and supports_applies(prelude)
 
     def _register(self, name: str, body: str) -> None:
@@ -151,7 +186,7 @@ class Rules:
             self.has_unread_sheets = True
         elif media_applies(" ".join(token.serialize() for token in rest)) and self._imports < _MAX_IMPORTS:
             self._imports += 1
-            self.read(css, layer)
+            self.read(css, layer, self._scope, self._around)
 
     def _place(self, layer: tuple[str, ...]) -> Layer:
         """Return the place of a layer. Layers are in the order of their first mention."""

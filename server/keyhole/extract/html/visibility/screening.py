@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from keyhole.extract.html.visibility.boxes import MIN_FONT
-from keyhole.extract.html.visibility.colours import UNKNOWN, Colour, look_same, parse_colour
+from keyhole.extract.html.visibility.colour_functions import parse_colour
+from keyhole.extract.html.visibility.colours import UNKNOWN, Colour, look_same
 from keyhole.extract.html.visibility.declarations import Declaration, find_variables, parse_declarations
 from keyhole.extract.html.visibility.lengths import DEFAULT, measure, parse_tokens
 from keyhole.extract.html.visibility.properties import PARSERS, Value
@@ -18,9 +19,9 @@ _HIDING_WORDS: Final = re.compile(
     r"""display[^;:]*:[^;]*(?:none|var)|visibility|opacity[^;:\w-]*:\s*+(?!1\s*(?:[;!}]|\Z))|clip|mask|\\
     |(?:scale|transform|rotate|matrix|translate|filter|animation|content)[\w-]*[^;:\w-]*:
     |font(?:-size)?[^;:\w-]*:(?:[^;]*[^\w.%\#-])?(?:0|\.\d|[12](?:\.\d+)?(?:px|pt|\s*/|[;.!}\s]|\Z)|\d*\.?\d%|[a-z-]+\()
-    |font-size-adjust|text-security|zoom|z-index[^;:]*:[^;]*-
+    |contain[\w-]*\s*:[^;]*(?:size|strict)|font-size-adjust|text-security|zoom|z-index[^;:]*:[^;]*-
     |(?:left|right|top|bottom|inset|indent|margin|inline|block|start|end)[^;:\w-]*:[^;]*(?:\d{3}|\d\d[a-z]|[a-z]\()
-    |(?:width(?<!min-width)|height(?<!min-height)|-size(?<!min--size))[^;:\w-]*:[^;\d\w.]*(?:0|1px|\.\d|[a-z-]+\()
+    |(?:width(?<!min-width)|height(?<!min-height)|-size(?<!min--size))[^;:\w-]*:[^;\d\w.]*(?:0|[1-4]px|\.\d|[a-z-]+\()
     |color[^;:\w-]*:[^;]*(?:transparent|[#][0-9a-f]{3}0\b|[#][0-9a-f]{6}0|/|a\(|var\()
     |color(?<![\w-]color).*background|background.*[^\w-]color""",
     re.VERBOSE | re.DOTALL,
@@ -34,7 +35,7 @@ _COLOUR_WORDS: Final = re.compile(r"color[^;:\w-]*:|background")
 _RELEVANT_WORDS: Final = re.compile(
     r"""display|visib|opacity|size|clip|mask|color|background|indent|position|left|right|top|bottom|inset|margin|padding
     |transform|translate|scale|rotate|overflow|width|height|font|float|shadow|stroke|filter|animation|content|white-space
-    |flex|z-index|security|zoom|all\s*:|--|\\""",
+    |flex|fill|blend|contain|z-index|security|zoom|all\s*:|--|\\""",
     re.VERBOSE,
 )
 _COLOURS: Final = frozenset({"color", "-webkit-text-fill-color", "background-color"})
@@ -44,7 +45,7 @@ _KEYWORDS: Final = {
 }  # fmt: skip
 _LARGEST: Final = {
     "opacity": 0.5, "filter": 0.5, "font-size": MIN_FONT, "line-height": 0.02, "font-size-adjust": 0.0, "zoom": 0.3,
-    "width": 1.0, "height": 1.0, "max-width": 1.0, "max-height": 1.0,
+    "width": 4.0, "height": 4.0, "max-width": 4.0, "max-height": 4.0,
 }  # fmt: skip
 """Largest numbers that hide, for some properties."""
 _DISTANCES: Final = frozenset({"left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top"})
@@ -54,6 +55,7 @@ _MIN_INDENT: Final = 100
 _HIDING: Final = frozenset({
     *_KEYWORDS, *_LARGEST, *_DISTANCES, "text-indent", "z-index", "color", "-webkit-text-fill-color", "transform",
     "translate", "scale", "rotate", "animation-name", "clip", "clip-path", "mask-image", "content",
+    "contain", "container-type",
 })  # fmt: skip
 """Properties whose values can hide."""
 _DEFINITION: Final = re.compile(r"(--[\w-]+)\s*:\s*([^;{}]+)")
@@ -174,6 +176,8 @@ def _hides(declaration: Declaration) -> bool:
         return isinstance(value, Colour) and value.alpha <= 0.1
     if isinstance(value, Transform):
         return value.is_flat or value.shows_back or max(abs(value.right), abs(value.down)) >= FAR / 2
+    if name in {"contain", "container-type"}:
+        return not {"size", "inline-size"}.isdisjoint(value)
     if name == "animation-name":
         return bool(value != ("none",))
     return bool(value)

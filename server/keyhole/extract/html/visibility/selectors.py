@@ -13,7 +13,7 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.lengths import significant
 from keyhole.extract.html.visibility.page import Page, Test, iter_children
-from keyhole.extract.html.visibility.pseudo_classes import PSEUDO_CLASSES
+from keyhole.extract.html.visibility.pseudo_classes import PSEUDO_CLASSES, find_direction
 
 _MAX_DEPTH: Final = 40
 """Depth of nested parentheses of a selector. Deeper selectors match nothing."""
@@ -264,7 +264,7 @@ def _compile_function(simple: Any, quirks: bool) -> Test:
         return _compile_any(list(parser.parse(arguments, forgiving=True)), quirks)
     if name in {"lang", "dir"}:
         words = [token.value.lower() for token in significant(arguments) if token.type in {"ident", "string"}]
-        return _compile_language(words) if name == "lang" else lambda element, page: words == ["ltr"]
+        return _compile_language(words) if name == "lang" else lambda element, page: [find_direction(element)] == words
     if name in {"state", "host", "host-context", "active-view-transition-type"}:
         return lambda element, page: False
     if name not in {"nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type"}:

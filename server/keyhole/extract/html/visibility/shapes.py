@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from keyhole.extract.html.visibility.colours import Colour, parse_colour
+from keyhole.extract.html.visibility.colour_functions import parse_colour
+from keyhole.extract.html.visibility.colours import Colour
 from keyhole.extract.html.visibility.lengths import (
     Context,
     Token,

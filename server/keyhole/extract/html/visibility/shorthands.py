@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from keyhole.extract.html.visibility.colours import parse_colour
+from keyhole.extract.html.visibility.colour_functions import parse_colour
 from keyhole.extract.html.visibility.lengths import DEFAULT, Token, Tokens, parse_length, parse_tokens, split_commas
 from keyhole.extract.html.visibility.properties import FONT_SIZES, PARSERS
 
@@ -30,7 +30,9 @@ _ALIASES: Final = {
     "min-inline-size": "min-width", "min-block-size": "min-height", "inset-inline-start": "left",
     "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
     "margin-inline-start": "margin-left", "margin-inline-end": "margin-right", "margin-block-start": "margin-top",
+    "margin-block-end": "margin-bottom",
     "padding-inline-end": "padding-right", "padding-block-end": "padding-bottom",
+    **dict.fromkeys(("contain-intrinsic-height", "contain-intrinsic-block-size"), "contain-intrinsic-size"),
     "overflow-inline": "overflow-x", "overflow-block": "overflow-y",
 }  # fmt: skip
 _SHORTHANDS: Final = {
@@ -41,9 +43,9 @@ _SHORTHANDS: Final = {
     "inset": ("top", "right", "bottom", "left"),
     "inset-inline": ("left", "right"),
     "inset-block": ("top", "bottom"),
-    "margin": ("margin-top", "margin-right", "", "margin-left"),
+    "margin": ("margin-top", "margin-right", "margin-bottom", "margin-left"),
     "margin-inline": ("margin-left", "margin-right"),
-    "margin-block": ("margin-top", ""),
+    "margin-block": ("margin-top", "margin-bottom"),
     "padding": ("", "padding-right", "padding-bottom", ""),
     "padding-inline": ("", "padding-right"),
     "padding-block": ("", "padding-bottom"),
