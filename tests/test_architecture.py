@@ -54,7 +54,7 @@ IO_FILES = {
         "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve site_pages "
         "sources stage_times stored_output tenants url_policy"
     ),
-    "serve": "handlers resources run stdio_stream tenants_loader tools",
+    "serve": "handlers open_requests resources run stdio_stream tenants_loader tools",
     "runtime": "fair_slots lazy_imports",
     "serve/mcp_app": "offer show_call",
     "serve/look": "live server",
