@@ -16,6 +16,7 @@ from typing import Any
 from keyhole.cli.serve_command import check_engines, fast_imports
 from keyhole.cli.table import Column, print_json, print_table
 from keyhole.config.config import Config
+from keyhole.config.load import load_config
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.shared.address import Address, find_address, shared_folder
 from keyhole.serve.shared.link import ask_servers, prepare_folder
@@ -25,10 +26,10 @@ OK, FAILED = 0, 1
 COLUMNS = (Column("process"), Column("version"), Column("up", right=True), Column("clients", unshortened=True))
 
 
-def run(config: Config, arguments: argparse.Namespace) -> int:
+def run(_config: Config, arguments: argparse.Namespace) -> int:
     """Run one action and return the exit code."""
     if arguments.action == "run":
-        return _run_server(config)
+        return _run_server()
     answers = ask_servers(shared_folder(os.environ), arguments.action)
     for path in (path for path, server in answers.items() if server is None):
         print(f"keyhole: the server at {path} does not answer", file=sys.stderr)
@@ -50,7 +51,7 @@ def _row(server: Mapping[str, Any]) -> list[str]:
     return [str(server["process"]), str(server["version"]), f"{minutes} min", "; ".join(clients) or "none"]
 
 
-def _run_server(config: Config) -> int:
+def _run_server() -> int:
     """Serve the clients of these settings, unless another server does. Return the exit code.
 
     Prints the path of the socket when clients can connect, or `busy`.
@@ -62,7 +63,9 @@ def _run_server(config: Config) -> int:
         if not is_ours:
             _announce(BUSY)
             return 0
-        check_engines(config)
+        # From the reading of the files that the address was computed from: a later one may differ.
+        config = load_config(os.environ, address.settings)
+        check_engines(config, address.engines)
         with fast_imports(deferred=True):
             from keyhole.cli.build import build
             from keyhole.cli.hook.prefer import Preferences
@@ -78,7 +81,8 @@ def _run_server(config: Config) -> int:
             return json.dumps(refusal).encode() if refusal else b""
 
         announce = partial(_announce, address.socket)
-        return serve_shared(config, partial(build, long_running=True), address, announce, answer_hook)
+        build_tenants = partial(build, long_running=True, engines_file=address.engines)
+        return serve_shared(config, build_tenants, address, announce, answer_hook)
 
 
 @contextmanager
