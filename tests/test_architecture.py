@@ -58,7 +58,7 @@ IO_FILES = {
     "runtime": "fair_slots lazy_imports",
     "serve/mcp_app": "offer show_call",
     "serve/look": "live server",
-    "serve/shared": "address hook_client known_replies link peer relay server",
+    "serve/shared": "address hook_client known_replies link lock peer relay server",
     "serve/look/hosted": "gate operator pages",
     "serve/http": "app bodies connections drain listener probes processes uvicorn_server",
     "serve/proxy": (

@@ -54,17 +54,19 @@ def serve_shared(
     announce: Callable[[], None],
     answer_hook: AnswerHook,
     idle: float = IDLE_SECONDS,
+    on_end: Callable[[], object] = lambda: None,
 ) -> int:
     """Serve until no client has been connected for `idle` seconds, or one asks to stop. Return the exit code.
 
-    The caller holds the lock of the address. `announce` is called when clients can connect. Raises OSError if the
-    socket cannot be opened.
+    The caller holds the lock of the address. `announce` is called when clients can connect, and `on_end` when no more
+    can, before calls end. Raises OSError if the socket cannot be opened.
     """
 
     async def run() -> None:
         set_up_threads()
         async with open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
             await SharedServer(address, tenants, answer_hook, idle).run(announce)
+            on_end()
 
     anyio.run(run)
     return 0
