@@ -54,11 +54,11 @@ IO_FILES = {
         "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve site_pages "
         "sources stage_times stored_output tenants url_policy"
     ),
-    "serve": "handlers resources run stdio_stream tenants_loader tools",
+    "serve": "handlers open_requests resources run stdio_stream tenants_loader tools",
     "runtime": "fair_slots lazy_imports",
     "serve/mcp_app": "offer show_call",
     "serve/look": "live server",
-    "serve/shared": "address hook_client known_replies link peer relay server",
+    "serve/shared": "address hook_client known_replies link lock peer relay server",
     "serve/look/hosted": "gate operator pages",
     "serve/http": "app bodies connections drain listener probes processes uvicorn_server",
     "serve/proxy": (

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def build(config: Config, extractor: Extractor | None = None, *, long_running: bool = False) -> Tenants:
+def build(
+    config: Config, extractor: Extractor | None = None, *, long_running: bool = False, engines_file: bytes | None = None
+) -> Tenants:
     """Build the tools of each tenant. Files, workers and connections are opened by the first call that needs them.
 
-    `long_running`: True for a process that answers many calls.
+    `long_running`: True for a process that answers many calls. `engines_file`: its content, if it was read.
     """
     from keyhole.extract.workers.pool import WorkerPool
     from keyhole.retrieval.tenants import Tenants
@@ -50,7 +52,7 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
         from keyhole.fetch.host_limits import HostLimits
 
     stores = open_stores(config, long_running=long_running)
-    specs = load_engines_file(config)
+    specs = load_engines_file(config, engines_file)
     apis = api_endpoints(config) | {spec.endpoint for spec in specs}
     fetcher = HttpFetcher(
         config, build_user_agent(config), host_limits=HostLimits(shared=open_shared_hosts(config)), apis=apis

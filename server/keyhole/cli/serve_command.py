@@ -71,10 +71,10 @@ def fast_imports(*, deferred: bool) -> Iterator[None]:
     gc.enable()
 
 
-def check_engines(config: Config) -> None:
-    """Raise KeyholeError if a search engine setting or the engines file is wrong."""
+def check_engines(config: Config, file: bytes | None = None) -> None:
+    """Raise KeyholeError if a search engine setting or the engines file is wrong. `file`: see `load_engines_file`."""
     if config.engines or config.engines_file:
         from keyhole.websearch.engines_file import load_engines_file
         from keyhole.websearch.registry import check_engine_names
 
-        check_engine_names(config.engines, [spec.name for spec in load_engines_file(config)])
+        check_engine_names(config.engines, [spec.name for spec in load_engines_file(config, file)])

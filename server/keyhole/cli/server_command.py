@@ -5,31 +5,38 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from keyhole.cli.serve_command import check_engines, fast_imports
 from keyhole.cli.table import Column, print_json, print_table
 from keyhole.config.config import Config
+from keyhole.config.load import load_config
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.shared.address import Address, find_address, shared_folder
 from keyhole.serve.shared.link import ask_servers, prepare_folder
 from keyhole.serve.shared.relay import BUSY
 
 OK, FAILED = 0, 1
+END_SECONDS: Final = 3
+"""Seconds in which a server that stops has to end. It closes its store and ends its workers in tenths of a second."""
+WRITE_SECONDS: Final = 0.1
+"""Seconds in which a server writes into the lock that it got."""
 COLUMNS = (Column("process"), Column("version"), Column("up", right=True), Column("clients", unshortened=True))
 
 
-def run(config: Config, arguments: argparse.Namespace) -> int:
+def run(_config: Config, arguments: argparse.Namespace) -> int:
     """Run one action and return the exit code."""
     if arguments.action == "run":
-        return _run_server(config)
-    answers = ask_servers(shared_folder(os.environ), arguments.action)
+        return _run_server()
+    folder = shared_folder(os.environ)
+    answers = _stop_servers(folder) if arguments.action == "stop" else ask_servers(folder, arguments.action)
     for path in (path for path, server in answers.items() if server is None):
         print(f"keyhole: the server at {path} does not answer", file=sys.stderr)
     servers = [server for server in answers.values() if server is not None]
@@ -44,59 +51,88 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     return OK if len(servers) == len(answers) else FAILED
 
 
+def _stop_servers(folder: str) -> dict[str, dict[str, Any] | None]:
+    """Ask the servers of a folder to stop, and end each that does not.
+
+    Return their last answers by the paths of their sockets, None for a server that goes on.
+    """
+    locks = sorted(map(str, Path(folder).glob("*.lock")))
+    if not locks:
+        return {}
+    from keyhole.serve.shared.lock import end_server, find_server, wait_for_end
+
+    servers = {lock: process for lock in locks if (process := find_server(lock))}
+    answers = ask_servers(folder, "stop")
+    for lock, process in servers.items():
+        path = lock.removesuffix("lock") + "sock"
+        if not answers.get(path) or not wait_for_end(lock, process, END_SECONDS + 1):
+            answers[path] = {"process": process} if end_server(lock, process) else None
+    return answers
+
+
 def _row(server: Mapping[str, Any]) -> list[str]:
     minutes = max(0, int(time.time() - server["started"])) // 60
     clients = [f"{client['process']} in {client['folder']}" for client in server["clients"]]
     return [str(server["process"]), str(server["version"]), f"{minutes} min", "; ".join(clients) or "none"]
 
 
-def _run_server(config: Config) -> int:
+def _run_server() -> int:
     """Serve the clients of these settings, unless another server does. Return the exit code.
 
     Prints the path of the socket when clients can connect, or `busy`.
     """
+    from keyhole.serve.shared.lock import take_lock
+
     address = find_address(os.environ)
     if address is None or not prepare_folder(address.folder):
         raise KeyholeError(Code.INVALID_ARGUMENT, "these settings share no server; see KEYHOLE_SHARED")
-    with _lock(address) as is_ours:
-        if not is_ours:
-            _announce(BUSY)
-            return 0
-        check_engines(config)
-        with fast_imports(deferred=True):
-            from keyhole.cli.build import build
-            from keyhole.cli.hook.prefer import Preferences
-            from keyhole.cli.hook.program import PREFER_KEY, answer
-            from keyhole.serve.shared.server import serve_shared
+    if not take_lock(address.path("lock")):
+        return _leave_to_other(address)
+    # From the reading of the files that the address was computed from: a later one may differ.
+    config = load_config(os.environ, address.settings)
+    check_engines(config, address.engines)
+    with fast_imports(deferred=True):
+        from keyhole.cli.build import build
+        from keyhole.cli.hook.prefer import Preferences
+        from keyhole.cli.hook.program import PREFER_KEY, answer
+        from keyhole.serve.shared.server import serve_shared
 
-        preferences = Preferences()
+    preferences = Preferences()
 
-        def answer_hook(event: bytes, client: str, budget: int, folders: Collection[str]) -> bytes:
-            if PREFER_KEY.encode() not in event:
-                return answer(event, client, budget, os.environ)
-            refusal = preferences.answer(json.loads(event), client, folders)
-            return json.dumps(refusal).encode() if refusal else b""
+    def answer_hook(event: bytes, client: str, budget: int, folders: Collection[str]) -> bytes:
+        if PREFER_KEY.encode() not in event:
+            return answer(event, client, budget, os.environ)
+        refusal = preferences.answer(json.loads(event), client, folders)
+        return json.dumps(refusal).encode() if refusal else b""
 
-        announce = partial(_announce, address.socket)
-        return serve_shared(config, partial(build, long_running=True), address, announce, answer_hook)
+    return serve_shared(
+        config,
+        partial(build, long_running=True, engines_file=address.engines),
+        address,
+        partial(_announce, address.socket),
+        answer_hook,
+        on_end=partial(signal.alarm, END_SECONDS),  # a thread that computes cannot keep the process from ending
+    )
 
 
-@contextmanager
-def _lock(address: Address) -> Iterator[bool]:
-    """Hold the lock of an address in the block; yield False if another process holds it."""
-    import fcntl
+def _leave_to_other(address: Address) -> int:
+    """Print `busy` for the relay, which then waits for the other server. Raises KeyholeError if there is none."""
+    from keyhole.serve.shared.lock import find_server
 
-    with Path(address.path("lock")).open("ab") as file:  # in a folder that only this user can read
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            is_ours = False
-        else:
-            is_ours = True
-        yield is_ours
+    end = time.monotonic() + WRITE_SECONDS
+    while not find_server(address.path("lock")):
+        if time.monotonic() > end:
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"another program holds {address.path('lock')}")
+        time.sleep(WRITE_SECONDS / 10)
+    _announce(BUSY)
+    return OK
 
 
 def _announce(word: str) -> None:
-    """Print a word for the relay that started this server, and point stdout at stderr: the relay waits for its end."""
-    print(word, flush=True)
+    """Print a word for the relay that started this server, and point stdout at stderr: the relay waits for its end.
+
+    If the relay has ended, other relays wait for this server.
+    """
+    with suppress(BrokenPipeError):
+        print(word, flush=True)
     os.dup2(2, 1)

@@ -20,19 +20,22 @@ MAX_BYTES: Final = 100_000
 """Size limit of a settings file. The template with all settings has less than a tenth of it."""
 
 
-def load_config(environment: Mapping[str, str]) -> Config:
-    """Load the settings. Raises KeyholeError (invalid_argument) for the first fault."""
-    config, faults = read_settings(environment)
+def load_config(environment: Mapping[str, str], body: bytes | None = None) -> Config:
+    """Load the settings, from the content of their file (`body`) if it was read.
+
+    Raises KeyholeError (invalid_argument) for the first fault.
+    """
+    config, faults = read_settings(environment, body)
     if faults:
         raise KeyholeError(Code.INVALID_ARGUMENT, faults[0])
     return config
 
 
-def read_settings(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
-    """Load the settings; return a Config of the valid ones, and a message for each fault."""
+def read_settings(environment: Mapping[str, str], body: bytes | None = None) -> tuple[Config, list[str]]:
+    """Load like `load_config`, but return a Config of the valid settings, and a message for each fault."""
     path = settings_path(environment)
     try:
-        text = _read_text(path, is_required=is_required(environment)) if path else None
+        text = _read_text(path, body, is_required=is_required(environment)) if path else None
     except KeyholeError as error:
         return parse_settings(environment)[0], [error.message]
     if path is None or text is None:
@@ -68,14 +71,15 @@ def exposed_file_warnings(config: Config) -> list[str]:
     ]
 
 
-def _read_text(path: Path, *, is_required: bool) -> str | None:
+def _read_text(path: Path, body: bytes | None, *, is_required: bool) -> str | None:
     """Return the text of the settings file, or None if it does not exist and is not required.
 
     Raises KeyholeError (invalid_argument).
     """
     try:
-        with path.open("rb") as file:
-            body = file.read(MAX_BYTES + 1)
+        if body is None:
+            with path.open("rb") as file:
+                body = file.read(MAX_BYTES + 1)
         if len(body) > MAX_BYTES:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"{path} is larger than {MAX_BYTES:,} bytes")
         return body.decode("utf-8-sig")

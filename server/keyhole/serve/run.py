@@ -19,7 +19,7 @@ from keyhole.config.config import Config
 from keyhole.config.folders import working_folder
 from keyhole.extract.workers.pool import SPARE_WORKERS
 from keyhole.retrieval import instrumentation
-from keyhole.serve.stdio_stream import StdioMessages
+from keyhole.serve.open_requests import bounded_streams
 from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server
 
@@ -49,8 +49,8 @@ def serve_stdio(config: Config, build: BuildTenants) -> int:
     async def run() -> None:
         async with open_tenants(config, build) as tenants:
             server = build_server(tenants.get_retrieval, tenants.start, tenants.warm, folder=working_folder())
-            async with stdio_server() as (read, write):
-                await server.run(StdioMessages(read, write), write, server.create_initialization_options())
+            async with stdio_server() as streams:
+                await server.run(*bounded_streams(*streams), server.create_initialization_options())
 
     # SIGINT ends the process at once, as SIGTERM does: Python's handler would wait for the thread that reads stdin,
     # which only the client can wake. Writes to the store are transactions, and workers end with their server.

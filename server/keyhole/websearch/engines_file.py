@@ -70,15 +70,16 @@ class EngineSpec:
         return (self.results, self.link, self.title, self.snippet, self.date)
 
 
-def load_engines_file(config: Config) -> tuple[EngineSpec, ...]:
+def load_engines_file(config: Config, body: bytes | None = None) -> tuple[EngineSpec, ...]:
     """Return the engines of the file that KEYHOLE_ENGINES_FILE names; () if it is not set.
 
-    Raises KeyholeError (invalid_argument) if the file cannot be read or is not valid.
+    `body`: the content of the file, if it was read. Raises KeyholeError (invalid_argument) if the file cannot be read
+    or is not valid.
     """
     if config.engines_file is None:
         return ()
     try:
-        text = config.engines_file.expanduser().read_text(encoding="utf-8")
+        text = (config.engines_file.expanduser().read_bytes() if body is None else body).decode()
     except (OSError, ValueError) as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, "the file that KEYHOLE_ENGINES_FILE names cannot be read") from error
     return parse_engines_file(text, os.environ)

@@ -108,7 +108,7 @@ def test_the_server_goes_on_without_a_client_whose_relay_is_killed_and_ends_its_
             client.process.kill()
             assert client.process.wait(PATIENCE) == -signal.SIGKILL
             assert site.client_left.wait(PATIENCE)
-            assert len(servers_of(home)[0]["clients"]) == 1
+            wait_for(lambda: len(servers_of(home)[0]["clients"]) == 1)
             assert other.call("read_artifact", **UNKNOWN)
 
 
@@ -133,6 +133,15 @@ def test_after_a_stop_the_next_call_starts_a_server(home: Path) -> None:
         wait_for(lambda: [each for each in servers_of(home) if each["process"] != server["process"]])
         (new,) = servers_of(home)
         assert f"{new['process']}  " in keyhole(settings, "server", "status")
+
+
+def test_a_server_starts_also_if_the_relay_that_started_it_ends(home: Path) -> None:
+    command = [sys.executable, "-m", "keyhole", "server", "run"]
+    with subprocess.Popen(command, env=reader_settings(home), stdout=subprocess.PIPE) as server:
+        assert server.stdout
+        server.stdout.close()
+        wait_for(lambda: servers_of(home))
+        server.kill()
 
 
 def test_a_wrong_setting_is_reported_to_the_client(home: Path) -> None:

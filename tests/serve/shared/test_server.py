@@ -15,10 +15,17 @@ import pytest
 
 from keyhole.cli.build import build
 from keyhole.config.config import Config
+from keyhole.serve.shared import server
 from keyhole.serve.shared.address import Address
 from keyhole.serve.shared.link import ask, connect, start_private
 from keyhole.serve.shared.server import serve_shared
 from tests.support.loopback import PATIENCE
+
+INITIALIZE = (
+    b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
+    b'"clientInfo":{"name":"one","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+)
+LIST = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no shared server")
 
@@ -81,6 +88,20 @@ def test_a_connection_that_is_none_of_a_relay_is_closed(address: Address) -> Non
                 connection.sendall(line)
                 answer = connection.recv(1_000)
                 assert answer == b"" or json.loads(answer) == {"answer": "other settings"}
+
+
+def test_a_client_that_does_not_read_is_disconnected(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "UNREAD_SECONDS", 0.2)
+    with served(address):
+        connection, other = connect(address, PATIENCE), connect(address, PATIENCE)
+        assert connection and other
+        with connection, other:
+            connection.sendall(INITIALIZE)
+            with pytest.raises(ConnectionError):
+                while True:
+                    connection.sendall(LIST)
+            other.sendall(INITIALIZE)
+            assert b"serverInfo" in other.recv(65_536)
 
 
 def test_another_user_is_refused_on_both_sides(address: Address) -> None:

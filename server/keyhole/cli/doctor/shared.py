@@ -32,7 +32,7 @@ def check(config: Config) -> list[Finding]:
 def _describe(path: str, server: Mapping[str, Any] | None) -> Finding:
     if server is None:
         return Finding(
-            AREA, NAME, Level.FAIL, f"the server at {path} {describe_server(server)}", "End it: pkill -f 'server run'."
+            AREA, NAME, Level.FAIL, f"the server at {path} {describe_server(server)}", "End it: keyhole server stop."
         )
     message = describe_server(server)
     if server["version"] == __version__:

@@ -34,13 +34,18 @@ MAX_PATH_BYTES: Final = 107 if sys.platform == "linux" else 103
 
 
 class Address:
-    """The folder of a shared server's files, and its identity: all that has to be equal, as one line of ASCII."""
+    """The folder of a shared server's files, and its identity: all that has to be equal, as one line of ASCII.
 
-    __slots__ = ("folder", "identity")
+    It has the files of settings and engines as they were read for the identity, so that a server uses no other ones.
+    """
 
-    def __init__(self, folder: str, identity: str) -> None:
+    __slots__ = ("engines", "folder", "identity", "settings")
+
+    def __init__(self, folder: str, identity: str, settings: bytes = b"", engines: bytes = b"") -> None:
         self.folder = folder
         self.identity = identity
+        self.settings = settings
+        self.engines = engines
 
     def path(self, extension: str) -> str:
         """Return the path of one of the server's files."""
@@ -65,8 +70,8 @@ def find_address(environment: Mapping[str, str]) -> Address | None:
         return None
     if is_required(environment) and not text and settings_file(environment):
         return None  # the file is missing, which the client's own server reports
-    engines = _read(os.path.expanduser(environment.get(ENGINES_FILE, "") or str(table.get("engines_file", ""))))
-    address = Address(shared_folder(environment), _identity(environment, text, engines))
+    engines = _read(os.path.expanduser(environment.get(ENGINES_FILE, "").strip() or str(table.get("engines_file", ""))))
+    address = Address(shared_folder(environment), _identity(environment, text, engines), text, engines)
     return address if len(os.fsencode(address.socket)) <= MAX_PATH_BYTES else None
 
 

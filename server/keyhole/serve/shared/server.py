@@ -24,12 +24,12 @@ from mcp.server.stdio import stdio_server
 from keyhole._version import __version__
 from keyhole.config.config import Config
 from keyhole.extract.workers.pool import SPARE_WORKERS
+from keyhole.serve.open_requests import bounded_streams
 from keyhole.serve.run import set_up_threads
 from keyhole.serve.shared.address import Address
 from keyhole.serve.shared.hook_client import ANSWERED, GREETING
 from keyhole.serve.shared.link import HELLO_SECONDS, WELCOME
 from keyhole.serve.shared.peer import is_own_user
-from keyhole.serve.stdio_stream import StdioMessages
 from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server
 
@@ -39,6 +39,8 @@ IDLE_SECONDS: Final = 300.0
 """Seconds without a client after which the server ends: a client that restarts or changes its folder finds it."""
 MAX_LINE: Final = 16_000_000
 """Bytes of one message: several times what a client sends. A longer one closes its connection."""
+UNREAD_SECONDS: Final = 60.0
+"""Seconds after which a client that reads no answer is disconnected. A relay reads until its client is 4 MB behind."""
 
 
 AnswerHook = Callable[[bytes, str, int, Collection[str]], bytes]
@@ -52,17 +54,19 @@ def serve_shared(
     announce: Callable[[], None],
     answer_hook: AnswerHook,
     idle: float = IDLE_SECONDS,
+    on_end: Callable[[], object] = lambda: None,
 ) -> int:
     """Serve until no client has been connected for `idle` seconds, or one asks to stop. Return the exit code.
 
-    The caller holds the lock of the address. `announce` is called when clients can connect. Raises OSError if the
-    socket cannot be opened.
+    The caller holds the lock of the address. `announce` is called when clients can connect, and `on_end` when no more
+    can, before calls end. Raises OSError if the socket cannot be opened.
     """
 
     async def run() -> None:
         set_up_threads()
         async with open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
             await SharedServer(address, tenants, answer_hook, idle).run(announce)
+            on_end()
 
     anyio.run(run)
     return 0
@@ -159,8 +163,8 @@ class SharedServer:
                 folder=str(client.get("folder", "")),
             )
             lines, output = cast(Any, _Lines(reader)), cast(Any, _Output(writer))
-            async with stdio_server(lines, output) as (read, write):
-                await server.run(StdioMessages(read, write), write, server.create_initialization_options())
+            async with stdio_server(lines, output) as streams:
+                await server.run(*bounded_streams(*streams), server.create_initialization_options())
         except* (OSError, anyio.BrokenResourceError) as group:
             log.info("a client's connection ended: %s", group.exceptions[0])
         finally:
@@ -189,7 +193,12 @@ class _Output:
         self._writer.write(text.encode())
 
     async def flush(self) -> None:
-        await self._writer.drain()
+        """Wait until the client has read nearly everything. Raises TimeoutError if it does not read."""
+        try:
+            await asyncio.wait_for(self._writer.drain(), UNREAD_SECONDS)
+        except TimeoutError:
+            self._writer.transport.abort()  # otherwise the answers would be kept until the client ends
+            raise
 
 
 def _listen(path: str) -> socket.socket:
