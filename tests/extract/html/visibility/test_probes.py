@@ -63,3 +63,11 @@ def test_boxes_within_one_another_that_cover_text_take_bounded_time() -> None:
     start = time.process_time()
     prune(root)
     assert time.process_time() - start < allowed(10)
+
+
+def test_a_grid_that_folds_below_a_button_is_shown() -> None:
+    part = "<h3><button>More</button></h3><div class=g><div class=x>words in it</div></div>"
+    sheet = "<style>.g{display:grid;grid-template-rows:0fr}.x{overflow:hidden;min-height:0}</style>"
+    root = parse_html(build_page(sheet + part))
+    prune(root)
+    assert "words in it" in root.text_content()

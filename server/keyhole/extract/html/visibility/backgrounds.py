@@ -55,7 +55,7 @@ class Backgrounds:
             if self._may_cover(above, style) or (not self._knows_all and self._may_be_styled(above)):
                 return UNKNOWN
             above = above.getparent()
-        if above is None and not self._knows_all:
+        if above is None and (self._is_dark or not self._knows_all):
             return UNKNOWN
         colour = WHITE
         for layer in reversed(layers):
@@ -85,6 +85,15 @@ class Backgrounds:
                 and self._paints(each)
             ]
         return covers
+
+    @cached_property
+    def _is_dark(self) -> bool:
+        """Return whether the page asks for the dark canvas of browsers."""
+        root = self._cascade.page.root
+        asked = [meta.get("content") or "" for meta in root.iter("meta") if meta.get("name") == "color-scheme"]
+        return self._cascade.style(root).values.get("color-scheme") == "dark" or any(
+            "dark" in words and "light" not in words for words in asked
+        )
 
     @cached_property
     def _page_paints(self) -> bool:

@@ -181,7 +181,9 @@ def text_colour(style: Style) -> Colour:
     if style.get(IS_DRAWN):
         paint: Colour | str = style.get("fill", BLACK)
         paint = style.get("color", BLACK) if isinstance(paint, str) else paint
-        return paint._replace(alpha=paint.alpha * style.get("fill-opacity", 1.0))
+        paint = paint._replace(alpha=paint.alpha * style.get("fill-opacity", 1.0))
+        stroke = style.get("stroke")
+        return stroke if paint.alpha == 0 and isinstance(stroke, Colour) else paint
     fill = style.get("-webkit-text-fill-color", "currentcolor")
     colour = style.get("color", BLACK) if fill == "currentcolor" else fill
     return colour if isinstance(colour, Colour) else BLACK
@@ -192,7 +194,9 @@ def is_painted(style: Style) -> bool:
     get = style.get
     if style.get(IS_DRAWN):
         stroke = get("stroke")
-        return stroke == "currentcolor" or (isinstance(stroke, Colour) and stroke.alpha != 0)
+        return stroke == "currentcolor" or (
+            isinstance(stroke, Colour) and stroke.alpha != 0 and stroke != text_colour(style)
+        )
     if get("text-shadow", False) or _pixels(get("-webkit-text-stroke-width", 0.0), 1.0) > 0:
         return True
     background = get("background-color")

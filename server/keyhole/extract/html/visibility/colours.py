@@ -73,7 +73,9 @@ def to_srgb(colour: color4.Color) -> Colour:
         channels = _encode(_multiply(_D50_TO_D65, colour.to("xyz-d50").coordinates))
     elif space in {"oklab", "oklch"}:
         channels = _encode(colour.to("xyz-d65").coordinates)
-    elif space in {"xyz", "xyz-d65", "xyz-d50", "srgb-linear"} or space.startswith("--") or space == "device-cmyk":
+    elif space in {"xyz", "xyz-d65"}:
+        channels = _encode([channel or 0 for channel in colour.coordinates])
+    elif space in {"xyz-d50", "srgb-linear"} or space.startswith("--") or space == "device-cmyk":
         return Colour(*UNKNOWN[:3], alpha)
     else:
         # Wider spaces are read as sRGB. Their greys are the same, and other colours are close enough.

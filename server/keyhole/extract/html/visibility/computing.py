@@ -160,6 +160,8 @@ def _settle(values: dict[str, Value], parent: ComputedStyle) -> None:
         values["display"] = "block"
     if around not in _BLOCKIFYING and values.get("position") not in {"absolute", "fixed"}:
         _contain(values)
+    if parent.values.get("grid-template-rows") and around.endswith("grid") and not is_out:
+        values.setdefault("height", 0.0)
     has_room = not is_out and parent.values.get(HAS_ROOM, True)
     is_row = around == "flex" and not parent.values.get("flex-direction", "row").startswith("column")
     if is_row and has_room and values.get("flex-grow", 0.0) > 0:

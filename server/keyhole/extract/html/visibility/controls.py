@@ -61,10 +61,14 @@ def find_revealed(
 
 
 def find_unfolded(folded: Iterable[HtmlElement], hidden: Collection[HtmlElement]) -> set[HtmlElement]:
-    """Return the parts of an accordion: boxes without height that stand below a visible button, which opens them."""
+    """Return the parts of an accordion: boxes without height that stand below a visible button, which opens them.
+
+    A box that begins another one, such as a grid whose rows fold, stands where the other one does.
+    """
     found, closed = set(), set(hidden)
     for box in folded:
-        above = box.getprevious()
+        around = box.getparent()
+        above = box.getprevious() if around is None or around[0] is not box else around.getprevious()
         if above is not None and not is_within(above, closed) and _has_button(above):
             found.add(box)
     return found

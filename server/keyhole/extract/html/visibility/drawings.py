@@ -1,7 +1,8 @@
-"""Read the attributes that style the text of drawings (SVG), and find text outside of its drawing."""
+"""Read the attributes that style the text of drawings and formulas, and find text outside of its drawing."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Final
@@ -10,20 +11,27 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.boxes import Style
 from keyhole.extract.html.visibility.declarations import Declaration, parse_declarations
+from keyhole.extract.html.visibility.lengths import Context, parse_length, parse_tokens
 
 _ATTRIBUTES: Final = (
-    "clip-path", "color", "display", "fill", "fill-opacity", "font-size", "opacity", "stroke", "transform",
+    "clip-path", "color", "display", "fill", "fill-opacity", "filter", "font-size", "opacity", "stroke", "transform",
     "visibility",
 )  # fmt: skip
 """Attributes of drawings that are read as the CSS properties of the same name (SVG 2, 6.6)."""
 _SIZED: Final = ("width", "height")
+_FORMULA: Final = {"mathcolor": "color", "mathbackground": "background-color", "mathsize": "font-size"}
+"""Attributes of formulas, and the properties that they set (MathML Core, 2.1.3)."""
+FORMULA_ATTRIBUTES: Final = tuple(_FORMULA)
 _TAGS: Final = {
+    **dict.fromkeys(("math", "mi", "mn", "mo", "mtext", "ms", "mrow", "mstyle", "merror"), FORMULA_ATTRIBUTES),
     **dict.fromkeys(("text", "tspan", "textpath", "g"), _ATTRIBUTES), "svg": (*_ATTRIBUTES, *_SIZED), "iframe": _SIZED,
 }  # fmt: skip
-_PLAIN: Final = frozenset({"font-size", *_SIZED})
+_PLAIN: Final = frozenset({"font-size", "mathsize", *_SIZED})
 """Lengths that may lack a unit in attributes."""
+_NUMBERS: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _NUMBER: Final = re.compile(r"\s*(-?\d+(?:\.\d+)?)(?:px)?\s*")
 _GAP: Final = re.compile(r"(?<=\d)\s+(?=[-.\d])")
+_STEP: Final = re.compile(r"(?<=translate\()[^()]*")
 SHAPES: Final = ("rect", "circle", "ellipse", "path", "polygon", "polyline", "line", "image", "use")
 """Elements that may be painted behind text."""
 
@@ -40,8 +48,8 @@ def _read_attribute(name: str, value: str) -> tuple[Declaration, ...]:
     if name in _PLAIN and (number := _NUMBER.fullmatch(value)):
         value = f"{number[1]}px"
     elif name == "transform":
-        value = _GAP.sub(",", value)
-    return parse_declarations(f"{name}:{value}") if ";" not in value else ()
+        value = _STEP.sub(lambda match: ",".join(f"{each}px" for each in match[0].split(",")), _GAP.sub(",", value))
+    return parse_declarations(f"{_FORMULA.get(name, name)}:{value}") if ";" not in value else ()
 
 
 def list_drawn_texts(root: HtmlElement) -> list[HtmlElement]:
@@ -59,20 +67,24 @@ def is_outside(text: HtmlElement, length: int, style_of: Callable[[HtmlElement],
     around = [text, *text.iterancestors()]
     svg = next((each for each in around if each.tag == "svg"), text)
     inside = around[: around.index(svg)]
-    edges = style_of(svg)
+    edges, style = style_of(svg), style_of(text)
     is_moved = any(each.get("dx") or each.get("dy") or "transform" in style_of(each) for each in inside)
-    if not inside or is_moved or svg.get("viewbox") is not None or edges.get("overflow-x") != "hidden":
+    if not inside or is_moved or edges.get("overflow-x") != "hidden":
         return False
-    size = style_of(text).get("font-size", 16.0)
+    box = [float(each) for each in _NUMBERS.findall(svg.get("viewbox") or "")]
+    size = style.get("font-size", 16.0)
     # Letters are at most as wide as high, and an anchor may be at both ends and at the top and bottom.
-    reaches = (("x", "width", length * size), ("y", "height", size))
-    return any(_is_off(text.get(name), edges.get(side, "auto"), reach) for name, side, reach in reaches)
+    for number, (name, side, reach) in enumerate((("x", "width", length * size), ("y", "height", size))):
+        start, extent, slack = 0.0, edges.get(side, "auto"), 0.0
+        if len(box) == 4:
+            start, extent, slack = box[number], box[number + 2], box[number + 2]
+        extent = math.inf if isinstance(extent, str) else extent
+        place = _read_length(text.get(name), Context(size, percent_base=extent))
+        if place is not None and (place + reach <= start - slack or place - reach >= start + extent + slack):
+            return True
+    return False
 
 
-def _is_off(position: str | None, end: float | str, reach: float) -> bool:
-    """Return whether what reaches so far from a position ends before zero, or begins after `end`."""
-    match = _NUMBER.fullmatch(position or "")
-    if match is None:
-        return False
-    place = float(match[1])
-    return place + reach <= 0 or (not isinstance(end, str) and place - reach >= end)
+def _read_length(value: str | None, context: Context) -> float | None:
+    number = _NUMBER.fullmatch(value or "")
+    return float(number[1]) if number else parse_length(parse_tokens(value or ""), context)

@@ -9,7 +9,6 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.visibility.attributes import hides_by_attributes
 from keyhole.extract.html.visibility.backgrounds import Backgrounds
 from keyhole.extract.html.visibility.boxes import (
     IS_DRAWN,
@@ -25,24 +24,19 @@ from keyhole.extract.html.visibility.controls import find_revealed, find_unfolde
 from keyhole.extract.html.visibility.covers import COVERING, find_covered
 from keyhole.extract.html.visibility.data_sheets import find_sheets
 from keyhole.extract.html.visibility.drawings import is_outside, list_drawn_texts
+from keyhole.extract.html.visibility.estimate import estimate, find_by_attributes, hides_most, own_text
 from keyhole.extract.html.visibility.page import AROUND, OutOfWorkError, Page, Scopes, find_attributes
 from keyhole.extract.html.visibility.rules import Rules
 
 MAX_WORK: Final = 1_000_000
 """Number of comparisons of elements with selectors per page. They take about a second; pages need up to 800,000."""
-_MOST: Final = 0.5
-"""An estimate that hides a larger share of a page's text is not believed."""
 
 _MAX_ROUNDS: Final = 4
 """Number of controls within one another that are followed: tabs in a tab, a fold in a dialog."""
-_BY_ATTRIBUTE: Final = ("hidden", "popover", "srcdoc")
-_BY_TAG: Final = ("dialog", "rp", "noframes")
-"""Elements that browsers hide."""
 _COLOURED: Final = ("body", "font")
 """Elements whose attributes may give their text a colour."""
 _FORMULA_SHEET: Final = "maction>*+*{display:none}mphantom{visibility:hidden}"
 """The part of a browser's own style sheet that hides parts of a formula (MathML Core, A)."""
-_TEXTLESS: Final = frozenset({"script", "style", "template", "head", "svg", "noscript"})
 _QUIRKS: Final = ("-//w3c//dtd html 3.2", "-//w3c//dtd html 4.0 ", "-//ietf", "-//netscape", "-//microsoft")
 """Beginnings of the public identifiers of old documents, whose class names browsers compare without case."""
 
@@ -122,12 +116,15 @@ class Visibility:
         found = [
             style.getparent() for style in find_attributes(self._root, "style") if self._cascade.may_hide(str(style))
         ]
-        found += _find_by_attributes(self._root)
+        found += find_by_attributes(self._root)
         if not self._rules.has_unread_sheets:
             found += (value.getparent() for value in find_attributes(self._root, "bgcolor"))
             found += (each for each in self._root.iter(*_COLOURED) if not {"color", "text"}.isdisjoint(each.attrib))
         found += list_drawn_texts(self._root)
-        found += self._cascade.find_candidates()
+        for element in self._cascade.find_candidates():
+            found.append(element)
+            if self._cascade.style(element).values.get("grid-template-rows"):
+                found += element.iterchildren("*")
         return {each: None for each in found if len(each) or each.text or is_field(each) or each.tag in COLUMNS}
 
     def _judge(self, candidates: Iterable[HtmlElement], forgiven: set[HtmlElement]) -> Hidden:
@@ -149,11 +146,11 @@ class Visibility:
             ):
                 for inner in self._iter_text_holders(element, hidden, judged):
                     if self._hides_own_text(inner, backgrounds):
-                        hidden.letters[inner] = None
+                        (hidden.boxes if inner.tag == "input" else hidden.letters)[inner] = None
         if self._may_cover:
             below = find_covered(self._may_cover, cascade, hidden.boxes)
             covered = {each: None for each in below if not is_within(each, forgiven)}
-            if covered and not self._hides_most(covered):
+            if covered and not hides_most(self._root, covered):
                 hidden.letters.update(covered)
         return hidden
 
@@ -261,7 +258,7 @@ class Visibility:
             if inner in hidden.boxes or inner in judged or not isinstance(inner.tag, str):
                 continue
             judged.add(inner)
-            if own_text(inner):
+            if own_text(inner) or (inner.tag == "input" and inner.get("value")):
                 yield inner
             stack += inner
 
@@ -282,37 +279,8 @@ class Visibility:
             return set()
 
     def _estimate(self, forgiven: set[HtmlElement]) -> Hidden:
-        """Judge each element by its attributes and by the names that hiding rules end with.
-
-        This hides too much rather than too little, because the style sheets may be made to exhaust the work. If it
-        would hide most of the page, only rules of a single name count.
-        """
-        styled = [style.getparent() for style in find_attributes(self._root, "style")]
-        by_attributes = [*styled, *_find_by_attributes(self._root)]
-        certain = [element for element in by_attributes if hides_by_attributes(element.tag, element.attrib)]
-        hidden = Hidden(is_estimate=True)
-        for only_simple in (False, True):
-            boxes = [*certain, *self._cascade.list_possibly_hidden(only_simple=only_simple)]
-            hidden.boxes = {each: None for each in boxes if each not in forgiven and each.tag not in {"html", "body"}}
-            hidden.is_doubtful = only_simple
-            if not self._hides_most(hidden.boxes):
-                break
-        return hidden
-
-    def _hides_most(self, boxes: Collection[HtmlElement]) -> bool:
-        """Return whether elements hold most of the page's text."""
-        shown = total = 0
-        stack = [(self._root, False)]
-        while stack:
-            element, is_hidden = stack.pop()
-            if element.tag in _TEXTLESS or not isinstance(element.tag, str):
-                continue
-            is_hidden = is_hidden or element in boxes
-            length = len(own_text(element))
-            total += length
-            shown += 0 if is_hidden else length
-            stack += ((child, is_hidden) for child in element)
-        return shown < (1 - _MOST) * total
+        boxes, is_doubtful = estimate(self._cascade, forgiven)
+        return Hidden(boxes, is_estimate=True, is_doubtful=is_doubtful)
 
 
 def _select_parent(sheet: HtmlElement, css: str, number: int) -> str:
@@ -324,21 +292,9 @@ def _select_parent(sheet: HtmlElement, css: str, number: int) -> str:
     return f'[{AROUND}="{parent.get(AROUND)}"]'
 
 
-def _find_by_attributes(root: HtmlElement) -> list[HtmlElement]:
-    """Return the elements that browsers hide by their name or by an attribute other than `style`."""
-    by_attribute = [value.getparent() for name in _BY_ATTRIBUTE for value in find_attributes(root, name)]
-    return [*by_attribute, *root.iter(*_BY_TAG)]
-
-
 def is_field(element: HtmlElement) -> bool:
     """Return whether an element shows words that are not its text."""
     return element.tag in {"input", "textarea", "iframe"}
-
-
-def own_text(element: HtmlElement) -> str:
-    """Return the text directly in an element, not that in the elements inside it."""
-    parts = [element.text or "", *(child.tail or "" for child in element)]
-    return "".join(parts).strip()
 
 
 def _is_in_quirks_mode(root: HtmlElement) -> bool:

@@ -140,6 +140,13 @@ def _colour(tokens: Tokens, context: Context) -> Colour | str | None:
     return parse_colour(tokens[0]) if len(tokens) == 1 else None
 
 
+def _scheme(tokens: Tokens, context: Context) -> str | None:
+    """Parse `color-scheme` as the scheme that a reader gets who prefers none."""
+    del context
+    words = {token.lower_value for token in tokens if token.type == "ident"}
+    return "dark" if "dark" in words and "light" not in words else "light"
+
+
 def _paint(tokens: Tokens, context: Context) -> Colour | str | None:
     """Parse the paint of a drawing: a colour, or an unknown one for gradients and patterns."""
     if len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value == "none":
@@ -175,6 +182,13 @@ def _number(tokens: Tokens, context: Context) -> float | str | None:
     del context
     is_keyword = len(tokens) == 1 and tokens[0].type == "ident"
     return "auto" if is_keyword else parse_number([token for token in tokens if token.type != "ident"])
+
+
+def _flat_tracks(tokens: Tokens, context: Context) -> bool | None:
+    """Return whether all rows of a grid have no height of their own."""
+    del context
+    quantities = [measure(token) for token in tokens]
+    return bool(quantities) and all(quantity is not None and quantity.value == 0 for quantity in quantities)
 
 
 def _factor(tokens: Tokens, context: Context) -> float | None:
@@ -232,6 +246,7 @@ PARSERS: Final[dict[str, Parser]] = {
     ),
     "flex-direction": partial(_keyword, "row row-reverse column column-reverse"),
     "flex-grow": _factor,
+    "grid-template-rows": _flat_tracks,
     "z-index": _number,
     "zoom": _number,
     "text-indent": _indent,
@@ -246,6 +261,7 @@ PARSERS: Final[dict[str, Parser]] = {
     "color": _colour,
     "-webkit-text-fill-color": _colour,
     "background-color": _colour,
+    "color-scheme": _scheme,
     "fill": _paint,
     "fill-opacity": _opacity,
     "stroke": _paint,

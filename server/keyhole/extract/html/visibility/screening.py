@@ -19,7 +19,7 @@ _HIDING_WORDS: Final = re.compile(
     r"""display[^;:]*:[^;]*(?:none|var)|visibility|opacity[^;:\w-]*:\s*+(?!1\s*(?:[;!}]|\Z))|clip|mask|\\
     |(?:scale|transform|rotate|matrix|translate|filter|animation|content)[\w-]*[^;:\w-]*:
     |font(?:-size)?[^;:\w-]*:(?:[^;]*[^\w.%\#-])?(?:0|\.\d|[12](?:\.\d+)?(?:px|pt|\s*/|[;.!}\s]|\Z)|\d*\.?\d%|[a-z-]+\()
-    |contain[\w-]*\s*:[^;]*(?:size|strict)|font-size-adjust|text-security|zoom|z-index[^;:]*:[^;]*-
+    |contain[\w-]*\s*:[^;]*(?:size|strict)|grid-template-rows\s*:\s*0|font-size-adjust|text-security|zoom|z-index[^;:]*:[^;]*-
     |(?:left|right|top|bottom|inset|indent|margin|inline|block|start|end)[^;:\w-]*:[^;]*(?:\d{3}|\d\d[a-z]|[a-z]\()
     |(?:width(?<!min-width)|height(?<!min-height)|-size(?<!min--size))[^;:\w-]*:[^;\d\w.]*(?:0|[1-4]px|\.\d|[a-z-]+\()
     |color[^;:\w-]*:[^;]*(?:transparent|[#][0-9a-f]{3}0\b|[#][0-9a-f]{6}0|/|a\(|var\()
@@ -35,7 +35,7 @@ _COLOUR_WORDS: Final = re.compile(r"color[^;:\w-]*:|background")
 _RELEVANT_WORDS: Final = re.compile(
     r"""display|visib|opacity|size|clip|mask|color|background|indent|position|left|right|top|bottom|inset|margin|padding
     |transform|translate|scale|rotate|overflow|width|height|font|float|shadow|stroke|filter|animation|content|white-space
-    |flex|fill|blend|contain|z-index|security|zoom|all\s*:|--|\\""",
+    |flex|fill|grid|blend|contain|z-index|security|zoom|all\s*:|--|\\""",
     re.VERBOSE,
 )
 _COLOURS: Final = frozenset({"color", "-webkit-text-fill-color", "background-color"})
@@ -55,7 +55,7 @@ _MIN_INDENT: Final = 100
 _HIDING: Final = frozenset({
     *_KEYWORDS, *_LARGEST, *_DISTANCES, "text-indent", "z-index", "color", "-webkit-text-fill-color", "transform",
     "translate", "scale", "rotate", "animation-name", "clip", "clip-path", "mask-image", "content",
-    "contain", "container-type",
+    "contain", "container-type", "grid-template-rows",
 })  # fmt: skip
 """Properties whose values can hide."""
 _DEFINITION: Final = re.compile(r"(--[\w-]+)\s*:\s*([^;{}]+)")

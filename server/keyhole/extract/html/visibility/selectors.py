@@ -263,7 +263,7 @@ def _compile_function(simple: Any, quirks: bool) -> Test:
     if name in {"-webkit-any", "matches"}:
         return _compile_any(list(parser.parse(arguments, forgiving=True)), quirks)
     if name in {"lang", "dir"}:
-        words = [token.value.lower() for token in significant(arguments) if token.type in {"ident", "string"}]
+        words = [token.value.lower() for token in significant(arguments) if token.type == "ident"]
         return _compile_language(words) if name == "lang" else lambda element, page: [find_direction(element)] == words
     if name in {"state", "host", "host-context", "active-view-transition-type"}:
         return lambda element, page: False

@@ -24,6 +24,8 @@ _FLAT: Final = 0.02
 """A turned box whose width is at most this share of its own leaves nothing to read."""
 _MOST_CLIPPED: Final = 990
 """Thousandths of a box whose clipping leaves nothing that can be read."""
+_MIN_BLUR: Final = 20
+"""Radius in pixels from which a blur leaves no letter. Authors blur what is to be revealed by 4 to 10 pixels."""
 FAR: Final = 500
 """Distance in pixels that moves a box off the page: authors write 999 or 9999."""
 
@@ -201,7 +203,6 @@ def _is_empty_polygon(parts: list[list[Token]], context: Context) -> bool | None
 
 def parse_filter(tokens: Tokens, context: Context) -> float | None:
     """Return the opacity that `filter` leaves, from 0 to 1; None if it is not valid."""
-    del context
     if len(tokens) == 1 and tokens[0].type == "ident":
         return 1.0 if tokens[0].lower_value == "none" else None
     opacity = 1.0
@@ -211,6 +212,9 @@ def parse_filter(tokens: Tokens, context: Context) -> float | None:
             if part is None or part < 0:
                 return None
             opacity *= min(part, 1.0)
+        elif token.type == "function" and token.lower_name == "blur":
+            radius = parse_length(significant(token.arguments), context)
+            opacity *= 0.0 if radius is not None and radius >= _MIN_BLUR else 1.0
         elif token.type not in {"function", "url"}:
             return None
     return opacity
