@@ -8,7 +8,8 @@ kingfisher-secret-scanner lists them. To update them:
 
 Rules are left out if they need a word beside the key, such as `zendesk = …`: hashes look the same, and Keyhole looks
 for the names of secrets in another way. A length at the end of a key is made a lower limit of at most `MIN_TAIL`, so
-that a key that was cut or has become longer is masked too.
+that a key that was cut or has become longer is masked too. A part before the end has at most `MAX_PART` characters, so
+that a search takes linear time.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ MIN_SIGN: Final = 3
 """Characters of the shortest text by which a key is recognized."""
 MIN_TAIL: Final = 20
 """Characters at the end of a key that are enough, unless its rule has fewer."""
+MAX_PART: Final = 2_000
+"""Characters of a part of a key that another part follows. The parts of tokens have some hundred."""
 LEFT_OUT: Final = frozenset({
     "betterleaks.square-access-token",  # EAAA begins lines of base64
     "betterleaks.slack-webhook-url",  # keyhole/text/secrets/shapes.py masks only the secret part of a webhook's URL
@@ -65,6 +68,8 @@ _PIECE: Final = re.compile(
 )
 _LAST_LENGTH: Final = re.compile(r"(?<!=)\{(\d+)(?:,\d*)?\}(?=(?:=\{0,\d\})?\)*$)")
 
+_OPEN_LENGTH: Final = re.compile(r"\{(\d+),\}(?!(?:=\{0,\d\})?\)*$)")
+
 
 def main() -> None:
     """Write the rules in the order of their signs."""
@@ -80,6 +85,7 @@ def read_rule(pattern: str) -> Iterator[tuple[str, str]]:
     """Yield a sign and a pattern of Python for each form of a rule's keys, nothing for a rule that is left out."""
     for form in _split(_secret_part(pattern)):
         key = _LAST_LENGTH.sub(lambda at: f"{{{min(int(at[1]), MIN_TAIL)},}}", _translate(form.removesuffix(r"\b")))
+        key = _OPEN_LENGTH.sub(rf"{{\1,{MAX_PART}}}", key)
         signs = _required_texts(_PARSER.parse(key))
         if signs and min(map(len, signs)) >= MIN_SIGN and not re.search(r"\[\^|://|[=:\"]$", key + min(signs)):
             for sign in signs:

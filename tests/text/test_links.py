@@ -6,7 +6,7 @@ import time
 from urllib.parse import urljoin
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyhole.text.links import expand_links, find_link_origin, shorten_link
@@ -17,6 +17,7 @@ ADDRESS = f"{ORIGIN}/docs/page.html?x=1"
 
 
 @given(st.text(st.sampled_from("/.?#;:@%a=&[]é\\ "), max_size=12))
+@example("//[")
 def test_a_path_gives_the_same_url_on_its_page(end: str) -> None:
     url = f"https://example.org{end}"
     path = shorten_link(url, ADDRESS)

@@ -17,7 +17,7 @@ DECLARED_CHARS: Final = MAX_BUDGET
 """Characters that the tools declare as `anthropic/maxResultSizeChars`: the most that a call can request. Claude Code
 then never puts a requested result into a file. It accepts up to 500,000; results are far shorter by default."""
 
-_PROXY_SUFFIX: Final = re.compile(r" \(via [^)]*\)$")
+_PROXY_SUFFIX: Final = re.compile(r" \(via [^()]*\)$")
 """mcp-remote appends this to the name of the client that it relays."""
 MAX_CLIENT_NAME: Final = 200
 """Characters of a client's name that are compared: several times the longest known name. A client may send any name."""

@@ -16,7 +16,7 @@ MAX_LISTED_CHOICES: Final = 4
 """Greatest number of choices that an error without a suggestion lists; --help lists longer sets."""
 SUGGESTION_CUTOFF: Final = 0.5
 """Least similarity of a suggestion, from 0 to 1. It is low, because words of a command line are short."""
-_CHOICE: Final = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
+_CHOICE: Final = "invalid choice: '"
 _UNKNOWN: Final = "unrecognized arguments: "
 
 
@@ -68,10 +68,12 @@ class Parser(argparse.ArgumentParser):
             unknown = message.removeprefix(_UNKNOWN)
             options = [option for action in self._actions for option in action.option_strings]
             return f"unknown: {unknown}" + suggest_name(unknown.split()[0].split("=")[0], options, SUGGESTION_CUTOFF)
-        if not (found := _CHOICE.search(message)):
+        argument, _, choice = message.partition(_CHOICE)
+        word, separator, listed = choice.rpartition("' (choose from ")
+        if not separator:
             return message
-        word, choices = found[1], re.findall(r"[^\s',]+", found[2])
-        argument = message[: found.start()].removeprefix("argument ").rstrip(": ")
+        choices = re.findall(r"[^\s',]+", listed.removesuffix(")"))
+        argument = argument.removeprefix("argument ").rstrip(": ")
         kind = "command" if argument == "COMMAND" else argument
         if f"--{word}" in self._option_string_actions:  # `config init`, `help`
             return f"unknown {kind} {word!r}; did you mean --{word}?"

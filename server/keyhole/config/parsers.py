@@ -33,7 +33,7 @@ _COMMON_WORDS = re.compile(
 _DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
 _NUMERIC_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
-_URL = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
+_URL = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
 
 
 def between(low: float, high: float, kind: type[int] | type[float]) -> Callable[[str], float]:
@@ -222,7 +222,7 @@ def known_urls(raw: str) -> frozenset[str]:
 
 def _split_urls(raw: str) -> tuple[str, ...]:
     """Split at commas and spaces that are followed by a URL."""
-    return tuple(re.split(r"[\s,]+(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
+    return tuple(re.split(r"(?<![\s,])[\s,]++(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
 
 
 def switch(raw: str) -> bool:

@@ -10,7 +10,7 @@ from keyhole.text.escape import escape_markdown
 _BACKTICKS = re.compile(r"`{3,}")
 _FENCE_LINE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING_MARKS = re.compile(r"#{1,6}(?=[ \t])")
-_CELL_BREAKS = re.compile(r"[ \t]*[\r\n\x0b\x0c\x85\u2028\u2029]+[ \t]*")
+_CELL_BREAKS = re.compile(r"(?:(?<![ \t])[ \t]++)?[\r\n\x0b\x0c\x85\u2028\u2029]++[ \t]*+")
 _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&#?\w{1,32};")
 
 

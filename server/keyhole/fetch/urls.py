@@ -114,10 +114,10 @@ def _join(current: Target, location: str) -> str:
     As in browsers, a location such as `https:page` is relative if `current` has the same scheme.
     """
     if _SCHEME.match(location):
-        relative = re.fullmatch(rf"{current.scheme}:(?!//)(.*)", location, re.IGNORECASE | re.DOTALL)
-        if relative is None:
+        scheme, _, relative = location.partition(":")
+        if scheme.lower() != current.scheme or relative.startswith("//"):
             return location
-        location = relative[1]
+        location = relative
     if location.startswith("//"):
         return f"{current.scheme}:{location}"
     path, question_mark, query = current.path.partition("?")

@@ -35,7 +35,7 @@ _CALLABLE = re.compile(r"(?!(?:if|for|while|switch|return)\b)[\w:<>*&~,\[\] \t]*
 """A line that declares a function or sets a name."""
 _COMMENT = re.compile(r"//|/?\*(?![*\w])|\*/|#(?!#)|--")
 """The beginning of a line of a comment. A `*` before a word is emphasis."""
-_RULE = re.compile(r"\s*\|[\s:|-]+\|?\s*")
+_RULE = re.compile(r"\s*\|[\s:|-]+")
 
 
 def find_terms(index: Index, start: int) -> list[Span]:
@@ -95,7 +95,7 @@ def find_header(index: Index, start: int) -> Span | None:
         return None
     row_end = text.find("\n", block[0], start)
     rule_end = text.find("\n", row_end + 1, start)
-    has_rule = 0 <= row_end < rule_end and _RULE.fullmatch(text, row_end + 1, rule_end)
+    has_rule = 0 <= row_end < rule_end and _RULE.fullmatch(text[row_end + 1 : rule_end])
     return (block[0], row_end) if has_rule else None
 
 
@@ -118,6 +118,7 @@ def find_documented(index: Index, start: int, end: int) -> Span | None:
         if line.is_blank:
             return None
         if not _COMMENT.match(text, line.start):
-            is_code = _DEFINES.match(text, line.start) or _CALLABLE.match(text, line.start)
+            code = text[line.start : line.end]
+            is_code = _DEFINES.match(code) or _CALLABLE.match(code)
             return (line.start, line.end) if is_code and line.start > last.start else None
     return None

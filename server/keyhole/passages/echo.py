@@ -7,6 +7,7 @@ place matches every word of the question, and is no evidence that the page answe
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from keyhole.passages.index import Index
@@ -31,9 +32,14 @@ def find_echoes(index: Index, query: str, *, folded: bool) -> frozenset[int]:
         return frozenset()
     text = index.searchable_text(folded)
     windows: set[int] = set()
-    for match in re.finditer(r"[\W_]+".join(map(re.escape, words)), text):
+    for match in _echo_pattern(words).finditer(text):
         windows.update(range(index.window_at(match.start()), index.window_at(match.end() - 1) + 1))
     return frozenset(windows)
+
+
+def _echo_pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern of words in this order, whatever signs are between them."""
+    return re.compile(r"[\W_]++".join(map(re.escape, words)))
 
 
 def _count_words(word: str) -> int:

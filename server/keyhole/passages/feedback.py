@@ -43,7 +43,7 @@ LINK_DECAY: Final = 0.6
 MIN_TITLE_CHARS: Final = 4
 MAX_TITLES: Final = 5_000
 
-_TITLE_NOTE = re.compile(r"\s*\([^()]*\)\s*$")
+_TITLE_NOTE = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 
 
 def add_feedback(scored: WindowScores, share: float = FEEDBACK_SHARE) -> WindowScores:

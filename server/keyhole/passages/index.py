@@ -30,7 +30,7 @@ CACHED_WORDS: Final = 200
 
 _POST = re.compile(r"^\*\*[^*\n]{1,80}\*\* · [^\n]{4,120}$", re.MULTILINE)
 """The line above a post that Keyhole writes: `**name** · date · score`."""
-_FORUM_POST = re.compile(r".{0,250}\bby \*\*[^*\n]{1,250}\*\* » .{4,80}$", re.MULTILINE)
+_FORUM_POST = re.compile(r"^.{0,250}\bby \*\*[^*\n]{1,250}\*\* » .{4,80}$", re.MULTILINE)
 """The line above a post that forums of phpBB write: `by **name** » date`."""
 
 

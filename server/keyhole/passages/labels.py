@@ -32,7 +32,7 @@ BETWEEN = " › "
 
 _ITEM_MARK = re.compile(r"^[-*+•]\s+")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
-_MARK = re.compile(r"(`+)(.+?)\1|\\(.)|\*+")
+_MARK = re.compile(r"(`{1,8})(.+?)\1|\\(.)|\*+")
 """Inline code, an escaped sign, or the stars of emphasis. Underscores are part of names."""
 
 

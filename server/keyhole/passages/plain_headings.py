@@ -40,13 +40,12 @@ _DATE = (
 )
 VERSION: Final = re.compile(
     rf"[*=#\[{{<+-]*\s?(?!\d+(?:\.\d+)*\.\s)(?:{_DATE}"
-    r"|(?:[^\W\d_][\w'+.-]*:? ){0,5}(?:(?<=\s)\(|\[)?v?\d+(?:\.\d+)+[\w.+~:-]*[)\]>]?"
+    r"|(?:[^\W\d_][\w'+.-]*:? ){0,5}(?:(?<=\s)\(|\[)?v?\d+\.\d[\w.+~:-]*[)\]>]?"
     rf"(?=[\s=*\]]*$|\s*[-–—:;(\[/=*>]|\s+to\s+v?\d|,?\s+(?:v?\d|{_MONTH}\b|\w+day\b|version|released?|(?:un)?stable)))",
     re.IGNORECASE,
 )
 """The beginning of a line that names a version or a date, as entries of the files `NEWS` and `ChangeLog` begin."""
 _SECTION_NUMBER = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?[ \t]+(?=[^\W\d_]|/).*[^.:;,\s]$")
-_NOTHING = re.compile(r"\n?[ \t\r\f]*(?:\n|\Z)")
 _CAPITALS = re.compile(r"(?=.*[A-Z]{3})[A-Z][A-Z0-9 ,/&'()_-]{2,60}:?$")
 
 
@@ -93,7 +92,7 @@ def _first_lines(text: str) -> Iterator[PlainHeading]:
         line = match[1].rstrip()
         start = match.start(1) - 2
         number = _SECTION_NUMBER.match(line) if len(line) <= NUMBER_CHARS else None
-        if number and not VERSION.match(line) and _NOTHING.match(text, start + len(match[1])):
+        if number and not VERSION.match(line):
             yield PlainHeading(start, start + len(line), 2 + number[1].count("."), "number")
         elif VERSION.match(line):
             yield PlainHeading(start, start + len(line), 2, "version")

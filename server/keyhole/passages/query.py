@@ -32,7 +32,7 @@ SYLLABLE_WEIGHT: Final = 0.5
 THAI_GRAM: Final = 3
 """Letters of a gram in Thai-like scripts, about a syllable. In other unspaced scripts a gram has two characters."""
 
-_IDENTIFIER = re.compile(r"[^\W_]+(?:[._/:\-][^\W_]+)+")
+_IDENTIFIER = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\-][^\W_]++)+")
 
 
 _QUESTION_WORDS: Final = {

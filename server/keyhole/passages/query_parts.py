@@ -44,13 +44,13 @@ MAX_PREPOSITION_CHARS: Final = 5
 """Letters of a preposition, at most: a longer word between "and" and a question word is a noun."""
 
 _UNSPACED_QUESTION: Final = re.compile("什么|什麼|哪|谁|誰|多少|几|怎么|怎麼|怎样|怎樣|如何|何")
-_QUESTION_END: Final = r"[?？؟]+(?=[^?？؟]*[?？؟])|\n+|[;；]+(?:\s|$)"
+_QUESTION_END: Final = r"[?？؟]+(?=[^?？؟]*[?？؟])|\n+|(?<![;；])[;；]++(?:\s|$)"
 """The end of a question that another one follows, of a line, or of a part."""
 _BREAK: Final = re.compile(
-    rf"{_QUESTION_END}|,?\s+(?:{_AND})\s+"
+    rf"{_QUESTION_END}|,?\s{{1,9}}(?:{_AND})\s{{1,9}}"
     rf"(?=(?:(?:[^\W\d_]{{1,{MAX_PREPOSITION_CHARS}}}\s+)?(?:{_ASKING})|{_VERBS})\b)"
 )
-_SUBJECT_BREAK: Final = re.compile(rf"{_BREAK.pattern}|,\s+(?:{_AND})\s+")
+_SUBJECT_BREAK: Final = re.compile(rf"{_BREAK.pattern}|,\s{{1,9}}(?:{_AND})\s{{1,9}}")
 """The break between parts if the question begins with its subject and a colon. Then ", and" is enough."""
 
 

@@ -193,7 +193,7 @@ def _borders(text: str, code: list[CodeBlock]) -> Iterator[tuple[int, int]]:
         elif (
             in_code
             or (text[end].islower() and end - last < 2 * TARGET_CHARS)
-            or (start - line <= MAX_MARK_CHARS and _MARK.fullmatch(text, line, start))
+            or (start - line <= MAX_MARK_CHARS and _MARK.fullmatch(text[line:start]))
         ):
             continue
         else:

@@ -18,7 +18,7 @@ MAX_BYTES: Final = 20_000_000
 MAX_LINE: Final = 2_000
 """Characters of a line; real names and titles have some hundred."""
 _HEAD_LINES: Final = 4
-_LINE = re.compile(r"(\S.*?)\s+([^\s:]+:\S+)\s+-?\d+\s+(\S*)\s+(\S.*)")
+_LINE = re.compile(r"(\S.*?)(?<=\S)\s++([^\s:]++:\S++)\s++-?\d++\s(\S*+)\s++(\S.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

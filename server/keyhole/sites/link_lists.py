@@ -26,7 +26,7 @@ MAX_TITLE_CHARS: Final = 120
 MAX_NAMES: Final = 400
 """Names of one page of an inventory that are compared; the longest reference pages document about as many functions."""
 
-_SITEMAP_ENTRY = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?\s*([^<\s\]]{1,2000})", re.IGNORECASE)
+_SITEMAP_ENTRY = re.compile(r"<loc>\s*+(?:<!\[CDATA\[)?\s*+([^<\s\]]{1,2000})", re.IGNORECASE)
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(<?([^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\))?)>?[^()\n]{0,200}\)")
 
 

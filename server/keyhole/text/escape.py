@@ -18,7 +18,7 @@ CHARS_PER_BYTE: Final = 4
 
 _SIGNS = lazy_pattern(r"[\]!\\<`&]")
 """The signs with which a match of `_ACTIVE` begins or which precede it. Most texts have none, which is seen faster."""
-_ACTIVE = lazy_pattern(r"(?<=\])[(:]|(?<=!)\[|\\*(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|\\+\Z")
+_ACTIVE = lazy_pattern(r"(?<=\])[(:]|(?<=!)\[|(?<!\\)\\*+(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|(?<!\\)\\++\Z")
 _GAP_LIKE = lazy_pattern(r"\[…(?=\d+:\d+\])")
 _DOUBLE_QUOTES = lazy_pattern("[“”„‟❝❞〝〞〟＂«»]")
 _REPLACEMENTS: Final = {"(": "&#40;", "[": "&#91;", "<": "&lt;", ":": "\\:", "&": "\\&", "`": "\\`"}

@@ -9,18 +9,18 @@ import re
 from typing import Any, cast
 
 
-class _LazyPattern:
+class LazyPattern:
     """A pattern whose methods are those of the compiled one, each looked up once."""
 
     def __init__(self, pattern: str, flags: int) -> None:
-        self._arguments = (pattern, flags)
+        self.arguments = (pattern, flags)
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(re.compile(*self._arguments), name)  # `re` caches the compiled pattern
+        value = getattr(re.compile(*self.arguments), name)  # `re` caches the compiled pattern
         setattr(self, name, value)
         return value
 
 
 def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Return a pattern that is compiled when one of its methods is first used."""
-    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
+    return cast("re.Pattern[str]", LazyPattern(pattern, flags))

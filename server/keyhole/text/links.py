@@ -47,7 +47,10 @@ def shorten_link(url: str, address: str) -> str:
     path = url[len(origin) :]
     if not origin or not path.startswith("/") or not url.startswith(origin):
         return url
-    return path if is_rooted(path) or urljoin(address, path) == url else url
+    try:
+        return path if is_rooted(path) or urljoin(address, path) == url else url
+    except ValueError:  # such as `//[`, which `urljoin` takes for a malformed host
+        return url
 
 
 def find_paths(text: str) -> Iterator[int]:

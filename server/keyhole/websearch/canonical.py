@@ -21,7 +21,7 @@ _TRACKING: Final = frozenset({
 """Parameters that track where a visitor came from, as advertising and mailing services document them."""
 _TRACKING_PREFIXES: Final = ("utm_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_", "stm_", "itm_")
 
-_AMP_CACHE = re.compile(r"/(?:amp|[cv])/(?:s/)?(?P<rest>[^/?#]+\.[^/?#]+(?:/.*)?)", re.DOTALL)
+_AMP_CACHE = re.compile(r"/(?:amp|[cv])/(?:s/)?(?P<rest>[^/?#][^/?#.]*+\.[^/?#]+(?:/.*)?)", re.DOTALL)
 """A path in an AMP cache: `s/` if the original URL has https, then the original URL without its scheme."""
 _AMP_HOSTS: Final = (".cdn.ampproject.org", ".google.com", ".bing-amp.com")
 _AMP_PATH = re.compile(r"^/amp(?=/.)|(?:/amp|\.amp(?=\.html?$)|\.amp)(?=/*$|\.html?$)", re.IGNORECASE)

@@ -20,6 +20,7 @@ _PRIVATE_MODE: Final = 0o600
 """Permissions of a new file: an entry may contain the key of a search engine."""
 _OTHERS: Final = 0o077
 """Permissions of the group and of all other users."""
+_BACKUP: Final = re.compile(r"(.+)\.keyhole-(\d{1,9})\.bak", re.DOTALL)
 
 
 def read(path: Path) -> bytes | None:
@@ -99,9 +100,9 @@ def _check_unchanged(path: Path, before: bytes | None) -> None:
 def list_backups(path: Path) -> list[Path]:
     """Return the backups of a file, the latest first."""
     path = path.resolve()
-    numbered = re.compile(re.escape(path.name) + r"\.keyhole-(\d{1,9})\.bak")
     with suppress(OSError):
-        found = [(int(match[1]), each) for each in path.parent.iterdir() if (match := numbered.fullmatch(each.name))]
+        named = ((_BACKUP.fullmatch(each.name), each) for each in path.parent.iterdir())
+        found = [(int(match[2]), each) for match, each in named if match and match[1] == path.name]
         return [each for _, each in sorted(found, reverse=True)]
     return []
 

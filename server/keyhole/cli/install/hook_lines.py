@@ -19,7 +19,7 @@ Shell = Literal["posix", "git bash", "cmd", "powershell"]
 MAX_LINE: Final = 8_192
 """Characters of a command line that is read; paths have at most half as many."""
 _COMMAND: Final = re.compile(rf"\shook\s+({'|'.join(CLIENTS)})(?!\S)")
-_VARIABLES: Final = re.compile(r"""(?:[A-Za-z_]\w*=(?:[^\s'"\\]|'[^']*'|"[^"]*")*\s+)*""")
+_VARIABLES: Final = re.compile(r"""\A(?:[A-Za-z_]\w*=(?:[^\s'"\\]|'[^']*'|"[^"]*")*\s+)*""")
 """Variables before a program, as in `KEYHOLE_HOME=/data keyhole hook claude`."""
 _INVALID: Final = re.compile(r"[\0\ud800-\udfff]")
 """Characters that JSON can name and that no command line can have."""

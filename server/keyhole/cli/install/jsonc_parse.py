@@ -15,7 +15,7 @@ from typing import Any, Final
 MAX_DEPTH: Final = 200
 """Greatest depth of nesting: each level is a recursive call. Settings files have less than a tenth of these levels."""
 _TOKEN: Final = re.compile(
-    r'(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<text>"(?:[^"\\\n]|\\.)*")|(?P<mark>[{}\[\],:])|(?P<word>[-+.\w]+)',
+    r'(?P<space>\s+|//[^\n]*|/\*.*?(?:\*/|(?P<open>\Z)))|(?P<text>(?<!\\)"(?:[^"\\\n]|\\.)*")|(?P<mark>[{}\[\],:])|(?P<word>[-+.\w]+)',
     re.DOTALL,
 )
 _SPACE: Final = " \t\r\n"
@@ -91,6 +91,8 @@ def _next_token(text: str, offset: int) -> tuple[str, int, int]:
         found = _TOKEN.match(text, offset)
         if not found:
             raise _error(text, offset, f"unexpected {text[offset : offset + 10]!r}")
+        if found["open"] is not None:
+            raise _error(text, offset, "the comment has no end")
         if found.lastgroup != "space":
             return found[0], found.start(), found.end()
         if found[0].isspace() and found[0].strip(_SPACE):

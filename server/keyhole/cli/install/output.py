@@ -21,8 +21,9 @@ MARGIN: Final = 20
 """Characters that are shown around the change of a long line."""
 _SECRET_SETTINGS: Final = frozenset(setting.variable for setting in SETTINGS if setting.secret)
 _KEYWORDS: Final = "key|token|secret|passw|auth|credential"
+_SECRET_NAMES: Final = rf"(?<![\w.-])(?=[\w.-]*?(?:{_KEYWORDS})[\w.-]{{0,40}}(?![\w.-]))[\w.-]++"
 _NAMED_SECRET: Final = re.compile(
-    rf"""((\b(?:{"|".join(sorted(_SECRET_SETTINGS))})\b|[\w.-]{{0,60}}(?:{_KEYWORDS})[\w.-]{{0,40}})["']?\s*[:=]\s*)("""
+    rf"""((\b(?:{"|".join(sorted(_SECRET_SETTINGS))})\b|{_SECRET_NAMES})["']?\s*+[:=]\s*+)("""
     r"""\"{3}.*?(?:\"{3}|$)|'{3}.*?(?:'{3}|$)|"(?:[^"\\]|\\.)*(?:"|\\?$)|'[^']*(?:'|$)"""
     r"""|\[[^\]]*(?:\]|$)|[^\s"'\[{,}\]][^"',}\]]*)""",
     re.IGNORECASE,
@@ -36,10 +37,10 @@ _UNNAMED_SECRET: Final = re.compile(
 _API_KEY: Final = re.compile(r"\b(?:sk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ|BSA)[\w-]{4,}")
 """Prefixes of the API keys of common services."""
 _FLAG: Final = re.compile(r"""((["'])-{1,2}([\w-]{1,100})\2\s*,\s*)(["'])[^"']*(?:\4|$)""")
-_LAST_FLAG: Final = re.compile(r"""["']-{1,2}([\w-]{1,100})["']\s*,?\s*$""")
+_LAST_FLAG: Final = re.compile(r"""["']-{1,2}([\w-]{1,100})["']\s*+,?\s*+$""")
 """An option whose value is the next argument: with the value on the same line, or at the end of the line."""
 _HUNK_START: Final = re.compile(r"([-+])(\d+)")
-_QUOTED: Final = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*')""")
+_QUOTED: Final = re.compile(r"""((?<!\\)"(?:[^"\\]|\\.)*"|'[^']*')""")
 _SECRET_NAME: Final = re.compile(_KEYWORDS, re.IGNORECASE)
 
 

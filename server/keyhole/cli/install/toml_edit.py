@@ -14,11 +14,12 @@ from typing import Any, Final
 from keyhole.cli.install.entries import Value, nest
 
 _TOKEN: Final = re.compile(
-    r"""(?P<space>#[^\n]*|\s+)|(?P<mark>[\[\]{},])|"{3}(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}|'{3}.*?'{3,5}"""
-    r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s\[\]{},#"']+""",
+    r"""(?P<space>#[^\n]*|\s+)|(?P<mark>[\[\]{},])|(?<!\\)"{3}(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}|'{3}.*?'{3,5}"""
+    r"""|(?<!\\)"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s\[\]{},#"']+""",
     re.DOTALL,
 )
 """A string, another word, or what stands between them."""
+_ENTRY: Final = re.compile(r"""\s*([^\s="']+|"[^"]*"|'[^']*')\s*=\s*""")
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -76,10 +77,9 @@ def locate(text: str, path: Sequence[str]) -> Value | None:
     start = _next_header(lines, 0, table)
     while start < len(lines) and _parse_header(lines[start]) != tuple(table):
         start = _next_header(lines, start + 1, table)
-    name = re.compile(rf"""\s*(?:{re.escape(key)}|"{re.escape(key)}"|'{re.escape(key)}')\s*=\s*""")
     for number in range(start + 1, _next_header(lines, start + 1)):
-        found = name.match(lines[number])
-        if found and _try_parse("".join(lines[start:number])) is not None:
+        found = _ENTRY.match(lines[number])
+        if found and found[1] in (key, f'"{key}"', f"'{key}'") and _try_parse("".join(lines[start:number])) is not None:
             return _value_at(text, sum(map(len, lines[:number])) + found.end())
     return None
 

@@ -28,7 +28,7 @@ _IGNORED_INPUT_TYPES: Final = frozenset({"hidden", "submit", "button", "image", 
 _IDENTIFIER = re.compile(
     r"(?i)\b(?:user(?:name)?|login|identifier|account|email|e-mail)\b|loginid|userid|benutzer|usuario|utilisateur"
 )
-_SECTIONS = re.compile(r"\s+[|\-–—·•»«›:/]\s+|\s*[|｜]\s*|:\s+")
+_SECTIONS = re.compile(r"(?<!\s)\s++(?:[|\-–—·•»«›:/]\s+|[|｜]\s*)|[|｜]\s*|:\s+")
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _SPACES = re.compile(r"\s+")
 

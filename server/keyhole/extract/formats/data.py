@@ -30,13 +30,13 @@ MAX_INDENTED_CHARS: Final = 5_000_000
 LONG_LINE: Final = 1_000
 """Characters of the longest line that is useful in line ranges. Text whose lines are all shorter is unchanged."""
 
-_STRING = r'"(?:[^"\\]|\\.)*+"'
+_STRING = r'(?<!\\)"(?:[^"\\]|\\.)*+"'
 _SCALAR = rf"(?:{_STRING}|[-+\w.]++)"
-_TOKEN = re.compile(rf"\s*+({_SCALAR}|[\[\]{{}},:])", re.DOTALL)
+_TOKEN = re.compile(rf"(?<!\s)\s*+({_SCALAR}|[\[\]{{}},:])", re.DOTALL)
 _MEMBER = rf"\s*+(?:{_STRING}\s*+:\s*+)?+{_SCALAR}\s*+"
 _FLAT = re.compile(rf"[\[{{]{_MEMBER}(?:,{_MEMBER})*+[\]}}]", re.DOTALL)
 _FLAT_MARK = re.compile(rf"{_SCALAR}|[\[\]{{}},:]", re.DOTALL)
-_EMPTY = re.compile(r"\s*+[\]}]")
+_EMPTY = re.compile(r"(?<=[\[{])\s*+[\]}]")
 _FLAT_MARKS = {",": ", ", ":": ": "}
 _ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
 

@@ -22,7 +22,7 @@ _STRUCTURE = re.compile(
     r"(?m)^((?:(?:[-*+:>]|\d{1,9}[.)])[ \t]+)*)(?=#{1,6}(?:[ \t]|$)|`{3,}[^`\n]*$|~{3}|(?:={2,}|-{2,})$)"
 )
 _STRUCTURE_SIGNS: Final = ("#", "=", "--")
-_BLANK_LINES = re.compile(r"\s*\n\s*\n\s*")
+_BLANK_LINES = re.compile(r"(?<!\s)[^\S\n]*+\n[^\S\n]*+\n\s*+")
 _BLOCK_PARENTS: Final = frozenset(
     {"[document]", "ul", "ol", "dl", "li", "dd", "blockquote", "footnote", "table", "tr", "td"}
 )

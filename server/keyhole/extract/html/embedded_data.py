@@ -70,7 +70,7 @@ _CONFIG_KEY = re.compile(
     re.IGNORECASE,
 )
 _TITLE_KEYS = ("headline", "title", "heading", "name", "question")
-_IDENTIFIER = re.compile(r"[a-z0-9_.:/-]*|\S*[_/{}<>\[\]]\S*")
+_IDENTIFIER = re.compile(r"[a-z0-9_.:/-]*|[^\s_/{}<>\[\]]*+[_/{}<>\[\]]\S*")
 _BARE_TITLE = re.compile(r"## [^\n]*")
 _MARKUP = re.compile(r"<(?:p|div|h[1-6]|ul|ol|li|br|strong|em|a|span|b|i|table|section|article|blockquote|pre)\b", re.I)
 _CODE = re.compile(

@@ -12,7 +12,7 @@ from keyhole.text.links import find_origin, is_rooted, shorten_link
 # A parenthesis or a space ends a Markdown link early. A backslash or a backtick can hide the end of the link.
 _UNSAFE = re.compile(r"[\s()<>\\`]")
 _ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
-_BRACKET = re.compile(r"(\\*)([\[\]])")
+_BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 _ROUTES: Final = ("/", "!")
 """The first signs of a fragment that names another view of an application, not a place on the page."""
 

@@ -76,8 +76,8 @@ _DATE = re.compile(
 )
 _REFERENCE = re.compile(r"&#x?[0-9a-fA-F]{1,6};|(?<= )&amp;(?= )")
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{4}))?(?:[-_]([a-z]{2}|[0-9]{3}))?", re.IGNORECASE)
-_TITLE_SEPARATOR = re.compile(r"\s+(?:[|\-–—·•»«›‹:/~*]|::|\|\||->|<-)\s+|\s*[|｜]\s*|:\s+")
-_HANDLE = re.compile(r"(?i)(?:https?:|www\.|//|@)\S*|\S+@\S+|[\d\s.,#-]*")
+_TITLE_SEPARATOR = re.compile(r"(?<!\s)\s++(?:(?:[|\-–—·•»«›‹:/~*]|::|\|\||->|<-)\s+|[|｜]\s*)|[|｜]\s*|:\s+")
+_HANDLE = re.compile(r"(?i)(?:https?:|www\.|//|@)\S*|\S[^\s@]*+@\S+|[\d\s.,#-]*")
 _BYLINE = re.compile(r"(?i)(?:written\s+|posted\s+|published\s+)?by:?\s+")
 
 

@@ -19,7 +19,7 @@ FIRST_CHARS: Final = 800
 """Characters of the first changes of each file, which are shown before further ones of any file."""
 
 _HUNK = lazy_pattern(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-_FILE = lazy_pattern(r"^(?:--- (?:a/)?(\S+).*\n)?\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
+_FILE = lazy_pattern(r"^(?:--- (?:a/)?(\S++).*\n)?\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 _GENERATED = lazy_pattern(
     r"(?:^|/)(?:package-lock\.json|yarn\.lock|pnpm-lock\.yaml|[\w.-]*\.lock|go\.sum|[\w.-]+\.(?:min\.\w+|map|snap|svg|pb\.go)"
     r"|(?:vendor|node_modules|dist)/.*|requirements[\w.-]*\.txt)$"

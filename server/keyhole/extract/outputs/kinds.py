@@ -95,7 +95,8 @@ _MISTAKEN: Final = frozenset({("opaque", "grep"), ("csv", "listing")})
 _TEST = lazy_pattern(
     r"^(?:=+ test session starts =+|Ran \d+ tests? in|test result: |Tests: +\d|[#ℹ] tests \d|TAP version \d"
     r"|Tests run: \d|There (?:was|were) \d+ failures?:|\d+ examples?, \d+ failures?|Result: (?:FAIL|PASS)$"
-    r"|running \d+ tests?$|--- (?:FAIL|PASS): | *\d+ passing\b|(?:=+ .*)?\d+ (?:failed|passed).* in [\d.]+s"
+    r"|running \d+ tests?$|--- (?:FAIL|PASS): | *\d+ passing\b"
+    r"|(?>(?:=+ .*?)?(?<!\d)\d++ (?:failed|passed)).* in [\d.]++s"
     r"| *Test Files +\d|(?:ok  |FAIL)\t\S+\t[\d.]+s|\d+% tests passed, |\d+ passed and \d+ failed\.$)",
     re.MULTILINE,
 )
@@ -108,29 +109,29 @@ _COMPILER = lazy_pattern(
 )
 _TRACE = lazy_pattern(
     r"^(?:Traceback \(most recent call last\):|Exception in thread |panic: |thread '.*' panicked"
-    r"|[ \t]+at \S+ ?\(.*\)$)",
+    r"|[ \t]++at \S[^\s(]*+ ?\(.*\)$)",
     re.MULTILINE,
 )
-_DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S+.*\n\+\+\+ )", re.MULTILINE)
+_DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S.*\n\+\+\+ )", re.MULTILINE)
 _DIFF_WORDS: Final = ("diff --git ", "@@ -", "\n+++ ")
 _TRACE_WORDS: Final = ("Traceback ", "Exception in thread ", "panic: ", "panicked", " at ", "\tat ")
 _MANUAL_WORDS: Final = ("SYNOPSIS", "sage: ")
 """Words of which a text contains at least one if the pattern of the same name matches it."""
 _REVISION = lazy_pattern(r"\d+|(?=\w*\d)[0-9a-f]{7,40}")
-_GREP_LINE = lazy_pattern(r"--$|(?=[^\s:]*[/.])[^\s:\d][^\s:]*(?::(?:\d+[:-])?.|-\d+-)")
+_GREP_LINE = lazy_pattern(r"\A(?:--$|(?=[^\s:]*[/.])[^\s:\d][^\s:]*(?::(?:\d+[:-])?.|-\d+-))")
 _LINE_NUMBER = lazy_pattern(r"[:-]\d+[:-]|:")
 _LISTING_LINE = lazy_pattern(
-    r"(?:\s*\d+\s+\d+ )?[-dlbcps][-rwxsStT]{9}|[│ \xa0]*[├└]|[ih]i  \S|[\d.]+[KMGT]?\s+\.{0,2}/\S+$|total \d+$"
-    r"|\.{0,2}/[^\s:]*:?$"
+    r"\A(?:(?:\s*\d+\s+\d+ )?[-dlbcps][-rwxsStT]{9}|[│ \xa0]*[├└]|[ih]i  \S|[\d.]+[KMGT]?\s+\.{0,2}/\S+$|total \d+$"
+    r"|\.{0,2}/[^\s:]*:?$)"
 )
 _CODE_LINE = lazy_pattern(
-    r"[ \t]{0,8}(?:(?:export|default|public|private|protected|pub|async|static|abstract|final|unsafe) )*"
+    r"\A(?:[ \t]{0,8}(?:(?:export|default|public|private|protected|pub|async|static|abstract|final|unsafe) )*"
     r"(?:(?:def|class|func|fn|function|interface|struct|enum|impl|trait|sub)\b.*[:({;]$|(?:const|let|var) \w+ =)"
     r"|#(?:include|define|ifn?def|endif) ?|import (?:[\w.]+(?: as \w+)?;?$|.* from [\"'])"
-    r"|from \S+ import |package \w+;?$"
+    r"|from \S+ import |package \w+;?$)"
 )
-_YAML_LINE = lazy_pattern(r" *(?:- +)*(?:[\w./$-]+|\"[^\"]*\"):(?: |$)| *- \S|---$| *#| {2,}\S")
-_YAML_KEY = lazy_pattern(r" *(?:- +)*[\w./-]+:(?: \S|$)")
+_YAML_LINE = lazy_pattern(r"\A(?: *(?:- +)*(?:[\w./$-]+|\"[^\"]*\"):(?: |$)| *- \S|---$| *#| {2,}\S)")
+_YAML_KEY = lazy_pattern(r"\A *(?:- +)*[\w./-]+:(?: \S|$)")
 _HEADING = lazy_pattern(r"^#{1,6} \S", re.MULTILINE)
 _MARKUP = lazy_pattern(r"\]\(\S|^(?:```|[-*] \S)", re.MULTILINE)
 _MANUAL_TEXT = lazy_pattern(r"NAME\n(?:.*\n){1,12}SYNOPSIS$|\A(?:.*\n){0,4}[Uu]sage: ", re.MULTILINE)

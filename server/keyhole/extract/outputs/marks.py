@@ -72,9 +72,9 @@ PASSED_SHARE: Final = 0.3
 _JOINTS: Final = ("-", "/")
 """Characters between the words of a name or a path, such as `api/error.js`."""
 _PASSED = lazy_pattern(
-    r"[ \t]*(?:(?:PASS(?:ED)?|ok|OK|SKIP(?:PED)?|IGNORED?|XFAIL|✓|✔|√)\b[: \t\[(]|[✓✔√] )"
+    r"^(?:[ \t]*(?:(?:PASS(?:ED)?|ok|OK|SKIP(?:PED)?|IGNORED?|XFAIL|✓|✔|√)\b[: \t\[(]|[✓✔√] )"
     r"|.{0,200}(?:\.\.\. (?:ok|ignored)|[ \t](?:PASSED|SKIPPED|XFAIL)(?:[ \t]+\[ *\d+%\])?)$"
-    r"|\[gw\d+\] +\[ *\d+%\] (?:PASSED|SKIPPED|XFAIL) ",
+    r"|\[gw\d+\] +\[ *\d+%\] (?:PASSED|SKIPPED|XFAIL) )",
     re.MULTILINE,
 )
 """A line that says that a test passed or was skipped, whatever words its name has."""

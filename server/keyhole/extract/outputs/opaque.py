@@ -21,11 +21,11 @@ _MAGIC: Final = (
     ("zstd archive", ("(\\xb5/\\xfd", "KLUv/")),
     ("SQLite database", ("SQLite format 3", "U1FMaXRlIGZvcm1hdCAz")),
 )
-_BASE64 = re.compile(r"[A-Za-z0-9+/_\n-]{200,}=*\s*")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_\n-]{200,}+=*+\s*+")
 _HEX = re.compile(r"[0-9A-Fa-f\s]{200,}")
 _BYTES = re.compile(r"\\x[0-9a-f]{2}|[\x00-\x08\x0e-\x1f\ufffd]")
 _SCRIPT = re.compile(r"\bfunction\b|=>|\bvar |\bconst ")
-_STYLE = re.compile(r"[^{}]+\{[^{}]*:[^{}]*\}")
+_STYLE = re.compile(r"[^{}]\{[^{}:]*+:[^{}]*+\}")
 
 
 def name_opaque(text: str) -> str:

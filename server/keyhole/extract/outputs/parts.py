@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import groupby, pairwise
 from typing import Final
 
@@ -17,11 +18,12 @@ MAX_NAME: Final = 80
 """Characters of a name. A longer one is cut: it is repeated in the result."""
 
 _FILE_OF_DIFF = lazy_pattern(
-    r"^(?:diff --git (?:a/)?(\S+) .*|diff \S+ (?:\S+ )*(\S+)|Index: (\S+))$|^--- (\S+).*\n\+\+\+ ", re.MULTILINE
+    r"^(?:diff --git (?:a/)?(\S+) .*|diff \S+ (?:\S+ )*(\S+)|Index: (\S+))$|^--- (\S++).*\n\+\+\+ ", re.MULTILINE
 )
 _CHANGED_LINE = lazy_pattern(r"^([+-])(?!\1\1 )", re.MULTILINE)
-_PATH = lazy_pattern(r"[^\s:]*/[^\s:]*")
-_DOCUMENT = lazy_pattern(r"^---$", re.MULTILINE)
+_PATH = lazy_pattern(r"[^\s:/]*+/[^\s:]*")
+_RECORDS = tuple(lazy_pattern(form, re.MULTILINE) for form in (r"^---$", "^- ", "^ {2}- ", "^ {4}- "))
+"""The starts of documents of YAML, and of the items of a list at the three usual indents."""
 _NAME = lazy_pattern(r"^([ -]*)(name|id|key|title|path|url|hostname): (\S.*)$", re.MULTILINE)
 _LINE_OF_SEARCH = lazy_pattern(r"^(?!\d+[:-])([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
 """A line with its file. The results of a search in one file have only the number of the line, and so no parts."""
@@ -90,8 +92,7 @@ def _folders_of_listing(text: str) -> Iterator[OutputPart]:
 
 def _records_of_yaml(text: str) -> Iterator[OutputPart]:
     """Yield the documents of YAML, or the items of its outermost list, each with the name that it has in itself."""
-    forms = (_DOCUMENT, *(re.compile(rf"^ {{{indent}}}- ", re.MULTILINE) for indent in (0, 2, 4)))
-    starts = next((found for form in forms if len(found := [each.start() for each in form.finditer(text)]) > 1), [])
+    starts = next((found for form in _RECORDS if len(found := [each.start() for each in form.finditer(text)]) > 1), [])
     for start, end in pairwise([*starts[:MAX_PARTS], starts[MAX_PARTS] if len(starts) > MAX_PARTS else len(text)]):
         names = sorted((len(match[1]), match.start(), match[2], match[3]) for match in _NAME.finditer(text, start, end))
         if names:
@@ -109,13 +110,17 @@ def _definitions(text: str) -> Iterator[OutputPart]:
             return
         line += text.count("\n", counted, match.start())
         counted = match.start()
-        after = re.compile(rf"^{LINE_NUMBER}[ \t]{{0,{len(match[1] or '')}}}[^\s)}}\]]", re.MULTILINE).search(
-            text, match.end()
-        )
+        after = _outer_line(len(match[1] or "")).search(text, match.end())
         name = _short(" ".join((match[2] or match[3]).split()))
         yield OutputPart(
             match.start(), after.start() if after else len(text), name, f"{line} {name}" if match[2] else ""
         )
+
+
+@cache
+def _outer_line(indent: int) -> re.Pattern[str]:
+    """Return a pattern of the beginning of a line that is indented by at most `indent` and is no closing bracket."""
+    return re.compile(rf"^{LINE_NUMBER}[ \t]{{0,{indent}}}[^\s)}}\]]", re.MULTILINE)
 
 
 def _short(name: str) -> str:

@@ -98,7 +98,7 @@ _COMPILERS: Final = (
     Pattern(8, r"\S+\(\d+,\d+\): error |[ \t]*\S+:\d+:\d+ - error "),  # tsc, pyright
     Pattern(8, r"\S+\(\d+\): error", 1),  # nvcc
     _words(8, "undefined reference to|: error: |: fatal error: "),
-    Pattern(7, r"\S*make\S*: \*\*\* |FAILED: |collect2: error|\[ERROR\] "),
+    Pattern(7, r"(?=\S*make)\S+: \*\*\* |FAILED: |collect2: error|\[ERROR\] "),
     Pattern(6, r"[ \t]*-->"),
     Pattern(6, r"\S+:\d+:\d+: [A-Z]+\d+ |[A-Z]+\d{3,4} ", 1),  # ruff
     Pattern(3, r"\S+?:\d+(?::\d+)?: warning|warning(?::|\[)"),
@@ -138,7 +138,7 @@ _XTRACE: Final = (Pattern(7, r"\++ (?:return|exit) [1-9]"),)
 
 _STEPS: Final = (
     Pattern(8, r"[ \t]*Summary \["),  # cargo nextest
-    Pattern(7, r"[ \t]*FAIL \[|FAILED |.{1,80}\.{3,}(?:\(.*\))?Failed$"),  # nextest, pre-commit
+    Pattern(7, r"[ \t]*FAIL \[|FAILED |.{1,80}(?<!\.)\.{3,}+(?:\(.*\))?Failed$"),  # nextest, pre-commit
     Pattern(8, r"[ \t]{1,8}error(?:\[E\d+\])?: ", 1),  # what a test of a compiler expects
     Pattern(8, r"#\d+ (?:[\d.]+ )?(?:ERROR|error)\b|ERROR: |\[ERROR\]: "),  # BuildKit, Ansible
     Pattern(7, r"npm (?:ERR!|error) |error Command failed|[ \t]*ELIFECYCLE|\* What went wrong:|FAILURE: ", 2),

@@ -63,7 +63,7 @@ FAMILIES: Final = (
     # Ansible
     _family("TASK [", r"TASK \[|PLAY [\[R]|RUNNING HANDLER \[", r"fatal: .*(?=\n(?!\.\.\.ignoring))"),
     # pre-commit, whose sections are below the line that says that they failed
-    _family("Failed\n", r".{1,70}\.{3,}.*(?:Passed|Failed|Skipped)$", r".{1,70}\.{3,}.*Failed$"),
+    _family("Failed\n", r"(?=.{1,70}\.{3}).*(?:Passed|Failed|Skipped)$", r"(?=.{1,70}\.{3}).*Failed$"),
     # Gradle, whose task has its output below the line that says that it failed, or before " FAILED" in version 4
     _family(
         "FAILURE: Build ",
@@ -75,7 +75,7 @@ FAMILIES: Final = (
     # Bazel, which prints what an action printed below the line that says that it failed
     _family(" failed: (Exit ", r"(?:ERROR|INFO|WARNING|DEBUG|FAILED|FAIL|Target)\b", r"ERROR: .* failed: \(Exit "),
     # npm, yarn, pnpm
-    _family("npm e", r"> \S+@\S+ \S+", r"npm (?:ERR!|error) (?:Lifecycle|code ELIFECYCLE|command failed)"),
+    _family("npm e", r"> \S[^\s@]*+@\S++ \S", r"npm (?:ERR!|error) (?:Lifecycle|code ELIFECYCLE|command failed)"),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,10 +12,10 @@ from keyhole.text.output import Span
 TRACED_KINDS: Final = frozenset({"trace", "log", "test"})
 """Kinds in which stack traces are looked for."""
 
-_PYTHON = lazy_pattern(r"(?:[ \t].*\n)+\S.*\n?")
-"""What follows the first line of a trace of Python: its frames, and the error."""
+_PYTHON = lazy_pattern(r"(?:^[ \t].*\n)+(\S.*\n?)?", re.MULTILINE)
+"""What follows the first line of a trace of Python: its frames, and the error. Without the error, it is cut off."""
 _PYTHON_START: Final = "Traceback (most recent call last):\n"
-_FRAMES = lazy_pattern(r"(?:[ \t]+at .*\n|[ \t]+\.\.\. \d+ more\n|Caused by: .*\n)+")
+_FRAMES = lazy_pattern(r"(?:^[ \t]+(?:at .*|\.\.\. \d+ more)\n|^Caused by: .*\n)+", re.MULTILINE)
 """What follows the first line of a trace of Java or JavaScript."""
 _FRAME_STARTS: Final = ("\n\tat ", "\n    at ")
 
@@ -29,7 +30,7 @@ def _python_traces(text: str) -> Iterator[Span]:
     while start >= 0:
         after = start + len(_PYTHON_START)
         match = _PYTHON.match(text, after)
-        if match and text[start - 1 : start] in ("", "\n"):
+        if match and match[1] and text[start - 1 : start] in ("", "\n"):
             yield start, match.end()
         start = text.find(_PYTHON_START, match.end() if match else after)
 

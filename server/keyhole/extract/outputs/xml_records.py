@@ -29,10 +29,10 @@ MAX_KINDS: Final = 6
 """Kinds of elements that the line about the text names."""
 
 _START = lazy_pattern(r"\s*(?:<\?xml\b|<(?:\w+:)?[A-Za-z_][\w.-]*(?:\s[^<>]*)?>)")
-_TAG = lazy_pattern(r"<(?:(!--|!\[CDATA\[)|(/?)([A-Za-z_][\w:.-]*)([^<>]*)>)")
+_TAG = lazy_pattern(r"<(?:(!--|!\[CDATA\[)|(/?)([A-Za-z_][\w:.-]*+)([^<>]*+)>)")
 _ENDS: Final = {"!--": "-->", "![CDATA[": "]]>"}
 _NAME_ATTRIBUTE = lazy_pattern(r"\s(name|id|key|title|path|file|url|ref)\s*=\s*[\"']([^\"'\n]+)")
-_NAME_CHILD = lazy_pattern(r"<(?:\w+:)?(name|id|key|title|path|artifactId|url)>\s*([^<>\n]*[^<>\s])")
+_NAME_CHILD = lazy_pattern(r"<(?:\w+:)?(name|id|key|title|path|artifactId|url)>\s*+([^<>\n]*[^<>\s])")
 _FAILURE = lazy_pattern(r"<(?:\w+:)?(?:failure|error|fault|exception)\b", re.IGNORECASE)
 
 

@@ -19,7 +19,7 @@ USER: Final = "keyhole"
 """The user name of a browser at the gateway. The password is the secret of the browser's process."""
 
 _LINE: Final = re.compile(r"([A-Z]{1,20}) (\S+) HTTP/1\.1")
-_HTTP_URL: Final = re.compile(r"http://([^/?#]*)(/?[^#]*)")
+_HTTP_URL: Final = re.compile(r"http://([^/?#]*+)(/?[^#]*)")
 _CREDENTIALS: Final = "proxy-authorization"
 _NOT_FORWARDED: Final = frozenset({"connection", "keep-alive", "proxy-connection", _CREDENTIALS})
 """Fields between the browser and the proxy. The secret is among them."""

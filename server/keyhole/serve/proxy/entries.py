@@ -13,7 +13,7 @@ SECTIONS: Final = ("mcpServers", "servers", "mcp", "context_servers")
 """The keys under which clients have their servers."""
 URL_PREFIX: Final = "env:"
 """Prefix of a `--url` that names an environment variable with the URL."""
-_VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
+_VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]{0,1000}+))?\}")
 
 
 @dataclass(frozen=True, slots=True)

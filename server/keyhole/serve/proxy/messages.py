@@ -37,7 +37,7 @@ CANCELLED: Final = "notifications/cancelled"
 _TOO_DEEP: Final = f"is nested more than {MAX_DEPTH} levels deep"
 _LINE_BREAKS: Final = bytes.maketrans(b"\r\n", b"  ")
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-_INFINITY: Final = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|Infinity', re.DOTALL)
+_INFINITY: Final = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+"?)|Infinity', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ CHUNK: Final = 256 * 1024
 MAX_PASSES: Final = 64
 """Passes that remove pairs of brackets from a chunk, one for each level of nesting. JSON rarely has a dozen levels."""
 
-_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING: Final = rb'(?<!\\)"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STRINGS: Final = re.compile(_STRING, re.DOTALL)
 _WITHOUT_OPEN_STRING: Final = re.compile(rb'(?:[^"]++|' + _STRING + rb")*+", re.DOTALL)
 _TOKENS: Final = re.compile(_STRING + rb"|[\[\]{}]", re.DOTALL)

@@ -24,7 +24,7 @@ MAX_FILES: Final = 20_000
 _NAME: Final = r"(?P<owner>[^/?#]+)/(?P<repo>[^/?#]+)"
 _RAW = re.compile(rf"https?://raw\.githubusercontent\.com/{_NAME}/(?:refs/(?:heads|tags)/)?(?P<ref>[^/?#]+)/")
 _GITHUB = re.compile(rf"https?://(?:www\.)?github\.com/{_NAME}/(?P<view>blob|tree|raw|blame|edit)/(?P<ref>[^/?#]+)")
-_GITLAB = re.compile(r"(?P<site>https?://[^/?#]+)/(?P<project>[^?#]+?)/-/(?P<view>blob|tree|raw)/(?P<ref>[^/?#]+)")
+_GITLAB = re.compile(r"\A(?P<site>https?://[^/?#]+)/(?P<project>[^?#]+?)/-/(?P<view>blob|tree|raw)/(?P<ref>[^/?#]+)")
 _GITEA = re.compile(
     rf"(?P<site>https?://[^/?#]+)/{_NAME}/(?P<view>src|raw)/(?P<kind>branch|tag|commit)/(?P<ref>[^/?#]+)"
 )

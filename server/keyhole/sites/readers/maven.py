@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import unescape
-from typing import Final
 
 from keyhole.sites.document import Part, SiteDocument
 from keyhole.sites.readers.base import Answer, Request, SiteReader
@@ -17,7 +16,7 @@ _MAVEN = re.compile(
     rf"/([\w.-]+)/([\w.-]+)(?:/([\w.+-]+))?{URL_END}"
 )
 _DEPENDENCY = re.compile(r"<dependency>((?:(?!<dependency>).){0,4000}?)</dependency>", re.DOTALL)
-_TAG: Final = r"<{0}>\s*([^<]{{1,2000}}?)\s*</{0}>"
+_TAG = re.compile(r"<([\w.-]{1,60})>\s*+([^<]{0,2000}?[^<\s])\s*</\1>")
 
 
 def match_maven(url: str) -> SiteReader | None:
@@ -74,4 +73,4 @@ def _describe_dependency(element: str) -> str:
 
 def _tags(xml: str, name: str) -> list[str]:
     """Return the texts of the elements of this name that contain only text."""
-    return [unescape(each) for each in re.findall(_TAG.format(name), xml)]
+    return [unescape(text) for tag, text in _TAG.findall(xml) if tag == name]

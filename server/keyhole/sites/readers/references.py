@@ -22,6 +22,7 @@ _RFC = re.compile(
     r"https?://(?:www\.rfc-editor\.org/(?:rfc|info)|datatracker\.ietf\.org/doc(?:/html)?|tools\.ietf\.org/html)"
     rf"/rfc(\d{{1,5}})(?:\.(?:html|txt))?{_END}"
 )
+_FIELD = re.compile(r"<([\w:]{1,40})(?:\s[^<>]{0,200})?>([^<]{0,20000})</\1>")
 _CATEGORY = re.compile(r"<category\b[^>]{0,300}\bterm=\"([^\"]{1,60})\"")
 
 
@@ -62,8 +63,7 @@ def _arxiv(id: str) -> FixedReader:
 
 def _fields(entry: str, name: str) -> list[str]:
     """Return the texts of the elements of this name in an entry of the Atom feed of arXiv, each as one line."""
-    found = re.findall(rf"<{name}\b[^>]{{0,200}}>([^<]{{0,20000}})</{name}>", entry)
-    return [" ".join(unescape(each).split()) for each in found]
+    return [" ".join(unescape(text).split()) for tag, text in _FIELD.findall(entry) if tag == name]
 
 
 def _rfc(number: str) -> FixedReader:

@@ -25,8 +25,10 @@ _VALUE: Final = lazy_pattern(
     r"""|\\*'(?P<single>[^'\n]++(?:'(?:\\'|"[^"\n]*+")'[^'\n]*+)*+)'?"""
     rf"""|(?P<plain>{_BARE}(?:{_BARE}|,(?![\w-]{{1,60}}=|\s|\Z))*+(?:'(?:\\'|"'")'[^\s'"]*+)*+)(?![(\[])"""
 )
-_LINE_END: Final = lazy_pattern(r"[ \t\r]*+[,;]?[ \t\r]*+$", re.MULTILINE)
 _LINE_START: Final = " \t-+>"
+_LINE_ENDS: Final = ("", ",", ";")
+MAX_EDGE: Final = 200
+"""Characters of a line that are examined before a name and after its value. Few lines are indented by a third of it."""
 _ELEMENT: Final = lazy_pattern(
     r"<(?P<tag>[\w.-]++)>(?P<content>[^<\n]++)</|\bkey=\"(?P<key>[^\"\n]++)\"\s+value=\"(?P<value>[^\"\n]++)"
 )
@@ -91,9 +93,11 @@ def _end(text: str, name: re.Match[str], value: re.Match[str]) -> int:
 
 def _is_line(text: str, name: re.Match[str], value: re.Match[str]) -> bool:
     """Return whether a name and its value fill a line, as in YAML and INI files."""
-    start = text.rfind("\n", 0, name.start()) + 1
-    is_first = name["sign"] != ":" and not text[start : name.start()].strip(_LINE_START)
-    return is_first and _LINE_END.match(text, value.end()) is not None
+    before = f"\n{text[: name.start()]}" if name.start() < MAX_EDGE else text[name.start() - MAX_EDGE : name.start()]
+    _, is_line, start = before.rpartition("\n")
+    end, _, _ = text[value.end() : value.end() + MAX_EDGE].partition("\n")
+    is_first = bool(is_line) and name["sign"] != ":" and not start.strip(_LINE_START)
+    return is_first and end.strip(" \t\r") in _LINE_ENDS
 
 
 def _is_header(text: str, name: re.Match[str], value: re.Match[str]) -> bool:

@@ -21,7 +21,7 @@ MAX_WRAPPERS: Final = 8
 """Programs such as `sudo` and `env` in one command that are read."""
 MAX_SOURCES: Final = 8
 """Commands on the left of a pipe that are looked at."""
-_QUOTED: Final = lazy_pattern(r""""(?:[^"\\]|\\.)*+"|'[^']*+'""", re.DOTALL)
+_QUOTED: Final = lazy_pattern(r"""\\.|"(?:[^"\\]|\\.)*+"|'[^']*+'""", re.DOTALL)
 _FORMAT: Final = lazy_pattern(r"%[sb](?:\\n)?$|-[neE]{1,3}$")
 _MARKS: Final = ("'", '"')
 _COMMON: Final = lazy_pattern(r"[a-z]+(?:=|$)|[/\\]")

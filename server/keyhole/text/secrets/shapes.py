@@ -54,7 +54,7 @@ SHAPES: Final = (
         "Mailgun, Notion, Jina, Telegram, Google OAuth: keys that the maintained rules know by a name beside them only",
     ),
     Shape(
-        ("eyj",), r"(?<![A-Za-z0-9])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*",
+        ("eyj",), r"(?<![A-Za-z0-9])eyJ[\w-]{8,2000}\.eyJ[\w-]{8,}\.[\w-]*",
         "RFC 7519: three parts in base64url, the first two of which are JSON objects",
     ),
     Shape(
@@ -87,7 +87,7 @@ SHAPES: Final = (
         ("auth", "securestring", "setenvironmentvariable"),
         r"(?i:\b(?:auth=|HTTP(?:Basic|Digest)Auth)\(\s{0,3}[\"'][^\"'\n]*[\"'],\s{0,3}[\"']([^\"'\n]+)"
         r"|ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'$\n]+)"
-        r"|SetEnvironmentVariable\([\"'][^\"'\n]*(?:pass|token|secret|key)[^\"'\n]*[\"'],\s*[\"']([^\"'\n]+))",
+        r"|SetEnvironmentVariable\([\"'](?=[^\"'\n]*(?:pass|token|secret|key))[^\"'\n]*+[\"'],\s*[\"']([^\"'\n]+))",
         "Requests: basic authentication; PowerShell: ConvertTo-SecureString, environment variables",
     ),
     Shape(
@@ -96,6 +96,8 @@ SHAPES: Final = (
     ),
 )  # fmt: skip
 
+VENDOR_START: Final = "(?<![A-Za-z0-9])"
+"""What is before each pattern of `VENDOR_RULES`."""
 _RANDOM: Final = lazy_pattern(
     r"[A-Z2-7]{16}|(?=[A-Za-z]{0,40}[0-9])[A-Za-z0-9]{8}|(?=[A-Z]{0,40}[a-z])(?=[a-z]{0,40}[A-Z])[A-Za-z]{20}"
 )
@@ -106,7 +108,7 @@ def find_shapes(text: str, lowered: str) -> Iterator[Span]:
     """Yield the places of what has the shape of a secret. `lowered`: the text in lower case."""
     for sign, pattern in VENDOR_RULES:
         if sign in lowered:
-            for match in _compile(rf"(?<![A-Za-z0-9])(?:{pattern})").finditer(text):
+            for match in _compile(f"{VENDOR_START}(?:{pattern})").finditer(text):
                 if _RANDOM.search(text, match.start() + len(sign), match.end()):
                     yield match.span()
     for shape in SHAPES:

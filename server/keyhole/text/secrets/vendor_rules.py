@@ -234,7 +234,7 @@ VENDOR_RULES: Final[tuple[tuple[str, str], ...]] = (
     ('vtwn_', 'vtwn_[A-Za-z0-9_-]{20,}'),
     ('waka_', '(?i:waka_[a-z0-9]{20,})'),
     ('wandb_v1_', '(?i:wandb_v1_[A-Za-z0-9_]{20,})'),
-    ('wrka', r'wrka(?:[a-z]{2})?-eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{20,}'),
+    ('wrka', r'wrka(?:[a-z]{2})?-eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{16,2000}\.[A-Za-z0-9_-]{20,}'),
     ('xai-', '(?i:xai-[A-Za-z0-9_-]{20,})'),
     ('xai-', 'xai-[A-Za-z0-9]{20,}'),
     ('xapp-', r'(?i:xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+)'),

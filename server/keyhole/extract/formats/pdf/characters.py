@@ -14,7 +14,7 @@ HYPHENS: Final = "-\u00ad\u2010\x02\ufffe"
 """Characters at a line's end that divide a word. PDFium gives the last two for hyphens that it recognised."""
 _HYPHENATED = re.compile(rf"([^\W\d_]{{2,40}})[{HYPHENS}]$")
 _BEGINNING = re.compile(r"[^\W\d_]{2,40}")
-_HYPHENATED_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_HYPHENATED_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)+")
 _SURE_HYPHEN = re.compile("[\u00ad\x02\ufffe]$")
 _LIGATURES = str.maketrans(
     {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st", 0x02: "-",

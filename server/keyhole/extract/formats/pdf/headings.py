@@ -16,7 +16,7 @@ MAX_CHARS: Final = 180
 MAX_LEVEL: Final = 6
 _NOT_KEY = re.compile(r"[\W_]+")
 _NUMBERED = re.compile(
-    r"^(?:(?:chapter|appendix|part|section|kapitel|anhang|chapitre|annexe|capitolo|capítulo|apéndice|глава|приложение)\s+)?"
+    r"^(?:(?:chapter|appendix|part|section|kapitel|anhang|chapitre|annexe|capitolo|capítulo|apéndice|глава|приложение)\s++)?"
     r"(?:[\dA-Z]{1,4}(?:\.\d{1,3})*[.:)]?|[IVXLC]{1,6}[.:)]?|第\s*\d+\s*[章部]|제?\s*\d+\s*장)\s+", re.IGNORECASE,
 )  # fmt: skip
 _LEADERS = re.compile(r"(?:\. ?){4,}|…{2,}|(?:· ?){4,}")

@@ -18,7 +18,7 @@ from keyhole.extract.html.visibility.cascade import Cascade
 from keyhole.extract.html.visibility.colours import Colour
 from keyhole.extract.html.visibility.lengths import WIDTH
 
-COVERING: Final = re.compile(r"position\s*:\s*absolute|margin[\w-]*\s*:[^;]*-\d", re.IGNORECASE)
+COVERING: Final = re.compile(r"position\s*+:\s*+absolute|margin[\w-]{0,40}+\s{0,400}+:[^;]{0,400}-\d", re.IGNORECASE)
 """Text of declarations that may lay a box over others."""
 _LETTER: Final = 0.7
 """Width of broad letters, in font sizes."""

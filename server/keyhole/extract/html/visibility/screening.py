@@ -16,14 +16,14 @@ from keyhole.extract.html.visibility.properties import PARSERS, Value
 from keyhole.extract.html.visibility.shapes import FAR, Transform
 
 _HIDING_WORDS: Final = re.compile(
-    r"""display[^;:]*:[^;]*(?:none|var)|visibility|opacity[^;:\w-]*:\s*+(?!1\s*(?:[;!}]|\Z))|clip|mask|\\
-    |(?:scale|transform|rotate|matrix|translate|filter|animation|content)[\w-]*[^;:\w-]*:
-    |font(?:-size)?[^;:\w-]*:(?:[^;]*[^\w.%\#-])?(?:0|\.\d|[12](?:\.\d+)?(?:px|pt|\s*/|[;.!}\s]|\Z)|\d*\.?\d%|[a-z-]+\()
-    |contain[\w-]*\s*:[^;]*(?:size|strict)|grid-template-rows\s*:\s*0|font-size-adjust|text-security|zoom|z-index[^;:]*:[^;]*-
-    |(?:left|right|top|bottom|inset|indent|margin|inline|block|start|end)[^;:\w-]*:[^;]*(?:\d{3}|\d\d[a-z]|[a-z]\()
-    |(?:width(?<!min-width)|height(?<!min-height)|-size(?<!min--size))[^;:\w-]*:[^;\d\w.]*(?:0|[1-4]px|\.\d|[a-z-]+\()
-    |color[^;:\w-]*:[^;]*(?:transparent|[#][0-9a-f]{3}0\b|[#][0-9a-f]{6}0|/|a\(|var\()
-    |color(?<![\w-]color).*background|background.*[^\w-]color""",
+    r"""display[^;:]{0,1000}:[^;]{0,1000}(?:none|var)|visibility|opacity[^;:\w-]{0,1000}:\s*+(?!1\s*(?:[;!}]|\Z))|clip|mask|\\
+    |(?:scale|transform|rotate|matrix|translate|filter|animation|content)[\w-]{0,1000}+[^;:\w-]*+:
+    |font(?:-size)?[^;:\w-]*+:(?:[^;]{0,1000}[^\w.%\#-])?(?:0|\.\d|[12](?:\.\d+)?(?:px|pt|\s*/|[;.!}\s]|\Z)|\d*\.?\d%|[a-z-]{1,40}\()
+    |contain[\w-]{0,40}+\s{0,40}+:[^;]{0,1000}(?:size|strict)|grid-template-rows\s{0,40}+:\s{0,40}+0|font-size-adjust|text-security|zoom|z-index[^;:]{0,1000}:[^;]{0,1000}-
+    |(?:left|right|top|bottom|inset|indent|margin|inline|block|start|end)[^;:\w-]*+:[^;]{0,1000}(?:\d{3}|\d\d[a-z]|[a-z]\()
+    |(?:width(?<!min-width)|height(?<!min-height)|-size(?<!min--size))[^;:\w-]*+:[^;\d\w.]*(?:0|[1-4]px|\.\d|[a-z-]{1,40}\()
+    |color[^;:\w-]*+:[^;]{0,1000}(?:transparent|[#][0-9a-f]{3}0\b|[#][0-9a-f]{6}0|/|a\(|var\()
+    |color(?<![\w-]color).{0,1000}background|background.{0,1000}[^\w-]color""",
     re.VERBOSE | re.DOTALL,
 )
 """Lower-case text of declarations that may hide an element or its text, roughly.
@@ -58,7 +58,7 @@ _HIDING: Final = frozenset({
     "contain", "container-type", "grid-template-rows",
 })  # fmt: skip
 """Properties whose values can hide."""
-_DEFINITION: Final = re.compile(r"(--[\w-]+)\s*:\s*([^;{}]+)")
+_DEFINITION: Final = re.compile(r"(?<![\w-])(--[\w-]++)\s*+:\s*([^;{}]+)")
 _REFERENCE: Final = re.compile(r"--[\w-]+")
 _MAX_CHAIN: Final = 10
 """Number of custom properties that are followed from one to the next."""

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 Specificity = tuple[int, int, int]
 
-_BRACKETS: Final = re.compile(r"\[[^\[\]]*[^\w\[\]-][^\[\]]*\]")
+_BRACKETS: Final = re.compile(r"\[[\w-]*+[^\w\[\]-][^\[\]]*+\]")
 """Attributes whose names are not read, such as those with a namespace."""
 _STRING: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
 _PARENTHESES: Final = re.compile(r"\([^()]*\)")
