@@ -53,6 +53,7 @@ class Code(StrEnum):
     QUOTE_NOT_FOUND = "quote_not_found"
     NO_RESULTS = "no_results"
     OVER_BUDGET = "over_budget"
+    NOT_RESTORED = "not_restored"
     KEY_REFUSED = "key_refused"
     ENGINE_UNAVAILABLE = "engine_unavailable"
     SERVER_UNAVAILABLE = "server_unavailable"
@@ -174,6 +175,10 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.NO_RESULTS: Rule(False, "Use fewer or more general words, or drop sites=, freshness= or another filter."),
         Code.OVER_BUDGET: Rule(
             False, "Raise the budget, keep fewer of the last turns, or shorten the system's text or the last message."
+        ),
+        Code.NOT_RESTORED: Rule(
+            False,
+            "Restore with the store that compacted the conversation, or in part (--partial): the rest keeps its stubs.",
         ),
         Code.KEY_REFUSED: Rule(
             False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from tests.sdks.views import View, faults, has_user_text, is_plain, role_of, tex
 from tests.support.conversations import unknown_items
 from tests.support.pairing import RULES
 
+COMPACTIONS = 3
+"""Compactions of each conversation, each at another budget."""
 MARK = "[Keyhole left out "
 REPAIRED = {rule.name for rules in RULES.values() for rule in rules if rule.is_repaired}
 
@@ -248,11 +251,14 @@ def rules(done: Done) -> Iterator[str]:
 
 def formats(done: Done) -> Iterator[str]:
     """The format is recognised, unless all messages are the same in several."""
-    is_common = all(
-        {"role", "content"} >= item.keys() and isinstance(item["content"], str) for item in done.trial.views
-    )
-    if done.report.format != done.trial.format and not is_common and not done.report.unknown:
+    is_common = all({"role", "content"} >= item.keys() and _is_text(item["content"]) for item in done.trial.views)
+    if done.report.format != done.trial.format and not is_common:
         yield f"{done.trial.format} recognised as {done.report.format}"
+
+
+def _is_text(content: Any) -> bool:
+    """Return True for a text, or parts that are texts in several formats."""
+    return isinstance(content, str) or all(part.get("type") == "text" for part in content)
 
 
 def stability(done: Done) -> Iterator[str]:
@@ -268,20 +274,24 @@ def stability(done: Done) -> Iterator[str]:
 
 
 def restoring(done: Done) -> Iterator[str]:
-    """The conversation can be given back, also after a second compaction."""
+    """The conversation can be given back after one, two and three compactions."""
     if "store" not in done.trial.options:
         return
-    yield from _compare(done.trial.views, _restore(done, done.items))
+    rng = random.Random(done.trial.budget)
+    items = done.items
+    for count in range(1, COMPACTIONS + 1):
+        restored = keyhole.restore(items, done.trial.store)
+        yield from (f"after {count} compactions: {each}" for each in _compare(done.trial.views, restored))
+        items = _compact_again(done.trial, items, rng)
+
+
+def _compact_again(trial: Trial, items: Sequence[Any], rng: random.Random) -> list[Any]:
+    """Return items that were compacted to a random budget, or to the least one that works."""
+    budget = max(1, int(trial.count(items) * rng.uniform(0.2, 1)))
     try:
-        second = done.trial.compact(done.items, max(1, done.report.tokens_after * 2 // 3))
-    except KeyholeError:
-        return
-    yield from (f"after two compactions: {each}" for each in _compare(done.trial.views, _restore(done, second.items)))
-
-
-def _restore(done: Done, items: Sequence[Any]) -> list[Any]:
-    restore: Any = keyhole.restore
-    return list(restore(items, done.trial.store, format=done.report.format))
+        return list(trial.compact(items, budget).items)
+    except KeyholeError as error:
+        return list(trial.compact(items, int(error.facts["least"])).items)
 
 
 def _compare(before: Sequence[View], restored: Sequence[Any]) -> Iterator[str]:

@@ -51,3 +51,6 @@ def add_compact(commands: Any) -> None:
     compact.add_argument(
         "--restore", action="store_true", help="print the conversation as it was before it was compacted"
     )
+    compact.add_argument(
+        "--partial", action="store_true", help="with --restore: leave what the store does not have as it is"
+    )

@@ -48,7 +48,7 @@ def _restore(config: Config, arguments: argparse.Namespace, request: Request) ->
     stores = open_stores(config)
     try:
         store, _ = stores.for_tenant(LOCAL)
-        return restore(request.items, store, format=_format(arguments, request))
+        return restore(request.items, store, format=_format(arguments, request), partial=arguments.partial)
     finally:
         stores.close()
 

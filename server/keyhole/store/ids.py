@@ -7,9 +7,12 @@ import hashlib
 import hmac
 import os
 from collections.abc import Iterable
+from typing import Final
 
 ID_BYTES = 10
 """80 bits cannot be guessed, and encode as 16 characters of base32, which a model copies without errors."""
+ID_FORM: Final = "[a-z2-7]{16}"
+"""The form of an artifact's id, as a regular expression."""
 RANDOM_BYTES = 8
 """Bytes of the id of a call or a session: its log has at most 100,000."""
 

@@ -85,6 +85,12 @@ def test_a_message_is_recognised_by_its_blocks(kind: str) -> None:
     assert not is_own({"content": [{"type": kind}]})
 
 
+def test_a_response_is_recognised_as_it_came() -> None:
+    response = {"type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "hi"}]}
+    assert is_own(response)
+    assert not is_own({**response, "type": "other"})
+
+
 def test_plain_texts_and_images_are_not_recognised() -> None:
     assert not is_own({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image"}]})
     assert not is_own({"role": "user", "content": "hi"})

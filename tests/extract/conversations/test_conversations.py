@@ -10,6 +10,16 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.conversations import FORMATS, dialect, read_conversation, recognise
 from keyhole.extract.conversations.plain import original_at
 
+TASK = {"role": "user", "content": "hi"}
+RESPONSE = {"type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "ho"}]}
+"""A response of Anthropic's API as it came. OpenAI's items of the type "message" have parts of other types."""
+THINKING_AND_CALLS = [
+    {"role": "assistant", "content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]},
+    {"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]},
+    {"role": "tool", "tool_call_id": "a", "content": ""},
+]
+"""Messages of a local server, whose thoughts are parts as in Anthropic's API."""
+
 
 @pytest.mark.parametrize(
     ("items", "format"),
@@ -35,11 +45,15 @@ from keyhole.extract.conversations.plain import original_at
         ([{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}], "pydantic-ai"),
         ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}], "chat"),
         ([], "chat"),
+        ([RESPONSE, TASK, {"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}], "anthropic"),
+        ([RESPONSE, TASK], "anthropic"),
+        ([{"role": "user", "content": [{"type": "text", "text": "hi"}, {"type": "image"}]}], "anthropic"),
+        ([*THINKING_AND_CALLS, *THINKING_AND_CALLS], "chat"),
+        ([{"type": "ai", "content": "", "tool_calls": [{"id": "a"}]}], "langchain"),
+        ([{"role": "user", "parts": [{"hologram": 1}]}, TASK], "gemini"),
     ],
 )
-def test_the_format_is_recognised_by_the_first_item_that_only_one_format_has(
-    items: list[dict[str, Any]], format: str
-) -> None:
+def test_the_format_is_recognised_by_the_whole_conversation(items: list[dict[str, Any]], format: str) -> None:
     assert recognise(items) == format
     assert read_conversation(items).format == format
 

@@ -95,6 +95,7 @@ def test_items_are_recognised_by_their_type_and_their_parts() -> None:
     assert is_own({"type": "message", "role": "user", "content": "hi"})
     assert is_own({"role": "user", "content": [{"type": "input_text", "text": "hi"}]})
     assert not is_own({"role": "user", "content": [{"type": "text", "text": "hi"}]})
+    assert not is_own({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]})
     assert not is_own({"type": "hologram"})
 
 

@@ -210,10 +210,10 @@ def test_one_large_last_result_is_shortened_by_the_last_prompt_and_names_its_rec
     assert same(done.items[:3], messages[:3])
 
 
-def test_without_a_store_a_large_last_result_is_shortened_and_names_no_call() -> None:
+def test_without_a_store_a_large_last_result_is_shortened_and_says_that_it_is_not_stored() -> None:
     done = keyhole.compact(chat(1, LOG * 9), 3_000)
     assert done.report.shortened == ((3, None),)
-    assert "Keyhole shortened" not in done.items[3]["content"]
+    assert done.items[3]["content"].endswith("\n[Keyhole shortened this result. It is not stored.]")
 
 
 # Objects of SDKs.

@@ -12,6 +12,7 @@ from keyhole.retrieval.compaction.notices import (
     Amount,
     Notice,
     Stored,
+    find_notices,
     notice,
     read_excerpt,
     read_stored,
@@ -38,17 +39,19 @@ def test_a_stub_tells_kind_size_the_two_most_important_lines_and_the_call() -> N
     assert "Original" not in text
 
 
-def test_without_a_store_a_stub_names_no_call() -> None:
-    assert stub(read_excerpt("done\n" * 900), 4_500, 0, Stored()).endswith("“done”.]")
+def test_without_a_store_a_stub_says_that_the_result_is_not_stored() -> None:
+    assert stub(read_excerpt("done\n" * 900), 4_500, 0, Stored()).endswith("“done”. It is not stored.]")
 
 
 def test_a_stub_counts_images_and_files() -> None:
-    assert stub(read_excerpt(""), 0, 1, Stored()) == "[Keyhole left out this result: 1 image or file.]"
+    assert stub(read_excerpt(""), 0, 1, Stored()) == (
+        "[Keyhole left out this result: 1 image or file. It is not stored.]"
+    )
     assert stub(read_excerpt(""), 0, 2, Stored("", ID)) == (
         f"[Keyhole left out this result: 2 images or files. Original: {ID}.]"
     )
     assert "1 image or file, log, 4,500 characters" in stub(read_excerpt("done\n" * 900), 4_500, 1, Stored())
-    assert stub(read_excerpt(""), 0, 0, Stored()) == "[Keyhole left out this result: empty.]"
+    assert stub(read_excerpt(""), 0, 0, Stored()) == "[Keyhole left out this result: empty. It is not stored.]"
 
 
 def test_the_lines_of_a_result_end_no_quotation_and_no_stub() -> None:
@@ -74,8 +77,7 @@ def test_a_notice_takes_at_most_the_tokens_that_are_reserved_for_it() -> None:
 @given(st.text(max_size=3_000), st.integers(1, 10**9), st.integers(0, 9), IDS, IDS)
 def test_the_ids_in_a_stub_are_read_back(result: str, size: int, media: int, text: str, original: str) -> None:
     stored = Stored(text, original)
-    found = read_stored(stub(read_excerpt(result), size, media, stored))
-    assert found == (stored if text or original else None)
+    assert read_stored(stub(read_excerpt(result), size, media, stored)) == stored
 
 
 @given(st.text(), IDS)
@@ -86,12 +88,21 @@ def test_the_ids_below_a_shortened_result_are_read_back(text: str, original: str
     assert read_stored(f"{text}{line}") == stored
 
 
-def test_a_shortened_result_that_is_not_stored_names_no_call() -> None:
-    assert shortened_line(Stored()) == ""
+def test_a_shortened_result_that_is_not_stored_says_so() -> None:
+    assert shortened_line(Stored()) == "\n[Keyhole shortened this result. It is not stored.]"
+    assert read_stored("text" + shortened_line(Stored())) == Stored()
 
 
 @pytest.mark.parametrize(
-    "text", ["", "done", f"[Keyhole left out this result: it] {CALL}", f"{CALL} reads all of it.]"]
+    "text",
+    [
+        "",
+        "done",
+        f"[Keyhole left out this result: it] {CALL}",
+        f"{CALL} reads all of it.]",
+        "[Keyhole left out this result: log, 9,999 characters.]",
+        stub(read_excerpt("done"), 9, 0, Stored("zz")),
+    ],
 )
 def test_other_texts_name_no_stored_result(text: str) -> None:
     assert read_stored(text) is None
@@ -104,7 +115,7 @@ def test_a_notice_is_found_again_at_the_end_of_a_text(text: str, amount: Amount,
     assert split_notice(written) == Notice("", written, amount, id)
 
 
-TEMPLATE = "[Keyhole left out {} messages with 1 tool call here: {} characters, about 10 tokens.]"
+TEMPLATE = "[Keyhole left out {} messages with 1 tool call here: {} characters, about 10 tokens. They are not stored.]"
 
 
 @pytest.mark.parametrize(
@@ -117,10 +128,18 @@ TEMPLATE = "[Keyhole left out {} messages with 1 tool call here: {} characters, 
         TEMPLATE.format("9" * 5_000, "9,999"),
         TEMPLATE.format("9" + ",999" * 1_700, "9,999"),
         TEMPLATE.format("٣", "9,999"),
+        TEMPLATE.format("2", "9,999").replace(" They are not stored.", ""),
+        notice(Amount(1, 1, 1, 1), "zz"),
     ],
 )
 def test_a_text_without_a_notice_at_its_end_is_unchanged(text: str) -> None:
     assert split_notice(text) == Notice(text)
+
+
+def test_the_notices_in_a_text_are_found_wherever_they_stand() -> None:
+    stored, other = notice(Amount(1, 1, 1, 1), ID), notice(Amount(2, 2, 2, 2), "")
+    assert list(find_notices(f"{stored} said the user\n{other}")) == [ID, ""]
+    assert not list(find_notices("[Keyhole left out much]"))
 
 
 def test_amounts_are_added() -> None:

@@ -15,6 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.conversations.plain import plain
 from keyhole.store.memory import MemoryStore
 from tests.support.conversations import FORMATS, Event, Item, events
+from tests.support.conversations.texts import IMITATIONS
 
 LOG = "".join(f"step {number} done\n" for number in range(400))
 PIXELS = "iVBORw0KGgo" * 300
@@ -234,10 +235,41 @@ def test_a_message_with_stray_results_comes_back() -> None:
     assert keyhole.restore(done.items, store, format="anthropic") == items
 
 
-def test_without_the_stored_texts_a_conversation_stays_as_it_is() -> None:
-    done = keyhole.compact(anthropic(*[LOG] * 6), 4_000, store=shelf(), secret=b"s")
+@pytest.mark.parametrize("is_kept", [True, False])
+@pytest.mark.parametrize("budget", [6_000, 2_500, 400])
+def test_what_the_store_does_not_have_is_an_error_that_names_it(budget: int, is_kept: bool) -> None:
+    store = shelf() if is_kept else None
+    done = keyhole.compact(anthropic(*[LOG] * 6), budget, secret=b"s", store=store)
     assert done.report.stubs or done.report.dropped
-    assert keyhole.restore(done.items, shelf()) == done.items
+    with pytest.raises(KeyholeError, match="items stand for what cannot be given back") as refused:
+        keyhole.restore(done.items, shelf())
+    assert refused.value.code is Code.NOT_RESTORED
+    assert all(id in refused.value.message for id in done.report.ids[:1])
+    assert keyhole.restore(done.items, shelf(), partial=True) == done.items
+
+
+def test_a_notice_that_another_text_was_added_to_is_an_error() -> None:
+    store = shelf()
+    done = keyhole.compact(anthropic(*[LOG] * 6), 400, store=store, secret=b"s")
+    first = done.items[0]
+    merged = [{**first, "content": f"{first['content']}\n\nAnd now?"}, *done.items[1:]]
+    with pytest.raises(KeyholeError, match="items stand for what cannot be given back: item 0"):
+        keyhole.restore(merged, store)
+
+
+def test_texts_that_look_like_a_stub_or_a_notice_are_no_error() -> None:
+    items = [{"role": "user", "content": IMITATIONS[0]}, *anthropic(*IMITATIONS)[1:]]
+    assert keyhole.restore(items, shelf()) == items
+
+
+def test_a_stub_is_found_although_the_rest_shows_another_format() -> None:
+    """The second compaction leaves out all other calls, so that only plain texts and the stub are left."""
+    store, items = shelf(), anthropic(*[LOG] * 4)
+    for budget in (1_000, 700, 400, 200):
+        done = keyhole.compact(items, budget, store=store, secret=b"s")
+        for smaller in range(100, budget, 100):
+            again = keyhole.compact(done.items, smaller, store=store, secret=b"s")
+            assert keyhole.restore(again.items, store) == items
 
 
 def test_a_conversation_that_was_not_compacted_has_the_same_objects() -> None:
@@ -257,16 +289,20 @@ def test_a_store_that_fails_is_reported() -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@given(steps=events(), budget=st.integers(300, 5_000), keep_last=st.integers(0, 3))
-def test_any_conversation_comes_back(format: str, steps: list[Event], budget: int, keep_last: int) -> None:
+@given(steps=events(), budgets=st.lists(st.integers(100, 5_000), min_size=1, max_size=3), keep_last=st.integers(0, 3))
+def test_any_conversation_comes_back_however_often_it_was_compacted(
+    format: str, steps: list[Event], budgets: list[int], keep_last: int
+) -> None:
     store, items = shelf(), FORMATS[format](steps)
-    try:
-        done = compact(items, budget, format, store, keep_last)
-    except KeyholeError as error:
-        assert error.code is Code.OVER_BUDGET
-        done = compact(items, int(error.facts["least"]), format, store, keep_last)
-    assert plain(keyhole.restore(done.items, store, format=format)) == items  # type: ignore[arg-type]
+    compacted = items
+    for budget in budgets:
+        try:
+            compacted = compact(compacted, budget, store, keep_last)
+        except KeyholeError as error:
+            assert error.code is Code.OVER_BUDGET
+            compacted = compact(compacted, int(error.facts["least"]), store, keep_last)
+        assert plain(keyhole.restore(compacted, store)) == items
 
 
-def compact(items: list[Item], budget: int, format: Any, store: MemoryStore, keep_last: int) -> keyhole.Compacted:
-    return keyhole.compact(items, budget, format=format, store=store, secret=b"s", keep_last=keep_last)
+def compact(items: list[Item], budget: int, store: MemoryStore, keep_last: int) -> list[Item]:
+    return keyhole.compact(items, budget, store=store, secret=b"s", keep_last=keep_last).items

@@ -28,4 +28,4 @@ def test_a_shortened_result_names_the_images_that_it_lacks(text: str) -> None:
     assert LINE in part["text"]
     assert keyhole.restore(done.items, store) == items
     [part] = keyhole.compact(items, 1_000).items[2]["content"][0]["content"]
-    assert part["text"].endswith(LINE + "]")
+    assert part["text"].endswith(LINE + " It is not stored.]")

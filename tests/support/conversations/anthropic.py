@@ -50,7 +50,7 @@ def _texts(step: Event) -> list[Item]:
 
 def _said(step: Event, text: str) -> Item:
     blocks = [*_thoughts(step), {"type": "text", "text": text}]
-    return {"role": "assistant", "content": blocks if step.style & 1 else text}
+    return {"role": "assistant", "content": blocks if step.style & 3 else text}
 
 
 def _thoughts(step: Event) -> list[Item]:

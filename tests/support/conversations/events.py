@@ -50,8 +50,8 @@ class Event:
     is_open: bool = False
     """True if the tool of the provider has not answered yet."""
     style: int = 0
-    """Bits that are the same in a whole conversation: 1 for thoughts of the model, 2 for snake_case (Gemini), 4 for
-    calls without ids (Gemini)."""
+    """Bits that are the same in a whole conversation: 1 for thoughts of the model, 2 for snake_case (Gemini) and
+    for texts of the model as parts (Anthropic), 4 for calls without ids (Gemini)."""
 
 
 @st.composite

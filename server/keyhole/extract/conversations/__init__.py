@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
@@ -64,8 +65,8 @@ _DIALECTS: Final[Mapping[Format, Dialect]] = {
     "responses": responses, "chat": chat, "anthropic": anthropic, "gemini": gemini, "langchain": langchain,
     "pydantic-ai": pydantic_ai,
 }  # fmt: skip
-_RECOGNISED: Final[tuple[Format, ...]] = ("pydantic-ai", "gemini", "langchain", "chat", "anthropic", "responses")
-"""The order in which formats are tried on an item."""
+_RECOGNISED: Final[tuple[Format, ...]] = ("chat", "anthropic", "responses", "gemini", "langchain", "pydantic-ai")
+"""The formats; of those that a conversation speaks for equally, the first one is chosen."""
 _UNSENT: Final[Mapping[Format, frozenset[str]]] = {
     "langchain": frozenset({"artifact", "response_metadata", "usage_metadata"}), "pydantic-ai": frozenset({"metadata"}),
 }  # fmt: skip
@@ -124,9 +125,19 @@ def without_unsent(format: Format, item: View) -> View:
 
 
 def recognise(items: Sequence[View]) -> Format:
-    """Return the format of a conversation. Plain messages are the same in several; they count as Chat Completions."""
-    for item in items:
-        for format in _RECOGNISED:
-            if _DIALECTS[format].is_own(item):
-                return format
-    return "chat"
+    """Return the format that the whole conversation speaks for.
+
+    Items that only one format has decide. If several formats have such items, or none has, the format that understands
+    the most items is chosen, then the one with the most items of its own. Plain messages are the same in several
+    formats; they count as Chat Completions.
+    """
+    owned = Counter(format for item in items for format in _RECOGNISED if _DIALECTS[format].is_own(item))
+    candidates = [format for format in _RECOGNISED if format in owned or not owned]
+    if len(candidates) == 1:
+        return candidates[0]
+    return min(candidates, key=lambda format: (_count_unknown(format, items), -owned[format]))
+
+
+def _count_unknown(format: Format, items: Sequence[View]) -> int:
+    read_item = _DIALECTS[format].read_item
+    return sum(bool(read_item(item, index).unknown) for index, item in enumerate(items))

@@ -33,8 +33,9 @@ MARKS: Final = _KNOWN - {"text", "image", "document"}
 
 
 def is_own(item: View) -> bool:
-    """Return True for a message that no other format has."""
-    return "role" in item and any(block.get("type") in MARKS for block in _blocks(item))
+    """Return True for a message that no other format has: by its blocks, or a response of the API as it came."""
+    is_response = item.get("type") == "message" and "model" in item
+    return "role" in item and (is_response or any(block.get("type") in MARKS for block in _blocks(item)))
 
 
 def read_item(item: View, index: int) -> ItemFacts:

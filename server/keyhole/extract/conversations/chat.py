@@ -22,7 +22,8 @@ PARTS: Final = frozenset({
 
 def is_own(item: View) -> bool:
     """Return True for a message that no other format has."""
-    return item.get("role") in ("tool", "function") or bool(item.get("tool_calls") or item.get("function_call"))
+    has_calls = bool(item.get("tool_calls") or item.get("function_call"))
+    return item.get("role") in ("tool", "function") or ("role" in item and has_calls)
 
 
 def read_item(item: View, index: int) -> ItemFacts:

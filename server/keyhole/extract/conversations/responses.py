@@ -40,9 +40,9 @@ _ROLES: Final[dict[str, Kind]] = {"system": "system", "developer": "system", "us
 
 def is_own(item: View) -> bool:
     """Return True for an item that no other format has."""
-    if item.get("type") in _TYPES or (item.get("type") == "message" and "role" in item):
-        return True
     content = item.get("content")
+    if item.get("type") in _TYPES or (item.get("type") == "message" and "role" in item and isinstance(content, str)):
+        return True
     parts = content if isinstance(content, list) and "role" in item else []
     return any(isinstance(part, dict) and part.get("type") in _PART_MARKS for part in parts)
 

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from keyhole.extract.outputs import read_output
+from keyhole.store.ids import ID_FORM
 from keyhole.text.escape import quote_line
 from keyhole.text.output import Output, ends_of
 from keyhole.text.output_facts import KIND_NAMES
@@ -21,20 +22,21 @@ EXAMINED_CHARS: Final = 400
 millisecond: the summary and the first error are mostly there, and a long conversation has hundreds of stubs."""
 
 _NUMBER: Final = "([0-9]{1,3}(?:,[0-9]{3}){0,5})"
-_NOTICE = re.compile(
-    rf"(?:^|\n\n)(\[Keyhole left out {_NUMBER} messages? with {_NUMBER} tool calls? here: {_NUMBER} characters, about "
-    rf"{_NUMBER} tokens\.(?: read_artifact\(id=\"(\w+)\", offset=0\))?\])\Z"
+_CALL: Final = rf"read_artifact\(id=\"({ID_FORM})\", offset=0\)"
+_NOTICE: Final = (
+    rf"\[Keyhole left out {_NUMBER} messages? with {_NUMBER} tool calls? here: {_NUMBER} characters, about "
+    rf"{_NUMBER} tokens\. (?:{_CALL}|They are not stored\.)\]"
 )
-_STORED: Final = r'read_artifact\(id="(\w+)", offset=0\) reads {}(?: Original: (\w+)\.)?\]\Z'
+_ANY_NOTICE = re.compile(_NOTICE)
+_LAST_NOTICE = re.compile(rf"(?:^|\n\n)({_NOTICE})\Z")
+_ORIGINAL: Final = rf"Original: ({ID_FORM})\."
+_NOT_STORED: Final = "It is not stored."
+_STORED: Final = rf"(?:{_CALL} reads {{}}(?: {_ORIGINAL})?|{_ORIGINAL}|{re.escape(_NOT_STORED)})\]\Z"
 _STUB = re.compile(
-    r"\A\[Keyhole left out this result: [^\n]*?(?:"
-    + _STORED.format(r"it; so does query= instead of offset=\.")
-    + r"|Original: (\w+)\.\]\Z)"
+    r"\A\[Keyhole left out this result: [^\n]*?" + _STORED.replace("{}", r"it; so does query= instead of offset=\.")
 )
 _SHORTENED = re.compile(
-    r"\n\[Keyhole shortened this result(?:, without its [^\n.]+)?\. (?:"
-    + _STORED.format(r"all of it\.")
-    + r"|Original: (\w+)\.\]\Z)"
+    r"\n\[Keyhole shortened this result(?:, without its [^\n.]+)?\. " + _STORED.replace("{}", r"all of it\.")
 )
 
 
@@ -79,23 +81,15 @@ def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
     sentences = [
         f"Keyhole left out this result: {', '.join(filter(None, (images, kind))) or 'empty'}.",
         lines and f"Lines: {lines}.",
-        stored.text and f"{_call(stored.text)} reads it; so does query= instead of offset=.",
-        _original(stored),
+        _place(stored, "it; so does query= instead of offset="),
     ]
     return f"[{' '.join(sentence for sentence in sentences if sentence)}]"
 
 
 def shortened_line(stored: Stored, media: int = 0) -> str:
-    """Return the line below a shortened result: the images and files that it lacks, and the call that reads all of it.
-
-    It is "" if the result lacks none and is not stored.
-    """
-    if not stored.text and not media:
-        return ""
+    """Return the line below a shortened result: the images and files that it lacks, and where all of it is."""
     without = f", without its {_count_media(media)}" if media else ""
-    call = f"{_call(stored.text)} reads all of it." if stored.text else ""
-    parts = [f"\n[Keyhole shortened this result{without}.", call, _original(stored)]
-    return " ".join(part for part in parts if part) + "]"
+    return f"\n[Keyhole shortened this result{without}. {_place(stored, 'all of it')}]"
 
 
 def _count_media(count: int) -> str:
@@ -106,8 +100,11 @@ def _call(id: str) -> str:
     return f'read_artifact(id="{id}", offset=0)'
 
 
-def _original(stored: Stored) -> str:
-    return f"Original: {stored.original}." if stored.original else ""
+def _place(stored: Stored, what: str) -> str:
+    """Return the sentences about the place of a result, which `keyhole.restore` reads. `what`: what the call reads."""
+    call = f"{_call(stored.text)} reads {what}." if stored.text else ""
+    original = f"Original: {stored.original}." if stored.original else ""
+    return " ".join(filter(None, (call, original))) or _NOT_STORED
 
 
 def read_stored(text: str) -> Stored | None:
@@ -129,9 +126,10 @@ def _quoted_lines(excerpt: Output) -> Iterator[str]:
 def notice(amount: Amount, id: str) -> str:
     """Return the notice for left out messages. `id`: of the transcript, "" if it is not stored."""
     messages, calls = f"{amount.messages:,} message", f"{amount.calls:,} tool call"
+    place = _call(id) if id else "They are not stored."
     return (
         f"[Keyhole left out {messages}{'s' * (amount.messages != 1)} with {calls}{'s' * (amount.calls != 1)} here: "
-        f"{amount.characters:,} characters, about {amount.tokens:,} tokens.{f' {_call(id)}' if id else ''}]"
+        f"{amount.characters:,} characters, about {amount.tokens:,} tokens. {place}]"
     )
 
 
@@ -150,11 +148,16 @@ NO_NOTICE: Final = Notice("")
 
 def split_notice(text: str) -> Notice:
     """Return a text without the notice at its end, and the notice."""
-    found = _NOTICE.search(text)
+    found = _LAST_NOTICE.search(text)
     if not found:
         return Notice(text)
     amount = Amount(*(int(number.replace(",", "")) for number in found.groups()[1:5]))
     return Notice(text[: found.start()], found[1], amount, found[6] or "")
+
+
+def find_notices(text: str) -> Iterator[str]:
+    """Yield the ids of the transcripts that the notices in a text name; "" for a notice of what is not stored."""
+    return (found[5] or "" for found in _ANY_NOTICE.finditer(text))
 
 
 def is_notice(content: object) -> bool:
