@@ -58,7 +58,7 @@ IO_FILES = {
     "runtime": "fair_slots lazy_imports",
     "serve/mcp_app": "offer show_call",
     "serve/look": "live server",
-    "serve/shared": "address hook_client known_replies link lock peer relay server",
+    "serve/shared": "address hook_client known_replies link lock peer relay server watchdog",
     "serve/look/hosted": "gate operator pages",
     "serve/http": "app bodies connections drain listener probes processes uvicorn_server",
     "serve/proxy": (
@@ -212,7 +212,6 @@ SHORT_MODULES = {
     "extract/formats/inventory.py": "one format; its parser is also used for dead addresses",
     "retrieval/call_observer.py": "a port",
     "retrieval/progress.py": "a port",
-    "serve/shared/peer.py": "imported by a hook, which has no time for the rest of a relay",
     "sites/dead_links/archive.py": "one source, as its siblings",
     "sites/api_address.py": "the one function that composes addresses of APIs",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",

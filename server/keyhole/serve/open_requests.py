@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 MAX_OPEN: Final = 9
-"""Open requests of a connection, about as many as of a tenant over HTTP (KEYHOLE_CALLS_AT_ONCE)."""
+"""Open requests of a connection: one more than a relay sends, so that its ping does not wait behind them."""
 
 
 def bounded_streams(

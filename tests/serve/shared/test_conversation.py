@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.serve.shared.conversation import LOST, Conversation, encode
+from keyhole.serve.open_requests import MAX_OPEN
+from keyhole.serve.shared.conversation import LOST, MAX_PENDING, PING, PING_ID, SILENT, Conversation, encode
 from keyhole.serve.shared.known_replies import METHODS, KnownReplies
 
 PARAMS = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "one", "version": "1"}}
@@ -93,6 +94,50 @@ def test_a_request_during_which_two_servers_end_is_answered_with_an_error() -> N
     reply = json.loads(conversation.lose_server())
     assert (reply["id"], reply["error"]) == (2, {"code": -32603, "message": LOST})
     assert not conversation.is_waiting
+
+
+def test_all_requests_at_a_silent_private_server_are_answered_with_an_error() -> None:
+    conversation = opened()
+    for id in ("a", 3):
+        conversation.take_from_client(request(id, "tools/call"), is_connected=True)
+    replies = [json.loads(line) for line in conversation.lose_silent_server().splitlines()]
+    assert [(reply["id"], reply["error"]["message"]) for reply in replies] == [("a", SILENT), (3, SILENT)]
+    assert not conversation.is_waiting
+
+
+def test_the_relays_own_ping_gets_no_reply_of_the_client() -> None:
+    conversation = opened()
+    conversation.take_from_client(CALL, is_connected=True)
+    assert json.loads(PING) == {"jsonrpc": "2.0", "id": PING_ID, "method": "ping"}
+    assert conversation.take_from_server(result(PING_ID, {})) == b""
+    assert conversation.is_unanswered
+
+
+def test_few_requests_wait_at_a_server_and_others_may_be_cancelled_meanwhile() -> None:
+    conversation = opened()
+    for id in range(1, MAX_PENDING + 1):
+        line = request(id, "tools/call")
+        assert conversation.has_room(line)
+        conversation.take_from_client(line, is_connected=True)
+    assert not conversation.has_room(request(99, "tools/call"))
+    cancel = encode({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    assert conversation.has_room(cancel)
+    conversation.take_from_client(cancel, is_connected=True)
+    assert conversation.has_room(request(99, "tools/call"))
+
+
+def test_a_server_takes_the_relays_ping_beside_all_requests_that_the_relay_sends() -> None:
+    assert MAX_OPEN == MAX_PENDING + 1
+
+
+def test_few_notifications_wait_for_a_server() -> None:
+    conversation = opened()
+    conversation.lose_server()
+    notification = encode({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})
+    for _ in range(MAX_PENDING):
+        assert conversation.has_room(notification)
+        conversation.take_from_client(notification, is_connected=False)
+    assert not conversation.has_room(notification)
 
 
 def test_a_known_reply_is_given_without_the_server_and_in_the_form_that_the_server_writes() -> None:

@@ -73,6 +73,7 @@ def test_a_server_is_ended_also_if_it_is_stopped(lock: Path) -> None:
         with holder(SERVER, lock) as server:
             if stop:
                 server.send_signal(signal.SIGSTOP)
+                os.waitpid(server.pid, os.WUNTRACED)
             assert end_server(str(lock), server.pid)
             assert server.wait(PATIENCE) == -ending
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import stat
 import subprocess
@@ -26,6 +27,7 @@ _PAGE = "<!doctype html><title>Roads</title><main><h1>Roads</h1>" + "".join(
 PAGE = response(_PAGE.encode(), Content_Type="text/html")
 ROADS = {"/roads": PAGE, "/robots.txt": response()}
 INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n'
+LIST = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'
 UNKNOWN = {"id": "aaaaaaaaaaaaaaaa"}
 
 
@@ -156,6 +158,22 @@ def test_a_wrong_setting_is_reported_to_the_client(home: Path) -> None:
 def test_a_client_that_disconnects_ends_its_relay(home: Path) -> None:
     client = Client(reader_settings(home))
     assert client.close() == 0
+
+
+def test_a_client_that_does_not_read_is_not_read_from_and_gets_all_replies_when_it_reads(home: Path) -> None:
+    with Client(reader_settings(home)) as client:
+        client.call("read_artifact", **UNKNOWN)
+        assert client.process.stdin and client.process.stdout
+        requests, sent, count = client.process.stdin.fileno(), 0, select.PIPE_BUF // len(LIST)
+        while sent < 10_000 and select.select([], [requests], [], 1.0)[1]:  # a pipe that is ready takes PIPE_BUF bytes
+            os.write(requests, LIST * count)
+            sent += count
+        assert sent < 10_000
+        data = bytearray()
+        while data.count(b"\n") < sent:
+            data += os.read(client.process.stdout.fileno(), 1_000_000)
+        assert len(set(bytes(data).splitlines())) == 1 and b"web_fetch" in data
+        assert client.call("read_artifact", **UNKNOWN)
 
 
 def test_closed_streams_start_no_shared_server(home: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import AF_UNIX, socket
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from keyhole.cli.build import build
 from keyhole.config.config import Config
 from keyhole.serve.shared import server
 from keyhole.serve.shared.address import Address
-from keyhole.serve.shared.link import ask, connect, start_private
+from keyhole.serve.shared.link import REFUSED, WELCOME, Question, ask, start_private
 from keyhole.serve.shared.server import serve_shared
 from tests.support.loopback import PATIENCE
 
@@ -55,10 +56,16 @@ def served(address: Address, idle: float = PATIENCE) -> Iterator[threading.Threa
     assert not thread.is_alive()
 
 
+def greet(address: Address, identity: str = "") -> tuple[socket, dict[str, Any]]:
+    asked = ask(address.socket, {"identity": identity or address.identity, "client": {}}, PATIENCE)
+    assert asked
+    return asked
+
+
 def test_it_ends_when_no_client_has_been_connected_for_a_while(address: Address) -> None:
     with served(address, idle=0.3) as thread:
-        connection = connect(address, PATIENCE)
-        assert connection
+        connection, answer = greet(address)
+        assert answer == {"answer": WELCOME, "identity": address.identity}
         thread.join(0.6)
         assert thread.is_alive(), "a client is connected"
         connection.close()
@@ -68,15 +75,11 @@ def test_it_ends_when_no_client_has_been_connected_for_a_while(address: Address)
 
 
 def test_a_client_of_other_settings_is_refused_also_at_the_same_path(address: Address) -> None:
-    class SamePath(Address):
-        __slots__ = ()
-
-        @property
-        def socket(self) -> str:
-            return address.socket
-
     with served(address):
-        assert connect(SamePath(address.folder, "others"), PATIENCE) is None
+        connection, answer = greet(address, "others")
+        with connection:
+            assert answer == {"answer": REFUSED}
+            assert connection.recv(1) == b""
 
 
 def test_a_connection_that_is_none_of_a_relay_is_closed(address: Address) -> None:
@@ -87,14 +90,14 @@ def test_a_connection_that_is_none_of_a_relay_is_closed(address: Address) -> Non
                 connection.connect(address.socket)
                 connection.sendall(line)
                 answer = connection.recv(1_000)
-                assert answer == b"" or json.loads(answer) == {"answer": "other settings"}
+                assert answer == b"" or json.loads(answer) == {"answer": REFUSED}
 
 
 def test_a_client_that_does_not_read_is_disconnected(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "UNREAD_SECONDS", 0.2)
     with served(address):
-        connection, other = connect(address, PATIENCE), connect(address, PATIENCE)
-        assert connection and other
+        connection, _ = greet(address)
+        other, _ = greet(address)
         with connection, other:
             connection.sendall(INITIALIZE)
             with pytest.raises(ConnectionError):
@@ -112,7 +115,8 @@ def test_another_user_is_refused_on_both_sides(address: Address) -> None:
         connection.sendall(b'{"ask": "status"}\n')
         with suppress(ConnectionResetError):
             assert connection.recv(1_000) == b""
-        assert connect(address, PATIENCE) is None
+        with pytest.raises(PermissionError):
+            Question(address.socket, {"ask": "status"})
 
 
 def test_a_server_that_does_not_answer_is_given_up(address: Address) -> None:
@@ -120,7 +124,7 @@ def test_a_server_that_does_not_answer_is_given_up(address: Address) -> None:
         listener.bind(address.socket)
         listener.listen()
         with pytest.raises(TimeoutError):
-            connect(address, 0.05)
+            ask(address.socket, {"ask": "status"}, 0.05)
 
 
 def test_a_private_server_ends_with_its_relay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ to load: see known_replies.py.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from keyhole.serve.shared.known_replies import INITIALIZE, KnownReplies
@@ -16,11 +16,20 @@ from keyhole.text.parse_json import parse_json
 
 MAX_SENDS: Final = 2
 """Servers that a request is sent to. If the second one ends too, the request may be the reason."""
+MAX_PENDING: Final = 8
+"""Requests of a client that a server works on at a time: as many as of a tenant over HTTP (KEYHOLE_CALLS_AT_ONCE).
+
+In benchmarks/server/bad_neighbours.py, another client's call waits up to 0.6 s beside so many, beside 16 up to 1.6 s.
+"""
 INTERNAL_ERROR: Final = -32603
 """JSON-RPC's code for an error inside the server."""
 LOST: Final = (
     "Keyhole's server ended twice during this call, or refused its size. Call again, or set KEYHOLE_SHARED=off."
 )
+SILENT: Final = "Keyhole's server stopped answering during this call, and was ended. This call may be the reason."
+PING_ID: Final = "keyhole-relay-ping"
+PING: Final = b'{"jsonrpc":"2.0","id":"%s","method":"ping"}\n' % PING_ID.encode()
+"""The relay's own request, which a private server answers if it runs: with a result or, in the later era, an error."""
 Id = str | int
 
 
@@ -39,6 +48,16 @@ class Conversation:
     def is_waiting(self) -> bool:
         """Return True if the client waits for a reply or sent a line that no server has got."""
         return bool(self._pending or self._unsent)
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Return True if the client waits for a reply."""
+        return bool(self._pending)
+
+    def has_room(self, line: bytes) -> bool:
+        """Return whether a line may be taken now. Notifications need no reply, so only a missing server delays them."""
+        may_answer = len(self._pending) < MAX_PENDING or b'"id"' not in line
+        return may_answer and len(self._unsent) < MAX_PENDING
 
     def take_from_client(self, line: bytes, *, is_connected: bool) -> tuple[bytes, bytes]:
         """Return what the server and the client get for a line of the client; each may be empty."""
@@ -80,7 +99,7 @@ class Conversation:
         id = _hashable(message.get("id"))
         if "method" in message or id is None:
             return line
-        if id in self._silenced:
+        if id in self._silenced or id == PING_ID:
             self._silenced.discard(id)
             return b""
         self._pending.pop(id, None)
@@ -88,11 +107,17 @@ class Conversation:
 
     def lose_server(self) -> bytes:
         """Return error replies to the requests that have been sent to `MAX_SENDS` servers, and forget them."""
-        lost = [id for id, request in self._pending.items() if request.sends >= MAX_SENDS]
-        for id in lost:
+        return self._refuse([id for id, request in self._pending.items() if request.sends >= MAX_SENDS], LOST)
+
+    def lose_silent_server(self) -> bytes:
+        """Return error replies to all requests, and forget them: one of them may be why the server was silent."""
+        return self._refuse(list(self._pending), SILENT)
+
+    def _refuse(self, ids: Sequence[Id], message: str) -> bytes:
+        for id in ids:
             del self._pending[id]
-        error = {"code": INTERNAL_ERROR, "message": LOST}
-        return b"".join(encode({"jsonrpc": "2.0", "id": id, "error": error}) for id in lost)
+        error = {"code": INTERNAL_ERROR, "message": message}
+        return b"".join(encode({"jsonrpc": "2.0", "id": id, "error": error}) for id in ids)
 
     def give_up(self) -> None:
         """Forget everything that waits, because there will be no other server."""

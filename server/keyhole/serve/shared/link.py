@@ -12,18 +12,19 @@ from typing import Any, Final
 
 from keyhole.config.folders import working_folder
 from keyhole.serve.shared.address import Address
-from keyhole.serve.shared.peer import is_own_user
+from keyhole.serve.shared.peer import find_process, is_own_user
 from keyhole.store.private_files import make_private_folder
 
-HELLO_SECONDS: Final = 10.0
-"""Seconds to wait for a server's greeting. A busy server takes tenths of a second, and a stopped one never answers."""
 ASK_SECONDS: Final = 2.0
-"""Seconds to wait for a server's status."""
-MAX_HELLO: Final = 1_000_000
-"""Bytes of a greeting or a status: the settings with their file, or a few hundred clients."""
+"""Seconds to wait for a server's answer to a question. A busy server takes tenths of a second."""
+MAX_ANSWER: Final = 16_000_000
+"""Bytes of an answer: the identity of a server, which contains the files of its settings, or a few hundred clients."""
+CHUNK: Final = 65_536
+"""Bytes of one read."""
 MAX_LOG_BYTES: Final = 1_000_000
 """Size from which a server's log is begun again when a server starts."""
-WELCOME: Final = "welcome"
+WELCOME, REFUSED, ENDING = "welcome", "other settings", "ending"
+"""A server's answers to a client."""
 MAX_DESCRIPTORS: Final = 1_024
 """Descriptors that are closed in a new server: it outlives its first client, which may wait for the end of a pipe."""
 SERVER_WORDS: Final = ("server", "run")
@@ -37,40 +38,55 @@ start()
 """Runs Keyhole with the folders of this process: a bundle's are not in the Python path of a new one."""
 
 
-def connect(address: Address, timeout: float = HELLO_SECONDS) -> socket.socket | None:
-    """Return a connection to the shared server, None if none accepts it. Raises TimeoutError if one does not answer."""
-    hello = {"identity": address.identity, "client": describe_client()}
-    asked = ask(address.socket, hello, timeout)
-    if asked is None:
-        return None
-    connection, answer = asked
-    if answer.get("answer") == WELCOME:
-        connection.settimeout(None)
-        return connection
-    connection.close()
-    return None
+class Question:
+    """A line sent to a server on a connection of its own, whose answer is read when it comes.
+
+    Raises FileNotFoundError or ConnectionError if there is no server, and another OSError if one does not answer.
+    """
+
+    def __init__(self, path: str, question: Mapping[str, Any], timeout: float = ASK_SECONDS) -> None:
+        self.connection = socket.socket(socket.AF_UNIX)
+        self._answer = bytearray()
+        try:
+            self.connection.settimeout(timeout)
+            self.connection.connect(path)
+            if not is_own_user(self.connection):
+                raise PermissionError(path)
+            self.process = find_process(self.connection)
+            self.connection.sendall(json.dumps(question).encode() + b"\n")
+        except OSError:
+            self.connection.close()
+            raise
+
+    def read(self) -> dict[str, Any] | None:
+        """Read once; return the answer, or None until it is complete. Raises OSError or ValueError if there is none."""
+        part = self.connection.recv(CHUNK)
+        self._answer += part
+        if not part or len(self._answer) > MAX_ANSWER:
+            raise ConnectionError("the server closed the connection")
+        if not part.endswith(b"\n"):  # the server sends nothing unasked, so nothing follows the line
+            return None
+        answer = json.loads(self._answer)
+        return answer if isinstance(answer, dict) else {}
 
 
 def ask(path: str, question: Mapping[str, Any], timeout: float) -> tuple[socket.socket, dict[str, Any]] | None:
-    """Send a line to a server and return the open connection and its answer; None if there is no server.
+    """Ask a server and return the open connection and its answer; None if there is no server.
 
     Raises TimeoutError if the server does not answer.
     """
-    connection = socket.socket(socket.AF_UNIX)
+    asked = None
     try:
-        connection.settimeout(timeout)
-        connection.connect(path)
-        if not is_own_user(connection):
-            raise ConnectionError
-        connection.sendall(json.dumps(question).encode() + b"\n")
-        answer = json.loads(_read_line(connection))
-    except TimeoutError:
-        connection.close()
-        raise
-    except (OSError, ValueError):
-        connection.close()
+        asked = Question(path, question, timeout)
+        while (answer := asked.read()) is None:
+            pass
+    except (OSError, ValueError) as error:
+        if asked is not None:
+            asked.connection.close()
+        if isinstance(error, TimeoutError | BlockingIOError):  # the second: too many connections wait already
+            raise TimeoutError from error
         return None
-    return connection, answer if isinstance(answer, dict) else {}
+    return asked.connection, answer
 
 
 def ask_servers(folder: str, action: str) -> dict[str, dict[str, Any] | None]:
@@ -99,17 +115,6 @@ def describe_server(server: Mapping[str, Any] | None) -> str:
         return "does not answer"
     count = len(server["clients"])
     return f"process {server['process']} with {count} client{'' if count == 1 else 's'}"
-
-
-def _read_line(connection: socket.socket) -> bytes:
-    """Return the bytes up to a line break, and read nothing after it."""
-    line = bytearray()
-    while not line.endswith(b"\n") and len(line) < MAX_HELLO:
-        ahead = connection.recv(65_536, socket.MSG_PEEK)
-        if not ahead:
-            raise ConnectionError("the server closed the connection")
-        line += connection.recv(ahead.find(b"\n") + 1 or len(ahead))
-    return bytes(line)
 
 
 def describe_client() -> dict[str, Any]:

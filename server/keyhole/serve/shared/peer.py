@@ -1,4 +1,4 @@
-"""Check that the other end of a Unix socket belongs to this user."""
+"""Find the user and the process at the other end of a Unix socket."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ OPTIONS: Final = {"linux": (1, 17, 12, 4), "darwin": (0, 1, 76, 4)}
 Linux: SO_PEERCRED, whose struct ucred is process, user and group (unix(7)). macOS: LOCAL_PEERCRED, whose struct xucred
 begins with a version and the user (sys/ucred.h). The user id has four bytes.
 """
+PROCESS_OPTIONS: Final = {"linux": (1, 17, 4), "darwin": (0, 2, 4)}
+"""Level, name and size of the option that begins with the peer's process id: SO_PEERCRED and LOCAL_PEERPID.
+
+For the client of a server it is the process that called `listen`.
+"""
 
 
 def is_own_user(connection: Socket) -> bool:
@@ -31,3 +36,10 @@ def is_own_user(connection: Socket) -> bool:
     level, name, size, start = OPTIONS[sys.platform]
     user = connection.getsockopt(level, name, size)[start : start + 4]
     return int.from_bytes(user, sys.byteorder) == os.geteuid()
+
+
+def find_process(connection: Socket) -> int:
+    """Return the process id of the peer, 0 if the system does not tell."""
+    if sys.platform not in PROCESS_OPTIONS:
+        return 0
+    return int.from_bytes(connection.getsockopt(*PROCESS_OPTIONS[sys.platform]), sys.byteorder)

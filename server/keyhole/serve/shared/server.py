@@ -28,7 +28,7 @@ from keyhole.serve.open_requests import bounded_streams
 from keyhole.serve.run import set_up_threads
 from keyhole.serve.shared.address import Address
 from keyhole.serve.shared.hook_client import ANSWERED, GREETING
-from keyhole.serve.shared.link import HELLO_SECONDS, WELCOME
+from keyhole.serve.shared.link import ENDING, REFUSED, WELCOME
 from keyhole.serve.shared.peer import is_own_user
 from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server
@@ -37,6 +37,10 @@ log = logging.getLogger(__name__)
 
 IDLE_SECONDS: Final = 300.0
 """Seconds without a client after which the server ends: a client that restarts or changes its folder finds it."""
+GREETING_SECONDS: Final = 10.0
+"""Seconds in which a connection has to say what it wants."""
+MAX_WAITING: Final = 512
+"""Connections that wait to be accepted. While a server is busy, many hooks may come."""
 MAX_LINE: Final = 16_000_000
 """Bytes of one message: several times what a client sends. A longer one closes its connection."""
 UNREAD_SECONDS: Final = 60.0
@@ -112,7 +116,7 @@ class SharedServer:
         try:
             with suppress(OSError, ValueError, TimeoutError):
                 if is_own_user(writer.get_extra_info("socket")):
-                    line = await asyncio.wait_for(reader.readline(), HELLO_SECONDS)
+                    line = await asyncio.wait_for(reader.readline(), GREETING_SECONDS)
                     answer = self._answer_event if line.startswith(GREETING) else self._greet
                     await answer(line, reader, writer)
         finally:
@@ -122,7 +126,7 @@ class SharedServer:
         """Answer a hook's event. Without an answer, the hook does the work itself."""
         _, client, budget, identity = line.decode().rstrip("\n").split(" ", 3)
         if identity == self.address.identity:
-            event = await asyncio.wait_for(reader.read(), HELLO_SECONDS)
+            event = await asyncio.wait_for(reader.read(), GREETING_SECONDS)
             folders = [str(each.get("folder", "")) for each in self.clients.values()]
             answer = await asyncio.to_thread(self.answer_hook, event, client, int(budget), folders)
             writer.write(ANSWERED + answer)
@@ -133,15 +137,17 @@ class SharedServer:
         if hello.get("ask") == "stop":
             self._is_stopped = True
             self._changed.set()
-        is_client = hello.get("identity") == self.address.identity and not self._is_stopped
-        if is_client:
-            answer = {"answer": WELCOME}
-        else:
-            answer = self.describe() if "ask" in hello else {"answer": "other settings"}
+        answer = self.describe() if "ask" in hello else self._answer_client(str(hello.get("identity")))
         writer.write(json.dumps(answer).encode() + b"\n")
         await writer.drain()
-        if is_client:
+        if answer.get("answer") == WELCOME:
             await self._serve(dict(hello.get("client", {})), reader, writer)
+
+    def _answer_client(self, identity: str) -> dict[str, str]:
+        """Return whether a client is served. To one that is, the server proves with which settings it was started."""
+        if identity != self.address.identity:
+            return {"answer": REFUSED}
+        return {"answer": ENDING} if self._is_stopped else {"answer": WELCOME, "identity": self.address.identity}
 
     def describe(self) -> dict[str, Any]:
         """Return what `keyhole server status` shows."""
@@ -210,7 +216,7 @@ def _listen(path: str) -> socket.socket:
         listener.bind(path)
     finally:
         os.umask(mask)
-    listener.listen(64)
+    listener.listen(MAX_WAITING)
     return listener
 
 
