@@ -44,6 +44,7 @@ class Page:
     content_type: str
     body: bytes
     fetched_at: float
+    """Seconds since the epoch at which the request for the page began."""
     cut: bool = False
     """True if the body is incomplete: it reached the byte limit, the connection broke, or its coding was damaged."""
     etag: str = ""

@@ -26,6 +26,7 @@ from keyhole.fetch.base import ApiCall, ApiReply, FetchOptions
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.permission import ANY
 from keyhole.records import Page
+from tests.support.fakes import Clock
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve, unused_port
 
 AGENT = "Keyhole-Test/1.0"
@@ -714,6 +715,23 @@ def test_many_pages_are_fetched_at_once() -> None:
 
     with serve({f"/{n}": response(str(n).encode()) for n in range(20)}) as site:
         assert [page.body for page in asyncio.run(run(site))] == [str(n).encode() for n in range(20)]
+
+
+def test_a_page_has_the_time_at_which_its_request_began() -> None:
+    clock = Clock()
+
+    def answer(call: Call) -> None:
+        clock.now += 7
+        call.send(response(b"late", Content_Type="text/plain"))
+
+    async def run(site: Site) -> Page:
+        config = Config(allow_private=frozenset({site.endpoint}))
+        async with HttpFetcher(config, AGENT, clock=clock) as fetcher:
+            return await fetcher.fetch(site.url())
+
+    began = clock.now
+    with serve(lambda _: answer) as site:
+        assert asyncio.run(run(site)).fetched_at == began
 
 
 def test_a_part_of_a_file_is_requested_after_each_redirect_and_uncompressed() -> None:

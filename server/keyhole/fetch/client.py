@@ -10,6 +10,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Final
 
@@ -74,7 +75,7 @@ class HttpFetcher:
 
     async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:
         """Fetch a page. Every redirect is checked like the first URL. Raises KeyholeError for every failure."""
-        target, deadline = parse_target(url), self._fetch_deadline(options)
+        target, deadline, began = parse_target(url), self._fetch_deadline(options), self._clock()
         credential = options.permission.credential
         for _hop in range(self._config.max_redirects + 1):
             await self._check_permission(target, options, deadline)
@@ -84,7 +85,8 @@ class HttpFetcher:
             secret = {"Authorization": credential.authorization} if credential else {}
             result = await self._fetch_hop_with_wait(url, target, options, deadline, secret)
             if isinstance(result, Page):
-                return result
+                # The time of the request, so that a page on its way is not stored after everything was forgotten.
+                return replace(result, fetched_at=began)
             target = result
         raise KeyholeError(Code.TOO_MANY_REDIRECTS, f"more than {self._config.max_redirects} redirects")
 

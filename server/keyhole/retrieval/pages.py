@@ -27,6 +27,7 @@ from keyhole.retrieval.markdown_alternate import adopt_markdown, is_markdown_of,
 from keyhole.retrieval.pending_reads import PendingReads, Read, start_read
 from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Clock, Store
+from keyhole.store.forget_mark import FORGOTTEN
 from keyhole.store.ids import artifact_id
 from keyhole.store.term_lookup import make_words
 
@@ -213,9 +214,10 @@ class Pages:
             with stage("store"):
                 # A single write, because each write waits for the disk.
                 await asyncio.to_thread(self.store.put, artifact, terms, keys)
-        except KeyholeError:
-            with suppress(KeyholeError):
-                await asyncio.to_thread(self.store.remember, keys)
+        except KeyholeError as error:
+            if error.message != FORGOTTEN:
+                with suppress(KeyholeError):
+                    await asyncio.to_thread(self.store.remember, keys)
             return False
         return True
 

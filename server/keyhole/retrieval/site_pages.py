@@ -82,7 +82,7 @@ class SitePages:
             if isinstance(reader, FixedReader) and (file := await self._file(reader, target.url, url, options)):
                 return file, ""
             return None, f"the API of {reader.name} sent an answer of another form"
-        page = Page(url, target.url, 200, CONTENT_TYPE, document, self.clock(), reader=reader.name)
+        page = Page(url, target.url, 200, CONTENT_TYPE, document, now, reader=reader.name)
         return page, ""
 
     async def _file(self, reader: FixedReader, page_url: str, requested_url: str, options: FetchOptions) -> Page | None:

@@ -49,6 +49,7 @@ class BrowserRenderer:
         Raises KeyholeError: javascript_required if the browser shows nothing, timeout, the status of the page, or the
         reason why a document was refused.
         """
+        now = self._clock()
         refusals: list[KeyholeError] = []
 
         async def permits(url: str) -> bool:
@@ -67,7 +68,6 @@ class BrowserRenderer:
             if error.code is Code.JAVASCRIPT_REQUIRED and refusals:
                 raise refusals[0] from error
             raise
-        now = self._clock()
         raise_for_status(rendered.status, {}, now)
         body = rendered.html.encode("utf-8", "replace")
         return Page(page.requested_url, rendered.url, rendered.status, CONTENT_TYPE, body, now, rendered=True)
