@@ -111,13 +111,15 @@ def _local() -> object:
         functools.partial(PATTERN.sub, ""),
         lazy_pattern("a+b"),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_a_pattern_in_a_value_is_found(value: object) -> None:
     assert [each.pattern for each in patterns_in(value)] == ["a+b"]
 
 
-@pytest.mark.parametrize("value", [_Holder(PATTERN), _Class, _Class(), _function, _local()], ids=repr)
+@pytest.mark.parametrize(
+    "value", [_Holder(PATTERN), _Class, _Class(), _function, _local()], ids=lambda value: type(value).__name__
+)
 def test_a_pattern_in_the_code_of_the_package_is_found(value: object) -> None:
     assert [each.pattern for each in patterns_in(value, __name__)] == ["a+b"]
     assert not [*patterns_in(value)]
