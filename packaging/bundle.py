@@ -52,7 +52,13 @@ def project_file() -> str:
         "requires-python": ours["requires-python"],
         "dependencies": [*ours["dependencies"], *ours["optional-dependencies"]["office"]],
     }
-    return tomlkit.dumps({"project": facts, "tool": {"uv": {"package": False}}})
+    return tomlkit.dumps({"project": facts, "tool": {"uv": {"package": False, "constraint-dependencies": pins()}}})
+
+
+def pins() -> list[str]:
+    """Return the exact version of each package in requirements.txt, with its marker, which uv obeys for all of them."""
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return [line.removesuffix("\\").strip() for line in lines if "==" in line.partition(";")[0]]
 
 
 if __name__ == "__main__":

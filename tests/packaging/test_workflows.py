@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -43,8 +44,28 @@ def test_an_action_is_pinned_by_its_commit_and_no_secret_is_stored(path: Path) -
 def test_every_job_that_publishes_waits_for_the_build_and_asks_in_an_environment() -> None:
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))["jobs"]
     publishing = {name for name, job in jobs.items() if "write" in job["permissions"].values()}
-    assert publishing == {"image", "pypi", "files", "registry"}
+    assert publishing == {"image", "latest", "pypi", "files", "registry"}
     assert all(jobs[name]["environment"] == "release" and jobs[name]["needs"] for name in publishing)
+
+
+def test_what_a_release_downloads_is_pinned_by_version_and_digest() -> None:
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+    assert "/releases/latest/" not in text and "npx" not in text
+    jobs = yaml.safe_load(text)["jobs"]
+    registry = jobs["registry"]
+    assert re.search(r"/download/v\d+\.\d+\.\d+/", registry["env"]["PUBLISHER"])
+    assert re.fullmatch(r"[0-9a-f]{64}", registry["env"]["PUBLISHER_SHA256"])
+    (publish,) = (step["run"] for step in registry["steps"] if "mcp-publisher publish" in step.get("run", ""))
+    assert publish.index("sha256sum --check") < publish.index("tar ") < publish.index("./mcp-publisher")
+    lock = json.loads((ROOT / "packaging" / "mcpb" / "package-lock.json").read_text("utf-8"))["packages"]
+    assert all("integrity" in package for name, package in lock.items() if name)
+
+
+def test_an_image_is_the_latest_one_only_after_the_install_tests() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))["jobs"]
+    tagging = {name for name, job in jobs.items() if ":latest" in str(job["steps"])}
+    assert tagging == {"latest"}
+    assert set(jobs["latest"]["needs"]) == {"install", "image"}
 
 
 def test_the_scripts_and_targets_that_a_workflow_runs_exist() -> None:

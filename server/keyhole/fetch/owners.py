@@ -19,7 +19,7 @@ _SHARED_HOSTS: Final = {
     "sites.google.com": 2, "docs.google.com": 3, "drive.google.com": 3, "storage.googleapis.com": 1,
     "s3.amazonaws.com": 1, "archive.org": 2, "codepen.io": 1, "hackmd.io": 1,
 }  # fmt: skip
-"""How many segments of a path name the owner, by host without `www.`: github.com/OWNER, pypi.org/project/NAME."""
+"""How many segments of a path name the owner, by host without `www.`: github.com/ANN, pypi.org/project/NAME."""
 _SCOPED_PACKAGES: Final = frozenset({"npmjs.com", "unpkg.com", "cdn.jsdelivr.net"})
 """Hosts of npm's packages. The name of a package with a scope, `@scope/name`, has two segments."""
 _PERSONAL: Final = ("~", "@")
