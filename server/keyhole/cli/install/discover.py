@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -11,7 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from keyhole._version import __version__
 from keyhole.cli.install import edit, files
@@ -22,6 +20,7 @@ from keyhole.cli.install.hook_clients import HOOK_CLIENTS, HookClient
 from keyhole.cli.install.hook_edit import Hook, find_hooks
 from keyhole.cli.install.launch import Installation, is_temporary, this_program, this_server
 from keyhole.cli.install.wrap import Wrapped, find_wrapped
+from keyhole.config.extras import install_source
 from keyhole.errors import KeyholeError
 
 
@@ -91,7 +90,7 @@ def this_installation(*, boots: bool | None = None) -> Installation:
     beside_uv = str(Path(uv).with_name("uvx" + suffix)) if uv else None
     uvx = shutil.which("uvx") or (beside_uv and shutil.which(beside_uv)) or ""
     script, program = _find_script(SCRIPT + suffix), _find_script(PROGRAM + suffix)
-    installed = Installation(sys.executable, script, sys.prefix, __version__, _install_source(), uvx, program)
+    installed = Installation(sys.executable, script, sys.prefix, __version__, install_source(), uvx, program)
     folder = boot_folder(os.environ)
     if boots is None:
         boots = folder is not None and is_written(folder, sys.executable)
@@ -233,15 +232,3 @@ def _entry_state(server: Server, these: Sequence[Server]) -> str:
     if any((server.command, server.args) == (this.command, this.args) for this in these):
         return "registered"
     return "other copy" if is_keyhole(server) else "name taken"
-
-
-def _install_source() -> str:
-    """Return the folder, file or repository that the package was installed from, or ""."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        origin: Any = json.loads(distribution(SCRIPT).read_text("direct_url.json") or "{}")
-    except (PackageNotFoundError, ValueError):
-        return ""
-    url = str(origin.get("url", ""))
-    return f"{origin['vcs_info']['vcs']}+{url}@{origin['vcs_info']['commit_id']}" if "vcs_info" in origin else url

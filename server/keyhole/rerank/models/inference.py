@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
+from keyhole.config.extras import check_extra
 from keyhole.errors import Code, KeyholeError
 from keyhole.rerank.models.manifest import TOKENIZER, WEIGHTS, Kind, Manifest, Pooling
 
@@ -26,7 +27,6 @@ TEXT_TOKENS: Final = 128
 """Tokens of a text that are read. A passage with its headings seldom has more; the time grows with the tokens."""
 POOLED_OUTPUT: Final = "sentence_embedding"
 """The output of models that pool the vectors of their tokens themselves, as sentence-transformers names it."""
-MISSING_EXTRA: Final = "a local model needs Keyhole's extra [semantic]: uv tool install 'keyhole-reader[semantic]'"
 MEASURED_TEXTS: Final = 8
 """Passages that are computed after the first, which also prepares the model."""
 _PASSAGE: Final = (
@@ -48,11 +48,10 @@ class Inference:
         Raises KeyholeError: invalid_argument if the packages are missing, internal_error if the files are not those of
         a model. The methods raise internal_error if a computation fails.
         """
-        try:
-            import onnxruntime
-            import tokenizers
-        except ImportError as error:
-            raise KeyholeError(Code.INVALID_ARGUMENT, MISSING_EXTRA, fault="the extra [semantic] is missing") from error
+        check_extra("semantic", "onnxruntime", "tokenizers", user="a local model")
+        import onnxruntime
+        import tokenizers
+
         options = onnxruntime.SessionOptions()
         # Two threads for one input of this length take a third more processor time than two inputs side by side.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
