@@ -44,7 +44,7 @@ IO_FILES = {
     "cli/models": "commands",
     "cli/hook": "keep program saved_file settings transcript",
     "cli/install": "boot_files change commands discover files listing",
-    "config": "folders load",
+    "config": "extras folders load",
     "extract/workers": "child pool worker",
     "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",
     "fetch/browser": "chromium devtools gateway network_activity page_connections page_session render supervisor",
@@ -207,7 +207,7 @@ def test_a_module_has_a_docstring_and_at_most_400_lines(path: Path) -> None:
 
 SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
-    "cli/doctor/model.py": "one check of the doctor, as its siblings",
+    "config/extras.py": "one owner of the command that adds an extra",
     "config/setting.py": "the form of one setting, beside the table of all",
     "extract/formats/inventory.py": "one format; its parser is also used for dead addresses",
     "retrieval/call_observer.py": "a port",

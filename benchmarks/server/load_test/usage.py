@@ -25,6 +25,11 @@ def cpu_seconds(pid: int) -> float:
     return (own + sum(sum(_ticks(one, 11, 15)) for one in process_tree(pid)[1:])) / TICK
 
 
+def own_cpu_seconds(pid: int) -> float:
+    """Return the processor seconds of one process."""
+    return sum(_ticks(pid, 11, 13)) / TICK
+
+
 def machine_seconds() -> float:
     """Return the processor seconds of everything on this machine, including time stolen by its host."""
     user, nice, system, _, _, *rest = (int(word) for word in _read(Path("/proc/stat")).split("\n")[0].split()[1:9])
