@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,8 +21,11 @@ from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.secrets.shapes import SHAPES, VENDOR_START
 from keyhole.text.secrets.vendor_rules import VENDOR_RULES
 from tests.support.linear_time import is_linear
-from tests.support.pattern_attacks import slow_attack
+from tests.support.pattern_attacks import Attack, slow_attack
 from tests.support.pattern_finder import PACKAGE, Found, find_patterns, patterns_in
+
+TRIES: Final = 3
+"""Measurements of which one must find what is there."""
 
 BUILT: Final[dict[str, list[tuple[Any, ...]]]] = {
     "keyhole.extract.outputs.parts._outer_line": [(0,), (8,)],
@@ -40,11 +44,16 @@ def found() -> tuple[list[Found], set[str]]:
     return find_patterns(BUILT)
 
 
+def confirmed_attack(pattern: re.Pattern[Any], uses: Iterable[str]) -> Attack | None:
+    """Return an attack that is found twice: on a busy machine, one measurement may be wrong."""
+    return slow_attack(pattern, uses) and slow_attack(pattern, uses)
+
+
 def test_every_pattern_of_the_package_takes_linear_time(found: tuple[list[Found], set[str]]) -> None:
     slow = {
         f"{', '.join(each.names)} ({'/'.join(sorted(uses))})": attack
         for each in found[0]
-        if (attack := slow_attack(each.pattern, uses := each.slowest_uses()))
+        if (attack := confirmed_attack(each.pattern, uses := each.slowest_uses()))
     }
     assert slow == {}
 
@@ -153,7 +162,7 @@ def test_a_pattern_in_the_code_of_the_package_is_found(value: object) -> None:
 )
 def test_a_pattern_that_is_not_linear_is_found(pattern: str, use: str) -> None:
     found = Found(re.compile(pattern), uses={use})
-    assert slow_attack(found.pattern, found.slowest_uses())
+    assert any(slow_attack(found.pattern, found.slowest_uses()) for _ in range(TRIES))
 
 
 @pytest.mark.parametrize(
@@ -175,12 +184,12 @@ def test_a_pattern_that_is_not_linear_is_found(pattern: str, use: str) -> None:
 )
 def test_a_linear_pattern_is_accepted(pattern: str, use: str) -> None:
     found = Found(re.compile(pattern), uses={use})
-    assert slow_attack(found.pattern, found.slowest_uses()) is None
+    assert confirmed_attack(found.pattern, found.slowest_uses()) is None
 
 
 def test_patterns_of_bytes_are_attacked_too() -> None:
-    assert slow_attack(re.compile(rb"^(?:--- (\S+).*\n)?\+\+\+"), {"match"})
-    assert slow_attack(re.compile(rb"^(?:--- (\S++).*\n)?\+\+\+"), {"match"}) is None
+    assert any(slow_attack(re.compile(rb"^(?:--- (\S+).*\n)?\+\+\+"), {"match"}) for _ in range(TRIES))
+    assert confirmed_attack(re.compile(rb"^(?:--- (\S++).*\n)?\+\+\+"), {"match"}) is None
 
 
 def _list_numbers(count: int) -> list[int]:
@@ -196,5 +205,5 @@ def _compare_all(items: list[int]) -> int:
 
 
 def test_the_growth_of_time_is_measured() -> None:
-    assert is_linear(_list_numbers, _add_all, 2_000)
-    assert not is_linear(_list_numbers, _compare_all, 20)
+    assert any(is_linear(_list_numbers, _add_all, 2_000) for _ in range(TRIES))
+    assert not all(is_linear(_list_numbers, _compare_all, 20) for _ in range(TRIES))
