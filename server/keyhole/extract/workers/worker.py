@@ -94,7 +94,8 @@ class Worker:
         """Return the worker's result of one task. Raises KeyholeError as `_exchange` does."""
         sizes = [len(body) for body in task.bodies]
         request = {"function": task.function, "arguments": dict(task.arguments), "sizes": sizes}
-        return await self._exchange(request, b"".join(task.bodies), limits, MAX_RESULT, parse_result)
+        body = task.bodies[0] if len(task.bodies) == 1 else b"".join(task.bodies)
+        return await self._exchange(request, body, limits, MAX_RESULT, parse_result)
 
     async def _exchange(
         self, request: dict[str, Any], body: bytes, limits: WorkerLimits, max_bytes: int, parse: _Parse[T]
