@@ -159,11 +159,12 @@ class InProcessExtractor:
 
     async def run(self, task: Task) -> Result:
         from keyhole.extract.workers.child import run_task
+        from keyhole.extract.workers.frames import encode_function
 
         # As from a process: only JSON values come and go.
         arguments = json.loads(json.dumps(dict(task.arguments)))
         values, body = await asyncio.to_thread(
-            run_task, task.function, arguments, [bytes(each) for each in task.bodies]
+            run_task, encode_function(task.function), arguments, [bytes(each) for each in task.bodies]
         )
         return json.loads(json.dumps(values)), body
 

@@ -43,8 +43,11 @@ class Place:
 
     def contains(self, url: str) -> bool:
         """Return True if an absolute address, under http or https, is in this place."""
-        site, folder = _split(url)
-        return site == self.site and folder[: len(self.folder)] == self.folder and not hides_segments(url)
+        return self.includes(Place(*_split(url))) and not hides_segments(url)
+
+    def includes(self, other: Place) -> bool:
+        """Return True if another place is this one or a folder in it."""
+        return other.site == self.site and other.folder[: len(self.folder)] == self.folder
 
 
 def place_of(url: str, segments: int = 0) -> Place:

@@ -99,7 +99,7 @@ class Permission:
     def narrow(self, *places: Place, most_an_hour: int = MAX_LISTS_AN_HOUR) -> Permission:
         """Return the permission for further requests to places, of which none may be outside of the narrowed ones."""
         allowed = tuple(
-            place for place in places if not self.places or any(_is_in(place, each) for each in self.places)
+            place for place in places if not self.places or any(each.includes(place) for each in self.places)
         )
         if not allowed:
             raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, "the call does not permit requests to this place")
@@ -121,10 +121,6 @@ class Permission:
     def is_further(self) -> bool:
         """Return True if the requests are further ones, which are counted."""
         return bool(self.places)
-
-
-def _is_in(place: Place, other: Place) -> bool:
-    return place.site == other.site and place.folder[: len(other.folder)] == other.folder
 
 
 ANY: Final = Permission()

@@ -22,8 +22,8 @@ from keyhole.render.answer import near_lines
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.url_policy import remember_urls
 from keyhole.sites.dead_links.address_words import shared_length
-from keyhole.sites.dead_links.archive import COPIES, PLACE, archive_request
-from keyhole.sites.dead_links.search import ADVANCE, BEGIN, MAX_REQUESTS, find_api
+from keyhole.sites.dead_links.archive import COPIES, PLACE, archive_request, read_copy
+from keyhole.sites.dead_links.search import MAX_REQUESTS, begin_search, continue_search, find_api
 from keyhole.sites.dead_links.similarity import MAX_NEAR, Near, Relation, Source
 from keyhole.sites.link_lists import MAX_URL_CHARS
 from keyhole.store.base import Store
@@ -38,7 +38,6 @@ MAX_READ: Final = 5
 """Stored pages of the site whose links are read, those nearest to the dead address."""
 MAX_TEXT: Final = 200_000
 """Characters of a stored page whose links are read."""
-_READ_COPY: Final = "keyhole.sites.dead_links.archive:read_copy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class NearAddresses:
         api, owner = find_api(url), owner_of(url)
         permission = options.permission.for_api(*api.places) if api else options.permission.narrow(owner)
         pages, texts = await asyncio.to_thread(_stored_pages, self.store, url, owner)
-        values, state = await self.extractor.run(Task(BEGIN, {"url": url, "pages": pages}, texts))
+        values, state = await self.extractor.run(Task(begin_search, {"url": url, "pages": pages}, texts))
         for _ in range(MAX_REQUESTS):
             near[:] = _read_near(values, owner)
             if not (request := str(values.get("request") or "")):
@@ -103,15 +102,15 @@ class NearAddresses:
     async def _advance(self, arguments: dict[str, Any], state: bytes, body: bytes) -> Result:
         """Add an answer to the search. A list that cannot be read in time counts as one that does not exist."""
         try:
-            return await self.extractor.run(Task(ADVANCE, arguments, (state, body)))
+            return await self.extractor.run(Task(continue_search, arguments, (state, body)))
         except KeyholeError:
-            return await self.extractor.run(Task(ADVANCE, {**arguments, "answered": ""}, (state, b"")))
+            return await self.extractor.run(Task(continue_search, {**arguments, "answered": ""}, (state, b"")))
 
     async def _copy(self, url: str, options: FetchOptions) -> tuple[Near, ...]:
         page = await self._request(archive_request(url), FetchOptions(options.permission.for_api(PLACE), is_api=True))
         if not page:
             return ()
-        values, _ = await self.extractor.run(Task(_READ_COPY, {}, (page.body,)))
+        values, _ = await self.extractor.run(Task(read_copy, {}, (page.body,)))
         copy = _checked_url(values.get("url"), COPIES)
         return (Near(copy, Relation.COPY, Source.ARCHIVE),) if copy else ()
 

@@ -25,7 +25,7 @@ from keyhole.retrieval.instrumentation import stage
 from keyhole.sites.document import CONTENT_TYPE
 from keyhole.sites.readers import find_reader
 from keyhole.sites.readers.base import MAX_REQUESTS, Answer, FixedReader, Request, SiteReader, places_of
-from keyhole.sites.readers.steps import CONTINUE, read_requests
+from keyhole.sites.readers.steps import continue_reading, read_requests
 from keyhole.store.base import Clock
 
 SHARE: Final = 0.5
@@ -110,7 +110,7 @@ class SitePages:
         while requests and len(answers) + len(requests) <= MAX_REQUESTS:
             answers += await self._answer_all(requests, options)
             named = [[answer.request, answer.url, answer.label] for answer in answers]
-            task = Task(CONTINUE, {"url": url, "answers": named}, [answer.body for answer in answers])
+            task = Task(continue_reading, {"url": url, "answers": named}, [answer.body for answer in answers])
             values, body = await self.extractor.run(task)
             requests = read_requests(values)
             if not requests:

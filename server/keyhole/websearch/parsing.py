@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor, Task
-from keyhole.extract.workers.frames import UnreadError
+from keyhole.extract.workers.frames import UnreadError, decode_function, encode_function
 from keyhole.fetch.base import Api, ApiCall, ApiReply
 from keyhole.records import Hit
 from keyhole.websearch.hits import MAX_ROWS, MAX_SNIPPET, MAX_TITLE, MAX_URL, Hits
@@ -23,7 +22,6 @@ MAX_NOTE: Final = 300
 """Characters of the note on an incomplete answer: a few names of engines."""
 _MAX_CHARS: Final = (MAX_URL, MAX_TITLE, MAX_SNIPPET, 100, 40)
 """Characters of each field of a hit, in the order of `Hit`."""
-_PARSE_REPLY: Final = f"{__name__}:parse_reply"
 
 Parse = Callable[..., tuple[Hit, ...]]
 """A function of a module that takes a reply and JSON values. Raises KeyholeError for a refusal."""
@@ -52,12 +50,12 @@ class SearchApi:
         for secret in secrets:
             body = remove_key(body, secret)
         named = {
-            "function": [parse.__module__, parse.__name__],
+            "parse": encode_function(parse),
             "reply": [reply.status, reply.content_type, reply.retry_after],
             "arguments": arguments,
         }
         try:
-            values, _ = await self.extractor.run(Task(_PARSE_REPLY, named, (body,)))
+            values, _ = await self.extractor.run(Task(parse_reply, named, (body,)))
             return _read_hits(values)
         except UnreadError as error:
             raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the answer could not be read within the limits") from error
@@ -65,9 +63,8 @@ class SearchApi:
 
 def parse_reply(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
     """Return what an engine's `parse` makes of a reply, as JSON values. For a worker."""
-    module, name = arguments["function"]
     status, content_type, retry_after = arguments["reply"]
-    hits = getattr(import_module(module), name)(
+    hits = decode_function(arguments["parse"])(
         ApiReply(status, bodies[0], content_type, retry_after), *arguments["arguments"]
     )
     rows = [[hit.url, hit.title, hit.snippet, hit.engine, hit.date] for hit in hits]

@@ -14,8 +14,7 @@ from keyhole.extract.workers.base import Result, Task
 from keyhole.extract.workers.frames import MAX_RESULT
 from keyhole.extract.workers.pool import WorkerPool
 from tests.support.fakes import page
-
-TASKS = "tests.support.hostile_readers"
+from tests.support.hostile_readers import fail_as_told, measure_bodies
 
 
 def run(*tasks: Task) -> list[Result | KeyholeError]:
@@ -40,13 +39,13 @@ def run(*tasks: Task) -> list[Result | KeyholeError]:
 
 
 def failure(arguments: Mapping[str, Any], bodies: Sequence[bytes] = ()) -> KeyholeError:
-    (result,) = run(Task(f"{TASKS}:fail_as_told", arguments, bodies))
+    (result,) = run(Task(fail_as_told, arguments, bodies))
     assert isinstance(result, KeyholeError)
     return result
 
 
 def test_a_task_gets_its_arguments_and_each_body_and_returns_values_and_a_body() -> None:
-    task = Task(f"{TASKS}:measure_bodies", {"given": ["ä", 1, None]}, (b"one", b"", b"\xff\x00four"))
+    task = Task(measure_bodies, {"given": ["ä", 1, None]}, (b"one", b"", b"\xff\x00four"))
     (result,) = run(task)
     assert result == ({"sizes": [3, 0, 6], "given": ["ä", 1, None]}, b"\xff\x00four||one")
 

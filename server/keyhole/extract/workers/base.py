@@ -5,7 +5,7 @@ A page is extracted. Any other answer of a server, such as a sitemap or the answ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,16 +15,15 @@ Result = tuple[dict[str, Any], bytes]
 """The result of a task: JSON values and a body. The process that made it has read a stranger's bytes, so the caller
 checks the type of every value before it uses it."""
 
+TaskFunction = Callable[[Mapping[str, Any], Sequence[bytes]], Result]
+"""A function of a module that takes the arguments and bodies of a task. It may raise KeyholeError."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function that a worker applies to bytes of a stranger.
+    """A function that a worker applies to bytes of a stranger."""
 
-    `function`: "module:name" of a function that takes `arguments` and `bodies` and returns a `Result`. It may raise
-    KeyholeError.
-    """
-
-    function: str
+    function: TaskFunction
     arguments: Mapping[str, Any]
     """JSON values."""
     bodies: Sequence[bytes] = ()

@@ -22,7 +22,15 @@ from typing import Any, BinaryIO, Final
 from keyhole.errors import KeyholeError
 from keyhole.extract import extract
 from keyhole.extract.workers.base import Result
-from keyhole.extract.workers.frames import LENGTHS, encode_document, encode_failure, pack, parse_head, unpack_lengths
+from keyhole.extract.workers.frames import (
+    LENGTHS,
+    decode_function,
+    encode_document,
+    encode_failure,
+    pack,
+    parse_head,
+    unpack_lengths,
+)
 from keyhole.passages.stems import index_terms
 from keyhole.records import Document
 
@@ -68,8 +76,7 @@ def main(options: dict[str, Any]) -> None:
     """
     _lower_priority(options["nice"])
     answers = _take_stdout()
-    module, _, function = options["reader"].partition(":")
-    read: Reader = getattr(import_module(module), function)
+    read: Reader = decode_function(options["reader"])
     import_module("keyhole.extract.html.page")  # most pages need it, and the first is still being fetched
     gc.collect()
     gc.freeze()  # imported modules live as long as the process, so later collections can skip them
@@ -110,9 +117,8 @@ def _answer(read: Reader, head: dict[str, Any], body: bytes) -> tuple[dict[str, 
 
 
 def run_task(function: str, arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> Result:
-    """Return what the function "module:name" makes of the bodies."""
-    module, _, name = function.partition(":")
-    result: Result = getattr(import_module(module), name)(arguments, bodies)
+    """Return the result of a function, named as by `encode_function`."""
+    result: Result = decode_function(function)(arguments, bodies)
     return result
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import re
 import struct
+from collections.abc import Callable
 from dataclasses import asdict
+from importlib import import_module
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
@@ -65,6 +67,17 @@ def parse_head(encoded: bytes) -> dict[str, Any]:
     if not isinstance(head, dict):
         raise UnreadError(READING_ENDED)
     return head
+
+
+def encode_function(function: Callable[..., Any]) -> str:
+    """Return the name of a function of a module, as "module:name"."""
+    return f"{function.__module__}:{function.__name__}"
+
+
+def decode_function(name: str) -> Any:
+    """Return the function with a name of `encode_function`. Only the server names functions, never a worker."""
+    module, _, function = name.partition(":")
+    return getattr(import_module(module), function)
 
 
 def encode_document(document: Document, words: str) -> tuple[dict[str, Any], bytes]:

@@ -24,6 +24,7 @@ from keyhole.extract.workers.frames import (
     READING_ENDED,
     OutOfTimeError,
     UnreadError,
+    encode_function,
     pack,
     parse_answer,
     parse_head,
@@ -93,7 +94,7 @@ class Worker:
     async def run(self, task: Task, limits: WorkerLimits) -> Result:
         """Return the worker's result of one task. Raises KeyholeError as `_exchange` does."""
         sizes = [len(body) for body in task.bodies]
-        request = {"function": task.function, "arguments": dict(task.arguments), "sizes": sizes}
+        request = {"function": encode_function(task.function), "arguments": dict(task.arguments), "sizes": sizes}
         body = task.bodies[0] if len(task.bodies) == 1 else b"".join(task.bodies)
         return await self._exchange(request, body, limits, MAX_RESULT, parse_result)
 

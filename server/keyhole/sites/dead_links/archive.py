@@ -19,7 +19,7 @@ def archive_request(url: str) -> str:
     return api_address("https://archive.org/wayback/available", url=url)
 
 
-def read_copy(_: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
+def read_copy(_arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
     """Return the address of the copy that an answer of the archive names, "" if it has no copy. For a worker."""
     with suppress(ValueError, TypeError, KeyError):
         copy: Any = parse_json(bodies[0])["archived_snapshots"]["closest"]

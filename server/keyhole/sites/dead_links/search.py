@@ -25,9 +25,6 @@ MAX_REQUESTS: Final = 5
 MAX_KEPT: Final = 3_000
 """Candidates kept from one list to the next, the nearest ones. Without a limit, each list would cost as much as all
 lists before it."""
-_TASKS: Final = "keyhole.sites.dead_links.search"
-BEGIN: Final = f"{_TASKS}:begin"
-ADVANCE: Final = f"{_TASKS}:advance"
 
 
 def find_api(url: str) -> RepositoryFinder | PackageFinder | None:
@@ -35,7 +32,7 @@ def find_api(url: str) -> RepositoryFinder | PackageFinder | None:
     return find_repository(url) or find_package(url)
 
 
-def begin(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
+def begin_search(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
     """Begin a search with what is stored of the site.
 
     `url`: the dead address. `pages`: addresses and titles of stored pages; `bodies`: the texts of the first of them.
@@ -50,7 +47,7 @@ def begin(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[s
     return search.result()
 
 
-def advance(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
+def continue_search(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
     """Add the answer to a request. `bodies`: the state and the body of the answer; `answered`: its address or ""."""
     state, body = bodies
     search = _Search.from_json(state)
@@ -108,10 +105,10 @@ class _Search:
         """Add candidates, of which the nearest are kept. Of their titles, the words of the dead address matter."""
         wanted = set(read_address(self.url).words)
         for each in candidates:
-            known = self.candidates.get(each.url, each)
+            known = self.candidates.get(each.url)
             words = " ".join(word for word in each.title.split() if not wanted.isdisjoint(stem_words(word)))
-            title = max(words, known.title if known is not each else "", key=len)
-            self.candidates[each.url] = replace(known if known.exists else each, title=title)
+            title = max(words, known.title if known else "", key=len)
+            self.candidates[each.url] = replace(known if known and known.exists else each, title=title)
         self.candidates.pop(self.url, None)
         self.ranked = rank_candidates(self.url, tuple(self.candidates.values()))
         if len(self.candidates) > MAX_KEPT:

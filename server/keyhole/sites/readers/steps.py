@@ -9,7 +9,6 @@ from typing import Any, Final
 from keyhole.sites.readers import find_reader
 from keyhole.sites.readers.base import MAX_REQUESTS, Answer, Request, compose
 
-CONTINUE: Final = "keyhole.sites.readers.steps:continue_reading"
 _FORMS: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, StopIteration)
 """What readers raise for answers of another form than they know."""
 
