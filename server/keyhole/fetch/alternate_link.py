@@ -5,7 +5,6 @@ Only URLs on the page's own origin are accepted, so that another site cannot sup
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 from keyhole.errors import KeyholeError
 from keyhole.fetch.urls import parse_target, resolve_url
 from keyhole.records import Page
+from keyhole.text.invalid_characters import unescape
 
 MARKDOWN_TYPES: Final = frozenset({"text/markdown", "text/x-markdown"})
 HEAD_BYTES: Final = 100_000
@@ -76,7 +76,7 @@ def _html_head_links(body: bytes) -> Iterator[str]:
 def _attributes(text: str) -> dict[str, str]:
     attributes: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(text):
-        attributes.setdefault(match[1].lower(), html.unescape(match[2] or match[3] or match[4] or ""))
+        attributes.setdefault(match[1].lower(), unescape(match[2] or match[3] or match[4] or ""))
     return attributes
 
 

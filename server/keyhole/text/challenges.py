@@ -7,9 +7,10 @@ Anubis, Sucuri, DDoS-Guard) and public detectors of them.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from typing import Final
+
+from keyhole.text.invalid_characters import unescape
 
 MAX_SEARCHED: Final = 32_768
 """Characters of a page searched for marks. Challenge pages have 1,000 to 30,000 characters."""
@@ -63,4 +64,4 @@ def find_challenge_mark(page: str, visible_text: str = "") -> str:
 
 def find_challenge_in_error(body: bytes) -> str:
     """Return the system whose challenge or block page is the body of an error, or ""."""
-    return find_challenge_mark(html.unescape(body[:MAX_ERROR_BODY].decode("utf-8", "replace")))
+    return find_challenge_mark(unescape(body[:MAX_ERROR_BODY].decode("utf-8", "replace")))

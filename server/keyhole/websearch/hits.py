@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 from keyhole.records import Hit
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_gap_lines
+from keyhole.text.invalid_characters import unescape
 from keyhole.websearch.dates import to_iso_date
 
 MAX_ROWS: Final = 100
@@ -88,5 +88,5 @@ def to_single_line(value: Any, limit: int, *, marked_up: bool = False) -> str:
         value = " … ".join(part for part in value[:limit] if isinstance(part, str))
     text = value[: MARKUP_FACTOR * limit] if isinstance(value, str) else ""
     if marked_up:
-        text = html.unescape(_INLINE.sub("", text))
+        text = unescape(_INLINE.sub("", text))
     return " ".join(escape_gap_lines(clean(text)).split())[:limit].rstrip()

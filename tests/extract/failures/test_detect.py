@@ -110,6 +110,7 @@ def test_a_challenge_is_detected_by_the_body_of_an_error_even_in_entities() -> N
         == ""
     )
     assert find_challenge_in_error(b"\xff\xfe\x00") == ""
+    assert find_challenge_in_error(b"&#" + b"9" * 5_000 + b";") == ""
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from html import unescape
 from html.entities import html5
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -22,6 +21,7 @@ from keyhole.extract.markup import fragment_to_markdown, lower_headings, to_one_
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
+from keyhole.text.invalid_characters import unescape
 
 MAX_ENTRIES: Final = 1_000
 """Largest number of entries whose content is read. Of later entries only the other facts are read, because converting
@@ -231,7 +231,7 @@ def _first_text(children: dict[str, Any], *names: str) -> str:
 def _title_text(element: Any) -> str:
     """Return a title without markup. RSS and Atom allow markup in titles, and feeds do not declare it reliably."""
     words = _one_line_text(element)
-    return " ".join(_INLINE_TAG.sub("", unescape(words) if "&" in words else words).split())
+    return " ".join(_INLINE_TAG.sub("", unescape(words)).split())
 
 
 def _parse_date(text: str) -> str:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from keyhole.extract.body import Body
 from keyhole.extract.decode import decode
-from keyhole.extract.invalid_characters import INVALID, replace_references
 from keyhole.records import Document
 from keyhole.text.clean import clean
+from keyhole.text.invalid_characters import INVALID, replace_references
 
 PROLOG_CHARS: Final = 20_000
 """Number of characters searched for the root element, which may follow long licence comments."""

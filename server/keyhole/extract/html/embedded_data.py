@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from html import unescape
 from itertools import islice
 from typing import Final
 
@@ -26,6 +25,7 @@ from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
+from keyhole.text.invalid_characters import unescape
 
 MAX_TEXT: Final = 200_000
 """Largest length of the Markdown, in characters. A long article has 50,000."""
@@ -208,7 +208,7 @@ class _TextCollector:
         if not is_markdown and _MARKUP.search(text[:5_000]):
             text = self._convert(parse_html(text[: self._markup_left]))
         elif not is_markdown:
-            text = escape_markdown(clean(unescape(text) if "&" in text else text))
+            text = escape_markdown(clean(unescape(text)))
         text = text.strip()[: self._text_left]
         # Compare a short text together with its heading: a price belongs to the product above it.
         key = fold_text(f"{heading} {text}" if len(text) < 2 * MIN_SENTENCE else text[:400])[:120]

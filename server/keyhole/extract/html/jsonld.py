@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import urlsplit
+
+from keyhole.text.invalid_characters import unescape
 
 MAX_JSON: Final = 2_000_000
 """Largest length of one block of JSON, in characters. Longer blocks are skipped. Real ones have up to 1 million."""
@@ -53,7 +54,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 def _repair(text: str) -> str:
     if '"' not in text and "&quot;" in text:
-        text = html.unescape(text)
+        text = unescape(text)
     return _STRING_OR_FLAW.sub(lambda match: match[1] or " ", text).strip()
 
 
@@ -115,7 +116,7 @@ class Graph:
 
 def _strip_html(text: str) -> str:
     """Remove HTML tags from a string and decode its entities."""
-    return html.unescape(_TAG.sub(" ", text[:MAX_STRING]))
+    return unescape(_TAG.sub(" ", text[:MAX_STRING]))
 
 
 def rank_type(kind: str) -> int:
@@ -200,7 +201,7 @@ def iter_texts(data: object) -> Iterator[tuple[str, str]]:
         if isinstance(node, list):
             pending.extend(node[:MAX_ENTITIES][::-1])
         elif isinstance(node, str):
-            yield "", html.unescape(node)  # a step of a recipe may be a string
+            yield "", unescape(node)  # a step of a recipe may be a string
         elif isinstance(node, dict):
             is_skipped = _SKIPPED_TYPES.intersection(read_types(node))
             if not is_skipped:
@@ -214,7 +215,7 @@ def _describe_entity(entity: dict[str, object]) -> Iterator[tuple[str, str]]:
 
     A name without texts becomes a heading if the entity has parts, else an item of a list.
     """
-    texts = [html.unescape(text) for key in _TEXTS if isinstance(text := entity.get(key), str) and text.strip()]
+    texts = [unescape(text) for key in _TEXTS if isinstance(text := entity.get(key), str) and text.strip()]
     texts += ["\n".join(f"- {line}" for line in lines) for key in _LISTS if (lines := _read_strings(entity.get(key)))]
     facts = [f"- {label}: {fact}" for key, label in _FACTS.items() if (fact := _format_fact(entity.get(key)))]
     texts += ["\n".join(facts)] if facts else []

@@ -14,7 +14,6 @@ Dates and names are not read from running text.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -28,6 +27,7 @@ from keyhole.extract.html.jsonld import Graph, fold_text, normalize_address, par
 from keyhole.extract.html.links import resolve_link
 from keyhole.records import Metadata
 from keyhole.text.clean import clean
+from keyhole.text.invalid_characters import unescape
 
 MAX_TITLE: Final = 300
 MAX_DESCRIPTION: Final = 500
@@ -306,7 +306,7 @@ def _clean_line(value: str, limit: int) -> str:
 def _decode_references(value: str) -> str:
     """Decode character references that a template encoded twice. Named references stay, because pages about HTML
     write them."""
-    return _REFERENCE.sub(lambda match: html.unescape(match[0]), value)
+    return _REFERENCE.sub(lambda match: unescape(match[0]), value)
 
 
 def _read_text(*elements: HtmlElement | None) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from lxml import etree, html
 
-from keyhole.extract.invalid_characters import replace_invalid
+from keyhole.text.invalid_characters import replace_invalid
 
 # The declaration of XHTML that is served as HTML. Without it, the parser reads the page as HTML, as browsers do.
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")

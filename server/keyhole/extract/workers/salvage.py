@@ -13,9 +13,10 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.decode import decode, looks_binary
 from keyhole.extract.formats.markdown import clean_plain_text
 from keyhole.extract.media_type import match_signature, sniff
-from keyhole.extract.workers.strip_tags import strip_tags, unescape
+from keyhole.extract.workers.strip_tags import strip_tags
 from keyhole.passages.words import WORD, fold_word
 from keyhole.records import UNDIGESTED, Document, Page
+from keyhole.text.invalid_characters import unescape
 from keyhole.text.lower_case import lower
 
 MAX_BYTES: Final = 1_000_000

@@ -5,14 +5,13 @@ If it is not certain where a hidden element ends, the text up to the last possib
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Mapping
 from typing import Final
 
 from keyhole.extract.html.visibility.attributes import hides_by_attributes
-from keyhole.extract.invalid_characters import replace_references
 from keyhole.extract.workers.hiding_rules import Selectors, find_hidden_selectors, matches
+from keyhole.text.invalid_characters import unescape
 
 _TAG = re.compile(
     r"<(/?)([a-z][^\s/>]*+)((?:[^>=]++|=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)*+)(?:>|\Z)", re.IGNORECASE
@@ -84,11 +83,6 @@ def strip_tags(text: str, media_type: str = "text/html") -> str:
         _read(text, reader)
     lines = [" ".join(line.split()) for line in unescape("".join(reader.pieces)).split("\n")]
     return "\n".join(line for line, before in zip(lines, ["", *lines], strict=False) if line or before)
-
-
-def unescape(text: str) -> str:
-    """Return the text with its character references decoded, in linear time."""
-    return html.unescape(replace_references(text))
 
 
 class _Reader:
@@ -243,7 +237,7 @@ def _read_attributes(source: str) -> dict[str, str]:
     attributes: dict[str, str] = {}
     for name, *values in _ATTRIBUTE.findall(source):
         value = "".join(values)
-        attributes.setdefault(name.lower(), unescape(value) if "&" in value else value)
+        attributes.setdefault(name.lower(), unescape(value))
     return attributes
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import unescape
 
 from keyhole.sites.document import Part, SiteDocument
 from keyhole.sites.readers.base import Answer, Request, SiteReader
 from keyhole.sites.readers.package_parts import URL_END, facts_part, list_part, package_document, versions_part
+from keyhole.text.invalid_characters import unescape
 
 _MAVEN = re.compile(
     rf"https?://(?:central\.sonatype\.com/artifact|(?:www\.)?mvnrepository\.com/artifact|search\.maven\.org/artifact)"

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from html import unescape
 from typing import Any
 
 from keyhole.sites.document import Form, Part, SiteDocument
 from keyhole.sites.readers.base import Answer, Request, SiteReader, get_list, get_text
 from keyhole.sites.readers.package_parts import URL_END, facts_part, list_part, package_document, versions_part
+from keyhole.text.invalid_characters import unescape
 
 _FIELD = re.compile(r"<(title|description|author|pubDate)>([^<]{0,2000})</")
 PYPI = re.compile(rf"https?://(?:www\.)?pypi\.org/project/([\w.-]+)(?:/([\w.+!-]+))?{URL_END}")

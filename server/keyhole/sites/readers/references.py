@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import unescape
 from typing import Final
 
 from keyhole.sites.document import Part, SiteDocument
 from keyhole.sites.readers.base import Answer, FixedReader, Request, get_text, one_line
+from keyhole.text.invalid_characters import unescape
 
 _END: Final = r"/?(?:[?#].*)?$"
 _ARXIV = re.compile(

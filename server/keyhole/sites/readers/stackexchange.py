@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import unescape
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ from keyhole.sites.readers.base import (
     points,
     post,
 )
+from keyhole.text.invalid_characters import unescape
 
 _NAMED_SITES: Final = {
     "stackoverflow.com": "stackoverflow", "serverfault.com": "serverfault", "superuser.com": "superuser",

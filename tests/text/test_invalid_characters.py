@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from keyhole.extract.invalid_characters import DELETE, INVALID, replace_invalid, replace_references
+from keyhole.text.invalid_characters import DELETE, INVALID, replace_invalid, replace_references, unescape
+from tests.support.documentation import ROOT
 from tests.support.machine import allowed
 
 INVALID_CODES = [*range(9), 0x0B, *range(0x0E, 0x20), 0xFFFE, 0xFFFF]
@@ -88,3 +90,18 @@ def test_a_text_of_a_megabyte_is_read_in_linear_time(piece: str) -> None:
         start = time.process_time()
         replace_invalid(prefix + piece * (1_000_000 // len(piece)))
         assert time.process_time() - start < allowed(3)  # seconds; quadratic time takes minutes
+
+
+@pytest.mark.parametrize("digits", ["9" * 5_000, "0" * 5_000 + "65", "x" + "f" * 5_000, "x" + "0" * 5_000 + "41"])
+def test_a_reference_of_any_length_is_decoded(digits: str) -> None:
+    assert unescape(f"a&amp;&#{digits};z") == f"a&{'A' if digits.startswith(('0', 'x0')) else '�'}z"
+
+
+def test_only_this_module_decodes_references() -> None:
+    package = ROOT / "server" / "keyhole"
+    calling = [
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"\bhtml\.unescape\(|from html import.*\bunescape\b", path.read_text(encoding="utf-8"))
+    ]
+    assert calling == ["text/invalid_characters.py"]
