@@ -83,12 +83,17 @@ def _read_input(element: HtmlElement) -> str:
 
 
 def _read_select(element: HtmlElement) -> str:
-    """Return the option that a closed list shows, or all options of an open one."""
-    options = list(element.iter("option"))
-    chosen = [option for option in options if option.get("selected") is not None]
-    if element.get("multiple") is None and element.get("size", "1") in {"", "0", "1"}:
-        options = chosen[-1:] or options[:1]
-    return ", ".join(" ".join("".join(option.itertext()).split()) for option in options)
+    """Return the options of a list. Before those of a closed list stands the one that it shows: `b (of a, b, c)`."""
+    options = [(option.get("selected") is not None, _option_words(option)) for option in element.iter("option")]
+    words = ", ".join(text for _, text in options if text)
+    if len(options) < 2 or element.get("multiple") is not None or element.get("size", "1") not in {"", "0", "1"}:
+        return words
+    shown = ([text for chosen, text in options if chosen] or [options[0][1]])[-1]
+    return f"{shown} (of {words})".lstrip()
+
+
+def _option_words(option: HtmlElement) -> str:
+    return " ".join((option.get("label") or "".join(option.itertext())).split())
 
 
 def _read_textarea(element: HtmlElement) -> str:

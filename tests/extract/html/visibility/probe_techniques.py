@@ -42,12 +42,12 @@ HIDDEN: Final = {
     "hsl white": '<div style="color:hsl(0 0% 100%)">MARKER</div>',
     "light-dark again": '<div style="color:light-dark(#fff,#000)">MARKER</div>',
     "height 1px auto": '<div style="height:1px;overflow:auto">MARKER</div>',
-    "option": "<select><option>x<option>MARKER</select>",
     "opacity animation forwards": (
         '<style>@keyframes f{to{opacity:0}}</style><div style="animation:f 1s forwards">MARKER</div>'
     ),
 }
 VISIBLE: Final = {
+    "option": "<select><option>x<option>MARKER</select>",
     "bar full width gradient": (
         '<div style="background:linear-gradient(to right,#36c 100%,transparent 100%);width:300px">'
         '<span style="color:#fff">MARKER</span></div>'
