@@ -16,6 +16,7 @@ import pypdfium2.raw as pdfium
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.formats.pdf.page_parts import RAISED, OutlineEntry, PdfPage, Rule, Style, Word
+from keyhole.extract.formats.pdf.replaced_text import load_text
 from keyhole.extract.formats.pdf.words import (
     Placement,
     has_gaps,
@@ -77,7 +78,7 @@ class PdfFile:
         try:
             width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
             result = PdfPage(width, height)
-            text = pdfium.FPDFText_LoadPage(page)
+            text = load_text(page)
             if not text:
                 return PdfPage(width, height, unread=True)
             try:
