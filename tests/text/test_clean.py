@@ -17,6 +17,8 @@ def tags(word: str) -> str:
 
 
 LEGITIMATE = (
+    "⠓⠊⠀⠽⠕⠥",
+    "⠀⠀⠁\n⠀⠃",
     "می‌خواهم",
     "خانه‌های ما",
     "نامه‌، و",
@@ -70,6 +72,7 @@ HOSTILE = (
     ("a \x9b2Jb \x9d0;t\x9cc", "a b c"),
     ("â\x80\x9cwords that stay â\x80\x9d", "âwords that stay â"),
     ("open \x1b]never closed", "open never closed"),
+    ("a\u2800\u2800b\u2800", "a b "),
     ("one\r\ntwo\rthree\u2028four\x85five", "one\ntwo\nthree\nfour\nfive"),
 )
 PIECES = [
@@ -81,6 +84,7 @@ PIECES = [
     "[",
     "]",
     "…",
+    "\u2800",
     "👩",
     "क",
     "a",

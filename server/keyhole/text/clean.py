@@ -71,12 +71,17 @@ _VARIATION_BASES: Final = {
 """Variation selectors, and the characters that they may follow (StandardizedVariants.txt, by block)."""
 _VARIANTS: Final = {sign: lazy_pattern(f"[{before}]") for signs, before in _VARIATION_BASES.items() for sign in signs}
 _HAN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_BLANK_CELLS = lazy_pattern("(?<![\u2800-\u28ff])\u2800++(?![\u2801-\u28ff])")
+"""Braille cells without dots that no other cell is beside: they look like spaces, and can spell a hidden text."""
 _UNREPORTED: Final = frozenset("\xad\u200b\ufeff\t\n\v\f\r")
 """Removed characters that `count_invisible` ignores: optional line breaks, byte order marks, page breaks."""
 
 
 def clean(text: str) -> str:
-    """Return the text without invisible characters, with line feeds as line breaks. Linear time, idempotent."""
+    """Return the text without invisible characters, with line feeds as line breaks. Linear time, idempotent.
+
+    Braille cells without dots become a space, except beside other cells.
+    """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if has_suspect_characters(text):
@@ -84,7 +89,7 @@ def clean(text: str) -> str:
         if _INTRODUCERS.search(text):
             text = _ESCAPES.sub("", text)
         text = _MAYBE_INVISIBLE.sub(_required_parts, _C0_CONTROLS.sub("", text))
-    return text
+    return _BLANK_CELLS.sub(" ", text) if "\u2800" in text else text
 
 
 def has_suspect_characters(text: str) -> bool:
