@@ -107,7 +107,7 @@ def test_html_sent_in_place_of_a_file_is_html(declared: str) -> None:
         (b"OggS\0" + bytes(5), "audio/ogg", "an Ogg recording (application/ogg), 10 bytes"),
         (b"words", "font/ttf", "a font (font/ttf), 5 bytes"),
         (b"words", "video/mp4", "a video (video/mp4), 5 bytes"),
-        (b"words", "application/x-made-up", "application/x-made-up, 5 bytes"),
+        (b"words", "application/x-made-up", "of an unknown type, 5 bytes"),
     ],
 )
 def test_an_unsupported_format_is_described_in_the_error(body: bytes, declared: str, words: str) -> None:

@@ -133,12 +133,11 @@ def test_a_body_without_a_coding_is_unchanged(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", ["compress", "gzip, dcb", "exi", "nonsense" * 1_000])
-def test_an_unknown_coding_is_refused_with_its_shortened_name(label: str) -> None:
+def test_an_unknown_coding_is_refused_without_its_name(label: str) -> None:
     with pytest.raises(KeyholeError) as caught:
         Decoder(label, LIMIT)
     assert caught.value.code is Code.UNSUPPORTED_ENCODING
-    assert label.removeprefix("gzip, ")[:40] in caught.value.message
-    assert len(caught.value.message) < 200
+    assert caught.value.message == "the content coding is none of br, deflate, gzip, zstd"
 
 
 @pytest.mark.parametrize("count", [3, 40, 5_000])

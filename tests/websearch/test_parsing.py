@@ -63,7 +63,7 @@ def test_hits_and_their_note_come_back_from_a_real_worker() -> None:
 
     found = asyncio.run(act())
     assert found == (Hit("https://a.example/", "A", "Words.", "searxng"),) * MAX_ROWS
-    assert getattr(found, "note", "") == "without bing"
+    assert getattr(found, "note", "") == "without 1 of its engines"
 
 
 def test_a_refusal_keeps_its_code_and_facts() -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.decode import looks_binary
-from keyhole.extract.media_type import describe_media, match_signature, sniff
+from keyhole.extract.media_type import describe_media, known_type, match_signature, sniff
 from keyhole.records import Document
 from keyhole.text.clean import clean
 from keyhole.text.markdown import parse_blocks
@@ -95,7 +95,8 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
     with _paused_collection():
         document = _clean_document(reader(response))
     if not document.text.strip():
-        raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({media_type}, {len(body):,} bytes) contains no text")
+        kind = f"{shown}, " if (shown := known_type(media_type)) else ""
+        raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({kind}{len(body):,} bytes) contains no text")
     return dataclasses.replace(document, media_type=media_type, blocks=parse_blocks(document.text))
 
 

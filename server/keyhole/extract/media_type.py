@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import re
 from typing import Final
 from urllib.parse import urlsplit
@@ -148,7 +149,14 @@ def describe_media(body: bytes, media_type: str) -> str:
     known = match_signature(body)
     name = known[1] if known and known[0] == media_type else ""
     name = name or next((words for start, words in _TYPE_NAMES if media_type.startswith(start)), "")
-    return f"{name} ({media_type})" if name else media_type or "binary"
+    shown = known_type(media_type)
+    return f"{name} ({shown})" if name and shown else name or shown or "of an unknown type"
+
+
+def known_type(media_type: str) -> str:
+    """Return a common media type as it is, "" for others: an error repeats no word that a server made up."""
+    known = {*mimetypes.MimeTypes().types_map[True].values(), *(kind for _, kind, _ in _SIGNATURES), UNKNOWN}
+    return media_type if media_type in known else ""
 
 
 def _type_by_name(url: str) -> str:

@@ -1,7 +1,6 @@
 """Decode the replies of search APIs, and raise a KeyholeError with a specific code for each kind of refusal. Pure.
 
-Replies are untrusted. Their words only decide whether a refusal is about keys, quotas or rate limits. Errors for other
-refusals quote a short phrase of the reply. No error contains a key.
+Replies are untrusted. Their words only decide which of a few reasons an error names; no error repeats them.
 """
 
 from __future__ import annotations
@@ -15,11 +14,8 @@ from urllib.parse import quote, quote_plus
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiReply
 from keyhole.text.challenges import CHALLENGE_WIDGETS, find_challenge_in_error
-from keyhole.text.clean import clean
 from keyhole.text.parse_json import parse_json
 
-MAX_REASON: Final = 100
-"""Characters of an engine's message that an error quotes: a phrase for the operator, too short to instruct a model."""
 MAX_DEPTH: Final = 4
 """Levels of JSON searched for an error message. The deepest known message, in Brave's `errors[0].meta`, has three."""
 
@@ -37,8 +33,18 @@ _KEY = re.compile(
     r"|(?:api.?key|subscription|access token).{0,40}(?:invalid|missing|not found|incorrect|expired|revoked|disabled)"
     r"|(?:invalid|missing|incorrect|expired|wrong|unknown).{0,40}(?:api.?key|access token)"
 )
-_SECRET_LIKE = re.compile(r"[\w+/=%.~-]{16,}")
-"""Long runs without a space, such as keys, ids and addresses. Errors do not quote them."""
+_REASONS: Final = (
+    (re.compile(r"maintenance|upgrad|scheduled"), "maintenance"),
+    (re.compile(r"unavailable|overload|try again|temporar"), "unavailable for now"),
+    (re.compile(r"not found|no such|unknown|does not exist"), "something requested does not exist"),
+    (
+        re.compile(r"invalid|malformed|bad request|required|missing|unsupported|not supported"),
+        "the request is not accepted",
+    ),
+    (re.compile(r"forbidden|denied|not allowed|permission|blocked"), "the request is not allowed"),
+    (re.compile(r"internal|exception|unexpected|upstream|backend|gateway"), "a fault of the server"),
+)
+"""What an error says of a refusal for the words of a reply: the first that occurs."""
 _MESSAGE_KEYS: Final = ("code", "tag", "error", "errors", "detail", "details", "message", "msg", "info")
 """Keys under which APIs put error messages."""
 
@@ -76,8 +82,8 @@ def refusal_error(
     if status in _TIMEOUT_STATUSES:
         return KeyholeError(Code.TIMEOUT, f"{engine} did not answer in time", **facts)
     outcome = f"{engine} answers HTTP {status}" if not 200 <= status < 300 else f"{engine} refuses"
-    phrase = " ".join(clean(_SECRET_LIKE.sub("…", message)).split())[:MAX_REASON].rstrip()
-    return KeyholeError(Code.ENGINE_UNAVAILABLE, outcome + (f": {phrase}" if phrase else ""), **facts)
+    reason = next((f": {reason}" for pattern, reason in _REASONS if pattern.search(words)), "")
+    return KeyholeError(Code.ENGINE_UNAVAILABLE, outcome + reason, **facts)
 
 
 @contextmanager

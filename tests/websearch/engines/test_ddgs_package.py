@@ -110,4 +110,4 @@ def test_unreachable_engines_are_unavailable_with_the_reason() -> None:
     with pytest.raises(KeyholeError) as caught:
         asyncio.run(engine(f"http://127.0.0.1:{unused_port()}/").search(SearchRequest("pumps", 5)))
     assert caught.value.code is Code.ENGINE_UNAVAILABLE
-    assert "onnect" in caught.value.message
+    assert caught.value.message == "the keyless engines failed: no connection"

@@ -66,7 +66,7 @@ def test_a_failed_engine_of_an_instance_is_an_error_rather_than_no_results(
         answer = search(web, tmp_path, instance)
     assert answer.is_error
     assert not answer.text.startswith("no_results")
-    assert "corpus" in answer.text
+    assert "1 of its engines" in answer.text
 
 
 def test_a_healthy_instance_without_results_reports_no_results(web: RunningWeb, tmp_path: Path) -> None:

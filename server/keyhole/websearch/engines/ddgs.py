@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,6 +35,12 @@ _FAILURES = {
     "ChallengeException": (Code.BOT_CHALLENGE, "the keyless engines let only browsers in"),
     "TimeoutException": (Code.TIMEOUT, "the keyless engines did not answer in time"),
 }
+_REASONS = (
+    (re.compile(r"proxy", re.IGNORECASE), "the proxy"),
+    (re.compile(r"certificate|tls|ssl", re.IGNORECASE), "no secure connection"),
+    (re.compile(r"connect|route|dns|resolve|network|sending request", re.IGNORECASE), "no connection"),
+)
+"""What an error says for the words of a library's error: the first that occurs."""
 # ddgs queries these sites first. If they find nothing, the web may still have results.
 _ENCYCLOPEDIAS = ("wikipedia.org", "grokipedia.com")
 _CHALLENGE_STATUSES = frozenset({202, 403, 503})
@@ -125,11 +132,10 @@ def parse(reply: ApiReply) -> tuple[Hit, ...]:
     try:
         answer = parse_json(reply.body)
         if (kind := answer.get("error")) is not None:
-            # After the colon a library's own error follows (`DNSError: DNSError('error sending …')`).
-            reason = str(answer.get("message", "")).partition(":")[0][:60]
-            raise KeyholeError(
-                *_FAILURES.get(str(kind), (Code.ENGINE_UNAVAILABLE, f"the keyless engines failed: {reason}"))
-            )
+            message = str(answer.get("message", ""))
+            reason = next((f": {reason}" for pattern, reason in _REASONS if pattern.search(message)), "")
+            other = Code.ENGINE_UNAVAILABLE, f"the keyless engines failed{reason}"
+            raise KeyholeError(*_FAILURES.get(str(kind), other))
         return build_hits(answer["results"], ("href", "title", "body"), "keyless", "date")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the keyless search process failed") from error

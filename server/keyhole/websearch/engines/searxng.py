@@ -11,7 +11,6 @@ from urllib.parse import urlencode, urlsplit
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
-from keyhole.text.measure import clip
 from keyhole.websearch.base import Engine
 from keyhole.websearch.dates import to_iso_date
 from keyhole.websearch.failover import Failover
@@ -22,8 +21,6 @@ from keyhole.websearch.request import build_query
 
 MAX_CHARS = 600
 """Characters of a query with its operators. A character takes up to 12 bytes in a URL, and servers accept 8 KB."""
-MAX_NAMES = 100
-"""Bytes of the list of engines that failed behind an instance."""
 MAX_BAN = 120.0
 """Seconds for which an instance suspends an engine after failures: SearXNG's default `max_ban_time_on_fail`. searx 1.1
 does not report suspended engines, so its answers are empty during that time."""
@@ -89,10 +86,10 @@ def parse(reply: ApiReply) -> tuple[Hit, ...]:
     if not failed:
         return hits
     rows = failed if isinstance(failed, list) else [failed]
-    names = clip(", ".join(sorted({str(row[0] if isinstance(row, list) and row else row) for row in rows})), MAX_NAMES)
+    engines = f"{len({str(row[0] if isinstance(row, list) and row else row) for row in rows}):,} of its engines"
     if not hits:
-        raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG's engines failed: {names}")
-    return Hits.with_note(hits, f"without {names}")
+        raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG found nothing, and {engines} failed")
+    return Hits.with_note(hits, f"without {engines}")
 
 
 def _decode(reply: ApiReply) -> Any:
