@@ -184,5 +184,7 @@ def _warm_up(site: HostileSite, attacked: Wire, other: Wire) -> str:
     for attack in attacks:
         attacked.ask("tools/call", {"name": attack.tool, "arguments": dict(attack.arguments)}, START_SECONDS)
     call = {"name": "web_fetch", "arguments": {"url": STORED, "query": STORED_QUERY}}
-    answer = other.ask("tools/call", call, START_SECONDS)
-    return str(answer["result"]["_meta"]["keyhole"]["artifact_id"])
+    try:
+        return str(other.ask("tools/call", call, START_SECONDS)["result"]["_meta"]["keyhole"]["artifact_id"])
+    except KeyError as error:
+        raise SilentError("the page that is read during the attacks could not be stored") from error

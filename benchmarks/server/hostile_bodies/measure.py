@@ -22,7 +22,7 @@ MAX_MEMORY: Final = 100.0
 """Greatest change of the server's memory after the calls, in MB."""
 PATIENCE: Final = 5.0
 """Seconds after which a call on the stored page counts as unanswered, and the server is replaced."""
-ROW_SECONDS: Final = 60.0
+ROW_SECONDS: Final = 90.0
 """Seconds for all calls of a row."""
 BUSY_SECONDS: Final = 10.0
 """Seconds that the server may work on after all calls of a row were answered. Its workers may finish pages longer, for
