@@ -39,9 +39,14 @@ BUILT: Final[dict[str, list[tuple[Any, ...]]]] = {
 """The functions that build a pattern from their arguments, with arguments: all that occur, or examples."""
 
 
-@pytest.fixture(scope="module")
-def found() -> tuple[list[Found], set[str]]:
+@functools.cache
+def _find_all() -> tuple[list[Found], set[str]]:
     return find_patterns(BUILT)
+
+
+@pytest.fixture
+def found() -> tuple[list[Found], set[str]]:
+    return _find_all()
 
 
 def confirmed_attack(pattern: re.Pattern[Any], uses: Iterable[str]) -> Attack | None:

@@ -153,7 +153,7 @@ def test_a_rest_that_cannot_be_read_is_not_mentioned() -> None:
     assert "Rest of the page" not in answer.text
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(main=READABLE, rest=READABLE, query=QUERIES, budget=BUDGETS, offset=st.integers(0, 4_000))
 def test_a_result_with_a_rest_is_verbatim_and_within_its_budget(
     main: str, rest: str, query: str | None, budget: int, offset: int
@@ -175,7 +175,7 @@ def test_a_result_with_a_rest_is_verbatim_and_within_its_budget(
         assert stored.text[start:end] == body_of(window)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(main=READABLE, rest=READABLE, limit=st.none() | st.integers(20, 5_000))
 def test_joined_windows_of_main_part_and_rest_are_the_stored_text(main: str, rest: str, limit: int | None) -> None:
     stored = split_artifact(f"Pumps. {main}", f"{REST_TEXT}{rest}")

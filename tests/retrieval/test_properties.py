@@ -65,7 +65,7 @@ def body_of(answer: Answer) -> str:
     return found[2]
 
 
-@settings(max_examples=max(500, settings().max_examples))
+@settings(max_examples=max(200, settings().max_examples))
 @given(
     text=PAGES,
     title=WORDS,
@@ -86,7 +86,7 @@ def test_a_result_never_exceeds_its_budget(
     assert wire_size(answer) <= (budget or Config().max_chars)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(url=TEXTS, budget=BUDGETS, find=TEXTS, id=TEXTS)
 def test_an_error_never_exceeds_its_budget(url: str, budget: int | None, find: str, id: str) -> None:
     product = retrieval()
@@ -99,7 +99,7 @@ def test_an_error_never_exceeds_its_budget(url: str, budget: int | None, find: s
         assert re.match(r"[a-z_]+: ", answer.text)
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(
     text=READABLE,
     limit=st.one_of(st.none(), st.integers(1, 5_000)),
@@ -129,7 +129,7 @@ def test_joined_windows_are_the_stored_text(text: str, limit: int | None, budget
     assert len(read) == len(stored) or len(read) > 20_000
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(text=READABLE, query=st.one_of(st.none(), WORDS), budget=BUDGETS)
 def test_passages_are_verbatim_and_every_gap_names_its_offsets(
     text: str, query: str | None, budget: int | None

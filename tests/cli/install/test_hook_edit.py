@@ -39,7 +39,7 @@ def tables_of_others(hooks: HookClient) -> st.SearchStrategy[dict[str, Any]]:
     return st.dictionaries(st.sampled_from([hooks.event, "Stop", "stop"]), items, min_size=1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(SHARED).flatmap(
         lambda hooks: st.tuples(st.just(hooks), jsonc_files("hooks", tables_of_others(hooks)))

@@ -252,14 +252,14 @@ def trees(draw: st.DrawFn) -> HtmlElement:
 
 
 @given(trees())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_each_word_is_written_once_and_in_order(root: HtmlElement) -> None:
     words = re.findall(r"w\d+w", " ".join(root.itertext()))
     assert re.findall(r"w\d+w", to_markdown(root, LinkResolver(URL))) == words
 
 
 @given(st.lists(CODE, min_size=1, max_size=4), st.sampled_from(["div", "section", "p", "article", "td"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_code_is_kept_exactly(codes: list[str], around: str) -> None:
     from lxml.html import Element
 
