@@ -47,6 +47,14 @@ def count(text: str, word: str) -> int:
         ("몬트리올은 가을에", "몬트리올은"),
         (VIETNAMESE + "Quân đội đầu hàng.", "đầu"),
         (ENGLISH + "İstanbul is far.", "istanbul"),
+        ("この文書はXMLデータを読む", "XML"),
+        ("次にAPI仕様を示す", "api"),
+        ("JSON은 문자열이다", "JSON"),
+        ("설정은json에 있다", "JSON"),
+        (RUSSIAN + "Укажите IPадрес сервера.", "ip"),
+        (RUSSIAN + "Укажите IPадрес сервера.", "адреса"),
+        ("ใช้คำสั่งcurlเพื่อดู", "curl"),
+        ("电压为220V时", "220V"),
     ],
 )
 def test_a_form_of_a_word_is_found(text: str, query: str) -> None:
@@ -63,6 +71,7 @@ def test_a_form_of_a_word_is_found(text: str, query: str) -> None:
         (RUSSIAN + "Он купил чаиник.", "чай"),
         (VIETNAMESE + "Quân đội dau hang.", "đầu"),
         ("蒙特利尔降投了", "投降"),
+        ("この文書はXMLSデータを読む", "XML"),
     ],
 )
 def test_another_word_is_not_found(text: str, query: str) -> None:

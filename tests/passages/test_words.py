@@ -21,6 +21,9 @@ from keyhole.text.lower_case import lower
         ("می\u200cشود", ["می\u200cشود"]),
         ("\u0301\u0301", []),
         ("\udc80 \x00", []),
+        ("XMLデータとAPI仕様", ["XML", "データと", "API", "仕様"]),
+        ("JSON은 IPадрес 5μm αβ-x H₂O", ["JSON", "은", "IP", "адрес", "5μm", "αβ", "x", "H₂O"]),
+        ("สั่งcurlเพื่อ", ["สั่ง", "curl", "เพื่อ"]),
     ],
 )
 def test_marks_and_joiners_are_parts_of_words(text: str, words: list[str]) -> None:

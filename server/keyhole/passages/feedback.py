@@ -9,7 +9,7 @@ from typing import Final
 from keyhole.passages.index import Index
 from keyhole.passages.languages import FUNCTION_WORDS
 from keyhole.passages.rank import WindowScores, sort_by_score
-from keyhole.passages.words import WORD
+from keyhole.passages.words import WORD, is_inside_word
 
 FEEDBACK_SHARE: Final = 0.6
 """The window with the most feedback words gains this share of the first round's best score."""
@@ -171,5 +171,4 @@ def _has_words(passage: str, title: str) -> bool:
     offset = passage.find(title)
     if offset < 0:
         return False
-    after = offset + len(title)
-    return not ((offset and passage[offset - 1].isalnum()) or passage[after : after + 1].isalnum())
+    return not (is_inside_word(passage, offset) or is_inside_word(passage, offset + len(title)))

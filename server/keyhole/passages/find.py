@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Final
 
 from keyhole.passages.index import Index, Span
 from keyhole.passages.query import Match, Query, Term, stem_word
-from keyhole.passages.words import WORD_TAIL, fold
+from keyhole.passages.words import fold, is_inside_word, word_end
 
 INFLECTED_WEIGHT: Final = 0.6
 """Weight of a word that begins with the needle and is at most `INFLECTION_CHARS` longer."""
@@ -44,8 +43,6 @@ MAX_FORMS: Final = 500
 
 MAX_PLACE_CHARS: Final = 100
 """Characters read beyond a range to find the words that begin at its end. Longer words are rare, and not natural."""
-
-_TAIL: Final = re.compile(WORD_TAIL)
 
 
 @dataclass(slots=True)
@@ -85,8 +82,9 @@ def find_places(index: Index, term: Term, query: Query, ranges: Iterable[Span]) 
             _misspelt_hits(piece, fold(term.surface)) if is_misspelt else _find_occurrences(piece, term, query.language)
         )
         for place, _ in found:
-            tail = _TAIL.match(piece, place) if term.match is Match.STEM else None
-            begin, after = first + place, first + (tail.end() if tail else place + len(term.needle))
+            is_word = term.match is Match.STEM
+            begin = first + place
+            after = first + (word_end(piece, place + 1) if is_word else place + len(term.needle))
             if start <= begin < end:
                 yield begin, min(after, end)
 
@@ -147,8 +145,7 @@ def _exact_hits(text: str, word: str) -> Iterator[Occurrence]:
     offset, size = text.find(word), len(word)
     while offset >= 0:
         after = offset + size
-        is_part = (offset and text[offset - 1].isalnum()) or text[after : after + 1].isalnum()
-        if not is_part:
+        if not (is_inside_word(text, offset) or is_inside_word(text, after)):
             yield offset, 1.0
         offset = text.find(word, after)
 
@@ -158,7 +155,7 @@ def _stem_hits(text: str, term: Term, language: str) -> Iterator[Occurrence]:
     inner = len(term.needle) >= INNER_MIN_CHARS and language in INNER_LANGUAGES
     weights: dict[str, float] = {}
     for offset, end in _find_words(text, term.needle):
-        if offset and text[offset - 1].isalnum():
+        if is_inside_word(text, offset):
             if inner:
                 yield offset, COMPOUND_WEIGHT
             continue
@@ -174,8 +171,7 @@ def _find_words(text: str, needle: str) -> Iterator[Span]:
     """Yield the places of a needle, each up to the end of the word. A pattern for each needle would take longer."""
     offset = text.find(needle)
     while offset >= 0:
-        tail = _TAIL.match(text, offset + len(needle))
-        end = tail.end() if tail else offset + len(needle)
+        end = word_end(text, offset + len(needle))
         yield offset, end
         offset = text.find(needle, end)
 
@@ -202,13 +198,13 @@ def _misspelt_hits(text: str, word: str) -> Iterator[Occurrence]:
         form = text[offset:end]
         if form not in is_close:
             is_close[form] = is_one_edit_apart(form, word)
-        if is_close[form] and not (offset and text[offset - 1].isalnum()):
+        if is_close[form] and not is_inside_word(text, offset):
             hits[offset] = MISSPELT_WEIGHT
     for place, _ in islice(_gram_hits(text, second), MAX_HITS):
-        end = begin = place + len(second)
-        if text[end : end + 1].isalnum():
+        begin, end = place, place + len(second)
+        if is_inside_word(text, end):
             continue
-        while begin and end - begin <= len(word) + 1 and text[begin - 1].isalnum():
+        while begin and end - begin <= len(word) + 1 and is_inside_word(text, begin):
             begin -= 1
         if is_one_edit_apart(text[begin:end], word):
             hits[begin] = MISSPELT_WEIGHT

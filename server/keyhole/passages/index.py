@@ -12,7 +12,7 @@ from typing import Final
 from keyhole.passages.blocks import CodeBlock, find_blocks, find_definitions
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.split import Heading, Layout, split
-from keyhole.passages.words import WORD, fold
+from keyhole.passages.words import WORD, fold, is_inside_word
 from keyhole.text.lower_case import lower
 from keyhole.text.page_starts import PageStarts
 from keyhole.text.rest import RestLine, blank_rest_lines, find_rest_lines
@@ -150,7 +150,7 @@ class Index:
 def _find_windows(index: Index, text: str, word: str) -> Iterator[int]:
     offset = text.find(word)
     while offset >= 0:
-        if offset and text[offset - 1].isalnum():
+        if is_inside_word(text, offset):
             offset = text.find(word, offset + 1)
         else:
             window = index.window_at(offset)

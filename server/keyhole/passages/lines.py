@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from math import log
 from typing import Final
 
+from keyhole.passages.words import is_inside_word
 from keyhole.text.lower_case import lower
 from keyhole.text.output import Span
 
@@ -50,7 +51,7 @@ def _starts(low: str, word: str) -> dict[int, int]:
     place = low.find(word)
     while place >= 0 and len(starts) < MAX_LINES:
         end = place + len(word)
-        if not (place and low[place - 1].isalnum()):
+        if not is_inside_word(low, place):
             starts[low.rfind("\n", 0, place) + 1] = place
             end = low.find("\n", place)
         place = low.find(word, end) if end >= 0 else -1

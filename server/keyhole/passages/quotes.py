@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from keyhole.passages.words import UNSPACED, fold
+from keyhole.passages.words import UNSPACED, fold, is_inside_word
 from keyhole.text.lower_case import lower
 
 MAX_PLACES: Final = 20
@@ -113,6 +113,5 @@ def _find_all(text: str, part: str) -> Iterator[int]:
 
 
 def _is_inside_word(text: str, offset: int) -> bool:
-    """Return whether a word continues across an offset."""
-    around = text[max(0, offset - 1) : offset + 1]
-    return len(around) == 2 and around.isalnum() and not UNSPACED.search(around)
+    """Return whether a word of a script with spaces continues across an offset."""
+    return is_inside_word(text, offset) and not UNSPACED.search(text, offset - 1, offset + 1)
