@@ -48,6 +48,40 @@ def test_missing_words_are_written_as_in_the_quote() -> None:
     assert near.missing == ("Zanzibár",)
 
 
+def test_the_passage_with_most_words_in_their_order_is_nearest_and_a_differing_negation_is_named() -> None:
+    text = (
+        "If the timeout expires, the child process will be killed and waited for. "
+        + FILLER * 20
+        + "The child process is not killed if the timeout expires, so clean up properly."
+    )
+    quote = "killed automatically if the timeout expires"
+    near = find_near_quote(text, quote)
+    assert near is not None
+    assert passage(quote, text) == "not killed if the timeout expires"
+    assert (near.shared, near.missing, near.differs) == (5, ("automatically",), ("negation",))
+
+
+@pytest.mark.parametrize(
+    ("quote", "differs"),
+    [
+        ("The Kestrel Bridge was opened to carriages in 1872 by the engineer", ("number",)),
+        ("The Kestrel Bridge was not opened to carriages in 1871", ("negation",)),
+        ("The Kestrel Bridge was never opened to carriages in 1902 by the engineer", ("negation", "number")),
+        ("The Kestrel Bridge was opened to wide carriages in 1871", ()),
+    ],
+)
+def test_what_may_turn_the_sense_is_named(quote: str, differs: tuple[str, ...]) -> None:
+    near = find_near_quote(PAGE, quote)
+    assert near is not None
+    assert near.differs == differs
+
+
+def test_words_in_another_order_are_counted() -> None:
+    near = find_near_quote(PAGE, "The Kestrel Bridge was to carriages opened in 1871 by the engineer Roth")
+    assert near is not None
+    assert (near.missing, near.moved) == (("opened",), 1)
+
+
 @pytest.mark.parametrize(
     "quote",
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from keyhole.passages.near_quotes import NearQuote
 from keyhole.passages.quotes import Quote
 from keyhole.records import Window
@@ -38,6 +40,19 @@ def test_words_that_are_not_there_are_quoted_and_escaped() -> None:
     assert "![x](" not in status
     brief = near_quote_status(PAGE, near, WINDOW, brief=True)
     assert brief == f"The quote is not in the text. Nearest, 9 of 11 words, at 120:310{SHOWN}"
+
+
+@pytest.mark.parametrize(
+    ("missing", "moved", "words"),
+    [
+        (("opened",), 1, "; in another order: “opened”"),
+        (("opened", "Oslo"), 1, "; not there or in another order: “opened”, “Oslo”"),
+    ],
+)
+def test_words_in_another_order_are_not_called_absent(missing: tuple[str, ...], moved: int, words: str) -> None:
+    near = NearQuote(120, 310, 9, 11, missing, 0, moved, ("negation", "number"))
+    status = near_quote_status(PAGE, near, WINDOW, brief=False)
+    assert status.endswith(f"{words}; caution: a negation and a number differs{SHOWN}")
 
 
 def test_many_missing_words_are_counted() -> None:

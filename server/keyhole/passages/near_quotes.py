@@ -6,6 +6,7 @@ So a reader can tell a slip or a paraphrase, which has a passage near it, from a
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from keyhole.passages.quotes import plain_text
-from keyhole.passages.words import UNSPACED, WORD
+from keyhole.passages.words import UNSPACED, WORD, is_inside_word
 
 MAX_WORDS: Final = 120
 """Words of a quote that are compared."""
@@ -31,6 +32,22 @@ STRETCH: Final = 1.5
 
 MIN_STRETCH_CHARS: Final = 40
 
+MAX_RANGES: Final = 12
+"""Ranges of the text that are compared with a quote, those in which its words weigh most first."""
+
+WORDS_BEFORE: Final = 4
+"""Words before a passage, in its sentence, in which a negation is looked for: "is not killed" for "killed"."""
+
+_NEGATION_WORDS: Final = (
+    "not no never cannot without neither nor none isn aren wasn weren don doesn didn won wouldn shouldn couldn mustn "
+    "nicht kein keine keinen keinem keiner nie niemals ohne ne pas jamais aucun aucune sans nunca jamas ningun sin non "
+    "mai senza nao sem niet geen nooit zonder inte aldrig ikke ej nigdy bez нет не ни никогда без ei nem degil "
+    "لا ليس لم لن नहीं 안 못 不 没 無 无 未"
+)
+_NEGATIONS: Final = frozenset(_NEGATION_WORDS.split())
+"""Words that turn a sentence into its contrary, folded; in scripts without spaces, characters."""
+_SENTENCE_END: Final = re.compile(r"[.!?;:。！？]\s|\n")
+
 
 @dataclass(frozen=True, slots=True)
 class NearQuote:
@@ -44,6 +61,10 @@ class NearQuote:
     """The words of the quote that the passage lacks, as the quote writes them."""
     extra: int
     """The number of words between the shared ones that the quote lacks."""
+    moved: int = 0
+    """The number of missing words that stand in the passage in another order."""
+    differs: tuple[str, ...] = ()
+    """What may turn the sense: "negation", "number"; either the quote or the passage has one that the other lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +83,18 @@ def find_near_quote(text: str, quote: str) -> NearQuote | None:
         return None
     plain = plain_text(text)
     length = int((wanted[-1].end - wanted[0].start) * STRETCH) + MIN_STRETCH_CHARS
-    hits = _find_hits(plain, _anchors(wanted))
-    if not hits:
-        return None
-    first, last = _densest_range(hits, length)
-    # Leave room for the quote's frequent words, which are not among the hits, before and after the range.
-    margin = max(MIN_STRETCH_CHARS, (length - (last - first)) // 2)
-    start = max(0, first - margin)
-    found = _tokens(plain[start : last + margin])
-    return _compare(quote, wanted, [_Token(each.word, each.start + start, each.end + start) for each in found])
+    near = None
+    for first, last in _dense_ranges(_find_hits(plain, _anchors(wanted)), length):
+        # Leave room for the quote's frequent words, which are not among the hits, before and after the range.
+        margin = max(MIN_STRETCH_CHARS, (length - (last - first)) // 2)
+        start = max(0, first - margin)
+        tokens = _tokens(plain[start : last + margin])
+        compared = _compare(
+            quote, wanted, plain, [_Token(each.word, each.start + start, each.end + start) for each in tokens]
+        )
+        if compared and (near is None or (compared.shared, -compared.extra) > (near.shared, -near.extra)):
+            near = compared
+    return near
 
 
 def _tokens(plain: str) -> list[_Token]:
@@ -108,21 +132,18 @@ def _find_hits(plain: str, words: set[str]) -> list[tuple[int, float, str]]:
         weight = 1 / math.log2(1 + count + 1)
         start = plain.find(word)
         while start >= 0 and len(hits) < MAX_HITS:
-            if UNSPACED.match(word) or not _is_part(plain, start, start + len(word)):
+            is_part = is_inside_word(plain, start) or is_inside_word(plain, start + len(word))
+            if UNSPACED.match(word) or not is_part:
                 hits.append((start, weight, word))
             start = plain.find(word, start + len(word))
     return sorted(hits)
 
 
-def _is_part(text: str, start: int, end: int) -> bool:
-    """Return whether a span is only a part of a word."""
-    return (start > 0 and text[start - 1].isalnum()) or text[end : end + 1].isalnum()
-
-
-def _densest_range(hits: Sequence[tuple[int, float, str]], length: int) -> tuple[int, int]:
-    """Return the ends of the first range of at most `length` characters whose different words weigh most."""
+def _dense_ranges(hits: Sequence[tuple[int, float, str]], length: int) -> list[tuple[int, int]]:
+    """Return ranges of at most `length` characters, those first whose different words weigh most, without overlap."""
     inside: Counter[str] = Counter()
-    best, weight, first = (0.0, 0, 0), 0.0, 0
+    ranges: list[tuple[float, int, int]] = []
+    weight, first = 0.0, 0
     for offset, value, word in hits:
         if not inside[word]:
             weight += value
@@ -133,12 +154,15 @@ def _densest_range(hits: Sequence[tuple[int, float, str]], length: int) -> tuple
             if not inside[left]:
                 weight -= left_value
             first += 1
-        if weight > best[0] + 1e-9:
-            best = (weight, hits[first][0], offset + len(word))
-    return best[1:]
+        if ranges and hits[first][0] < ranges[-1][2]:
+            if weight > ranges[-1][0] + 1e-9:
+                ranges[-1] = (weight, hits[first][0], offset + len(word))
+        else:
+            ranges.append((weight, hits[first][0], offset + len(word)))
+    return [(start, end) for _, start, end in sorted(ranges, key=lambda each: (-each[0], each[1]))[:MAX_RANGES]]
 
 
-def _compare(quote: str, wanted: Sequence[_Token], found: Sequence[_Token]) -> NearQuote | None:
+def _compare(quote: str, wanted: Sequence[_Token], plain: str, found: Sequence[_Token]) -> NearQuote | None:
     """Return the span of `found` that has the words of `wanted` in their order, and the words that differ."""
     matcher = SequenceMatcher(None, [each.word for each in wanted], [each.word for each in found], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
@@ -149,4 +173,36 @@ def _compare(quote: str, wanted: Sequence[_Token], found: Sequence[_Token]) -> N
     missing = tuple(quote[token.start : token.end] for place, token in enumerate(wanted) if place not in matched)
     first, last = blocks[0].b, blocks[-1].b + blocks[-1].size - 1
     extra = last - first + 1 - shared
-    return NearQuote(found[first].start, found[last].end, shared, len(wanted), missing, extra)
+    if not _is_negated(wanted) and not _is_negated(found[first : last + 1]):
+        first = _first_with_negation(plain, found, first)
+    passage = found[first : last + 1]
+    lacking = Counter(wanted[place].word for place in range(len(wanted)) if place not in matched)
+    moved = lacking & (Counter(each.word for each in passage) - Counter(wanted[place].word for place in matched))
+    differs = [
+        name for name, words in (("negation", _negations), ("number", _numbers)) if words(wanted) != words(passage)
+    ]
+    return NearQuote(
+        found[first].start, found[last].end, shared, len(wanted), missing, extra, moved.total(), tuple(differs)
+    )
+
+
+def _first_with_negation(plain: str, found: Sequence[_Token], first: int) -> int:
+    """Return the place of a negation just before a passage in its sentence, or else the place of the passage."""
+    for place in range(first - 1, max(-1, first - 1 - WORDS_BEFORE), -1):
+        if _SENTENCE_END.search(plain, found[place].end, found[place + 1].start + 1):
+            break
+        if found[place].word in _NEGATIONS:
+            return place
+    return first
+
+
+def _is_negated(tokens: Sequence[_Token]) -> bool:
+    return bool(_negations(tokens))
+
+
+def _negations(tokens: Sequence[_Token]) -> int:
+    return sum(token.word in _NEGATIONS for token in tokens)
+
+
+def _numbers(tokens: Sequence[_Token]) -> list[str]:
+    return sorted(token.word for token in tokens if any(map(str.isdigit, token.word)))

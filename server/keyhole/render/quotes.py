@@ -71,9 +71,12 @@ def near_quote_status(artifact: Artifact, near: NearQuote, window: Window, *, br
     words = [quote_line(word, MAX_WORD) for word in near.missing[: 0 if brief else MAX_MISSING]]
     hidden = len(near.missing) - len(words)
     parts = [*words, *([f"{hidden} more"] if hidden and words else [])]
-    missing = f"; not there: {', '.join(parts)}" if parts else ""
+    orders = ["not there"] if near.moved < len(near.missing) else []
+    orders += ["in another order"] if near.moved else []
+    missing = f"; {' or '.join(orders)}: {', '.join(parts)}" if parts else ""
     extra = f"; {near.extra} other word{'s' if near.extra > 1 else ''} between" if near.extra else ""
-    return f"{status}{missing}{extra}; characters {_span(window.start, window.end)} are shown."
+    differs = f"; caution: a {' and a '.join(near.differs)} differs" if near.differs else ""
+    return f"{status}{missing}{extra}{differs}; characters {_span(window.start, window.end)} are shown."
 
 
 def near_quote_details(near: NearQuote) -> dict[str, object]:
@@ -86,6 +89,8 @@ def near_quote_details(near: NearQuote) -> dict[str, object]:
         "shared_words": near.shared,
         "words": near.words,
         "missing": list(near.missing),
+        "moved": near.moved,
+        "differs": list(near.differs),
     }
 
 
