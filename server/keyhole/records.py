@@ -194,6 +194,8 @@ class TermCount:
 
     term: str
     count: int
+    in_rest: bool = False
+    """True if it occurs only in the rest of the page, of which no passages were chosen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,15 @@ def test_a_query_that_only_the_rest_answers_is_answered_from_it() -> None:
     assert any(end > MAIN_END for _, end in selection.spans)
 
 
+def test_words_that_only_the_rest_has_are_counted_there_and_not_called_absent() -> None:
+    main = MAIN + "The gauge of the zebra house shows four bar in Geneva.\n"
+    selection = select(main + REST, "gauge zebra Geneva telephone quagga", 2_000, main_end=len(main))
+    terms = {term.term: term for term in selection.terms}
+    assert selection.total == len(main)
+    assert terms["telephone"].in_rest and terms["telephone"].count == 2
+    assert not terms["gauge"].in_rest and not terms["quagga"].count
+
+
 def test_a_query_that_nothing_answers_gets_the_head_and_tail_of_the_main_part() -> None:
     for query in ("zebra", None, " "):
         selection = select(TEXT, query, 2_000, main_end=MAIN_END)

@@ -134,6 +134,25 @@ def test_the_whole_text_is_returned_only_if_it_fits() -> None:
     assert select(page, "committee", len(page) - 1).strategy == "passages"
 
 
+def test_a_question_hides_nothing_of_a_short_page_that_fits() -> None:
+    page = "".join(
+        f"## Setting {number}\n\n{FILLER[number % 4]} Its default is {number} seconds.\n\n" for number in range(40)
+    )
+    assert 5_000 < len(page) < 8_000
+    assert select(page, "default of setting 7", 9_000).strategy == "whole"
+    assert select(page, "default of setting 7", len(page) - 1).strategy == "passages"
+
+
+def test_a_longer_page_is_shown_whole_only_if_its_passages_take_over_half_of_it() -> None:
+    page = "".join(f"## Part {number}\n\n{' '.join(FILLER)}\n\n" for number in range(25))
+    assert select(page + "The zebra is striped.\n", "zebra", 99_999).strategy == "passages"
+    zebras = "".join(
+        f"## Zebra {number}\n\nThe zebra of herd {number} is striped and eats grass.\n\n" for number in range(160)
+    )
+    assert len(zebras) > 8_000
+    assert select(zebras, "zebra herd", 99_999, fill=False).strategy == "whole"
+
+
 def test_the_measure_decides_whether_the_text_fits() -> None:
     page = filler(3).replace(".", "…")
     assert select(page, None, len(page), measure=serialized_size).strategy == "head_tail"

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from keyhole.passages import SHORT_TEXT_CHARS, index_text, score_text, select
 from keyhole.passages.gaps import shown_part
+from keyhole.passages.words import UNSPACED, WORD, fold
+from keyhole.text.lower_case import lower
 from keyhole.text.measure import serialized_size
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = settings(max_examples=max(1_000, settings().max_examples), deadline=None)
+EXAMPLES = settings(max_examples=max(400, settings().max_examples), deadline=None)
 """More of them with the profile "thorough", as `make nightly` runs these tests."""
 
 PIECES = (
@@ -165,6 +167,18 @@ for body in sorted(Path(sys.argv[1]).glob("*/body")):
             digest.update(select(page.text, query, 2000, strategy=strategy).text.encode())
 print(digest.hexdigest())
 """
+
+
+@EXAMPLES
+@given(TEXTS | ANY_TEXT, TEXTS, QUERIES, BUDGETS)
+def test_a_word_that_is_named_absent_is_nowhere_on_the_page(main: str, rest: str, query: str, budget: int) -> None:
+    selection = select(f"{main}\n{rest}", query, budget, main_end=len(main) + 1)
+    page = fold(lower(f"{main}\n{rest}"))
+    words = set(WORD.findall(page))
+    for term in selection.terms:
+        absent = fold(lower(term.term))
+        if not term.count:
+            assert absent not in (page if UNSPACED.match(absent) else words)
 
 
 def test_results_do_not_depend_on_the_hash_seed() -> None:

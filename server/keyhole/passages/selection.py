@@ -44,11 +44,16 @@ OUTLINE_DIVISOR = 10
 UNMATCHED_CHARS = 1_000
 """Characters of the beginning and the end that are shown if no word of the query is on the page."""
 
-SHORT_TEXT_CHARS = 1_500
-"""A text of at most this length is shown whole: its gap lines and a second call would cost as much."""
+SHORT_TEXT_CHARS = 8_000
+"""A text of at most this length is shown whole where it fits: without a question it would be, so a question must not
+hide a part of it."""
 
-NEARLY_WHOLE_SHARE = 0.2
-"""A text is shown whole if the passages would leave out at most this share of it."""
+NEARLY_WHOLE_SHARE = 0.5
+"""A longer text is shown whole if the passages would leave out at most this share of it."""
+
+REPEATED_CHARS = 1_500
+REPEATED_SHARE = 0.2
+"""The same for a text of which an earlier call showed passages: only where a second call would cost as much."""
 
 CACHED_TEXTS = 4
 """Cached indexes and rankings. With them a second query on a page, or the same query with another budget, takes less
@@ -92,6 +97,7 @@ def select(
     """
     if strategy != "passages":
         return _select_baseline(index_text(text[:main_end]), query or "", max_chars, measure, strategy)
+    whole = text
     text, main_end = cut_to_ranked(text, main_end, query, pages)
     index = index_text(text, main_end, pages)
     scored = score_text(text, query, main_end, pages) if query and query.strip() and text else None
@@ -118,7 +124,7 @@ def select(
     space = max_chars - outline
     spans = pack_windows(index, order, space, measure, allow_whole=not is_bounded) if space > 0 else []
     is_first = is_bounded and not (skip or answered_before)
-    if is_first and _is_nearly_whole(index, [*spans, *repeated]) and fits(text, max_chars, measure):
+    if is_first and _is_nearly_whole(index, spans, repeated) and fits(text, max_chars, measure):
         spans = [(0, len(text))]
     spans, rendered = _render(index, spans, max_chars, measure, outline=outline)
     selection = Selection(
@@ -127,7 +133,7 @@ def select(
         spans=tuple(spans),
         scores=(0.0,) * len(spans),
         text=rendered,
-        terms=_count_terms(scored) if scored else (),
+        terms=_count_terms(scored, whole[len(text) :]) if scored else (),
         matched=matched,
         weak=judged is not None and judged.is_probably_absent,
         page_language=language,
@@ -191,10 +197,11 @@ def _count_shown(index: Index, ranked: Iterable[int], spans: Sequence[Span]) -> 
     return sum(1 for _ in takewhile(lambda window: shown.covers(index.starts[window], index.end(window)), ranked))
 
 
-def _is_nearly_whole(index: Index, spans: Sequence[Span]) -> bool:
-    """Return whether the spans leave out so little of the text that the whole text costs hardly more."""
-    omitted = len(index.text) - sum(end - start for start, end in spans)
-    return len(index.text) <= SHORT_TEXT_CHARS or omitted <= NEARLY_WHOLE_SHARE * len(index.text)
+def _is_nearly_whole(index: Index, spans: Sequence[Span], repeated: Sequence[Span]) -> bool:
+    """Return whether a text is so short, or the spans leave out so little of it, that the whole text is shown."""
+    chars, share = (REPEATED_CHARS, REPEATED_SHARE) if repeated else (SHORT_TEXT_CHARS, NEARLY_WHOLE_SHARE)
+    omitted = len(index.text) - sum(end - start for start, end in [*spans, *repeated])
+    return len(index.text) <= chars or omitted <= share * len(index.text)
 
 
 def _render(
@@ -272,14 +279,21 @@ def _best_window(scored: WindowScores, span: Span) -> int:
     return max(range(first, last + 1), key=lambda window: (scored.scores[window], -window))
 
 
-def _count_terms(scored: WindowScores) -> tuple[TermCount, ...]:
+def _count_terms(scored: WindowScores, rest: str) -> tuple[TermCount, ...]:
     """Return how often each word of the query occurs; in unspaced scripts, each pair of characters.
 
-    Absent words that say little, such as "get", are left out.
+    `rest`: the part of the page that was not scored, in which words that the scored text lacks are counted. Absent
+    words that say little, such as "get", are left out.
     """
-    weights = weigh_terms(scored.query, scored.hits)
-    return tuple(
-        TermCount(hits.term.surface, hits.count)
-        for hits, weight in zip(scored.hits, weights, strict=True)
-        if (hits.term.match is not Match.GRAM or len(hits.term.surface) > 1) and (hits.count or weight > LIGHT_WEIGHT)
-    )
+    weights, query = weigh_terms(scored.query, scored.hits), scored.query
+    counts = []
+    for hits, weight in zip(scored.hits, weights, strict=True):
+        term, count, in_rest = hits.term, hits.count, False
+        if term.match is Match.GRAM and len(term.surface) == 1:
+            continue
+        if not count and weight > LIGHT_WEIGHT and rest:
+            count = find_hits(index_text(rest, 0), term, query.language, query.folded).count
+            in_rest = count > 0
+        if count or weight > LIGHT_WEIGHT:
+            counts.append(TermCount(term.surface, count, in_rest))
+    return tuple(counts)

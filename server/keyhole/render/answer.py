@@ -285,10 +285,13 @@ def _match_sentences(selection: Selection, weak: str, *, brief: bool) -> str:
         weak = f"The page is in {selection.page_language}; repeat the query in {selection.page_language}."
     most = MAX_BRIEF_TERMS if brief else MAX_TERMS
     absent = [clip(term.term, 40) for term in selection.terms if not term.count][:most]
-    counts = [f"{clip(term.term, 40)} {term.count:,}" for term in selection.terms if term.count][:MAX_TERMS]
+    in_rest = [clip(term.term, 40) for term in selection.terms if term.in_rest][:most]
+    found = [term for term in selection.terms if term.count and not term.in_rest]
+    counts = [f"{clip(term.term, 40)} {term.count:,}" for term in found][:MAX_TERMS]
     return join_sentences(
         weak if selection.weak or selection.page_language else "",
         f"Found: {', '.join(counts)}." if counts and selection.weak and not brief else "",
+        f"Only in the rest: {', '.join(in_rest)}." if in_rest else "",
         f"Absent: {', '.join(absent)}." if absent else "",
     )
 
