@@ -67,6 +67,41 @@ def test_the_content_tells_the_kind(text: str, kind: str) -> None:
     assert kind in KINDS
 
 
+LONG_JSON = '{"rows": [' + ", ".join('{"id": 1, "name": "pump \\u00e9", "ok": true}' for _ in range(4_000)) + "]}"
+
+
+@pytest.mark.parametrize(
+    "text", [LONG_JSON, LONG_JSON * 2, "npm warn old lock file\n" + LONG_JSON, '{"a": 1}\n{"b": [2]}']
+)
+def test_json_that_parses_is_json(text: str) -> None:
+    assert recognise(text) == "json"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[   19s] make: *** [Makefile:159: all] Error 2\n[   20s] ### VM ENDS [99]\n" * 60,
+     "[1] starting\n" * 9_000 + "[1]\n", "[2024-01-01 10:00:00] up [ok]\n" * 60],
+)  # fmt: skip
+def test_lines_that_begin_with_brackets_are_no_json(text: str) -> None:
+    assert recognise(text) == "log"
+
+
+SOURCE = "import os\nfrom a import b\n\ndef f(x):\n    return x\n\nclass C:\n    y = 1\n"
+MARKDOWN = "# One\n\n- a\n\n## Two\n\n- b\n\n## Three\n\n- c\n"
+
+
+@pytest.mark.parametrize("text", [SOURCE, MARKDOWN])
+@pytest.mark.parametrize(
+    "mark",
+    ["##[error]Process completed with exit code 1.\n", "::error file=a.py::no\n", "The process ended: exit code 2\n",
+     "$ make\nERROR: Job failed: exit 1\n"],
+)  # fmt: skip
+def test_what_a_runner_marks_as_failed_is_a_log_unless_the_command_says_otherwise(text: str, mark: str) -> None:
+    assert recognise(text) != "log"
+    assert recognise(text + mark) == "log"
+    assert recognise(text + mark, name="a.py") == "source"
+
+
 @pytest.mark.parametrize(
     ("command", "kind"),
     [

@@ -24,6 +24,10 @@ MAX_KEYS: Final = 12
 """Keys of an object in a shape. An object with more is usually a table whose keys are data."""
 MAX_BEFORE: Final = 1_000
 """Characters of the lines before JSON: what npm and others write to the standard error first."""
+PARSED_CHARS: Final = 65_536
+"""Characters of a long text that are parsed to see whether it is JSON: some milliseconds."""
+MAX_CUT_TOKEN: Final = 8
+"""Characters before the end of a cut text at which its last token, other than a string, may begin."""
 NAMES: Final = ("name", "id", "key", "title", "path", "filename", "url", "hostname")
 """Fields that name a record, the one that says most first."""
 MAX_NAME: Final = 60
@@ -73,6 +77,26 @@ def json_start(text: str) -> int | None:
         return 0
     after = _START_OF_LINE.search(text, 0, MAX_BEFORE)
     return after.start() if after else None
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is JSON, perhaps after a few lines; of a long text, whether its first `PARSED_CHARS` are.
+
+    Several objects one after the other are JSON, too.
+    """
+    start = json_start(text)
+    if start is None:
+        return False
+    part = text[start : start + PARSED_CHARS]
+    try:
+        parse_json(part)
+    except json.JSONDecodeError as error:
+        is_cut = len(text) > start + len(part)
+        is_whole_so_far = error.pos >= len(part) - MAX_CUT_TOKEN or error.msg.startswith("Unterminated string")
+        return (is_cut and is_whole_so_far) or (error.msg == "Extra data" and part.lstrip()[:1] == "{")
+    except ValueError:  # nests too deeply
+        return True
+    return True
 
 
 def shape_of_lines(text: str) -> tuple[str, ...]:

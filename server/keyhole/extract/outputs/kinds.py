@@ -6,8 +6,9 @@ import re
 import shlex
 from typing import Final, Literal, get_args
 
-from keyhole.extract.outputs.json_records import json_start
+from keyhole.extract.outputs.json_records import is_json
 from keyhole.extract.outputs.line_labels import take_labels
+from keyhole.extract.outputs.sections import is_failed_run
 from keyhole.extract.outputs.xml_records import is_xml
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.output import ends_of
@@ -92,6 +93,9 @@ _BY_SUFFIX: Final[dict[str, Kind]] = {
 _MISTAKEN: Final = frozenset({("opaque", "grep"), ("csv", "listing")})
 """Kind by content and kind by command, where the command is right: its results have long lines, or columns."""
 
+_PROVEN: Final = frozenset({"json", "jsonl", "xml", "page", "opaque", "test", "compiler", "grep"})
+"""Kinds by content that the log of a failed run never has, though it may contain such texts."""
+
 _TEST = lazy_pattern(
     r"^(?:=+ test session starts =+|Ran \d+ tests? in|test result: |Tests: +\d|[#ℹ] tests \d|TAP version \d"
     r"|Tests run: \d|There (?:was|were) \d+ failures?:|\d+ examples?, \d+ failures?|Result: (?:FAIL|PASS)$"
@@ -150,6 +154,8 @@ def recognise(text: str, command: str = "", name: str = "") -> Kind:
         return "text"
     told = _kind_of_command(words)
     kind = _kind_of_content(text)
+    if kind not in _PROVEN and told is None and is_failed_run(text):
+        return "log"
     if kind and (kind, told) not in _MISTAKEN:
         return kind
     return told or _likely_kind(text) or ("log" if "\n" in text else "text")
@@ -266,7 +272,7 @@ def _structured_kind(text: str) -> Kind | None:
     lines = [line for line in text[: 8 * SAMPLE_CHARS].splitlines()[:-1] if line.strip()][:CSV_LINES]
     if len(lines) > 1 and sum(line.startswith('{"') and _is_json(line) for line in lines) > len(lines) / 2:
         return "jsonl"
-    return "json" if text.rstrip()[-1:] in ("}", "]") and json_start(text) is not None else None
+    return "json" if text.rstrip()[-1:] in ("}", "]") and is_json(text) else None
 
 
 def _is_json(line: str) -> bool:

@@ -79,6 +79,14 @@ FAMILIES: Final = (
 )
 
 
+_FAILED_RUN = lazy_pattern(r"##\[error\]|^::error\b|\bexit(?:ed with)? (?:code|status):? [1-9]", re.MULTILINE)
+
+
+def is_failed_run(text: str) -> bool:
+    """Return whether a text has a line with which a runner says that a step failed."""
+    return _FAILED_RUN.search(text) is not None or bool(find_failed(text))
+
+
 def find_failed(text: str) -> tuple[Span, ...]:
     """Return the failed sections of a log in order, each from its first line to the line that says that it failed.
 
