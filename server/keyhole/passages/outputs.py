@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from keyhole.passages.gaps import gap_line, insert_span, uncovered
+from keyhole.passages.last_failures import last_failures
 from keyhole.passages.lines import HEAD_SHARE, ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
@@ -59,6 +60,9 @@ FAILURE_HEAD_SHARE: Final = 0.25
 """Share of the beginning in what is shown of both ends of an output of `FAILING_KINDS` that has failures."""
 FAILED_HEAD_SHARE: Final = 0.15
 """Share of the beginning in what is shown of both ends of a failed section: the failure is at its end."""
+TAIL_SHARE: Final = 0.25
+"""Share of the limit for the last lines of an output of `FAILING_KINDS` and its last lines with a word of failure: the
+first failures are often warnings, and the last ones ended the run."""
 WHOLE_SHARE: Final = 1 / 3
 """A line or record of at most this share of the limit is shown whole."""
 MAX_CANDIDATES: Final = 3_000
@@ -97,6 +101,7 @@ def select_output(
     order = _interleave(matching, marked, share) if matched else iter(marked)
     sections = chain.from_iterable(ends_first(text, *section, FAILED_HEAD_SHARE) for section in output.failed[::-1])
     orders = (
+        last_failures(text) if output.kind in FAILING_KINDS else iter(()),
         order,
         _unrepeated(output, _around(text, output.marks)),
         _unrepeated(output, sections),
@@ -107,7 +112,7 @@ def select_output(
     most = max_chars - shown.summary_chars - len(shown.note)
     # If a section of the log failed, its ends are shown only until half of the size is used: they say little.
     # The same limit applies to lines that repeat others.
-    limits = (most, most, most, most // 2 if output.failed else most, most // 2)
+    limits = (int(most * TAIL_SHARE), most, most, most, most // 2 if output.failed else most, most // 2)
     spans = _pack(shown, text, whole, limits, measure)
     return Shown(output.total, shown.stored_places(spans), shown.render(spans), matched)
 

@@ -13,6 +13,7 @@ from keyhole.extract.outputs.sections import SECTIONED_KINDS, find_failed
 from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles, word_needles
 from keyhole.passages.gaps import merge_spans
+from keyhole.passages.last_failures import last_failures
 from keyhole.text.output import of_larger_text
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ EXCERPT_CHARS: Final = 48_000
 """Characters of the smallest excerpt: several times the largest default budget."""
 FAILED_SHARE: Final = 0.75
 """Share of an excerpt that is chosen from the sections that failed, if there are any."""
+LAST_SHARE: Final = 0.1
+"""Share of an excerpt for the last lines with a word of failure."""
 SHARE: Final = 20
 """An excerpt of a text in memory is a twentieth of it, if that is more than EXCERPT_CHARS."""
 
@@ -51,6 +54,8 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
     spans = _choose(text, cuts, needles, most if not failed else int(most * (1 - FAILED_SHARE)))
     for section in failed:
         spans += _choose(text, section, needles, int(most * FAILED_SHARE / len(failed)))
+    if kind in SECTIONED_KINDS:
+        spans += _first_of(last_failures(text), int(most * LAST_SHARE))
     key_marks = list(find_key_marks(text, kind))
     spans = merge_spans([*spans, *_up_to(text, key_marks, most)])
     excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
@@ -74,6 +79,15 @@ def _choose(text: str, cuts: Sequence[int], needles: Sequence[Needle], most: int
         for first in range(start, end, PIECE_CHARS):
             chooser.add(text[first : min(end, first + PIECE_CHARS)])
     return [(start + cuts[0], end + cuts[0]) for start, end in chooser.choose(most)]
+
+
+def _first_of(spans: Iterable[Span], most: int) -> Iterator[Span]:
+    """Yield the first spans, of `most` characters in all."""
+    for start, end in spans:
+        most -= end - start
+        if most < 0:
+            return
+        yield start, end
 
 
 def _overlap(section: Span, spans: Sequence[Span]) -> Span | None:
