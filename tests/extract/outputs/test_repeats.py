@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.outputs.repeats import MIN_CHARS, MIN_LINES, find_rare_lines, find_repeats, line_forms, template
+from keyhole.extract.outputs.repeats import MIN_CHARS, MIN_LINES, find_rare_lines, find_repeats, line_forms
+from keyhole.text.line_form import template
 
 
 def lines_of(text: str) -> list[list[str]]:

@@ -42,16 +42,19 @@ def test_a_part_is_not_named_if_its_first_line_is_shown() -> None:
 
 def test_a_mark_counts_the_lines_that_repeat_those_above_it() -> None:
     output = Output(TEXT, "log", repeats=((19, B),))
-    assert (
-        OutputText(output, 50, 4_000)
-        .passages([(0, 19)])
-        .endswith(f"[…19:{len(TEXT)}] 29 more lines like this, 13 others\n")
-    )
-    assert (
-        OutputText(output, 50, 4_000).passages([(0, 19), (B, len(TEXT))]).count(f"[…19:{B}] 29 more lines like this\n")
-        == 1
-    )
-    assert "like this" not in OutputText(output, 50, 4_000).passages([(0, 9)])
+    shown = OutputText(output, 50, 4_000)
+    assert shown.passages([(0, 19)]).endswith(f"[…19:{len(TEXT)}] 29 more lines like this, 13 others\n")
+    assert shown.passages([(0, 19), (B, len(TEXT))]).count(f"[…19:{B}] 29 more lines like this\n") == 1
+    assert "like this" not in shown.passages([(0, 9)])
+
+
+def test_lines_are_like_a_shown_one_only_if_they_differ_from_it_in_numbers_alone() -> None:
+    text = "test_1 PASSED\n" * 4 + "test_5 FAILED\n" + "test_6 PASSED\n" * 181
+    failed = text.index("test_5"), text.index("test_6")
+    output = Output(text, "test", repeats=((14, failed[0]), (failed[1], len(text))))
+    shown = OutputText(output, 0, 4_000)
+    assert "like this" not in shown.passages([failed])
+    assert "180 more lines like this" in shown.passages([(failed[0], failed[1] + 14)])
 
 
 @given(

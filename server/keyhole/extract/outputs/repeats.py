@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Final
 
+from keyhole.text.line_form import MAX_PERIOD, template
 from keyhole.text.output import Span
 
 Forms = dict[int, str]
@@ -13,8 +13,6 @@ Forms = dict[int, str]
 
 REPEATING_KINDS: Final = frozenset({"log", "text", "test", "compiler", "trace", "listing", "jsonl", "step"})
 """Kinds in which a line that differs from another only in numbers tells nothing new."""
-MAX_PERIOD: Final = 3
-"""A line may repeat one of this many lines before it: a step of a build often prints two or three."""
 MIN_LINES: Final = 3
 MIN_CHARS: Final = 80
 """Minimum lines and characters of a repetition that is left out. The omission of fewer saves nothing."""
@@ -22,20 +20,6 @@ RARE_SHARE: Final = 0.01
 """A form is rare if at most this share of the lines has it."""
 MAX_RARE_LINES_SHARE: Final = 0.1
 """Lines of rare forms are exceptions if they are at most this share of all lines. In prose, most lines are rare."""
-
-_VARIABLE = re.compile(r"[0-9][0-9a-fx]*(?:[.,:-][0-9][0-9a-fx]*)*")
-"""What differs between lines that repeat each other: numbers, times, versions, addresses, hashes, UUIDs. It begins with
-a digit, because a search for other beginnings takes several times as long."""
-_FIRST_LETTERS: Final = 3
-"""Maximum letters before the first digit of a hash that are replaced too. One hash in twenty has more."""
-
-
-def template(text: str) -> str:
-    """Return a text with the same sign for every number, time, address and hash. Its lines stay lines."""
-    text = _VARIABLE.sub("#", text)
-    for letter in "abcdef" * _FIRST_LETTERS:
-        text = text.replace(f"{letter}#", "#")
-    return text
 
 
 def line_forms(text: str) -> Forms:

@@ -10,6 +10,7 @@ from typing import Final
 from keyhole.passages.gaps import gap_line, shown_part
 from keyhole.passages.packing.folders import by_folder
 from keyhole.text.escape import escape_gap_lines
+from keyhole.text.line_form import MAX_PERIOD, template
 from keyhole.text.output import Output, OutputPart, Span
 
 MIN_SUMMARY: Final = 80
@@ -24,6 +25,8 @@ NOTE_DIVISOR: Final = 8
 """The note about what is left out of each line takes at most one part in this many of a result."""
 MAX_NESTED: Final = 300
 """Parts before an offset that are examined for the one that contains it."""
+MAX_ABOVE: Final = 1_000
+"""Characters of a shown range whose last lines are compared with the omitted ones."""
 
 
 class OutputText:
@@ -57,7 +60,7 @@ class OutputText:
         spans = [*self.split(spans), (len(text), len(text))]
         places = [self.place(span) for span in spans]
         pieces: list[str] = []
-        position = shown_to = 0
+        above, position, shown_to = 0, 0, 0
         times_before, name_before = ("", ""), ""
         for number, ((start, end), (first, last)) in enumerate(zip(spans, places, strict=True)):
             if first > shown_to:
@@ -66,12 +69,12 @@ class OutputText:
                 gap = self._stored(shown_to, first)
                 times = self._times_of(first, last) if start < len(text) else ("", "")
                 name = self._name_of(start, end, places, number)
-                label = self._repeats_label(position, start) if self._repeats else ""
+                label = self._repeats_label(above, position, start) if self._repeats else ""
                 pieces.append(gap_line(*gap, label + _further(name, name_before) + _times_label(times, times_before)))
                 times_before = times if times[0] else times_before
                 name_before = name or name_before
             pieces.append(shown_part(text, start, end))
-            position, shown_to = end, last
+            above, position, shown_to = above if start == position else start, end, last
         return "".join(pieces)
 
     def stored_places(self, spans: Sequence[Span]) -> tuple[Span, ...]:
@@ -164,13 +167,20 @@ class OutputText:
         name = field.rpartition(" ")[0] if is_said else part.name
         return name if name not in first_line else ""
 
-    def _repeats_label(self, start: int, end: int) -> str:
-        """Return the label that counts the omitted lines which repeat earlier ones, "" if there are none."""
+    def _repeats_label(self, above: int, start: int, end: int) -> str:
+        """Return the label that counts the omitted lines `text[start:end]` that are like one shown above, "" for none.
+
+        `above`: the beginning of the range that is shown above them.
+        """
         text, place = self._output.text, bisect_right(self._repeats, start) - 1
         is_complete = bisect_left(self._joints, start) == bisect_right(self._joints, end)
         if not is_complete or place < 0 or start >= (repeat_end := min(end, self._output.repeats[place][1])):
             return ""
-        lines, others = _count_lines(text, start, repeat_end), _count_lines(text, repeat_end, end)
+        shown = template(text[max(above, start - MAX_ABOVE) : start]).splitlines()[-MAX_PERIOD:]
+        lines = sum(form in shown for form in template(text[start:repeat_end]).splitlines())
+        others = _count_lines(text, start, end) - lines
+        if not lines:
+            return ""
         return f" {lines:,} more lines like this" + (f", {others:,} others" if others else "")
 
     def _part_at(self, offset: int) -> OutputPart | None:
