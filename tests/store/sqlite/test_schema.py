@@ -34,6 +34,28 @@ def test_a_file_of_another_version_is_rejected_unchanged(
     assert store.warning() == ""
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["ALTER TABLE entries ADD COLUMN mood TEXT", "DROP INDEX entries_by_fetch"],
+)
+def test_a_file_with_other_tables_is_rejected_unchanged_and_never_set_aside(
+    open_store: Open, folder: Path, change: str
+) -> None:
+    store = open_store()
+    store.put(artifact(), "x")
+    store.close()
+    with closing(sqlite3.connect(folder / "artifacts.db")) as other:
+        other.execute(change)
+    before = files(folder)["artifacts.db"]
+    newer = open_store()
+    for _ in range(2):
+        error = failure(lambda: newer.put(artifact("b"), "x"))
+        assert error.code is Code.STORE_UNAVAILABLE
+        assert "has other tables than format 7" in error.message
+    assert files(folder) == {"artifacts.db": before}
+    assert newer.warning() == ""
+
+
 def test_an_index_of_other_words_is_made_anew(open_store: Open, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store()
     for number in range(3):

@@ -7,9 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from keyhole.errors import Code, KeyholeError
-from keyhole.store.sqlite.damage import corruption_error
-from keyhole.store.sqlite.schema import connect, run_transaction
+from keyhole.store.sqlite.schema import connect, run_transaction, tables_error, version_error
 
 VERSION: Final = 1
 """The version of the tables."""
@@ -125,9 +123,9 @@ def _read_version(connection: sqlite3.Connection) -> int:
     finally:
         connection.rollback()
     if version not in (0, VERSION):
-        raise KeyholeError(Code.STORE_UNAVAILABLE, "the log of calls was written by another version of Keyhole")
+        raise version_error("log of calls", version, VERSION)
     if tables != (TABLES if version else {}):
-        raise corruption_error("the tables of the log are not those of its version")
+        raise tables_error(connection, "log of calls", VERSION)
     return int(version)
 
 

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from keyhole.errors import Code, KeyholeError
 from keyhole.runtime.lazy_imports import hidden_modules
 from keyhole.store.sqlite import word_index
-from keyhole.store.sqlite.damage import corruption_error
+from keyhole.store.sqlite.damage import check_integrity, corruption_error
 
 T = TypeVar("T")
 
@@ -95,7 +95,8 @@ def open_store(path: Path | None) -> Connection:
 
     A word index of another version is emptied.
 
-    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of another version, which is not changed.
+    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of another version or with other tables,
+    which is not changed.
     """
     connection = connect(path)
     connection.row_factory = sqlite3.Row
@@ -214,7 +215,7 @@ def journal_mode(sqlite_version: tuple[int, ...]) -> str:
 
 
 def read_version(connection: Connection) -> int:
-    """Return the schema version of a file. Raises sqlite3.DatabaseError if its tables are not of that version."""
+    """Return the schema version of a file. Raises KeyholeError for a file of another version or with other tables."""
     if connection.in_transaction:
         return _read_version(connection)
     # In one transaction, because another process may create the tables between two reads.
@@ -230,12 +231,32 @@ def _read_version(connection: Connection) -> int:
     if not 0 <= version <= MAX_VERSION:
         raise corruption_error("the schema version is invalid")
     if version not in (0, SCHEMA_VERSION):
-        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by another version of Keyhole")
+        raise version_error("artifact store", version, SCHEMA_VERSION)
     tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
     is_valid = all(tables.get(name) == sql for name, sql in SCHEMA.items()) if version else not tables
     if not is_valid:
-        raise corruption_error("the file's tables are not those of its version")
+        raise tables_error(connection, "artifact store", SCHEMA_VERSION)
     return version
+
+
+def version_error(name: str, version: int, known: int) -> KeyholeError:
+    """Return the error for a file of another version, which is left as it is."""
+    return KeyholeError(
+        Code.STORE_UNAVAILABLE,
+        f"the {name} was written by another version of Keyhole: its format is {version}, not {known}",
+    )
+
+
+def tables_error(connection: Connection, name: str, known: int) -> KeyholeError:
+    """Return the error for a file whose tables are not those of its version, which is left as it is.
+
+    Raises sqlite3.DatabaseError if the file is damaged. Another version may only have forgotten to count its format.
+    """
+    check_integrity(connection)
+    return KeyholeError(
+        Code.STORE_UNAVAILABLE,
+        f"the {name} has other tables than format {known}: another program or version changed it",
+    )
 
 
 def remove_empty_journal(connection: Connection, path: Path) -> None:
