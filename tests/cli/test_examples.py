@@ -81,7 +81,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
     (folder / ".cursor").mkdir()
     echo = {"command": sys.executable, "args": ["-m", "keyhole", "serve"]}
     (folder / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"echo": echo}}))
-    (folder / "keyhole").write_text(f'#!/bin/sh\nexec {sys.executable} -m keyhole "$@"\n')
+    (folder / "keyhole").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m keyhole "$@"\n')
     (folder / "keyhole").chmod(0o700)
     with serve_pages() as site:
         yield Workplace(folder / "home", site)
