@@ -1,7 +1,7 @@
 """Measure how much of a result is page text.
 
 Run `python -m benchmarks.server.page_share DATA [--pages N]`. DATA is a folder as in benchmarks/ranking/answers.py; its
-development questions are asked of its pages. Prints, as Markdown, the share of the bytes of a whole tool result that is
+development questions are asked of its pages. Prints, as Markdown, the share of the characters of a result that is
 page text, by budget: of results that fill the budget, and of windows that read on. Title, author and address of a page
 are as on real pages.
 """
@@ -19,9 +19,7 @@ from statistics import mean
 from typing import Final
 
 from benchmarks.ranking.answers import Example, load
-from keyhole.budget.fit import answer_size
 from keyhole.records import Answer, Artifact
-from keyhole.text.measure import serialized_size
 from tests.support.fakes import artifact
 from tests.support.product import retrieval
 
@@ -61,17 +59,16 @@ async def _shares(example: Example, budget: int) -> tuple[float, int, float]:
     stored, product = _page(example), retrieval()
     product.store.put(stored, "")
     answer = await product.read_artifact(stored.id, query=example.question, max_chars=budget)
-    share, size = _page_share(answer, stored), answer_size(answer)
+    share, size = _page_share(answer), len(answer.text)
     if not answer.shown:
         return share, size, 0.0
     window = await product.read_artifact(stored.id, answer.shown[0][2], max_chars=budget)
-    return share, size, _page_share(window, stored)
+    return share, size, _page_share(window)
 
 
-def _page_share(answer: Answer, stored: Artifact) -> float:
+def _page_share(answer: Answer) -> float:
     """Return the share of a result that is verbatim text of the page, without the lines for omissions."""
-    shown = sum(serialized_size(stored.text[start:end]) for _, start, end in answer.shown)
-    return shown / answer_size(answer)
+    return sum(end - start for _, start, end in answer.shown) / len(answer.text)
 
 
 def _page(example: Example) -> Artifact:

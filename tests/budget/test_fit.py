@@ -55,11 +55,11 @@ LEAST = re.compile(r"give (?:max_chars=(\d+))?(?: and )?(?:max_tokens=(\d+))? or
 
 
 def assert_within(answer: Answer, max_chars: int | None, max_tokens: int | None) -> None:
-    assert answer_size(answer) <= (max_chars or 9_000)
+    assert len(answer.text) <= (max_chars or 9_000)
     assert max_tokens is None or estimate(answer.text) <= max_tokens
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(url=URLS, title=TITLES, text=TEXTS, query=QUERIES, max_chars=BOUNDS, max_tokens=TOKENS)
 @example("https://example.org/" + "насос" * 60, "Насосы", SENTENCES[1] * 60, "скорость насоса", None, 300)
 @example("https://example.org/" + "насос" * 60, "Насосы", SENTENCES[1] * 60, None, 500, 200)
@@ -83,7 +83,7 @@ def test_a_page_is_shown_at_every_budget_or_the_error_names_one_that_works(
     assert answer.shown
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(url=URLS, text=TEXTS, offset=st.integers(0, 3_000), max_chars=BOUNDS, max_tokens=TOKENS)
 def test_reading_on_shows_text_at_every_budget(
     url: str, text: str, offset: int, max_chars: int | None, max_tokens: int | None
@@ -97,7 +97,7 @@ def test_reading_on_shows_text_at_every_budget(
         assert FRAME.search(answer.text), answer.text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(message=st.text(max_size=400), url=URLS, size=st.integers(MIN_BUDGET, 2_000), tokens=TOKENS)
 def test_an_error_keeps_its_code_and_is_shortened_at_a_sentence(
     message: str, url: str, size: int, tokens: int | None
@@ -105,7 +105,7 @@ def test_an_error_keeps_its_code_and_is_shortened_at_a_sentence(
     budget = Budget(size, tokens)
     whole = error_answer(KeyholeError(Code.EXPIRED_ARTIFACT, message, url=url))
     answer = truncate(whole, budget)
-    assert answer_size(answer, budget.measure) <= size
+    assert answer_size(answer, budget) <= size
     assert answer.text.startswith("expired_artifact: ")
     assert 'web_fetch(url="' not in answer.text or '").' in answer.text
 
@@ -128,9 +128,9 @@ def test_a_longer_form_is_used_only_if_it_leaves_most_of_the_budget_to_text() ->
 
 def test_without_space_for_text_the_error_names_the_least_budget() -> None:
     with pytest.raises(KeyholeError, match="max_chars=") as caught:
-        fit(Budget(500), lambda space: answer("h" * 400, "x" * space))
+        fit(Budget(500), lambda space: answer("h" * 450, "x" * space))
     least = int(str(caught.value.message).partition("max_chars=")[2].split()[0])
-    assert fit(Budget(least), lambda space: answer("h" * 400, "x" * space)).text.endswith("x\n[end]")
+    assert fit(Budget(least), lambda space: answer("h" * 450, "x" * space)).text.endswith("x\n[end]")
 
 
 @settings(max_examples=150, deadline=None)

@@ -7,7 +7,6 @@ from typing import Any
 import anyio
 import pytest
 
-from keyhole.budget.fit import answer_size
 from keyhole.budget.tokens import estimate
 from keyhole.config.config import Config
 from keyhole.records import Answer, Hit
@@ -60,10 +59,11 @@ def test_a_failure_is_an_answer_with_its_code(tool: str, given: dict[str, Any], 
 
 def test_a_failure_is_within_the_budget() -> None:
     url = "https://" + "long" * 900 + ".example/"
-    assert answer_size(answer(product(), "web_fetch", url=url)) > 600
-    failed = answer(product(Config(max_chars=600)), "web_fetch", url=url)
+    whole = answer(product(), "web_fetch", url=url).text
+    failed = answer(product(Config(max_chars=500)), "web_fetch", url=url, max_tokens=60)
     assert failed.is_error
-    assert answer_size(failed) <= 600
+    assert len(failed.text) < len(whole)
+    assert estimate(failed.text) <= 60
 
 
 @pytest.mark.parametrize(("max_chars", "max_tokens"), [(500, None), ("500", None), (None, 200), (700, 200)])
@@ -71,7 +71,7 @@ def test_an_error_of_the_arguments_is_within_the_requested_size(max_chars: int |
     bounds: dict[str, Any] = {"max_chars": max_chars, "max_tokens": max_tokens}
     failed = answer(product(), "web_fetch", url=URL, query="long " * 900, **bounds)
     assert failed.text.startswith("invalid_argument: ")
-    assert answer_size(failed) <= int(max_chars or 9_000)
+    assert len(failed.text) <= int(max_chars or 9_000)
     assert estimate(failed.text) <= (max_tokens or 9_000)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.budget.fit import answer_size
 from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Artifact, Hit
@@ -68,7 +67,7 @@ def test_every_result_warns_once_that_texts_are_kept_in_memory(budget: int | Non
     for answer in all_answers(product(failing_store(clock), clock), budget):
         assert answer.text.count("Warning kept_in_memory") == 1, answer.text
         assert len(answer.text.splitlines()[0]) > 0
-        assert answer_size(answer) <= max(9_000, budget or 0)
+        assert len(answer.text) <= max(9_000, budget or 0)
         if budget is None:
             assert answer.facts["warning"] == KEPT_IN_MEMORY
         elif "--- untrusted" in answer.text:
@@ -79,8 +78,8 @@ def test_every_result_warns_once_that_texts_are_kept_in_memory(budget: int | Non
 def test_the_warning_is_within_the_budget(budget: int) -> None:
     clock = Clock()
     agent = product(failing_store(clock), clock)
-    assert answer_size(asyncio.run(agent.web_fetch(URL, "seal", budget))) <= budget
-    assert answer_size(asyncio.run(agent.search("pump seal", max_chars=budget))) <= budget
+    assert len(asyncio.run(agent.web_fetch(URL, "seal", budget)).text) <= budget
+    assert len(asyncio.run(agent.search("pump seal", max_chars=budget)).text) <= budget
 
 
 def test_a_working_store_causes_no_warning() -> None:

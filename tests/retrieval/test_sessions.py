@@ -12,7 +12,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from keyhole.budget.fit import answer_size
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
 from keyhole.records import Answer, Hit
@@ -84,7 +83,7 @@ def test_what_a_session_leaves_out_was_shown_before_and_is_stated(
     for call in calls:
         answer, fresh = make_call(product, call, caller), make_call(product, call, UNKNOWN_CALLER)
         budget = max(call[2], Config().max_chars) if call[3] == "read" else call[2]
-        assert answer_size(answer) <= budget
+        assert len(answer.text) <= budget
         assert answer.text.endswith("\n" + END)
         assert answer.text == first.setdefault(call, answer).text
         left_out = shown_characters(fresh) - shown_characters(answer)
@@ -232,7 +231,7 @@ def test_results_shrink_with_a_note_as_the_session_budget_runs_out() -> None:
     sizes, texts = [], []
     for number in range(24):
         answer = fetch(product, caller, f"transaction id wraparound unknown{number}", 9_000)
-        sizes.append(answer_size(answer))
+        sizes.append(len(answer.text))
         texts.append(answer.text)
     assert "Session budget" not in texts[0]
     assert "Session budget: 0 of 20,000 tokens left, so results are short." in texts[-1]

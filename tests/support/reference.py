@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from keyhole.budget.budget import client_budget
-from keyhole.budget.clients import CLIENT_LIMITS, ClientLimits, limits_of
+from keyhole.budget.clients import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, limits_of
 from keyhole.cli.install.clients import CLIENTS, Machine, McpClient
 from keyhole.cli.install.hook_clients import HOOK_CLIENTS
 from keyhole.config.config import SETTINGS, Config
@@ -146,7 +146,7 @@ def _client_row(client: ClientLimits) -> str:
     since = ".".join(map(str, client.since))
     caps = {"bytes": client.max_bytes, "characters": client.max_chars, "tokens": client.max_tokens}
     limit = ", ".join(f"{maximum:,} {unit}" for unit, maximum in caps.items() if maximum)
-    default = f"{client_budget(Config(), limits_of(client.name, since)).size:,} bytes"
+    default = _default_of(client).removesuffix(_since(client))
     timeout = f"{client.timeout:g} s" if client.timeout else ""
     name = f"`{client.name}`{'…' if client.is_prefix else ''}{f' from {since}' if since else ''}"
     return f"| {name} | {limit} | {default} | {timeout} | {_linked(client.source)} |"
@@ -250,7 +250,8 @@ def client_facts(name: str) -> str:
         "a server over HTTP": "yes" if client.shape.url else "no",
         "hook": _files(hooks.client, machine) if hooks else "none",
         "result limit": "<br>".join(map(_limit_of, limits)) or "not known",
-        "default size": "<br>".join(map(_default_of, limits)) or f"{Config().max_chars:,} bytes",
+        "default size": "<br>".join(map(_default_of, limits))
+        or f"{Config().max_chars:,} characters, at most {UNKNOWN_CLIENT.default_bytes:,} bytes",
         "call timeout": "<br>".join(dict.fromkeys(f"{each.timeout:g} s" for each in limits if each.timeout))
         or "not known",
         "after a change": client.next_step,
@@ -274,8 +275,10 @@ def _limit_of(client: ClientLimits) -> str:
 
 
 def _default_of(client: ClientLimits) -> str:
-    since = ".".join(map(str, client.since))
-    return f"{client_budget(Config(), limits_of(client.name, since)).size:,} bytes{_since(client)}"
+    budget = client_budget(Config(), limits_of(client.name, ".".join(map(str, client.since))))
+    return (
+        f"{budget.size:,} characters" + (f", at most {budget.bytes:,} bytes" if budget.bytes else "") + _since(client)
+    )
 
 
 def _timeouts_of(limits: Sequence[ClientLimits]) -> str:

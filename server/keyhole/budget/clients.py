@@ -47,7 +47,9 @@ class ClientLimits:
     """The first version to which the row applies."""
 
 
-UNKNOWN_CLIENT: Final = ClientLimits("")
+UNKNOWN_CLIENT: Final = ClientLimits("", default_bytes=9_500)
+"""Below the 10,000 bytes of Codex of 2025, the lowest limit of all clients that were tested except VS Code, which sends
+its name."""
 CLIENT_LIMITS: Final = (
     ClientLimits(
         "codex-mcp-client",

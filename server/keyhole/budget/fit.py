@@ -11,7 +11,7 @@ from keyhole.budget.budget import Budget
 from keyhole.config.config import MAX_BUDGET
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer
-from keyhole.text.measure import Measure, clip, fits, serialized_size
+from keyhole.text.measure import Measure, clip, fits
 
 META_KEY: Final = "keyhole"
 """The key of the facts under `_meta`."""
@@ -20,23 +20,23 @@ FACTS_DIVISOR: Final = 8
 TEXT_SHARE: Final = 0.7
 """Share of a budget that is left to text and gap lines. A longer form of an answer is used only if it leaves that."""
 LEAST_TEXT: Final = 40
-"""Bytes left to text in the shortest form, at least. With less, an answer has nothing to say."""
+"""Characters left to text in the shortest form, at least. With less, an answer has nothing to say."""
 LEAST_TOKENS: Final = 24
 """Tokens left to text, at least."""
 ATTEMPTS: Final = 4
 """Most renderings with text. In the tests 97 % of the results fit at the first attempt and 99.9 % at the third. The
 last attempt gets half of the space."""
 MARGIN: Final = 16
-"""Bytes reserved for counts and offsets: they have more digits with a text than in the empty answer that is
+"""Characters reserved for counts and offsets: they have more digits with a text than in the empty answer that is
 measured."""
 GOOD_TEXT: Final = 240
-"""Bytes left to text in the least budget that an error names: enough for a sentence or a source in any script."""
+"""Characters left to text in the least budget that an error names: enough for a sentence or a source in any script."""
 GOOD_TOKENS: Final = 120
 """Tokens left to text in that budget."""
 LABEL_FACTOR: Final = 5
 """Factor of both if the label of an omission, of up to 220 characters, took the space of the text."""
 STEP: Final = 20
-"""Bytes and tokens by which the least budget is rounded up."""
+"""Characters and tokens by which the least budget is rounded up."""
 
 Render = Callable[[int], Answer]
 """Returns an answer whose page text measures at most a number, by the measure of the budget."""
@@ -64,7 +64,7 @@ def fit(budget: Budget, *forms: Render, wanted: int | None = None) -> Answer:
     shortest = _fill(budget, last, spaces[-1]) if has_space else None
     if shortest is None:
         raise _too_small(budget, last(0), LABEL_FACTOR if has_space else 1)
-    unused = budget.size - answer_size(shortest, budget.measure)
+    unused = budget.size - answer_size(shortest, budget)
     for form, space in zip(longer, spaces, strict=False):
         has_space = spaces[-1] - space <= unused
         if has_space and (answer := _fill(budget, form, space)) and answer.shown == shortest.shown:
@@ -75,9 +75,9 @@ def fit(budget: Budget, *forms: Render, wanted: int | None = None) -> Answer:
 def truncate(answer: Answer, budget: Budget) -> Answer:
     """Return an error's answer within `budget`: without its facts if it does not fit, and then with fewer lines, fewer
     sentences, or fewer words of the first one."""
-    if answer_size(answer, budget.measure) <= budget.size:
+    if answer_size(answer, budget) <= budget.size:
         return answer
-    text, space = answer.text, budget.size - answer_size(Answer("", {}, answer.is_error))
+    text, space = answer.text, budget.size - answer_size(Answer("", {}, answer.is_error), budget)
     while not fits(text, space, budget.measure) and "\n" in text:
         text = text[: text.rindex("\n")]
     # A sentence that announces lines is useless without them.
@@ -88,12 +88,17 @@ def truncate(answer: Answer, budget: Budget) -> Answer:
     return replace(answer, text=text, facts={})
 
 
-def answer_size(answer: Answer, measure: Measure = serialized_size) -> int:
-    """Return the bytes of the tool result in the 2026-07-28 protocol, or the size of its text by `measure` if that is
-    larger."""
+def answer_size(answer: Answer, budget: Budget) -> int:
+    """Return the measure of an answer: of its text, or of the bytes of the whole result if the budget limits them and
+    they measure more."""
+    size = budget.measure(answer.text)
+    return max(size, -(-answer_bytes(answer) * budget.size // budget.bytes)) if budget.bytes else size
+
+
+def answer_bytes(answer: Answer) -> int:
+    """Return the bytes of the tool result as JSON in the 2026-07-28 protocol."""
     result = result_json(answer)
-    size = _json_size({**result, "_meta": {**result.get("_meta", {}), **_SERVER_INFO}})
-    return size if measure is serialized_size else max(size, measure(answer.text))
+    return _json_size({**result, "_meta": {**result.get("_meta", {}), **_SERVER_INFO}})
 
 
 def result_json(answer: Answer) -> dict[str, Any]:
@@ -107,7 +112,7 @@ def result_json(answer: Answer) -> dict[str, Any]:
 
 def _space(budget: Budget, empty: Answer) -> int:
     """Return the space that an answer without text leaves to text."""
-    return budget.size - answer_size(empty, budget.measure) - MARGIN
+    return budget.size - answer_size(empty, budget) - MARGIN
 
 
 def _fill(budget: Budget, render: Render, space: int, least: int = 0) -> Answer | None:
@@ -122,10 +127,10 @@ def _fill(budget: Budget, render: Render, space: int, least: int = 0) -> Answer 
         if space < least:
             return None
         answer = _finish(render(max(0, space)), budget)
-        excess = answer_size(answer, budget.measure) - budget.size
+        excess = answer_size(answer, budget) - budget.size
         if excess <= 0:
             return None if answer.lacks_text else answer
-        # The margin grows, because text is packed by sentences: a few bytes less of space may change nothing.
+        # The margin grows, because text is packed by sentences: a little less space may change nothing.
         space -= excess + (MARGIN << attempt)
     return None
 
@@ -144,10 +149,10 @@ def _is_whole(answer: Answer) -> bool:
 
 
 def _least_text(budget: Budget, size: int, tokens: int) -> int:
-    """Return the measure of a short text of `size` bytes and `tokens` tokens."""
+    """Return the measure of a short text of `size` characters and `tokens` tokens."""
     by_tokens = tokens * budget.size // budget.tokens if budget.tokens else 0
-    by_chars = size * budget.size // budget.chars if budget.chars else 0
-    return max(size, by_tokens, by_chars)
+    by_bytes = size * budget.size // budget.bytes if budget.bytes else 0
+    return max(size, by_tokens, by_bytes)
 
 
 def _too_small(budget: Budget, empty: Answer, factor: int) -> KeyholeError:
@@ -157,9 +162,9 @@ def _too_small(budget: Budget, empty: Answer, factor: int) -> KeyholeError:
     """
     size, tokens = budget.size, budget.tokens
     while size < MAX_BUDGET:
-        larger = replace(budget, size=size, tokens=tokens)
+        larger = replace(budget, size=size, tokens=tokens, bytes=None)
         lines = _finish(empty, larger)
-        by_size = size - answer_size(lines) - MARGIN < factor * GOOD_TEXT
+        by_size = size - len(lines.text) - MARGIN < factor * GOOD_TEXT
         if not by_size and _space(larger, lines) >= _least_text(larger, factor * GOOD_TEXT, factor * GOOD_TOKENS):
             break
         size, tokens = (size + STEP, tokens) if by_size or tokens is None else (size, tokens + STEP)

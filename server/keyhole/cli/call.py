@@ -198,9 +198,9 @@ def print_result(result: CallResult, *, as_json: bool) -> None:
         view = {"explain": asdict(result.view)} if result.view else {}
         print_json({"text": answer.text, "is_error": answer.is_error, **answer.facts, **answer.details, **view})
     elif result.view:
-        from keyhole.budget.fit import answer_size
+        from keyhole.budget.fit import answer_bytes
 
-        print_plot(result.view, f"Result: {answer_size(answer):,} bytes as JSON.")
+        print_plot(result.view, f"Result: {answer_bytes(answer):,} bytes as JSON.")
     else:
         print(answer.text, file=sys.stderr if answer.is_error else sys.stdout)
 

@@ -42,8 +42,8 @@ class Config:
     )
     max_chars: int = setting(
         9_000,
-        "bytes of the result",
-        "default size limit of a result; clients whose limits are known have their own default",
+        "characters",
+        "default size limit of a result; the client's limits apply too",
         between(MIN_BUDGET, MAX_BUDGET, int),
     )
     max_tokens: int | None = setting(

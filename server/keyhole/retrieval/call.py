@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keyhole.budget.budget import Budget, call_timeout, client_budget, session_budget
+from keyhole.budget.budget import TOKENS_PER_CHAR, Budget, call_timeout, client_budget, session_budget
 from keyhole.budget.clients import ClientLimits, limits_of
 from keyhole.budget.fit import answer_size, truncate
 from keyhole.config.config import Config
@@ -123,13 +123,12 @@ def begin_call(
     requested = client_budget(config, limits, max_chars, max_tokens)
     history = NO_HISTORY
     if caller.session is not None:
-        # No tokenizer makes more tokens than bytes, so without a limit of tokens the bytes limit them.
-        sizes = requested.size, requested.tokens or requested.size
+        sizes = requested.size, requested.tokens or TOKENS_PER_CHAR * requested.size
         history = caller.session.begin((*arguments, repeat), str(arguments[0] or arguments[1]), *sizes)
     budget = session_budget(requested, config.session_tokens, history.spent)
     # This call may use its whole budget. The next call gets the rest of the session's.
     spent = history.spent + (budget.tokens or budget.size)
-    next_budget = session_budget(default, config.session_tokens, spent)
+    next_budget = session_budget(requested, config.session_tokens, spent)
     seconds = call_timeout(seconds, limits) - caller.waited
     given = {"max_chars": max_chars if requested.size != default.size else None, "max_tokens": max_tokens}
     return Call(
@@ -173,6 +172,6 @@ def _answer_error(error: KeyholeError, warning: str, budget: Budget, secret: byt
     """Return the answer for an error within a budget, with as many of the addresses near a dead one as fit."""
     for count in range(len(error.near), -1, -1):
         answer = error_answer(error.with_near(error.near[:count]), warning, secret)
-        if not count or answer_size(answer, budget.measure) <= budget.size:
+        if not count or answer_size(answer, budget) <= budget.size:
             break
     return truncate(answer, budget)

@@ -68,7 +68,7 @@ Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool), AfterValidator(_w
 Results = Annotated[int, Field(ge=1, le=20), BeforeValidator(_no_bool)]
 Budget = Annotated[
     Annotated[int, Field(ge=MIN_BUDGET, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,
-    Field(description="Upper bound of the result in bytes of JSON. Default 9000; up to 16000 for known clients."),
+    Field(description="Upper bound of the result in characters. Default 9000."),
 ]
 
 Tokens = Annotated[

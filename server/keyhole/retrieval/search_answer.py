@@ -226,10 +226,10 @@ class _SearchPacking:
         gap = next_gap(len(text), spans, scores, shown_before)
         window = self._call.next_window(text, *gap) if source.artifact and gap else None
         shown = replace(source, spans=spans, scores=scores)
-        return CitedSource(shown, body, range_arguments(window) if window else None, repeats, before)
+        return CitedSource(shown, body, range_arguments(self._call, window) if window else None, repeats, before)
 
     def _head_size(self, source: Source) -> int:
         """Return the largest size of the lines around a source's passages."""
         total = len(text_of(source))
-        cited = CitedSource(source, "", range_arguments(Window(total, 2 * total, total)))
+        cited = CitedSource(source, "", range_arguments(self._call, Window(total, 2 * total, total)))
         return self._measure("\n\n" + render_cited(cited, MAX_NUMBER, self._secret, brief=self._brief))

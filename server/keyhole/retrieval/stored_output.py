@@ -55,7 +55,7 @@ def large_answer(store: Store, secret: bytes, call: Call, part: ArtifactPart, qu
     def render(form: Form, space: int) -> Answer:
         selection = select_lines(output, query, space, call.budget.measure)
         gap = next_gap(selection.total, selection.spans, selection.scores)
-        following = range_arguments(_next_window(store, call, part, gap)) if gap else None
+        following = range_arguments(call, _next_window(store, call, part, gap)) if gap else None
         style = Style(secret, form, warning)
         return page_answer(part.artifact, selection, style, following=following, has_query=True, note=note)
 

@@ -41,7 +41,7 @@ def answer_passages(
     from keyhole.retrieval.stored_output import add_important_lines, reader_of
 
     budget, query = call.budget, asked.query
-    read = reader_of(artifact, query, budget.english_bytes)
+    read = reader_of(artifact, query, budget.english_chars)
     shown = call.shown(artifact.id) if is_stored else ()
     before = [(each.start, each.end) for each in shown if not each.is_same]
     # The same call with a larger budget asks for the passages that the first one left out.

@@ -17,7 +17,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from keyhole.budget.budget import client_budget
-from keyhole.budget.fit import META_KEY, answer_size
+from keyhole.budget.fit import META_KEY, answer_bytes
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, ArtifactSummary, Place
 from keyhole.render.header import quote_title
@@ -117,7 +117,7 @@ async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
 def envelope_overhead(uri: str) -> int:
     """Return how many more bytes the protocol puts around a resource than around a tool result."""
     empty = Answer("", {"next": None})
-    return max(0, _size(contents(uri, empty)) + _SERVER_INFO_BYTES - answer_size(empty))
+    return max(0, _size(contents(uri, empty)) + _SERVER_INFO_BYTES - answer_bytes(empty))
 
 
 def parse_uri(uri: str) -> dict[str, Any]:
@@ -154,7 +154,8 @@ async def list_page(retrieval: Retrieval, caller: Caller, cursor: str | None) ->
     """
     after = None if cursor is None else parse_cursor(cursor)
     rows = await _list_artifacts(retrieval, MAX_ENTRIES + 1, after)
-    space = client_budget(retrieval.config, caller.limits).size - _PAGE_OVERHEAD
+    budget = client_budget(retrieval.config, caller.limits)
+    space = min(budget.size, budget.bytes or budget.size) - _PAGE_OVERHEAD
     entries: list[types.Resource] = []
     for row in rows[:MAX_ENTRIES]:
         entry = resource(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.budget.budget import BYTES_PER_TOKEN
+from keyhole.budget.budget import CHARS_PER_TOKEN
 from keyhole.serve.look.charts import ColumnChart, column_chart, group_hours
 from keyhole.serve.look.figures_page import since_of
 from keyhole.serve.look.formats import format_number, format_percent
@@ -76,4 +76,4 @@ def _kept(hour: Hour) -> int:
 def _tokens_per_char(hours: tuple[Hour, ...]) -> float:
     """Return the tokens of a character in the results of these calls; those of English if they show none."""
     shown, tokens = sum(hour.shown_chars for hour in hours), sum(hour.tokens for hour in hours)
-    return min(1.0, tokens / shown) if shown else 1 / BYTES_PER_TOKEN
+    return min(1.0, tokens / shown) if shown else 1 / CHARS_PER_TOKEN

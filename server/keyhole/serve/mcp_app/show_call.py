@@ -45,7 +45,8 @@ async def show_call(retrieval: Retrieval, caller: Caller, arguments: Mapping[str
     Raises KeyholeError: invalid_argument, timeout, or an error of the log or the store.
     """
     # The view's data are no result for a model, so they may take what the client can receive.
-    space = client_budget(retrieval.config, caller.limits, MAX_BUDGET).size - OVERHEAD
+    budget = client_budget(retrieval.config, caller.limits, MAX_BUDGET)
+    space = min(budget.size, budget.bytes or budget.size) - OVERHEAD
     async with deadline(retrieval.config.timeout):
         match arguments:
             case {"result": str(result), **rest} if result and not rest:

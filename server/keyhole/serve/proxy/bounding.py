@@ -97,7 +97,7 @@ class Bounder:
 
     def _limits(self, message: Message, pending: Pending) -> ResultLimits:
         limits = _limits_of(pending.client)
-        media = client_budget(self._config, limits, MAX_BUDGET).size if limits.max_bytes else MEDIA_BYTES
+        media = client_budget(self._config, limits, MAX_BUDGET).bytes or MEDIA_BYTES
         if message.result is not None and message.result.get("isError") is True:
             return ResultLimits(client_budget(self._config, limits, MAX_BUDGET), media)
         chosen = self._policy.bytes_of(pending.intent.names) if pending.intent else None
