@@ -118,6 +118,11 @@ def test_results_become_hits_in_their_order() -> None:
     )
 
 
+def test_a_child_that_prints_without_end_is_ended() -> None:
+    error = failure(child("import os, sys; sys.stdin.read()\nwhile True: os.write(1, b' ' * 65536)"))
+    assert error.message == "the keyless search process printed too much"
+
+
 def test_an_empty_answer_gives_no_hits() -> None:
     assert search(child_that_prints('{"results": []}')) == ()
 

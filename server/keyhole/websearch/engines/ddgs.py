@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +29,8 @@ PROCESS_TIMEOUT = 12
 """Seconds for all backends: ddgs tries several, and each may take 5 s."""
 
 MAX_FIELD = MARKUP_FACTOR * MAX_SNIPPET
+MAX_OUTPUT = 10_000_000
+"""Bytes that are read of what the child prints: several times as much as its rows can have."""
 """Characters of a field that the child prints. No more are read of it."""
 
 _FAILURES = {
@@ -90,7 +93,7 @@ class KeylessEngine:
         try:
             async with asyncio.timeout(PROCESS_TIMEOUT):
                 call = {**ddgs_arguments(request), "denied": sorted(self._denied)}
-                out, _ = await process.communicate(json.dumps(call).encode())
+                out = await _exchange(process, json.dumps(call).encode())
         except TimeoutError as error:
             raise KeyholeError(Code.TIMEOUT, "the keyless engines did not answer in time") from error
         finally:
@@ -98,6 +101,22 @@ class KeylessEngine:
                 process.kill()
                 await process.wait()
         return await self._api.parse(ApiReply(200, out), parse)
+
+
+async def _exchange(process: asyncio.subprocess.Process, call: bytes) -> bytes:
+    """Send a call to the child and return what it prints. Raises KeyholeError if that is more than `MAX_OUTPUT`."""
+    pipe, printed = process.stdin, process.stdout
+    if pipe is None or printed is None:
+        return b""
+    with suppress(BrokenPipeError, ConnectionResetError):  # the child ended early
+        pipe.write(call)
+        await pipe.drain()
+    pipe.close()
+    try:
+        await printed.readexactly(MAX_OUTPUT + 1)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+    raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the keyless search process printed too much")
 
 
 def ddgs_arguments(request: SearchRequest) -> dict[str, Any]:
