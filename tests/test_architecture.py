@@ -55,7 +55,7 @@ IO_FILES = {
         "sources stage_times stored_output tenants url_policy"
     ),
     "serve": "handlers open_requests resources run stdio_stream tenants_loader tools",
-    "runtime": "fair_slots lazy_imports",
+    "runtime": "fair_slots lazy_imports memory",
     "serve/mcp_app": "offer show_call",
     "serve/look": "live server",
     "serve/shared": "address hook_client known_replies link lock peer relay server watchdog",

@@ -20,7 +20,7 @@ import pytest
 from mcp import Client
 
 from keyhole.cli.demo_site import recorded_pages, serve
-from keyhole.serve.run import CALL_THREADS, SWITCH_INTERVAL, set_up_threads
+from keyhole.serve.run import CALL_THREADS, SWITCH_INTERVAL, set_up_process
 
 INITIALIZE = {
     "protocolVersion": "2025-06-18",
@@ -198,7 +198,7 @@ def test_a_taken_port_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_calls_have_a_fixed_number_of_threads_with_short_turns() -> None:
     async def run() -> None:
-        set_up_threads()
+        set_up_process()
         together = threading.Barrier(CALL_THREADS, timeout=10)
         async with asyncio.TaskGroup() as group:
             for _ in range(CALL_THREADS):

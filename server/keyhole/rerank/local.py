@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from threading import Lock
@@ -20,6 +18,7 @@ from keyhole.rerank.fuse import fuse_ranks, order_by_score
 from keyhole.rerank.models.folder import ModelsFolder
 from keyhole.rerank.models.manifest import Kind, Manifest, Prefixes
 from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, MAX_TEXTS, Embedded, VectorScorer
+from keyhole.runtime.memory import return_free_memory
 from keyhole.store.base import Store
 
 if TYPE_CHECKING:
@@ -164,12 +163,6 @@ def make_local_scorer(model: LocalModel, store: Store) -> Scorer:
     if model.manifest.kind is Kind.EMBEDDING:
         return VectorScorer(LocalEmbeddings(model), store)
     return LocalPairs(model)
-
-
-def return_free_memory() -> None:
-    """Return freed memory to the operating system: the allocator of Linux keeps most of what a model took."""
-    with suppress(AttributeError, OSError, TypeError):  # other systems, and other allocators of Linux
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _score_pair(query: str) -> Callable[[Inference, str], float]:

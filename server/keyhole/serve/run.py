@@ -19,6 +19,7 @@ from keyhole.config.config import Config
 from keyhole.config.folders import working_folder
 from keyhole.extract.workers.pool import SPARE_WORKERS
 from keyhole.retrieval import instrumentation
+from keyhole.runtime.memory import return_large_blocks
 from keyhole.serve.open_requests import bounded_streams
 from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server
@@ -73,7 +74,7 @@ def serve_http(
     from keyhole.serve.http.listener import open_listener
 
     async def run(listener: socket.socket) -> None:
-        set_up_threads()
+        set_up_process()
         async with open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
             await _serve_on(listener, config, tenants, announces=announces)
 
@@ -82,8 +83,10 @@ def serve_http(
     return 0
 
 
-def set_up_threads() -> None:
-    """Give the event loop `CALL_THREADS` threads, and let threads take short turns. The loop shuts its threads down."""
+def set_up_process() -> None:
+    """Let threads take short turns, give the event loop `CALL_THREADS` of them, which it shuts down, and return the
+    memory of large bodies when they are freed."""
+    return_large_blocks()
     sys.setswitchinterval(SWITCH_INTERVAL)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(CALL_THREADS, "call"))
 

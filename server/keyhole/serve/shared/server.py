@@ -25,7 +25,7 @@ from keyhole._version import __version__
 from keyhole.config.config import Config
 from keyhole.extract.workers.pool import SPARE_WORKERS
 from keyhole.serve.open_requests import bounded_streams
-from keyhole.serve.run import set_up_threads
+from keyhole.serve.run import set_up_process
 from keyhole.serve.shared.address import Address
 from keyhole.serve.shared.hook_client import ANSWERED, GREETING
 from keyhole.serve.shared.link import ENDING, REFUSED, WELCOME
@@ -67,7 +67,7 @@ def serve_shared(
     """
 
     async def run() -> None:
-        set_up_threads()
+        set_up_process()
         async with open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
             await SharedServer(address, tenants, answer_hook, idle).run(announce)
             on_end()

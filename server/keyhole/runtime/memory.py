@@ -1,0 +1,28 @@
+"""Return the memory of large bodies to the operating system. On other systems than Linux nothing is needed or done."""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import suppress
+from typing import Final
+
+_M_MMAP_THRESHOLD: Final = -3
+"""The number of the parameter in malloc.h of the GNU C library."""
+LARGE_BYTES: Final = 1 << 20
+"""Size from which a block of memory has pages of its own, which are returned when it is freed."""
+
+
+def return_large_blocks() -> None:
+    """Make each large block be returned when it is freed.
+
+    Otherwise the GNU C library raises its limit to up to 32 MB as soon as a large block is freed, and then keeps the
+    bodies of answers between small blocks, which stay.
+    """
+    with suppress(AttributeError, OSError, TypeError):  # other systems, and other allocators of Linux
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
+
+
+def return_free_memory() -> None:
+    """Return freed memory now: the allocator of Linux keeps most of what a model took."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
