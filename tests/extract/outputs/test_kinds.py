@@ -86,6 +86,13 @@ def test_lines_that_begin_with_brackets_are_no_json(text: str) -> None:
     assert recognise(text) == "log"
 
 
+def test_a_log_that_prints_a_diff_is_a_log_and_a_commit_with_one_is_a_diff() -> None:
+    diff = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,3 @@\n one\n-two\n+three\n four\n"
+    build = "checking for gcc\nbuilding part 1\nmake: Leaving directory\n" * 4
+    assert recognise(build + diff + build) == "log"
+    assert recognise("commit 1f2e3d\nAuthor: A <a@b.example>\nDate:   now\n\n    Mend.\n\n" + diff) == "diff"
+
+
 SOURCE = "import os\nfrom a import b\n\ndef f(x):\n    return x\n\nclass C:\n    y = 1\n"
 MARKDOWN = "# One\n\n- a\n\n## Two\n\n- b\n\n## Three\n\n- c\n"
 

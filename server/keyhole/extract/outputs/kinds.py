@@ -28,6 +28,8 @@ OPAQUE_LINE_CHARS: Final = 2_000
 """Mean length of lines above which a text is opaque, unless it is JSON or a page: minified code, or an encoding."""
 GREP_SHARE: Final = 0.9
 """Share of the sample's lines that must have the form `path:line:`."""
+DIFF_SHARE: Final = 0.75
+"""Share of the sample's lines that may be lines of a diff: the log of a build may print one."""
 CODE_SHARE: Final = 0.03
 """Source has at least this share of lines that define or import something, and at least `MIN_CODE_LINES` of them."""
 MIN_CODE_LINES: Final = 4
@@ -117,6 +119,9 @@ _TRACE = lazy_pattern(
     re.MULTILINE,
 )
 _DIFF = lazy_pattern(r"^(?:diff --git \S+ \S|@@ -\d+(?:,\d+)? \+\d|--- \S.*\n\+\+\+ )", re.MULTILINE)
+_DIFF_LINE = lazy_pattern(
+    r"\A(?:[-+ @\\]|diff |index |(?:new|deleted|old) |rename |similarity |commit |Author|Date|Binary |Only in )"
+)
 _DIFF_WORDS: Final = ("diff --git ", "@@ -", "\n+++ ")
 _TRACE_WORDS: Final = ("Traceback ", "Exception in thread ", "panic: ", "panicked", " at ", "\tat ")
 _MANUAL_WORDS: Final = ("SYNOPSIS", "sage: ")
@@ -228,12 +233,12 @@ def _kind_of_content(text: str) -> Kind | None:
         return "xml"
     if _is_opaque(text):
         return "opaque"
-    if _has_any(sample, _DIFF_WORDS) and _DIFF.search(sample):
+    lines = [line for line in sample.splitlines() if line.strip()]
+    if _has_any(sample, _DIFF_WORDS) and _DIFF.search(sample) and _share(lines, _DIFF_LINE) >= DIFF_SHARE:
         return "diff"
     for kind, pattern in (("test", _TEST), ("compiler", _COMPILER)):
         if pattern.search(sample):
             return kind
-    lines = [line for line in sample.splitlines() if line.strip()]
     if _share(lines, _GREP_LINE) >= GREP_SHARE and ":" in sample and not take_labels(sample)[1]:
         is_counts = all(line.rpartition(":")[2].isdigit() for line in lines)
         return "grep" if is_counts or len({_LINE_NUMBER.split(line, 1)[0] for line in lines}) < len(lines) else None
