@@ -103,7 +103,7 @@ def test_a_server_over_stdio_uses_the_settings_file(tmp_path: Path) -> None:
         path.write_text(f'home = "{tmp_path}/home"\nmax_chars = 1500\nallow_private = ["127.0.0.1:{port}"]\n', "utf-8")
         answer = anyio.run(fetched, f"http://127.0.0.1:{port}/sqlite-wal")
     assert "--- untrusted text" in answer
-    assert 1_000 < len(answer.encode()) < 1_700
+    assert 1_000 < len(answer.encode()) < 2_000
     assert (tmp_path / "home" / "artifacts.db").exists()
 
 

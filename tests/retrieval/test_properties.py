@@ -83,7 +83,7 @@ def test_a_result_never_exceeds_its_budget(
     markup = f"<title>{title}</title><main><p>{text}</p></main>" if kind == "text/html" else f"# {title}\n\n{text}"
     product = retrieval({URL: page(URL, markup, content_type=kind)})
     answer = asyncio.run(product.web_fetch(URL, query, budget))
-    assert wire_size(answer) <= (budget or Config().max_chars)
+    assert len(answer.text) <= (budget or Config().max_chars)
 
 
 @settings(max_examples=120)
@@ -95,7 +95,7 @@ def test_an_error_never_exceeds_its_budget(url: str, budget: int | None, find: s
         asyncio.run(product.read_artifact(id * 50, find=find)),
     ):
         assert answer.is_error
-        assert wire_size(answer) <= (budget or Config().max_chars)
+        assert len(answer.text) <= (budget or Config().max_chars)
         assert re.match(r"[a-z_]+: ", answer.text)
 
 
@@ -116,7 +116,7 @@ def test_joined_windows_are_the_stored_text(text: str, limit: int | None, budget
     read, offset, size = "", 0, limit
     for _ in range(len(stored) + 1):
         answer = asyncio.run(product.read_artifact(calls[0][0], offset=offset, limit=size))
-        assert wire_size(answer) <= max(budget, size or 0)
+        assert len(answer.text) <= max(budget, size or 0)
         read += body_of(answer)
         following = CALL.findall(answer.text)
         if not following or len(read) > 20_000:

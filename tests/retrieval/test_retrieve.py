@@ -135,7 +135,7 @@ def test_a_quote_with_a_wrong_number_shows_the_nearest_passage_and_what_differs(
     answer = asyncio.run(product.read_artifact(id, find="The pump was opened in 1902 by the engineer Amalia Roth"))
     assert not answer.is_error
     assert "The quote is not in the text. Nearest, 10 of 11 words, at " in answer.text
-    assert "; not there: “1902”; 1 other word between; characters " in answer.text
+    assert "; not there: “1902”; 1 other word between; caution: a number differs; characters " in answer.text
     assert "was opened in 1871 by the engineer" in answer.text.partition("--- untrusted")[2]
     assert "1871" not in answer.text.partition("--- untrusted")[0]
     assert answer.details["found"] is False

@@ -132,4 +132,4 @@ def test_a_small_budget_omits_whole_sources_and_counts_them() -> None:
         assert "[1] " in text
         assert text.count("--- untrusted text") == text.count("--- end "), budget
         assert not text.endswith("…"), budget
-    assert ", 2 not shown: the budget is small." in search(product, max_chars=600).text
+    assert ", 2 not shown: the budget is small." in search(product, max_chars=500, max_tokens=200).text

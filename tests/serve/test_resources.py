@@ -14,6 +14,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference, TextResourceContents
 
+from keyhole.budget.clients import CLIENT_LIMITS
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import ArtifactSummary, Place
@@ -227,13 +228,14 @@ def test_consecutive_ranges_join_to_the_text() -> None:
     assert "".join(windows) == TEXT
 
 
-@pytest.mark.parametrize("size", [500, 600, 700, 900, 1_200, 1_300, 2_000, 3_000, 9_000, 50_000])
-def test_a_read_resource_fits_the_budget_with_its_envelope(size: int) -> None:
-    product, uri = long_text(max_chars=size), f"artifact://{id_of(0)}?offset=7"
-    answer = asyncio.run(read(product, UNKNOWN_CALLER, uri))
+@pytest.mark.parametrize("client", sorted({each.name for each in CLIENT_LIMITS if each.max_bytes}))
+def test_a_read_resource_fits_the_limit_of_its_client_with_its_envelope(client: str) -> None:
+    product, uri = long_text(max_chars=200_000), f"artifact://{id_of(0)}?offset=7"
+    caller = Caller(client=client)
+    answer = asyncio.run(read(product, caller, uri))
     wire = resources.contents(uri, answer).model_dump(by_alias=True, mode="json", exclude_none=True)
     wire["_meta"] = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole", "version": "00.00.00"}}
-    assert len(json.dumps(wire, ensure_ascii=False).encode()) <= size
+    assert len(json.dumps(wire, ensure_ascii=False).encode()) <= (caller.limits.max_bytes or 0)
     assert TEXT[7:20] in answer.text
     assert "Next: read_artifact(" in answer.text
 

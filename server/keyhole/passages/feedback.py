@@ -9,7 +9,8 @@ from typing import Final
 from keyhole.passages.index import Index
 from keyhole.passages.languages import FUNCTION_WORDS
 from keyhole.passages.rank import WindowScores, sort_by_score
-from keyhole.passages.words import WORD, is_inside_word
+from keyhole.passages.words import WORD
+from keyhole.text.word_borders import is_inside_word
 
 FEEDBACK_SHARE: Final = 0.6
 """The window with the most feedback words gains this share of the first round's best score."""

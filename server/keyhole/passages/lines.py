@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from math import log
 from typing import Final
 
-from keyhole.passages.words import is_inside_word
 from keyhole.text.lower_case import lower
 from keyhole.text.output import Span
+from keyhole.text.word_borders import is_inside_word
 
 MIN_WORD: Final = 3
 """Characters of the shortest word that is looked for."""

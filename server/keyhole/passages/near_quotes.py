@@ -15,7 +15,8 @@ from itertools import pairwise
 from typing import Final
 
 from keyhole.passages.quotes import plain_text
-from keyhole.passages.words import UNSPACED, WORD, is_inside_word
+from keyhole.passages.words import UNSPACED, WORD
+from keyhole.text.word_borders import is_inside_word
 
 MAX_WORDS: Final = 120
 """Words of a quote that are compared."""

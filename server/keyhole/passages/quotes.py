@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from keyhole.passages.words import UNSPACED, fold, is_inside_word
+from keyhole.passages.words import UNSPACED, fold
 from keyhole.text.lower_case import lower
+from keyhole.text.word_borders import is_inside_word
 
 MAX_PLACES: Final = 20
 """Places of a quote whose offsets are listed."""

@@ -10,7 +10,7 @@ from itertools import chain, islice, takewhile
 from keyhole.passages.baselines import select_baseline
 from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import find_hits
-from keyhole.passages.gaps import find_gaps, merge_spans
+from keyhole.passages.gaps import find_gaps, merge_spans, uncovered
 from keyhole.passages.index import Index, Span
 from keyhole.passages.labels import outline_label, outline_size
 from keyhole.passages.order import order_windows
@@ -53,7 +53,8 @@ NEARLY_WHOLE_SHARE = 0.5
 
 REPEATED_CHARS = 1_500
 REPEATED_SHARE = 0.2
-"""The same for a text of which an earlier call showed passages: only where a second call would cost as much."""
+"""Up to this length, or if the passages would leave out at most this share, passages that an earlier call showed are
+shown again: naming them would cost as much."""
 
 CACHED_TEXTS = 4
 """Cached indexes and rankings. With them a second query on a page, or the same query with another budget, takes less
@@ -124,8 +125,8 @@ def select(
     space = max_chars - outline
     spans = pack_windows(index, order, space, measure, allow_whole=not is_bounded) if space > 0 else []
     is_first = is_bounded and not (skip or answered_before)
-    if is_first and _is_nearly_whole(index, spans, repeated) and fits(text, max_chars, measure):
-        spans = [(0, len(text))]
+    if is_first and fits(text, max_chars, measure):
+        spans = _whole_or_rest(index, spans, repeated, shown_before, max_chars, measure)
     spans, rendered = _render(index, spans, max_chars, measure, outline=outline)
     selection = Selection(
         strategy="whole" if spans == [(0, len(text))] else "passages" if matched else "head_tail",
@@ -197,11 +198,29 @@ def _count_shown(index: Index, ranked: Iterable[int], spans: Sequence[Span]) -> 
     return sum(1 for _ in takewhile(lambda window: shown.covers(index.starts[window], index.end(window)), ranked))
 
 
-def _is_nearly_whole(index: Index, spans: Sequence[Span], repeated: Sequence[Span]) -> bool:
-    """Return whether a text is so short, or the spans leave out so little of it, that the whole text is shown."""
-    chars, share = (REPEATED_CHARS, REPEATED_SHARE) if repeated else (SHORT_TEXT_CHARS, NEARLY_WHOLE_SHARE)
-    omitted = len(index.text) - sum(end - start for start, end in [*spans, *repeated])
-    return len(index.text) <= chars or omitted <= share * len(index.text)
+def _whole_or_rest(
+    index: Index,
+    spans: list[Span],
+    repeated: list[Span],
+    shown_before: Sequence[Span],
+    most: int,
+    measure: Measure,
+) -> list[Span]:
+    """Return the spans of a text that fits: all of it where it is short, or the passages would leave out little of it.
+
+    What earlier calls showed is left out, and put into `repeated`, unless it is little.
+    """
+    size = len(index.text)
+    omitted = size - sum(end - start for start, end in [*spans, *repeated])
+    if shown_before and not (size <= REPEATED_CHARS or omitted <= REPEATED_SHARE * size):
+        before = merge_spans(shown_before)
+        rest = merge_spans([*spans, *uncovered((0, size), before)])
+        if size > SHORT_TEXT_CHARS or not fits(render_spans(index, rest, labelled=False), most, measure):
+            return spans
+        repeated[:] = before
+        return rest
+    is_whole = size <= SHORT_TEXT_CHARS or omitted <= NEARLY_WHOLE_SHARE * size
+    return [(0, size)] if is_whole else spans
 
 
 def _render(

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
+from keyhole.text.word_borders import ATTACHED, IS_ATTACHED
+
 
 def _marks() -> str:
     """Return the ranges of combining marks and joiners, which are parts of words, for a regex class."""
@@ -19,17 +21,11 @@ def _marks() -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
-_ATTACHED: Final = (
-    "\u0400-\u052f\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
-)
-"""Scripts that Latin words and digits stand in without spaces, as in `API仕様`, `JSON은` and `IPадрес`: Cyrillic, Thai,
-Lao, Burmese, Khmer, Hangul, kana and Han. A word is either of these scripts or of the others."""
 _OTHERS: Final = (
     "\x00-\u03ff\u0530-\u0dff\u0f00-\u0fff\u10a0-\u10ff\u1200-\u177f\u1800-\u2e7f\ufb00-\uff65\uffdd-\U0001ffff"
     "\U00040000-\U0010ffff"
 )
 """All other characters."""
-_IS_ATTACHED: Final = re.compile(f"[{_ATTACHED}]")
 
 
 def _tail(excluded: str) -> str:
@@ -37,23 +33,15 @@ def _tail(excluded: str) -> str:
     return rf"[^\W_{excluded}]*(?:[{_marks()}]+[^\W_{excluded}]*)*"
 
 
-WORD: Final = re.compile(rf"[^\W_{_ATTACHED}]{_tail(_ATTACHED)}|[^\W_{_OTHERS}]{_tail(_OTHERS)}")
+WORD: Final = re.compile(rf"[^\W_{ATTACHED}]{_tail(ATTACHED)}|[^\W_{_OTHERS}]{_tail(_OTHERS)}")
 """A word of any script: letters and digits with their combining marks."""
-_TAILS: Final = re.compile(_tail(_ATTACHED)), re.compile(_tail(_OTHERS))
+_TAILS: Final = re.compile(_tail(ATTACHED)), re.compile(_tail(_OTHERS))
 
 
 def word_end(text: str, offset: int) -> int:
     """Return the end of the word whose last known character stands before an offset."""
-    tail = _TAILS[_IS_ATTACHED.match(text, offset - 1) is not None].match(text, offset)
+    tail = _TAILS[IS_ATTACHED.match(text, offset - 1) is not None].match(text, offset)
     return tail.end() if tail else offset
-
-
-def is_inside_word(text: str, offset: int) -> bool:
-    """Return whether the characters before and at an offset belong to one word."""
-    around = text[offset - 1 : offset + 1] if offset else ""
-    if len(around) < 2 or not around.isalnum():
-        return False
-    return around.isascii() or (_IS_ATTACHED.match(around) is None) == (_IS_ATTACHED.match(around, 1) is None)
 
 
 UNSPACED: Final = re.compile(

@@ -19,8 +19,8 @@ SLOW = {
 """Libraries that no hook needs, and that take a millisecond or more."""
 OUTPUTS = {
     "keyhole.config.folders", "keyhole.extract.outputs", "keyhole.passages.excerpt", "keyhole.passages.gaps",
-    "keyhole.passages.lines", "keyhole.passages.outputs", "keyhole.passages.packing", "keyhole.render.boundary",
-    "keyhole.render.outputs", "keyhole.retrieval.bound", "keyhole.retrieval.kept_text",
+    "keyhole.passages.last_failures", "keyhole.passages.lines", "keyhole.passages.outputs", "keyhole.passages.packing",
+    "keyhole.render.boundary", "keyhole.render.outputs", "keyhole.retrieval.bound", "keyhole.retrieval.kept_text",
     "keyhole.retrieval.output_excerpt", "keyhole.store.ids", "keyhole.store.private_files", "keyhole.store.spool",
     "keyhole.serve.shared", "keyhole.text",
 }  # fmt: skip

@@ -28,7 +28,7 @@ from keyhole.store.memory import MemoryStore
 from keyhole.text.output_facts import OutputFacts
 
 LOG = "\n".join(f"{number:05} worker {number * 7919 % 1000} did step {number * 31 % 977}" for number in range(3_000))
-SMALL = ResultLimits(Budget(4_000), media=1_000)
+SMALL = ResultLimits(Budget(4_000, bytes=4_000), media=1_000)
 SECRET = b"s" * 32
 
 
@@ -62,7 +62,7 @@ def test_a_result_within_its_budget_is_not_changed() -> None:
     result = {"content": [text_block("ok")], "structuredContent": {"result": "ok"}}
     assert bound_call_result(result, SMALL, Kept().how()) is None
     assert is_within(encode(result), SMALL)
-    assert not is_within(encode(result), ResultLimits(Budget(4_000, tokens=10)))
+    assert not is_within(encode(result), ResultLimits(Budget(4_000, tokens=10, bytes=4_000)))
 
 
 def test_a_long_text_is_shortened_within_the_budget_and_its_last_line_but_one_reads_on() -> None:
@@ -200,7 +200,10 @@ def test_a_resource_is_shortened_and_its_data_is_stored_over_the_limit() -> None
     assert second["uri"] == "a:c"
     assert second["text"].startswith("[image/png, 2,000 bytes")
     assert (
-        bound_resource_result({"contents": contents[1:]}, ResultLimits(Budget(500), media=9_000), Kept().how()) is None
+        bound_resource_result(
+            {"contents": contents[1:]}, ResultLimits(Budget(500, bytes=500), media=9_000), Kept().how()
+        )
+        is None
     )
 
 
@@ -233,6 +236,6 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=300).map(lambda text: tex
 def test_a_result_never_exceeds_its_budget(texts: list[str], other: str, size: int, tokens: int | None) -> None:
     resource = {"type": "resource", "resource": {"uri": "a:b", "text": other}}
     result = {"content": [*(text_block(text) for text in texts), resource], "structuredContent": {"x": other}}
-    limits = ResultLimits(Budget(size, tokens=tokens))
+    limits = ResultLimits(Budget(size, tokens, bytes=size))
     bounded = bound_call_result(result, limits, Kept().how())
     assert bounded is None or json_size(bounded) <= size

@@ -20,7 +20,7 @@ from keyhole.store.base import LOCAL
 
 OTHER = "keyhole_read_artifact"
 TEXT = "\n".join(f"{number:05} the zebra valve was checked" for number in range(3_000))
-DEFAULT_BYTES = 9_000
+DEFAULT_BYTES = 9_500
 
 
 def kept(config: Config) -> str:

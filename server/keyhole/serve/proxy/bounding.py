@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from keyhole.budget.budget import client_budget
+from keyhole.budget.budget import Budget, client_budget
 from keyhole.budget.clients import ClientLimits, limits_of
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
@@ -99,11 +100,11 @@ class Bounder:
         limits = _limits_of(pending.client)
         media = client_budget(self._config, limits, MAX_BUDGET).bytes or MEDIA_BYTES
         if message.result is not None and message.result.get("isError") is True:
-            return ResultLimits(client_budget(self._config, limits, MAX_BUDGET), media)
+            return ResultLimits(_in_bytes(client_budget(self._config, limits, MAX_BUDGET)), media)
         chosen = self._policy.bytes_of(pending.intent.names) if pending.intent else None
         if chosen is None and pending.intent and pending.intent.is_whole_file and len(message.raw) <= WHOLE_FILE_BYTES:
             chosen = max(WHOLE_FILE_BYTES, client_budget(self._config, limits).size)
-        return ResultLimits(client_budget(self._config, limits, chosen), media)
+        return ResultLimits(_in_bytes(client_budget(self._config, limits, chosen)), media)
 
     def _shorten(self, intent: Intent, outputs: dict[int, Bounded], text: str, chars: int) -> Callable[[int], Bounded]:
         """Return a function that shortens a text to at most `chars` characters and puts its last result into `outputs`.
@@ -175,6 +176,11 @@ def _call(
         tool=intent.tool,
         arguments=arguments if isinstance(arguments, Mapping) else {},
     )
+
+
+def _in_bytes(budget: Budget) -> Budget:
+    """Return the budget with as many bytes as characters: a result of another server is more than one text."""
+    return replace(budget, bytes=min(budget.size, budget.bytes or budget.size))
 
 
 def _limits_of(client: ClientVersion) -> ClientLimits:
