@@ -220,6 +220,13 @@ class KeyholeError(Exception):
         self.facts = facts
         self.near: tuple[tuple[str, str], ...] = ()
 
+    def without_frames(self) -> KeyholeError:
+        """Return the same failure to keep: a raised one holds the frames that it passed, with all their values.
+
+        If one of these values leads back to the failure, the body of an answer stays until a garbage collection.
+        """
+        return self.with_near(self.near)
+
     def with_near(self, near: Iterable[tuple[str, str]]) -> KeyholeError:
         """Return the same failure with addresses near the dead one."""
         error = KeyholeError(self.code, self.message, **self.facts)

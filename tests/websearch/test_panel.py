@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
+import weakref
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -152,6 +154,31 @@ def test_a_parsing_bug_of_one_engine_does_not_affect_the_others(caplog: pytest.L
 
 
 # Timeouts and the grace period.
+
+
+class Body:
+    """What an engine reads when it fails."""
+
+
+class ReadingEngine(FakeEngine):
+    """Fails while a frame holds a body."""
+
+    bodies: ClassVar[list[weakref.ref[Body]]] = []
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        body = Body()
+        self.bodies.append(weakref.ref(body))
+        raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"it fails with {type(body).__name__}")
+
+
+def test_what_a_failing_engine_read_is_freed_without_a_garbage_collection() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        search(Panel([ReadingEngine(name="reading"), healthy("b")]))
+        assert [body() for body in ReadingEngine.bodies] == [None]
+    finally:
+        gc.enable()
 
 
 def test_a_slow_engine_is_dropped_after_the_grace_period() -> None:

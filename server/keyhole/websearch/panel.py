@@ -205,7 +205,7 @@ class _PanelCall:
                 result.was_queried = True
                 result.answers[number] = await result.engine.search(request)
         except KeyholeError as error:
-            result.answers[number] = error
+            result.answers[number] = error.without_frames()
         except TimeoutError:
             result.answers[number] = _timeout_error()
         except (ValueError, TypeError, LookupError, AttributeError, OSError, RecursionError) as error:
