@@ -212,15 +212,16 @@ def _whole_or_rest(
     """
     size = len(index.text)
     omitted = size - sum(end - start for start, end in [*spans, *repeated])
-    if shown_before and not (size <= REPEATED_CHARS or omitted <= REPEATED_SHARE * size):
-        before = merge_spans(shown_before)
-        rest = merge_spans([*spans, *uncovered((0, size), before)])
-        if size > SHORT_TEXT_CHARS or not fits(render_spans(index, rest, labelled=False), most, measure):
-            return spans
-        repeated[:] = before
-        return rest
-    is_whole = size <= SHORT_TEXT_CHARS or omitted <= NEARLY_WHOLE_SHARE * size
-    return [(0, size)] if is_whole else spans
+    if not (size <= SHORT_TEXT_CHARS or omitted <= NEARLY_WHOLE_SHARE * size):
+        return spans
+    if not shown_before or size <= REPEATED_CHARS or omitted <= REPEATED_SHARE * size:
+        return [(0, size)]
+    before = merge_spans(shown_before)
+    rest = merge_spans([*spans, *uncovered((0, size), before)])
+    if not fits(render_spans(index, rest, labelled=False), most, measure):
+        return spans
+    repeated[:] = before
+    return rest
 
 
 def _render(
