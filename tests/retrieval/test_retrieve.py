@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from keyhole.budget.fit import answer_bytes
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
 from keyhole.records import Answer, Document, Page
@@ -276,6 +277,13 @@ def test_max_chars_bounds_whatever_is_read_of_a_stored_text(arguments: dict[str,
     assert answer.text.endswith("[end]\n") or answer.text.endswith("[end]")
     free = asyncio.run(product.read_artifact(id, **arguments))  # type: ignore[arg-type]
     assert shown_chars(free) >= shown_chars(answer)
+
+
+def test_a_range_without_max_chars_is_within_the_bytes_of_an_unknown_client_by_default() -> None:
+    product = retrieval({URL: page(URL, "ポンプは夜に止まる。\n\n" * 2_000, content_type="text/plain")})
+    id = str(fetch(product).facts["artifact_id"])
+    for limit in (None, 3_000, 9_000):
+        assert answer_bytes(asyncio.run(product.read_artifact(id, 100, limit))) <= 9_500
 
 
 def shown_chars(answer: Answer) -> int:

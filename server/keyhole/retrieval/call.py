@@ -118,8 +118,8 @@ def begin_call(
     """
     limits = caller.limits
     default = client_budget(config, limits)
-    if at_least_default:
-        max_chars = max(max_chars or 0, default.size)
+    if at_least_default and (max_chars or 0) <= default.size:
+        max_chars = None
     requested = client_budget(config, limits, max_chars, max_tokens)
     history = NO_HISTORY
     if caller.session is not None:
@@ -130,7 +130,8 @@ def begin_call(
     spent = history.spent + (budget.tokens or budget.size)
     next_budget = session_budget(requested, config.session_tokens, spent)
     seconds = call_timeout(seconds, limits) - caller.waited
-    given = {"max_chars": max_chars if requested.size != default.size else None, "max_tokens": max_tokens}
+    is_given = requested.size != default.size and not at_least_default
+    given = {"max_chars": max_chars if is_given else None, "max_tokens": max_tokens}
     return Call(
         caller,
         budget.reduced_by(overhead),
