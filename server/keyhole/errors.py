@@ -221,9 +221,9 @@ class KeyholeError(Exception):
         self.near: tuple[tuple[str, str], ...] = ()
 
     def without_frames(self) -> KeyholeError:
-        """Return the same failure to keep: a raised one holds the frames that it passed, with all their values.
+        """Return a copy that may be kept. A raised failure holds the frames that it passed, with all their values.
 
-        If one of these values leads back to the failure, the body of an answer stays until a garbage collection.
+        If a value leads back to the failure, all values stay in memory until a garbage collection.
         """
         return self.with_near(self.near)
 

@@ -71,6 +71,11 @@ class Budget:
         """Return True if `text` is within all limits."""
         return fits(text, self.size, self.measure)
 
+    @property
+    def safe_bytes(self) -> int:
+        """Return how many bytes fit in any case. A text has at most as many characters as bytes."""
+        return min(self.size, self.bytes or self.size)
+
     def reduced_by(self, count: int) -> Budget:
         """Return the budget with `count` bytes less, if it limits them."""
         return replace(self, bytes=self.bytes - count) if count and self.bytes else self
@@ -78,7 +83,7 @@ class Budget:
     @property
     def english_chars(self) -> int:
         """Return about how many characters of English text fit. The length of the header depends on this number."""
-        return min(self.size, self.bytes or self.size, (self.tokens or self.size) * CHARS_PER_TOKEN)
+        return min(self.safe_bytes, (self.tokens or self.size) * CHARS_PER_TOKEN)
 
     @property
     def is_brief(self) -> bool:

@@ -160,7 +160,7 @@ class RobotsCache:
         # Shielded: the cancellation of one call must not cancel the request for the other calls.
         result = await asyncio.shield(task)
         if isinstance(result, KeyholeError):
-            raise KeyholeError(result.code, result.message, **result.facts) from result
+            raise result.without_frames() from result
         return result
 
     async def _fetch_rules(self, target: Target, cached: _CacheEntry | None, permits: Permits) -> Rules | KeyholeError:

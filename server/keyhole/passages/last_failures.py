@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from keyhole.text.lazy_pattern import lazy_pattern
+from keyhole.text.line_form import template
 from keyhole.text.output import Span
 
 END_LINES: Final = 4
@@ -14,7 +15,7 @@ END_LINES: Final = 4
 MAX_SEARCHED: Final = 400_000
 """Characters before the end in which lines with words of failure are searched, in some milliseconds."""
 MAX_LINE: Final = 300
-"""Characters of a line. A longer one is mostly a command or data."""
+"""Characters of a line that is shown apart from the lines around it. A longer one is mostly a command or data."""
 
 _FAILURE = lazy_pattern(
     r"\b(?:errors?|fail(?:s|ed|ures?|ing)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|crash(?:ed)?|killed|denied"
@@ -22,7 +23,6 @@ _FAILURE = lazy_pattern(
     re.IGNORECASE,
 )
 """Words with which programs of any kind report a failure."""
-_DIGITS = lazy_pattern(r"\d+")
 
 
 def last_failures(text: str) -> Iterator[Span]:
@@ -31,11 +31,12 @@ def last_failures(text: str) -> Iterator[Span]:
     The first failures of an output are often warnings; the last ones ended the run. Of lines that differ only in
     numbers, the last one is yielded.
     """
-    lines = _lines_backwards(text, max(0, len(text) - MAX_SEARCHED))
     seen: set[str] = set()
-    for number, (start, end) in enumerate(lines):
-        form = _DIGITS.sub("0", text[start:end])
-        if number < END_LINES or (form not in seen and _FAILURE.search(form)):
+    for number, (start, end) in enumerate(_lines_backwards(text, max(0, len(text) - MAX_SEARCHED))):
+        if number < END_LINES:
+            seen.add(template(text[start:end]))
+            yield start, end
+        elif _FAILURE.search(text, start, end) and (form := template(text[start:end])) not in seen:
             seen.add(form)
             yield start, end
 

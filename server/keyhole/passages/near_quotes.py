@@ -46,8 +46,9 @@ _NEGATION_WORDS: Final = (
     "لا ليس لم لن नहीं 안 못 不 没 無 无 未"
 )
 _NEGATIONS: Final = frozenset(_NEGATION_WORDS.split())
-"""Words that turn a sentence into its contrary, folded; in scripts without spaces, characters."""
+"""Folded words that turn a sentence into its contrary; in scripts without spaces, single characters."""
 _SENTENCE_END: Final = re.compile(r"[.!?;:。！？]\s|\n")
+"""The end of a sentence or of a line: a negation before it belongs to another statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class NearQuote:
     moved: int = 0
     """The number of missing words that stand in the passage in another order."""
     differs: tuple[str, ...] = ()
-    """What may turn the sense: "negation", "number"; either the quote or the passage has one that the other lacks."""
+    """The differences that may turn the sense, "negation" and "number": only the quote or only the passage has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +175,13 @@ def _compare(quote: str, wanted: Sequence[_Token], plain: str, found: Sequence[_
     missing = tuple(quote[token.start : token.end] for place, token in enumerate(wanted) if place not in matched)
     first, last = blocks[0].b, blocks[-1].b + blocks[-1].size - 1
     extra = last - first + 1 - shared
-    if not _is_negated(wanted) and not _is_negated(found[first : last + 1]):
+    if not (_negations(wanted) or _negations(found[first : last + 1])):
         first = _first_with_negation(plain, found, first)
     passage = found[first : last + 1]
     lacking = Counter(wanted[place].word for place in range(len(wanted)) if place not in matched)
     moved = lacking & (Counter(each.word for each in passage) - Counter(wanted[place].word for place in matched))
-    differs = [
-        name for name, words in (("negation", _negations), ("number", _numbers)) if words(wanted) != words(passage)
-    ]
+    differs = ["negation"] if _negations(wanted) != _negations(passage) else []
+    differs += ["number"] if _numbers(wanted) != _numbers(passage) else []
     return NearQuote(
         found[first].start, found[last].end, shared, len(wanted), missing, extra, moved.total(), tuple(differs)
     )
@@ -195,10 +195,6 @@ def _first_with_negation(plain: str, found: Sequence[_Token], first: int) -> int
         if found[place].word in _NEGATIONS:
             return place
     return first
-
-
-def _is_negated(tokens: Sequence[_Token]) -> bool:
-    return bool(_negations(tokens))
 
 
 def _negations(tokens: Sequence[_Token]) -> int:

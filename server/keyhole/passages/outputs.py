@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from keyhole.passages.gaps import gap_line, insert_span, uncovered
-from keyhole.passages.last_failures import last_failures
+from keyhole.passages.last_failures import MAX_LINE, last_failures
 from keyhole.passages.lines import HEAD_SHARE, ends_first, lines_with
 from keyhole.passages.packing.output_text import OutputText
 from keyhole.text.measure import Measure, fits
@@ -37,8 +37,6 @@ CONTEXT_WEIGHT: Final = 5.5
 """Weight from which the lines around a mark are shown before the ends of the output."""
 CONTEXT_LINES: Final = 3
 """Lines before such a mark, and after it."""
-MAX_LINE: Final = 300
-"""Characters of a line that is shown apart from the lines around it."""
 MAX_EQUAL_LINES: Final = 3
 """Maximum number of equal matching lines that are shown, such as the kind of each record."""
 NAME_WEIGHT: Final = 1.3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from contextlib import suppress
 from typing import Final
 
@@ -19,10 +18,14 @@ def return_large_blocks() -> None:
     bodies of answers between small blocks, which stay.
     """
     with suppress(AttributeError, OSError, TypeError):  # other systems, and other allocators of Linux
+        import ctypes  # takes 5 ms
+
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
 
 
 def return_free_memory() -> None:
     """Return freed memory now: the allocator of Linux keeps most of what a model took."""
     with suppress(AttributeError, OSError, TypeError):
+        import ctypes
+
         ctypes.CDLL(None).malloc_trim(0)

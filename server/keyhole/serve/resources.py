@@ -154,8 +154,7 @@ async def list_page(retrieval: Retrieval, caller: Caller, cursor: str | None) ->
     """
     after = None if cursor is None else parse_cursor(cursor)
     rows = await _list_artifacts(retrieval, MAX_ENTRIES + 1, after)
-    budget = client_budget(retrieval.config, caller.limits)
-    space = min(budget.size, budget.bytes or budget.size) - _PAGE_OVERHEAD
+    space = client_budget(retrieval.config, caller.limits).safe_bytes - _PAGE_OVERHEAD
     entries: list[types.Resource] = []
     for row in rows[:MAX_ENTRIES]:
         entry = resource(row)

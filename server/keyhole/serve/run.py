@@ -34,6 +34,8 @@ CALL_THREADS: Final = 24
 """Threads of an HTTP server for the work of its calls. Python's default is the number of processors plus four. On a
 small machine, that would make short reads of the store wait for rankings, and every call wait for a slow commit."""
 
+MEMORY_DELAY: Final = 1.0
+"""Seconds after the start at which the return of freed memory is set up: that takes 5 ms, which the start saves."""
 SWITCH_INTERVAL: Final = 0.0005
 """Seconds after which a thread that computes lets another run. A call changes threads about a dozen times, and beside
 the ranking of another tenant's large page each change takes up to this long. In benchmarks/server/fair_shares.py, the
@@ -84,11 +86,14 @@ def serve_http(
 
 
 def set_up_process() -> None:
-    """Let threads take short turns, give the event loop `CALL_THREADS` of them, which it shuts down, and return the
-    memory of large bodies when they are freed."""
-    return_large_blocks()
+    """Prepare the process of a server: short turns of threads, `CALL_THREADS` of them, and the return of freed memory.
+
+    The event loop shuts the threads down.
+    """
     sys.setswitchinterval(SWITCH_INTERVAL)
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(CALL_THREADS, "call"))
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(CALL_THREADS, "call"))
+    loop.call_later(MEMORY_DELAY, return_large_blocks)
 
 
 async def _serve_on(listener: socket.socket, config: Config, tenants: TenantsLoader, *, announces: bool) -> None:

@@ -44,7 +44,7 @@ _REASONS: Final = (
     (re.compile(r"forbidden|denied|not allowed|permission|blocked"), "the request is not allowed"),
     (re.compile(r"internal|exception|unexpected|upstream|backend|gateway"), "a fault of the server"),
 )
-"""What an error says of a refusal for the words of a reply: the first that occurs."""
+"""The reason that an error names, by the words of a reply. The first row that matches counts."""
 _MESSAGE_KEYS: Final = ("code", "tag", "error", "errors", "detail", "details", "message", "msg", "info")
 """Keys under which APIs put error messages."""
 

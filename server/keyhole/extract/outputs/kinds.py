@@ -29,7 +29,7 @@ OPAQUE_LINE_CHARS: Final = 2_000
 GREP_SHARE: Final = 0.9
 """Share of the sample's lines that must have the form `path:line:`."""
 DIFF_SHARE: Final = 0.75
-"""Share of the sample's lines that may be lines of a diff: the log of a build may print one."""
+"""Share of the sample's lines that must be lines of a diff. The log of a build may print one among its own lines."""
 CODE_SHARE: Final = 0.03
 """Source has at least this share of lines that define or import something, and at least `MIN_CODE_LINES` of them."""
 MIN_CODE_LINES: Final = 4
@@ -96,7 +96,7 @@ _MISTAKEN: Final = frozenset({("opaque", "grep"), ("csv", "listing")})
 """Kind by content and kind by command, where the command is right: its results have long lines, or columns."""
 
 _PROVEN: Final = frozenset({"json", "jsonl", "xml", "page", "opaque", "test", "compiler", "grep"})
-"""Kinds by content that the log of a failed run never has, though it may contain such texts."""
+"""Kinds by content that hold although a runner says in the text that a step failed."""
 
 _TEST = lazy_pattern(
     r"^(?:=+ test session starts =+|Ran \d+ tests? in|test result: |Tests: +\d|[#ℹ] tests \d|TAP version \d"
@@ -159,11 +159,10 @@ def recognise(text: str, command: str = "", name: str = "") -> Kind:
         return "text"
     told = _kind_of_command(words)
     kind = _kind_of_content(text)
-    if kind not in _PROVEN and told is None and is_failed_run(text):
-        return "log"
-    if kind and (kind, told) not in _MISTAKEN:
-        return kind
-    return told or _likely_kind(text) or ("log" if "\n" in text else "text")
+    if not kind or (kind, told) in _MISTAKEN:
+        kind = told or _likely_kind(text) or ("log" if "\n" in text else "text")
+    is_certain = told is not None or kind in _PROVEN or kind == "log"
+    return kind if is_certain or not is_failed_run(text) else "log"
 
 
 def command_words(command: str) -> str:
@@ -275,12 +274,12 @@ def _share(lines: list[str], pattern: re.Pattern[str]) -> float:
 
 def _structured_kind(text: str) -> Kind | None:
     lines = [line for line in text[: 8 * SAMPLE_CHARS].splitlines()[:-1] if line.strip()][:CSV_LINES]
-    if len(lines) > 1 and sum(line.startswith('{"') and _is_json(line) for line in lines) > len(lines) / 2:
+    if len(lines) > 1 and sum(line.startswith('{"') and _is_record(line) for line in lines) > len(lines) / 2:
         return "jsonl"
     return "json" if text.rstrip()[-1:] in ("}", "]") and is_json(text) else None
 
 
-def _is_json(line: str) -> bool:
+def _is_record(line: str) -> bool:
     try:
         return isinstance(parse_json(line), dict | list)
     except ValueError:

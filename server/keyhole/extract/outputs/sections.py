@@ -80,6 +80,7 @@ FAMILIES: Final = (
 
 
 _FAILED_RUN = lazy_pattern(r"##\[error\]|^::error\b|\bexit(?:ed with)? (?:code|status):? [1-9]", re.MULTILINE)
+"""Marks that runners write at a failure, of GitHub Actions first."""
 
 
 def is_failed_run(text: str) -> bool:

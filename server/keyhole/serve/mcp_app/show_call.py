@@ -45,8 +45,7 @@ async def show_call(retrieval: Retrieval, caller: Caller, arguments: Mapping[str
     Raises KeyholeError: invalid_argument, timeout, or an error of the log or the store.
     """
     # The view's data are no result for a model, so they may take what the client can receive.
-    budget = client_budget(retrieval.config, caller.limits, MAX_BUDGET)
-    space = min(budget.size, budget.bytes or budget.size) - OVERHEAD
+    space = client_budget(retrieval.config, caller.limits, MAX_BUDGET).safe_bytes - OVERHEAD
     async with deadline(retrieval.config.timeout):
         match arguments:
             case {"result": str(result), **rest} if result and not rest:

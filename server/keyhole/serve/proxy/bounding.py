@@ -180,7 +180,7 @@ def _call(
 
 def _in_bytes(budget: Budget) -> Budget:
     """Return the budget with as many bytes as characters: a result of another server is more than one text."""
-    return replace(budget, bytes=min(budget.size, budget.bytes or budget.size))
+    return replace(budget, bytes=budget.safe_bytes)
 
 
 def _limits_of(client: ClientVersion) -> ClientLimits:

@@ -315,4 +315,4 @@ def json_size(value: object) -> int:
 def is_within(raw: bytes, limits: ResultLimits) -> bool:
     """Return whether a message fits the budget as it is. Its characters and tokens are at most its bytes."""
     budget = limits.budget
-    return len(raw) <= min(budget.size, budget.bytes or budget.size, budget.tokens or budget.size)
+    return len(raw) <= min(budget.safe_bytes, budget.tokens or budget.size)

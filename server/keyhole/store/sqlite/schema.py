@@ -250,7 +250,7 @@ def version_error(name: str, version: int, known: int) -> KeyholeError:
 def tables_error(connection: Connection, name: str, known: int) -> KeyholeError:
     """Return the error for a file whose tables are not those of its version, which is left as it is.
 
-    Raises sqlite3.DatabaseError if the file is damaged. Another version may only have forgotten to count its format.
+    Raises sqlite3.DatabaseError if the file is damaged. Another program changed the tables of an intact file.
     """
     check_integrity(connection)
     return KeyholeError(

@@ -29,9 +29,9 @@ PROCESS_TIMEOUT = 12
 """Seconds for all backends: ddgs tries several, and each may take 5 s."""
 
 MAX_FIELD = MARKUP_FACTOR * MAX_SNIPPET
-MAX_OUTPUT = 10_000_000
-"""Bytes that are read of what the child prints: several times as much as its rows can have."""
 """Characters of a field that the child prints. No more are read of it."""
+MAX_OUTPUT = 10_000_000
+"""Bytes of the child's output that are read: several times as many as its rows can have."""
 
 _FAILURES = {
     "RatelimitException": (Code.RATE_LIMITED, "the keyless engines ask to slow down"),
@@ -43,7 +43,7 @@ _REASONS = (
     (re.compile(r"certificate|tls|ssl", re.IGNORECASE), "no secure connection"),
     (re.compile(r"connect|route|dns|resolve|network|sending request", re.IGNORECASE), "no connection"),
 )
-"""What an error says for the words of a library's error: the first that occurs."""
+"""The reason that an error names, by the words of the library's own error. The first row that matches counts."""
 # ddgs queries these sites first. If they find nothing, the web may still have results.
 _ENCYCLOPEDIAS = ("wikipedia.org", "grokipedia.com")
 _CHALLENGE_STATUSES = frozenset({202, 403, 503})

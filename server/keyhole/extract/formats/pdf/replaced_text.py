@@ -1,4 +1,4 @@
-"""Read the characters of a page, and not the words by which a file replaces them.
+"""Read the drawn characters of a page where the file replaces them by other words.
 
 A file may state another text for a part of a page (`/ActualText`; ISO 32000-2, section 14.9.4), and PDFium gives that
 text in place of the drawn characters. Programs use it for ligatures and hyphens, but a reader of the page does not see
@@ -30,6 +30,7 @@ GLYPH_CHARS: Final = 3
 """Characters that one glyph without a known character may stand for, as "ffi" does."""
 
 _IGNORED: Final = re.compile(r"\s+|[^\w\s](?!\d)|_")
+"""The characters that may differ between a replacement and the drawn text."""
 
 
 def load_text(page: Any) -> Any:
