@@ -195,6 +195,11 @@ def test_httpx_is_imported_in_one_file() -> None:
     ]
 
 
+def test_what_killed_a_worker_is_read_again_only_by_a_worker() -> None:
+    reader = "keyhole.extract.workers.salvage"
+    assert [name_of(path) for path in FILES if reader in imports(path)] == ["extract/workers/child.py"]
+
+
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_a_module_has_a_docstring_and_at_most_400_lines(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -205,7 +205,11 @@ class FailingExtractor(InProcessExtractor):
     fails = True
 
     async def extract(self, page: Page) -> tuple[Document, str]:
-        return salvage(page, "reading ended unexpectedly") if self.fails else await super().extract(page)
+        return (
+            salvage(page.body, page.url, page.content_type, "reading ended unexpectedly")
+            if self.fails
+            else await super().extract(page)
+        )
 
 
 WARNING = NOTICES[UNDIGESTED]

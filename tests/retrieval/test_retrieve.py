@@ -307,7 +307,7 @@ class SalvagingExtractor(InProcessExtractor):
     async def extract(self, page: Page) -> tuple[Document, str]:
         from keyhole.extract.workers.salvage import salvage
 
-        return salvage(page, "reading took more than 15 s")
+        return salvage(page.body, page.url, page.content_type, "reading took more than 15 s")
 
 
 def test_salvaged_text_has_a_warning_and_is_marked_as_partial() -> None:

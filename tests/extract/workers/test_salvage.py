@@ -8,22 +8,26 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.salvage import MAX_TEXT, salvage
-from keyhole.records import UNDIGESTED
+from keyhole.records import UNDIGESTED, Document, Page
 from tests.support.fakes import page
 from tests.support.machine import allowed
 
 URL = "https://pages.example/a"
 
 
+def salvage_page(page: Page) -> tuple[Document, str]:
+    return salvage(page.body, page.url, page.content_type, "reading took more than 15 s")
+
+
 def saved(body: str | bytes, content_type: str = "text/html") -> str:
-    return salvage(page(URL, body, content_type), "reading took more than 15 s")[0].text
+    return salvage_page(page(URL, body, content_type))[0].text
 
 
 def test_the_text_of_html_is_saved_without_tags_scripts_and_comments() -> None:
     html = """<!doctype html><html><head><title>A &amp; B</title><script>var x = "</p>";</script>
         <style>p { color: red }</style></head><body><!-- <p>never</p> --><h1>Head</h1><p>One <b>bold</b>
         word &lt; two &eacute;.<p>Next<br>line<SCRIPT>more()</SCRIPT  >end 1 < 2"""
-    document, words = salvage(page(URL, html), "reading ended unexpectedly")
+    document, words = salvage_page(page(URL, html))
     assert document.title == "A & B"
     assert document.text.strip() == "Head\n\nOne bold\nword < two é.\n\nNext\n\nline\n\nend 1 < 2"
     assert document.media_type == "text/html"

@@ -107,6 +107,10 @@ def _answer(read: Reader, head: dict[str, Any], body: bytes) -> tuple[dict[str, 
         if "function" in head:
             values, text = run_task(head["function"], head["arguments"], split_bodies(body, head["sizes"]))
             return {"result": values}, text
+        if head["failure"]:
+            from keyhole.extract.workers.salvage import salvage
+
+            return encode_document(*salvage(body, head["url"], head["content_type"], head["failure"]))
         return encode_document(*read(body, head["url"], head["content_type"], head["requested_url"]))
     except KeyholeError as error:
         return encode_failure(error), b""

@@ -25,6 +25,8 @@ MAX_RESULT: Final = 50_000_000
 """Largest result of a task, in bytes: the text of a discussion of eight answers of the usual limit of bytes."""
 MAX_RESULT_VALUES: Final = 2_000_000
 """Largest JSON values of a result, in bytes. A search engine's answer has about 20 KB."""
+MAX_SALVAGED: Final = 1_000_000
+"""Bytes of a body of which the bare text is read. The text is usually at least a fifth of a page."""
 MAX_MESSAGE: Final = 1_000
 """Largest length of a failure's message and of each fact, in characters. Longer texts are truncated."""
 MAX_FACTS: Final = 10
@@ -90,6 +92,7 @@ def encode_document(document: Document, words: str) -> tuple[dict[str, Any], byt
         "notice": document.notice,
         "main_end": document.main_end,
         "pages": document.pages,
+        "cut": document.cut,
         "metadata": asdict(document.metadata),
         "words": words,
     }
@@ -124,6 +127,7 @@ def parse_answer(head: dict[str, Any], encoded_text: bytes) -> tuple[Document, s
             notice=_require_notice_name(head["notice"]),
             metadata=Metadata(**{name: require_text(value) for name, value in head["metadata"].items()}),
             main_end=_require_offset(head["main_end"], len(text)),
+            cut=head["cut"] is True,
             pages=tuple((_require_offset(at, len(text)) or 0, require_text(label)) for at, label in head["pages"]),
         )
         return document, require_text(head["words"])

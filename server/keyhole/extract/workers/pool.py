@@ -106,11 +106,8 @@ class WorkerPool:
         except UnreadError as failure:
             if self._is_closing:
                 raise KeyholeError(Code.EXTRACTION_PENDING, "the server ended before the page was read") from failure
-            from keyhole.extract.workers.salvage import salvage
-
             log.warning("a page of %s could not be read: %s", urlsplit(page.url).hostname, failure.message)
-            self.warm()  # replaces the lost worker
-            return await asyncio.to_thread(salvage, page, failure.message)
+            return await self._salvage(page, failure)
 
     async def run(self, task: Task) -> Result:
         """Return the result of a task, run by a worker like a page of the same size."""
@@ -129,27 +126,39 @@ class WorkerPool:
             self._drop(self._idle.pop())
         await asyncio.gather(*self._ending)
 
+    async def _salvage(self, page: Page, failure: UnreadError) -> tuple[Document, str]:
+        """Return the bare text of a page that no worker finished. Raises the failure if there is none."""
+        limits = WorkerLimits(LIGHT_SECONDS, LIGHT_SECONDS * WALL_FACTOR)
+        try:
+            async with self._light.slot(), self._all.slot():
+                return await self._do(lambda worker, limits: worker.read(page, limits, failure.message), limits)
+        except UnreadError as error:
+            raise KeyholeError(Code.EXTRACTION_FAILED, failure.message) from error
+
     async def _in_turn(self, size: int, work: _Work[T]) -> T:
         """Do work on `size` bytes when a worker is free. Light work that is slow is done again as heavy work."""
         seconds = self._config.extract_timeout
         if size <= MAX_LIGHT_BYTES and self._reserved:
             try:
                 async with self._light.slot(), self._all.slot():
-                    return await self._do(work, min(seconds, LIGHT_SECONDS))
+                    return await self._do(work, self._limits(min(seconds, LIGHT_SECONDS)))
             except OutOfTimeError:
                 if seconds <= LIGHT_SECONDS:
                     raise
         async with self._heavy.slot(), self._all.slot():
-            return await self._do(work, seconds)
+            return await self._do(work, self._limits(seconds))
 
-    async def _do(self, work: _Work[T], cpu_seconds: float) -> T:
+    def _limits(self, cpu_seconds: float) -> WorkerLimits:
+        return WorkerLimits(cpu_seconds, self._config.extract_timeout * WALL_FACTOR)
+
+    async def _do(self, work: _Work[T], limits: WorkerLimits) -> T:
         if self._is_closing:
             raise UnreadError(READING_ENDED)
         has_further_pages = self._light.demand() + self._heavy.demand() > 1
         worker = self._take_worker(BACKGROUND_NICE if self._spare and has_further_pages else 0)
         self._busy.add(worker)
         try:
-            return await work(worker, WorkerLimits(cpu_seconds, self._config.extract_timeout * WALL_FACTOR))
+            return await work(worker, limits)
         finally:
             self._busy.discard(worker)
             if worker.is_reusable:

@@ -21,6 +21,7 @@ from keyhole.extract.workers.frames import (
     LENGTHS,
     MAX_ANSWER,
     MAX_RESULT,
+    MAX_SALVAGED,
     READING_ENDED,
     OutOfTimeError,
     UnreadError,
@@ -86,10 +87,14 @@ class Worker:
             return False
         return self._process is None or self._process.returncode is None
 
-    async def read(self, page: Page, limits: WorkerLimits) -> tuple[Document, str]:
-        """Return the worker's answer for one page. Raises KeyholeError as `_exchange` does."""
+    async def read(self, page: Page, limits: WorkerLimits, failure: str = "") -> tuple[Document, str]:
+        """Return the worker's answer for one page. Raises KeyholeError as `_exchange` does.
+
+        If a reader failed before, `failure` says why, and only the page's bare text is read.
+        """
         request = {"url": page.url, "requested_url": page.requested_url, "content_type": page.content_type}
-        return await self._exchange(request, page.body, limits, MAX_ANSWER, parse_answer)
+        body = page.body[:MAX_SALVAGED] if failure else page.body
+        return await self._exchange({**request, "failure": failure}, body, limits, MAX_ANSWER, parse_answer)
 
     async def run(self, task: Task, limits: WorkerLimits) -> Result:
         """Return the worker's result of one task. Raises KeyholeError as `_exchange` does."""
