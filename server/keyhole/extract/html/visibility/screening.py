@@ -16,14 +16,14 @@ from keyhole.extract.html.visibility.properties import PARSERS, Value
 from keyhole.extract.html.visibility.shapes import FAR, Transform
 
 _HIDING_WORDS: Final = re.compile(
-    r"""display[^;:]{0,1000}:[^;]{0,1000}(?:none|var)|visibility|opacity[^;:\w-]{0,1000}:\s*+(?!1\s*(?:[;!}]|\Z))|clip|mask|\\
-    |(?:scale|transform|rotate|matrix|translate|filter|animation|content)[\w-]{0,1000}+[^;:\w-]*+:
-    |font(?:-size)?[^;:\w-]*+:(?:[^;]{0,1000}[^\w.%\#-])?(?:0|\.\d|[12](?:\.\d+)?(?:px|pt|\s*/|[;.!}\s]|\Z)|\d*\.?\d%|[a-z-]{1,40}\()
-    |contain[\w-]{0,40}+\s{0,40}+:[^;]{0,1000}(?:size|strict)|grid-template-rows\s{0,40}+:\s{0,40}+0|font-size-adjust|text-security|zoom|z-index[^;:]{0,1000}:[^;]{0,1000}-
-    |(?:left|right|top|bottom|inset|indent|margin|inline|block|start|end)[^;:\w-]*+:[^;]{0,1000}(?:\d{3}|\d\d[a-z]|[a-z]\()
+    r"""display[^;:]{0,300}:[^;]{0,300}(?:none|var)|visibility|opacity[^;:\w-]{0,300}:\s*+(?!1\s*(?:[;!}]|\Z))|clip|mask|\\
+    |(?:scale|transform|rotate|matrix|translate|filter|animation|content)[\w-]{0,300}+[^;:\w-]*+:
+    |font(?:-size)?[^;:\w-]*+:(?:[^;]{0,300}[^\w.%\#-])?(?:0|\.\d|[12](?:\.\d+)?(?:px|pt|\s*/|[;.!}\s]|\Z)|\d*\.?\d%|[a-z-]{1,40}\()
+    |contain[\w-]{0,40}+\s{0,40}+:[^;]{0,300}(?:size|strict)|grid-template-rows\s{0,40}+:\s{0,40}+0|font-size-adjust|text-security|zoom|z-index[^;:]{0,300}:[^;]{0,300}-
+    |(?:left|right|top|bottom|inset|indent|margin|inline|block|start|end)[^;:\w-]*+:[^;]{0,300}(?:\d{3}|\d\d[a-z]|[a-z]\()
     |(?:width(?<!min-width)|height(?<!min-height)|-size(?<!min--size))[^;:\w-]*+:[^;\d\w.]*(?:0|[1-4]px|\.\d|[a-z-]{1,40}\()
-    |color[^;:\w-]*+:[^;]{0,1000}(?:transparent|[#][0-9a-f]{3}0\b|[#][0-9a-f]{6}0|/|a\(|var\()
-    |color(?<![\w-]color).{0,1000}background|background.{0,1000}[^\w-]color""",
+    |color[^;:\w-]*+:[^;]{0,300}(?:transparent|[#][0-9a-f]{3}0\b|[#][0-9a-f]{6}0|/|a\(|var\()
+    |color(?<![\w-]color).{0,300}background|background.{0,300}[^\w-]color""",
     re.VERBOSE | re.DOTALL,
 )
 """Lower-case text of declarations that may hide an element or its text, roughly.
@@ -49,8 +49,8 @@ _LARGEST: Final = {
 }  # fmt: skip
 """Largest numbers that hide, for some properties."""
 _DISTANCES: Final = frozenset({"left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top"})
-_LONG: Final = 1_000
-"""Number of characters from which a block or a declaration is long."""
+_LONG: Final = 300
+"""Number of characters from which a block or a declaration is long: as many as `_HIDING_WORDS` looks ahead."""
 _MIN_INDENT: Final = 100
 _HIDING: Final = frozenset({
     *_KEYWORDS, *_LARGEST, *_DISTANCES, "text-indent", "z-index", "color", "-webkit-text-fill-color", "transform",
