@@ -21,6 +21,7 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.known_urls import hash_page_urls
 from keyhole.retrieval.url_policy import check_url_policy, remember_urls
+from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import SqliteStore
 
 WAYS = ("search result", "Markdown link", "bare in text")
@@ -65,7 +66,7 @@ async def main(rows: list[dict[str, Any]]) -> int:
     wrong = 0
     for way in WAYS:
         with TemporaryDirectory() as folder:
-            store = SqliteStore(Path(folder), lambda: 0.0, 1e9, 10**9)
+            store = SqliteStore(Path(folder), lambda: 0.0, Limits(1e9, 10**9))
             for url in known:
                 await remember(store, url, way)
             tried = [spelling for url in known for spelling in spellings(url)]

@@ -27,6 +27,7 @@ from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Visits
+from keyhole.store.base import Limits
 from keyhole.store.calls.base import CallLog
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import CallFilters
@@ -35,7 +36,6 @@ from keyhole.store.postgres.call_tables import CALL_TABLES
 from keyhole.store.postgres.calls import PostgresCallLog
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.sweep import TenantLimits
 from tests.store.calls.samples import START, calls
 from tests.support.fakes import Clock, page
 from tests.support.postgresql import find_binaries, run_cluster
@@ -85,7 +85,7 @@ def measure_postgresql(size: int) -> None:
     with run_cluster(programs) as cluster:
         database = Database(cluster.database(), 2, prepare)
         tenant = uuid4()
-        log = PostgresCallLog(database, tenant, lambda: START, TenantLimits(TTL, 1))
+        log = PostgresCallLog(database, tenant, lambda: START, Limits(TTL, 1))
         spent = add_all(log, size, time.perf_counter)
         with database.transaction(tenant) as connection:
             row = connection.execute(_TABLE_BYTES, [list(CALL_TABLES)]).fetchone() or {}

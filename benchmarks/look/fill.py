@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from keyhole.records import Artifact
+from keyhole.store.base import Limits
 from keyhole.store.calls.record import CallRecord, CallSummary, ReadText
 from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.home import open_home
@@ -83,7 +84,7 @@ def make_call(numbers: random.Random, n: int, started_at: float, artifacts: list
 def fill(home: Path, artifacts: int, calls: int, words: int, now: float, long_chars: int = 0) -> tuple[str, str]:
     """Store pages and record calls; return the id of a page of `long_chars` characters and of a call that read it."""
     secret = open_home(home)
-    store = SqliteStore(home, lambda: now, TTL, STORE_BYTES)
+    store = SqliteStore(home, lambda: now, Limits(TTL, STORE_BYTES))
     recent: list[Artifact] = []
     for artifact in make_artifacts(secret, artifacts, words, now):
         store.put(artifact, " ".join(sorted({*artifact.text.lower().replace(".", "").split()})))

@@ -33,6 +33,7 @@ from keyhole.passages import select
 from keyhole.records import Artifact
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.base import Limits
 from keyhole.store.memory import MemoryStore
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.websearch.panel import Panel
@@ -56,7 +57,7 @@ def main() -> int:
             print(f"{name}: {asyncio.run(measure_memory(name))}")
         return 0
     arguments.home.mkdir(parents=True, exist_ok=True)
-    store = SqliteStore(arguments.home, time.time, 10.0**9, 10**12)
+    store = SqliteStore(arguments.home, time.time, Limits(10.0**9, 10**12))
     artifacts = find_artifacts(store, arguments)
     tasks = [task for task in load_tasks() if arguments.split in ("all", task.split) and task.id in artifacts]
     results = {(LEXICAL, 0): asyncio.run(read_all(tasks, artifacts, store, None))}

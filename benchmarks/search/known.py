@@ -37,11 +37,10 @@ from keyhole.records import Artifact
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.rerank.vector_scorer import MAX_TEXTS
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.base import Store
+from keyhole.store.base import Limits, Store
 from keyhole.store.postgres.database import NO_TENANT, Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import TenantLimits
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.store.term_lookup import TITLE_WEIGHT, list_forms, split_words
 from keyhole.websearch.panel import Panel
@@ -75,7 +74,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         kept = options.folder or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
-        store = SqliteStore(kept, lambda: NOW, TTL, 10**12)
+        store = SqliteStore(kept, lambda: NOW, Limits(TTL, 10**12))
         if not store.stats().artifacts:
             fill(store, options.data, options.pages)
             insert_generated(kept, generate_artifacts(load_books(None), range(options.generated), NOW), NOW - 3_600)
@@ -104,7 +103,7 @@ def measure_postgresql(filled: SqliteStore, questions: Sequence[Question]) -> No
         raise SystemExit("no PostgreSQL on this machine")
     with run_cluster(programs) as server:
         database = Database(server.database(), 2, prepare)
-        store = PostgresStore(database, UUID(int=1), lambda: NOW, TenantLimits(TTL, 10**12))
+        store = PostgresStore(database, UUID(int=1), lambda: NOW, Limits(TTL, 10**12))
         for row in filled.list(10**6):
             artifact = filled.get(row.id)
             store.put(artifact, " ".join(index_terms(artifact.title, artifact.main)))

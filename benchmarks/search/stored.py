@@ -26,6 +26,7 @@ from keyhole.passages.stems import index_terms, query_words
 from keyhole.passages.words import UNSPACED
 from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.websearch.panel import Panel
 
@@ -52,7 +53,7 @@ def main() -> int:
     if not (options.folder / "artifacts.db").exists():
         options.folder.mkdir(parents=True, exist_ok=True)
         print(f"built in {time_call(lambda: build(options.folder, library, options.count))[0][0] / 1000:.0f} s")
-    store = SqliteStore(options.folder, lambda: NOW, TTL, 10**12)
+    store = SqliteStore(options.folder, lambda: NOW, Limits(TTL, 10**12))
     print(f"opened in {time_call(lambda: store.list(1))[0][0]:.0f} ms")
     known = list(generate_artifacts(library, range(0, options.count, SAMPLE), NOW))
     queries = list(make_queries(known))
@@ -64,7 +65,7 @@ def main() -> int:
 
 def build(folder: Path, library: Any, count: int) -> None:
     """Build the store's database in one transaction, which is faster than put() because that syncs each time."""
-    with closing(SqliteStore(folder, lambda: NOW, TTL, 10**12)) as store:
+    with closing(SqliteStore(folder, lambda: NOW, Limits(TTL, 10**12))) as store:
         store.list(1)
     insert_generated(folder, generate_artifacts(library, range(count), NOW), NOW - 3_600)
 

@@ -28,6 +28,7 @@ from typing import Any, Final
 from benchmarks.rows import Check, has_fields, is_anything, is_text, load_rows
 from benchmarks.server.wire import ERAS, SilentError, Wire, run_server
 from keyhole.records import Artifact
+from keyhole.store.base import Limits
 from keyhole.store.home import open_home
 from keyhole.store.ids import artifact_id
 from keyhole.store.sqlite.store import SqliteStore
@@ -42,7 +43,7 @@ WORDS: Final = ("page 77", "site3.example", "no such words")
 def fill(home: Path, count: int) -> list[str]:
     """Store `count` pages; return their ids, newest first."""
     secret, now = open_home(home), time.time()
-    store = SqliteStore(home, time.time, 30 * 86_400, 2**31)
+    store = SqliteStore(home, time.time, Limits(30 * 86_400, 2**31))
     ids = []
     for n in range(count):
         url, text = f"https://site{n % 9}.example/section/{n}", f"The text of page {n}.\n" * 20

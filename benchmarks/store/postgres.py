@@ -26,14 +26,14 @@ from benchmarks.search.stored import make_queries, measure_narrowing, measure_se
 from benchmarks.search.stored_texts import GeneratedArtifact, generate_artifacts, load_books
 from keyhole.passages.stems import index_terms
 from keyhole.records import Artifact
+from keyhole.store.base import Limits
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import TenantLimits
 from tests.support.postgresql import Cluster, find_binaries, run_cluster
 
 NOW: Final = 1_780_000_000.0
-LIMITS: Final = TenantLimits(30 * 86_400.0, 10**12)
+LIMITS: Final = Limits(30 * 86_400.0, 10**12)
 TENANT: Final = UUID(int=1)
 OTHER_TENANT_EVERY: Final = 4
 """One artifact in this many belongs to the other tenant."""

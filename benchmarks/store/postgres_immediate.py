@@ -24,10 +24,10 @@ from uuid import UUID
 
 from keyhole.errors import KeyholeError
 from keyhole.records import Artifact
+from keyhole.store.base import Limits
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import TenantLimits
 from tests.support.postgresql import Cluster, find_binaries, run_cluster
 
 NOW: Final = 1_780_000_000.0
@@ -192,7 +192,7 @@ def open_store(url: str) -> Iterator[PostgresStore]:
     """Open the store that all writers share."""
     database = Database(url, 2, prepare)
     try:
-        yield PostgresStore(database, TENANT, lambda: NOW, TenantLimits(30 * 86_400.0, 10**12))
+        yield PostgresStore(database, TENANT, lambda: NOW, Limits(30 * 86_400.0, 10**12))
     finally:
         database.close()
 

@@ -24,6 +24,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.passages.stems import index_terms
 from keyhole.records import Artifact
 from keyhole.runtime.zstd import zstd
+from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import SqliteStore
 
 NOW = 1_780_000_000.0
@@ -79,7 +80,7 @@ def make_page(number: int, text: str, host: str = "bench.example") -> Artifact:
 
 def open_store(folder: Path, max_bytes: int = 10**12) -> SqliteStore:
     """Open a store whose clock stands still, so that nothing expires."""
-    return SqliteStore(folder, lambda: NOW, TTL, max_bytes)
+    return SqliteStore(folder, lambda: NOW, Limits(TTL, max_bytes))
 
 
 # Calls of one process.

@@ -8,6 +8,7 @@ from benchmarks.look.fill import TTL, fill
 from benchmarks.look.speed import list_pages
 from keyhole.serve.look.links import ServedLinks
 from keyhole.serve.look.page import Look
+from keyhole.store.base import Limits
 from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.look import NOW, page_client, words_of
@@ -17,7 +18,7 @@ CALLS = 60
 
 def test_every_measured_page_exists_and_shows_the_data(tmp_path: Path) -> None:
     text, call = fill(tmp_path, artifacts=20, calls=CALLS, words=60, now=NOW, long_chars=30_000)
-    store = SqliteStore(tmp_path, lambda: NOW, TTL, 2**30)
+    store = SqliteStore(tmp_path, lambda: NOW, Limits(TTL, 2**30))
     log = SqliteCallLog(tmp_path, lambda: NOW, TTL)
     client = page_client(Look(log, store, lambda: NOW, ServedLinks()))
     pages = {name: client.get(path) for name, path in list_pages(CALLS, text, call, 30_000).items()}

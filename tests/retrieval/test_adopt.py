@@ -24,7 +24,7 @@ from keyhole.retrieval.kept_text import (
     keep_in_spool,
     output_words,
 )
-from keyhole.store.base import LOCAL, Store
+from keyhole.store.base import LOCAL, Limits, Store
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import open_stores
 from keyhole.store.spool import spool_folder, write
@@ -107,7 +107,7 @@ def test_the_marked_lines_of_a_log_are_indexed_where_they_are_in_the_stored_text
 
 
 def make_store(adopt: Callable[[SqliteStore, str], object]) -> SqliteStore:
-    made: SqliteStore = SqliteStore(None, lambda: 5.0, 60.0, 10**9, lambda id: adopt(made, id))
+    made: SqliteStore = SqliteStore(None, lambda: 5.0, Limits(60.0, 10**9), lambda id: adopt(made, id))
     return made
 
 
@@ -163,6 +163,6 @@ def test_an_output_of_a_killed_command_that_is_too_large_for_the_store_is_remove
     folder = tmp_path / "spool"
     folder.mkdir()
     (folder / "1-2.running").write_bytes(b"{}\n" + bytes(range(256)) * 9)
-    store = SqliteStore(tmp_path, Clock(), 60.0, max_bytes=500)
+    store = SqliteStore(tmp_path, Clock(), Limits(60.0, 500))
     assert adopt_all(str(folder), store, b"secret") == 0
     assert list(folder.iterdir()) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,10 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Artifact, Hit
 from keyhole.render.answer import WARNINGS
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.base import LOCAL, Span, Store
+from keyhole.store.base import LOCAL, Limits, Span, Store
 from keyhole.store.chunks import PackedText
 from keyhole.store.fallback import KEPT_IN_MEMORY, FallbackStore
-from keyhole.store.memory import MemoryStore
+from keyhole.store.memory import LIMITS, MemoryStore
 from keyhole.store.open import LocalStores, open_stores
 from tests.support.documentation import DOCS
 from tests.support.fakes import BrokenStore, Clock, FakeEngine, page
@@ -30,7 +31,7 @@ HITS = (Hit(URL, "Pumps", "On pumps.", "fake"), Hit(OTHER, "Valves", "On valves.
 
 
 def failing_store(clock: Clock, memory: MemoryStore | None = None) -> Store:
-    return FallbackStore(BrokenStore(), memory or MemoryStore(clock), clock, 10**9)
+    return FallbackStore(BrokenStore(), memory or MemoryStore(clock), clock, Limits(1e9, 10**9))
 
 
 def product(store: Store, clock: Clock | None = None) -> Retrieval:
@@ -110,7 +111,7 @@ def test_a_text_lost_from_memory_names_the_url_to_fetch_again() -> None:
 
 def test_a_source_dropped_from_memory_has_no_continuation() -> None:
     clock = Clock()
-    agent = product(failing_store(clock, MemoryStore(clock, max_bytes=10_000)), clock)
+    agent = product(failing_store(clock, MemoryStore(clock, replace(LIMITS, max_bytes=10_000))), clock)
     answer = asyncio.run(agent.search("pump seal"))
     offered = set(re.findall(r'id="(\w+)"', answer.text))
     assert len(offered) == 1
@@ -140,7 +141,7 @@ def test_a_store_that_fails_during_a_call_still_allows_continuations() -> None:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
 
     clock = Clock()
-    store = FallbackStore(FailsToWrite(clock), MemoryStore(clock), clock, 10**9)
+    store = FallbackStore(FailsToWrite(clock), MemoryStore(clock), clock, Limits(1e9, 10**9))
     answer = asyncio.run(product(store, clock).web_fetch(URL))
     assert answer.facts["artifact_id"]
     assert "Next: read_artifact(" in answer.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.base import Store
-from keyhole.store.memory import MemoryStore
+from keyhole.store.base import Limits, Store
+from keyhole.store.memory import LIMITS, MemoryStore
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.text.challenges import CHALLENGE_MARKS
 from keyhole.websearch.panel import Panel
@@ -69,9 +69,9 @@ def clock() -> Clock:
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Store]:
     if request.param == "memory":
-        yield MemoryStore(clock, ttl=1e9)
+        yield MemoryStore(clock, replace(LIMITS, ttl=1e9))
         return
-    kept = SqliteStore(tmp_path, clock, 1e9, 10**9)
+    kept = SqliteStore(tmp_path, clock, Limits(1e9, 10**9))
     yield kept
     kept.close()
 

@@ -13,7 +13,7 @@ from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session
 from keyhole.retrieval.sources import RESERVES
-from keyhole.store.base import Store
+from keyhole.store.base import Limits, Store
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import BrokenStore, Clock, FakeEngine, FakeFetcher, page
 from tests.support.product import retrieval
@@ -91,7 +91,7 @@ def test_the_target_of_a_redirect_is_known() -> None:
 
 def test_urls_seen_by_another_process_under_another_policy_are_known(tmp_path: Path) -> None:
     def store() -> Store:
-        return SqliteStore(tmp_path, Clock(), ttl=1e9, max_bytes=10**9)
+        return SqliteStore(tmp_path, Clock(), Limits(1e9, 10**9))
 
     asyncio.run(retrieval(PAGES, store=store()).web_fetch(START))
     product = retrieval(PAGES, config=Config(url_policy="known"), store=store())

@@ -20,6 +20,7 @@ from keyhole.records import Hit
 from keyhole.retrieval.dispatch import ARGUMENTS
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.tools import build_server
+from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import SqliteStore
 from tests.serve.test_run import Process
 from tests.serve.test_tools import ready, text_of
@@ -54,7 +55,7 @@ INSIDE = re.compile(r"Traceback|sqlite|\.py\b|Error:")
 def product(tmp_path: Path) -> Iterator[Retrieval]:
     clock = Clock()
     with ExitStack() as stack:
-        store = SqliteStore(tmp_path, clock, 1e9, 10**9)
+        store = SqliteStore(tmp_path, clock, Limits(1e9, 10**9))
         stack.callback(store.close)
         engine = FakeEngine([Hit(URL, "Pumps", "They run.", "fake")])
         yield retrieval({URL: page(URL, TEXT)}, store=store, engines=[engine], clock=clock)

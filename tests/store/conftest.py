@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import Clock
 
@@ -31,7 +32,7 @@ def open_store(folder: Path, clock: Clock) -> Iterator[object]:
     opened: list[SqliteStore] = []
 
     def open_store(max_bytes: int = 10**9) -> SqliteStore:
-        opened.append(SqliteStore(folder, clock, 30 * 86_400.0, max_bytes))
+        opened.append(SqliteStore(folder, clock, Limits(30 * 86_400.0, max_bytes)))
         return opened[-1]
 
     yield open_store

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.backoff import FIRST_PAUSE, LONGEST_PAUSE
-from keyhole.store.base import Store
+from keyhole.store.base import Limits, Store
 from keyhole.store.fallback import (
     ARTIFACTS_PER_MOVE,
     KEPT_IN_MEMORY,
@@ -19,7 +20,7 @@ from keyhole.store.fallback import (
     FallbackStore,
 )
 from keyhole.store.forget_mark import Mark
-from keyhole.store.memory import MemoryStore
+from keyhole.store.memory import LIMITS, MemoryStore
 from keyhole.store.scope import ALL
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import BrokenStore, Clock, artifact
@@ -36,7 +37,7 @@ class Disk(MemoryStore):
     """A store that fails the calls named in `fails` and puts of the ids in `too_large`; `calls` lists all calls."""
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__(clock, TTL)
+        super().__init__(clock, replace(LIMITS, ttl=TTL))
         self.fails: frozenset[str] = frozenset()
         self.too_large: set[str] = set()
         self.calls: list[str] = []
@@ -69,7 +70,7 @@ def disk(clock: Clock) -> Disk:
 
 @pytest.fixture
 def store(disk: Disk, clock: Clock) -> FallbackStore:
-    return FallbackStore(disk, MemoryStore(clock), clock, GB)
+    return FallbackStore(disk, MemoryStore(clock), clock, Limits(TTL, GB))
 
 
 def numbered(count: int) -> list[str]:
@@ -77,8 +78,8 @@ def numbered(count: int) -> list[str]:
 
 
 class TestFallbackStore(StoreContract):
-    def open_store(self, folder: Path, clock: Clock) -> Store:
-        return FallbackStore(SqliteStore(folder, clock, TTL, GB), MemoryStore(clock), clock, GB)
+    def open_store(self, folder: Path, clock: Clock, limits: Limits) -> Store:
+        return FallbackStore(SqliteStore(folder, clock, limits), MemoryStore(clock), clock, limits)
 
     def test_only_the_newest_vectors_are_stored(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
@@ -87,10 +88,10 @@ class TestFallbackStore(StoreContract):
 
 
 class TestFallbackStoreWithAllInMemory(StoreContract):
-    def open_store(self, folder: Path, clock: Clock) -> Store:
+    def open_store(self, folder: Path, clock: Clock, limits: Limits) -> Store:
         disk = Disk(clock)
         disk.fails = frozenset({"put", "remember"})
-        return FallbackStore(disk, MemoryStore(clock, ttl=TTL), clock, GB)
+        return FallbackStore(disk, MemoryStore(clock, limits), clock, limits)
 
     def test_only_the_newest_vectors_are_stored(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
@@ -137,7 +138,7 @@ def test_the_warning_of_a_working_disk_is_returned(clock: Clock) -> None:
         def warning(self) -> str:
             return "store_replaced"
 
-    assert FallbackStore(Replaced(clock), MemoryStore(clock), clock, GB).warning() == "store_replaced"
+    assert FallbackStore(Replaced(clock), MemoryStore(clock), clock, Limits(TTL, GB)).warning() == "store_replaced"
 
 
 def test_the_newest_artifact_of_a_url_is_recent_on_disk_or_in_memory(
@@ -192,8 +193,8 @@ def test_a_pin_moves_to_the_disk_with_its_artifact(store: FallbackStore, disk: D
 def test_a_pin_is_lost_if_too_much_is_pinned_on_the_disk(
     disk: Disk, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    disk._max_bytes = 3_000
-    store = FallbackStore(disk, MemoryStore(clock), clock, GB)
+    disk._limits = replace(LIMITS, max_bytes=3_000)
+    store = FallbackStore(disk, MemoryStore(clock), clock, Limits(TTL, GB))
     disk.fails = CALLS
     store.put(artifact(), "x")
     store.pin(artifact().id, True)
@@ -267,7 +268,9 @@ def test_an_artifact_that_does_not_fit_does_not_delay_others(store: FallbackStor
 
 
 def test_a_text_larger_than_the_whole_store_is_not_a_disk_failure(tmp_path: Path, clock: Clock) -> None:
-    store = FallbackStore(SqliteStore(tmp_path, clock, TTL, 3_000), MemoryStore(clock), clock, 3_000)
+    store = FallbackStore(
+        SqliteStore(tmp_path, clock, Limits(TTL, 3_000)), MemoryStore(clock), clock, Limits(TTL, 3_000)
+    )
     for size in (2_900, 13_000):  # too large with its row, and too large by itself
         with pytest.raises(KeyholeError, match="larger than the size limit of the store, KEYHOLE_STORE_MAX_BYTES"):
             store.put(artifact(text=noise(size)), "x")
@@ -309,8 +312,8 @@ def test_a_folder_that_becomes_available_later_is_created_then(tmp_path: Path, c
         except OSError as error:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "no folder") from error
 
-    disk = SqliteStore(folder, clock, TTL, GB)
-    store = FallbackStore(disk, MemoryStore(clock), clock, GB, prepare)
+    disk = SqliteStore(folder, clock, Limits(TTL, GB))
+    store = FallbackStore(disk, MemoryStore(clock), clock, Limits(TTL, GB), prepare)
     store.put(artifact(), "x")
     assert store.warning() == KEPT_IN_MEMORY
     (tmp_path / "mount").unlink()
@@ -318,7 +321,7 @@ def test_a_folder_that_becomes_available_later_is_created_then(tmp_path: Path, c
     assert store.get(artifact().id) == artifact()
     assert store.warning() == ""
     store.close()
-    assert SqliteStore(folder, clock, TTL, GB).get(artifact().id) == artifact()
+    assert SqliteStore(folder, clock, Limits(TTL, GB)).get(artifact().id) == artifact()
 
 
 # Errors.
@@ -418,11 +421,11 @@ def test_a_disk_is_read_after_a_failed_collect(store: FallbackStore, disk: Disk)
 
 
 def test_what_was_forgotten_meanwhile_is_not_moved_to_the_disk(clock: Clock, tmp_path: Path) -> None:
-    disk, memory = SqliteStore(tmp_path / "home", clock, TTL, 10**9), MemoryStore(clock)
-    store = FallbackStore(disk, memory, clock, 10**9)
+    disk, memory = SqliteStore(tmp_path / "home", clock, Limits(TTL, 10**9)), MemoryStore(clock)
+    store = FallbackStore(disk, memory, clock, Limits(TTL, 10**9))
     store.put(artifact(fetched_at=clock.now), "word", [b"key"])
     (tmp_path / "home").mkdir()
     clock.advance(DAY)
-    SqliteStore(tmp_path / "home", clock, TTL, 10**9).add_mark(Mark(clock.now, clock.now))
+    SqliteStore(tmp_path / "home", clock, Limits(TTL, 10**9)).add_mark(Mark(clock.now, clock.now))
     store.close()
     assert disk.match(ALL) == frozenset() and not memory.has_artifacts()

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.base import Store
+from keyhole.store.base import Limits, Store
 from keyhole.store.forget_mark import Mark
-from keyhole.store.memory import MemoryStore
+from keyhole.store.memory import LIMITS, MemoryStore
 from keyhole.store.sqlite.store import TOUCH_AFTER
 from tests.support.fakes import Clock, artifact
-from tests.support.store_contract import TTL, StoreContract, code_of
+from tests.support.store_contract import StoreContract, code_of
 from tests.support.stores import noise
 
 
 class TestMemoryStore(StoreContract):
-    def open_store(self, folder: Path, clock: Clock) -> Store:
-        return MemoryStore(clock, ttl=TTL)
+    def open_store(self, folder: Path, clock: Clock, limits: Limits) -> Store:
+        return MemoryStore(clock, limits)
 
     def test_only_the_newest_vectors_are_stored(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("keyhole.store.memory.MAX_VECTORS", 3, raising=False)
@@ -37,7 +38,7 @@ MAX_BYTES = 800_000
 
 def test_the_least_recently_read_artifact_is_dropped_beyond_the_limit() -> None:
     clock = Clock()
-    store = MemoryStore(clock, max_bytes=MAX_BYTES)
+    store = MemoryStore(clock, replace(LIMITS, max_bytes=MAX_BYTES))
     put(store, "one", "two", "three", "four", "five")
     assert len(store.list(10)) == 5
     clock.advance(TOUCH_AFTER + 1)
@@ -49,7 +50,7 @@ def test_the_least_recently_read_artifact_is_dropped_beyond_the_limit() -> None:
 
 
 def test_a_pinned_artifact_is_not_dropped_and_pins_take_at_most_half_of_the_store() -> None:
-    store = MemoryStore(Clock(), max_bytes=MAX_BYTES)
+    store = MemoryStore(Clock(), replace(LIMITS, max_bytes=MAX_BYTES))
     put(store, "one", "two", "three", "four")
     assert store.pin("one", True)
     assert store.pin("two", True)
@@ -73,7 +74,7 @@ def test_an_artifact_expires_an_hour_after_its_last_read_by_default() -> None:
 
 
 def test_an_artifact_larger_than_the_store_is_rejected_and_drops_nothing() -> None:
-    store = MemoryStore(Clock(), max_bytes=10_000)
+    store = MemoryStore(Clock(), replace(LIMITS, max_bytes=10_000))
     store.put(artifact("one"), "x")
     with pytest.raises(KeyholeError, match="larger than the size limit of the memory store") as caught:
         store.put(artifact("huge", noise(20_000)), "x")

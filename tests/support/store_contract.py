@@ -7,7 +7,8 @@ import itertools
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,18 @@ from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import TOPIC, UNDIGESTED, ArtifactPart
-from keyhole.store.base import Store, Traces
+from keyhole.store.base import Limits, Store, Traces
 from keyhole.store.filters import Filters
 from keyhole.store.forget_mark import FORGOTTEN, NO_MARK, Mark
 from keyhole.store.scope import ALL, Scope
 from keyhole.store.text_file import TextFile
 from tests.support.fakes import Clock, artifact
+from tests.support.stores import noise
 
 DAY = 86_400.0
 TTL = 30 * DAY
+LOW = {"ttl": Limits(1.5 * DAY, 10**9), "max_bytes": Limits(TTL, 400_000)}
+"""For each limit, a value that allows one of two texts of 240 KB that are put at an interval of a day."""
 TEXTS = st.text(st.sampled_from(list("aé中😀\x00\n\r\u2028\ud800\udfff'\"%")) | st.characters(), max_size=60)
 
 
@@ -39,8 +43,8 @@ class StoreContract(ABC):
     """Tests of the Store protocol. Subclasses define `open_store`."""
 
     @abstractmethod
-    def open_store(self, folder: Path, clock: Clock) -> Store:
-        """Return an empty store whose artifacts expire after `TTL`."""
+    def open_store(self, folder: Path, clock: Clock, limits: Limits) -> Store:
+        """Return an empty store with these limits."""
 
     @pytest.fixture
     def clock(self) -> Clock:
@@ -48,7 +52,7 @@ class StoreContract(ABC):
 
     @pytest.fixture
     def store(self, tmp_path: Path, clock: Clock) -> Iterator[Store]:
-        store = self.open_store(tmp_path, clock)
+        store = self.open_store(tmp_path, clock, Limits(TTL, 10**9))
         yield store
         store.close()
 
@@ -540,6 +544,17 @@ class StoreContract(ABC):
         store.put(artifact(), "x")
         assert not store.remove(id)
         assert store.get(artifact().id) == artifact()
+
+    @pytest.mark.parametrize("name", [field.name for field in fields(Limits)])
+    def test_each_limit_drops_the_older_of_two_texts(self, tmp_path: Path, clock: Clock, name: str) -> None:
+        with closing(self.open_store(tmp_path, clock, LOW[name])) as store:
+            for id, seed in (("old", 1), ("new", 2)):
+                store.put(artifact(id, noise(200_000, seed)), "word")
+                assert store.get(id)
+                clock.advance(DAY)
+            store.collect()
+            assert code_of(store, "old") is Code.EXPIRED_ARTIFACT
+            assert [row.id for row in store.list(5)] == ["new"]
 
     def test_collecting_drops_and_counts_expired_artifacts(self, store: Store, clock: Clock) -> None:
         for n in range(3):

@@ -45,6 +45,16 @@ TOO_MUCH_PINNED: Final = "id: pinned artifacts may take half of the store; unpin
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of a store. Every store takes them whole; `StoreContract` in the tests has a test for each field."""
+
+    ttl: float
+    """Seconds after its last access until an artifact expires."""
+    max_bytes: int
+    """Bytes on the medium. The least recently read artifacts are evicted."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoreStats:
     """The contents and size of a store."""
 

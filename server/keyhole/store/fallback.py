@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
-from keyhole.store.base import TOO_LARGE, Clock, Span, Store, StoreStats, Traces, Verification, Word, add_stats
+from keyhole.store.base import TOO_LARGE, Clock, Limits, Span, Store, StoreStats, Traces, Verification, Word, add_stats
 from keyhole.store.disk_calls import DiskCalls
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.forget_mark import FORGOTTEN, Mark
@@ -45,11 +45,11 @@ class FallbackStore:
     """
 
     def __init__(
-        self, disk: Store, memory: MemoryStore, clock: Clock, max_bytes: int, prepare: Callable[[], None] | None = None
+        self, disk: Store, memory: MemoryStore, clock: Clock, limits: Limits, prepare: Callable[[], None] | None = None
     ) -> None:
         self._disk = disk
         self._memory = memory
-        self._max_bytes = max_bytes
+        self._limits = limits
         self._calls = DiskCalls(clock, prepare)
         self._used: tuple[MemoryStore, ...] = ()
         """The memory store, if an artifact was ever put there: until then it is not opened."""
@@ -82,7 +82,7 @@ class FallbackStore:
                 rejected.append(error)  # not a failure of the disk: a later attempt would give the same error
             return True
 
-        if _is_larger(artifact.text, self._max_bytes):
+        if _is_larger(artifact.text, self._limits.max_bytes):
             put_on_disk()  # it may fit when compressed, but memory has no space for it
         elif self._calls.attempt_if_due(self._calls.writes, put_on_disk, False):
             for memory in self._used:

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -17,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.base import LOCAL, Clock, Store
+from keyhole.store.base import LOCAL, Clock, Limits, Store
 from keyhole.store.calls.base import CallLog
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 from keyhole.store.private_files import make_private_folder
@@ -64,9 +65,9 @@ def open_stores(
 
 def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:
     """Return a memory store with the tenant's size limit."""
-    from keyhole.store.memory import MAX_BYTES, MemoryStore
+    from keyhole.store.memory import LIMITS, MemoryStore
 
-    return MemoryStore(clock, max_bytes=MAX_BYTES if tenant == LOCAL else TENANT_MEMORY_BYTES)
+    return MemoryStore(clock, LIMITS if tenant == LOCAL else replace(LIMITS, max_bytes=TENANT_MEMORY_BYTES))
 
 
 class LocalStores:
@@ -84,7 +85,7 @@ class LocalStores:
         adopt: Adopt | None = None,
         adopt_calls: AdoptCalls | None = None,
     ) -> None:
-        self._config = config
+        self._limits = _store_limits(config)
         self._adopt = adopt
         self._adopt_calls = adopt_calls
         self._clock = clock
@@ -113,7 +114,7 @@ class LocalStores:
         if tenant == LOCAL and self._adopt_calls:
             adopt = partial(self._adopt_calls, spool_folder(self._folder))
         with self._lock:
-            return self._logs.setdefault(tenant, SqliteCallLog(folder, self._clock, self._ttl, adopt=adopt))
+            return self._logs.setdefault(tenant, SqliteCallLog(folder, self._clock, self._limits.ttl, adopt=adopt))
 
     def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
         from keyhole.store.calls.sqlite import SqliteCallLog
@@ -126,8 +127,8 @@ class LocalStores:
         known = {tenant_folder_name(name): name for name in names}
         for folder in folders:
             with (
-                closing(SqliteStore(folder, self._clock, self._ttl, self._config.store_max_bytes)) as store,
-                closing(SqliteCallLog(folder, self._clock, self._ttl)) as calls,
+                closing(SqliteStore(folder, self._clock, self._limits)) as store,
+                closing(SqliteCallLog(folder, self._clock, self._limits.ttl)) as calls,
             ):
                 yield known.get(folder.name, folder.name[:NAME_CHARS]), store, calls
 
@@ -164,11 +165,11 @@ class LocalStores:
             if tenant == LOCAL and self._adopt:
                 self._adopt(spool_folder(self._folder), store, secret, id)
 
-        disk = SqliteStore(folder, self._clock, self._ttl, self._config.store_max_bytes, adopt)
+        disk = SqliteStore(folder, self._clock, self._limits, adopt)
         prepare = partial(_make_folder, folder)
         if self._long_running:
             memory = open_memory_store(tenant, self._clock)
-            store: Store = FallbackStore(disk, memory, self._clock, self._config.store_max_bytes, prepare)
+            store: Store = FallbackStore(disk, memory, self._clock, self._limits, prepare)
             return store, secret
         store = disk
         with suppress(KeyholeError):  # every call reports it again
@@ -177,10 +178,6 @@ class LocalStores:
 
     def _folder_of(self, tenant: str) -> Path:
         return self._folder if tenant == LOCAL else self._folder / TENANTS_FOLDER / tenant_folder_name(tenant)
-
-    @property
-    def _ttl(self) -> float:
-        return self._config.ttl_days * DAY
 
     def _read_secret(self) -> bytes:
         try:
@@ -257,9 +254,8 @@ class SharedStores:
     """
 
     def __init__(self, config: Config) -> None:
-        from keyhole.store.postgres.sweep import TenantLimits
 
-        self._limits = TenantLimits(config.ttl_days * DAY, config.store_max_bytes)
+        self._limits = _store_limits(config)
         self._database = open_database(config)
         self._secret = b""
 
@@ -322,6 +318,10 @@ def open_database(config: Config) -> Database:
         )
         raise KeyholeError(Code.INVALID_ARGUMENT, message) from error
     return Database(config.store, config.store_connections, prepare)
+
+
+def _store_limits(config: Config) -> Limits:
+    return Limits(config.ttl_days * DAY, config.store_max_bytes)
 
 
 def tenant_folder_name(tenant: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keyhole.store.base import Limits
 from keyhole.store.calls.base import CallLog, CallMatch, find_session, list_following
 from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
 from keyhole.store.calls.sqlite import SqliteCallLog
@@ -20,7 +21,6 @@ from keyhole.store.postgres.call_writes import Bounds
 from keyhole.store.postgres.calls import PostgresCallLog
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.sweep import TenantLimits
 from keyhole.store.scope import ALL, Scope
 from tests.store.calls.samples import START, call, calls, page, read_text
 from tests.support.fakes import Clock, MemoryCallLog
@@ -49,7 +49,7 @@ def database(postgresql: Cluster) -> Iterator[Database]:
 
 
 def open_postgres(database: Database, clock: Clock, **bounds: int) -> AnyLog:
-    return PostgresCallLog(database, uuid4(), clock, TenantLimits(30 * DAY, 10**9), Bounds(**bounds))
+    return PostgresCallLog(database, uuid4(), clock, Limits(30 * DAY, 10**9), Bounds(**bounds))
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])

@@ -10,13 +10,13 @@ from uuid import uuid4
 import pytest
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.store.base import Limits
 from keyhole.store.calls.base import list_following
 from keyhole.store.calls.record import NO_CALL_FILTERS, CallFilters
 from keyhole.store.postgres.call_tables import CALL_TABLES
 from keyhole.store.postgres.calls import PostgresCallLog
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.sweep import TenantLimits
 from tests.store.calls.samples import call, calls, page, read_text
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster
@@ -39,7 +39,7 @@ def database(postgresql: Cluster) -> Iterator[Database]:
 
 @pytest.fixture
 def open_log(database: Database, clock: Clock) -> Open:
-    return lambda tenant=None: PostgresCallLog(database, tenant or uuid4(), clock, TenantLimits(TTL, 10**9))
+    return lambda tenant=None: PostgresCallLog(database, tenant or uuid4(), clock, Limits(TTL, 10**9))
 
 
 def test_the_log_of_one_tenant_is_invisible_to_another(open_log: Open) -> None:

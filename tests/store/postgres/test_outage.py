@@ -25,10 +25,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.store.base import Limits
 from keyhole.store.postgres.database import GRACE, NO_TENANT, RETRY_AFTER, TIMEOUT, Database, parse_url
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import TenantLimits
 from tests.support.fakes import Clock, artifact
 from tests.support.loopback import unused_port
 from tests.support.postgresql import PASSWORD, USER, Cluster, run_cluster
@@ -55,7 +55,7 @@ def open_store(server: Cluster) -> Iterator[Open]:
 
     def open_store(address: str = "", connections: int = 4) -> PostgresStore:
         opened.append(Database(address or url, connections, prepare))
-        return PostgresStore(opened[-1], uuid4(), Clock(), TenantLimits(TTL, 10**9))
+        return PostgresStore(opened[-1], uuid4(), Clock(), Limits(TTL, 10**9))
 
     yield open_store
     for database in opened:

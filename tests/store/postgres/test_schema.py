@@ -12,11 +12,11 @@ import psycopg
 import pytest
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.store.base import Limits
 from keyhole.store.home import SECRET_BYTES
 from keyhole.store.postgres.database import NO_TENANT, Connection, Database, parse_url
 from keyhole.store.postgres.schema import SCHEMA_VERSION, prepare, read_secret
 from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import TenantLimits
 from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import USER, Cluster
 from tests.support.store_contract import TTL
@@ -58,13 +58,13 @@ def test_servers_starting_together_agree_on_one_secret(postgresql: Cluster, open
 
 def test_nothing_connects_before_the_first_use(postgresql: Cluster, opened: Open) -> None:
     url = postgresql.database()
-    PostgresStore(opened(url), uuid4(), Clock(), TenantLimits(TTL, 10**9)).close()
+    PostgresStore(opened(url), uuid4(), Clock(), Limits(TTL, 10**9)).close()
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT to_regnamespace('keyhole')").fetchone() == (None,)
 
 
 def test_a_closed_store_reopens_at_its_next_use(postgresql: Cluster, opened: Open) -> None:
-    store = PostgresStore(opened(postgresql.database()), uuid4(), Clock(), TenantLimits(TTL, 10**9))
+    store = PostgresStore(opened(postgresql.database()), uuid4(), Clock(), Limits(TTL, 10**9))
     store.put(artifact(), "x")
     store.close()
     store.close()
@@ -77,7 +77,7 @@ def test_tables_of_another_version_are_rejected_unchanged(version: int, postgres
     secret(opened(url))
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE keyhole.installation SET version = %s", [version])
-    store = PostgresStore(opened(url), uuid4(), Clock(), TenantLimits(TTL, 10**9))
+    store = PostgresStore(opened(url), uuid4(), Clock(), Limits(TTL, 10**9))
     for call in (lambda: store.put(artifact(), "x"), store.stats):
         with pytest.raises(KeyholeError) as caught:
             call()
@@ -108,7 +108,7 @@ def test_a_schema_created_by_the_operator_is_sufficient(postgresql: Cluster, ope
     with postgresql.administrator(name) as administrator:
         administrator.execute(f"ALTER DATABASE {name} OWNER TO postgres")
         administrator.execute(f"CREATE SCHEMA keyhole AUTHORIZATION {USER}")
-    store = PostgresStore(opened(postgresql.url(name)), uuid4(), Clock(), TenantLimits(TTL, 10**9))
+    store = PostgresStore(opened(postgresql.url(name)), uuid4(), Clock(), Limits(TTL, 10**9))
     store.put(artifact(), "x")
     assert store.get(artifact().id) == artifact()
 

@@ -12,11 +12,12 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact
+from keyhole.store.base import Limits
 from keyhole.store.postgres import sweep
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import TenantLimits, choose_evictions
+from keyhole.store.postgres.sweep import choose_evictions
 from keyhole.store.postgres.texts import CHUNK_CHARS
 from keyhole.store.postgres.totals import read_totals
 from tests.support.fakes import Clock, artifact
@@ -49,7 +50,7 @@ def open_store(database: Database, clock: Clock) -> Open:
     """Return a function that opens a tenant's store; by default that of a new tenant."""
 
     def open_store(tenant: UUID | None = None, max_bytes: int = 10**9) -> PostgresStore:
-        return PostgresStore(database, tenant or uuid4(), clock, TenantLimits(TTL, max_bytes))
+        return PostgresStore(database, tenant or uuid4(), clock, Limits(TTL, max_bytes))
 
     return open_store
 

@@ -8,12 +8,11 @@ from uuid import uuid4
 
 import pytest
 
-from keyhole.store.base import Store
+from keyhole.store.base import Limits, Store
 from keyhole.store.postgres import store as postgres
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import TenantLimits
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster
 from tests.support.store_contract import TTL, StoreContract
@@ -38,8 +37,8 @@ class TestPostgresStore(StoreContract):
     def shared(self, database: Database) -> None:
         self.database = database
 
-    def open_store(self, folder: Path, clock: Clock) -> Store:
-        return PostgresStore(self.database, uuid4(), clock, TenantLimits(TTL, 10**9))
+    def open_store(self, folder: Path, clock: Clock, limits: Limits) -> Store:
+        return PostgresStore(self.database, uuid4(), clock, limits)
 
 
 def test_pruning_deletes_no_more_than_necessary_under_the_worst_plan(
@@ -49,7 +48,7 @@ def test_pruning_deletes_no_more_than_necessary_under_the_worst_plan(
     worst = "".join(f"-c%20enable_{name}%3Doff%20" for name in ("hashjoin", "mergejoin", "hashagg", "material", "sort"))
     database = Database(f"{database_url}?options={worst}", 2, prepare)
     try:
-        store = PostgresStore(database, uuid4(), Clock(), TenantLimits(TTL, 10**9))
+        store = PostgresStore(database, uuid4(), Clock(), Limits(TTL, 10**9))
         for number in range(6):
             store.keep_vectors({bytes([number]): b"x"})
         assert set(store.vectors([bytes([number]) for number in range(6)])) == {b"\x03", b"\x04", b"\x05"}

@@ -16,19 +16,19 @@ import pytest
 import keyhole
 from keyhole.errors import Code
 from keyhole.passages.stems import index_terms
-from keyhole.store.base import Store
+from keyhole.store.base import Limits, Store
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.store.sqlite.word_index import MAX_REMOVED, unknown_share
 from tests.support.fakes import Clock, artifact
-from tests.support.store_contract import TTL, StoreContract, code_of
+from tests.support.store_contract import StoreContract, code_of
 from tests.support.stores import Open, failure, files
 
 SOURCE = str(Path(keyhole.__file__).parents[1])
 
 
 class TestSqliteStore(StoreContract):
-    def open_store(self, folder: Path, clock: Clock) -> Store:
-        return SqliteStore(folder, clock, TTL, max_bytes=10**9)
+    def open_store(self, folder: Path, clock: Clock, limits: Limits) -> Store:
+        return SqliteStore(folder, clock, limits)
 
 
 # The file.
@@ -91,9 +91,10 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from keyhole.records import Artifact
+from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import SqliteStore
 folder, name, count = Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-store = SqliteStore(folder, lambda: 1_700_000_000.0, 1e9, 10**9)
+store = SqliteStore(folder, lambda: 1_700_000_000.0, Limits(1e9, 10**9))
 print("ready", flush=True)
 sys.stdin.readline()
 for n in range(count):

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from uuid import UUID
 
 from keyhole.errors import KeyholeError
-from keyhole.store.base import Clock
+from keyhole.store.base import Clock, Limits
 from keyhole.store.calls.base import CallMatch
 from keyhole.store.calls.record import (
     NO_CALL_FILTERS,
@@ -26,7 +26,7 @@ from keyhole.store.postgres import call_reads, call_writes
 from keyhole.store.postgres.call_writes import LOG_BOUNDS, QUICK_COMMIT, Bounds
 from keyhole.store.postgres.database import Connection, Database
 from keyhole.store.postgres.forgetting import SECONDS
-from keyhole.store.postgres.sweep import TenantLimits, sweep, sweep_calls
+from keyhole.store.postgres.sweep import sweep, sweep_calls
 from keyhole.store.scope import Scope
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class PostgresCallLog:
     """
 
     def __init__(
-        self, database: Database, tenant: UUID, clock: Clock, limits: TenantLimits, bounds: Bounds = LOG_BOUNDS
+        self, database: Database, tenant: UUID, clock: Clock, limits: Limits, bounds: Bounds = LOG_BOUNDS
     ) -> None:
         self._database = database
         self._tenant = tenant

@@ -20,6 +20,7 @@ from keyhole.store.base import (
     TOO_LARGE,
     TOO_MUCH_PINNED,
     Clock,
+    Limits,
     Span,
     StoreStats,
     Traces,
@@ -46,7 +47,7 @@ from keyhole.store.postgres.rows import (
     to_storable,
 )
 from keyhole.store.postgres.search import PLANNER_SETTINGS, SearchScope, contains_words, hash_stems, search_keys
-from keyhole.store.postgres.sweep import TenantLimits, drop_artifacts, is_sweep_due, sweep
+from keyhole.store.postgres.sweep import drop_artifacts, is_sweep_due, sweep
 from keyhole.store.postgres.texts import CHUNK_CHARS, delete_unused_texts, list_texts, read_range, read_text, store_text
 from keyhole.store.postgres.totals import Totals, add_totals, read_totals
 from keyhole.store.scope import Scope
@@ -104,7 +105,7 @@ WITH wanted AS (
 class PostgresStore:
     """The store of one tenant. All tenants of a server share the connections of its database."""
 
-    def __init__(self, database: Database, tenant: UUID, clock: Clock, limits: TenantLimits) -> None:
+    def __init__(self, database: Database, tenant: UUID, clock: Clock, limits: Limits) -> None:
         self._database = database
         self._tenant = tenant
         self._clock = clock

@@ -6,10 +6,10 @@ A batch skips the rows that another server has locked, so servers that sweep at 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from keyhole.store.base import Limits
 from keyhole.store.postgres.call_writes import DROPPED_AT_ONCE, LOG_BOUNDS, QUICK_COMMIT, Bounds, drop_oldest
 from keyhole.store.postgres.database import NO_TENANT, Connection, Database
 from keyhole.store.postgres.rows import decode_url
@@ -50,22 +50,14 @@ UPDATE keyhole.tenants SET swept_at = %s WHERE tenant = (
 """
 
 
-@dataclass(frozen=True, slots=True)
-class TenantLimits:
-    """A tenant's limits: seconds after its last access until an artifact expires, and bytes stored."""
-
-    ttl: float
-    max_bytes: int
-
-
-def is_sweep_due(connection: Connection, tenant: UUID, now: float, limits: TenantLimits) -> bool:
+def is_sweep_due(connection: Connection, tenant: UUID, now: float, limits: Limits) -> bool:
     """Return whether a sweep of this or another tenant is due."""
     values = [tenant, now - limits.ttl, tenant, limits.max_bytes, tenant, now - SWEEP_EVERY]
     row = connection.execute(_IS_DUE, values).fetchone()
     return bool(row and row["due"])
 
 
-def sweep(database: Database, tenant: UUID, now: float, limits: TenantLimits) -> int:
+def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
     """Drop a tenant's expired and excess artifacts; return the number dropped.
 
     Also sweeps the artifacts and calls of one other tenant that has not been swept for SWEEP_EVERY seconds.
@@ -84,7 +76,7 @@ def sweep(database: Database, tenant: UUID, now: float, limits: TenantLimits) ->
     return dropped
 
 
-def _sweep_tenant(database: Database, tenant: UUID, now: float, limits: TenantLimits) -> int:
+def _sweep_tenant(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
     dropped = 0
     for _ in range(MAX_BATCHES):
         with database.transaction(tenant) as connection:

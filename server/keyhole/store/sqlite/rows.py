@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import UNDIGESTED, Artifact, ArtifactPart, ArtifactSummary, Place
-from keyhole.store.base import MAX_SEARCHED_CHARS, PINNED_SHARE, TOO_MUCH_PINNED, Span, main_span
+from keyhole.store.base import MAX_SEARCHED_CHARS, PINNED_SHARE, TOO_MUCH_PINNED, Limits, Span, main_span
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.sqlite import texts, word_index
 from keyhole.text.output_facts import is_output
@@ -239,15 +239,14 @@ def touch(db: Connection, key: int, now: float) -> None:
     db.execute("UPDATE entries SET last_access = ?, turn = ? WHERE key = ?", [now, next_turn(db), key])
 
 
-def pin(db: Connection, id: str, pinned: bool, now: float, limits: tuple[float, int]) -> bool:
-    """Pin or unpin an artifact; return False for an unknown id. `limits`: seconds until it expires, and bytes."""
-    ttl, max_bytes = limits
+def pin(db: Connection, id: str, pinned: bool, now: float, limits: Limits) -> bool:
+    """Pin or unpin an artifact; return False for an unknown id."""
     row = find_row(db, id)
-    if row is None or is_expired(row, now - ttl):
+    if row is None or is_expired(row, now - limits.ttl):
         return False
     if pinned and not row["pinned"]:
         ((size,),) = db.execute("SELECT coalesce(sum(size), 0) FROM entries WHERE pinned")
-        if size + row["size"] > max_bytes * PINNED_SHARE:
+        if size + row["size"] > limits.max_bytes * PINNED_SHARE:
             raise KeyholeError(Code.INVALID_ARGUMENT, TOO_MUCH_PINNED)
     db.execute("UPDATE entries SET pinned = ? WHERE key = ?", [int(pinned), row["key"]])
     touch(db, row["key"], now)

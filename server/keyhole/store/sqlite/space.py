@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Final
 
-from keyhole.store.base import StoreStats, expiry_times
+from keyhole.store.base import Limits, StoreStats, expiry_times
 from keyhole.store.sqlite.rows import LIVE, drop
 
 EVICTED_PER_PUT: Final = 32
@@ -26,14 +26,6 @@ PAGES_FREED_PER_PUT: Final = 64
 """Free pages released by one put, some 2 ms; twice the pages of a long text."""
 PAGES_FREED_PER_TRANSACTION: Final = 2_048
 """Free pages released in one transaction, some 50 ms."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoreLimits:
-    """The limits of the store: its size in bytes, and a time. Artifacts last read before that time have expired."""
-
-    max_bytes: int
-    expired_before: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +69,9 @@ def list_oldest(db: Connection, accessed_since: float, count: int, exclude: Coll
     return [key for (key,) in db.execute(sql, [accessed_since, json.dumps(list(exclude)), count])]
 
 
-def make_room(db: Connection, limits: StoreLimits, max_count: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
+def make_room(
+    db: Connection, limits: Limits, now: float, max_count: int = EVICTED_PER_PUT, protected_key: int = 0
+) -> int:
     """Evict expired and excess artifacts among the `max_count` least recently read; return the number evicted.
 
     Pinned artifacts stay.
@@ -85,14 +79,14 @@ def make_room(db: Connection, limits: StoreLimits, max_count: int = EVICTED_PER_
     rows = db.execute("SELECT key, size, last_access FROM entries WHERE NOT pinned ORDER BY turn LIMIT ?", [max_count])
     candidates = [Candidate(*row) for row in rows]
     excess = used_bytes(db) - limits.max_bytes
-    keys = choose_evictions(candidates, excess, limits.expired_before, protected_key)
+    keys = choose_evictions(candidates, excess, now - limits.ttl, protected_key)
     return drop(db, keys, tombstones=True)
 
 
-def drop_expired(db: Connection, limits: StoreLimits) -> int:
+def drop_expired(db: Connection, limits: Limits, now: float) -> int:
     """Drop expired artifacts even if they are not the least recently read, after a wrong clock; return their number."""
     sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? AND NOT pinned LIMIT ?"
-    keys = [key for (key,) in db.execute(sql, [limits.expired_before, EVICTED_PER_TRANSACTION]).fetchall()]
+    keys = [key for (key,) in db.execute(sql, [now - limits.ttl, EVICTED_PER_TRANSACTION]).fetchall()]
     return drop(db, keys, tombstones=True)
 
 
@@ -111,19 +105,19 @@ def _read_pragma(db: Connection, name: str) -> int:
     return int(next(db.execute(f"PRAGMA {name}"))[0])
 
 
-def read_stats(db: Connection, kind: str, max_bytes: int, now: float, ttl: float) -> StoreStats:
+def read_stats(db: Connection, kind: str, limits: Limits, now: float) -> StoreStats:
     """Return the contents and size of the store."""
-    times = expiry_times(now, ttl)
+    times = expiry_times(now, limits.ttl)
     expiring = ", ".join("coalesce(sum(last_access < ? AND NOT pinned), 0)" for _ in times)
     sql = (
         "SELECT count(*), count(DISTINCT content), coalesce(sum(bytes), 0), min(fetched_at), max(fetched_at), "  # noqa: S608 - constants
         f"coalesce(sum(pinned), 0), {expiring} FROM entries WHERE {LIVE}"
     )
-    artifacts, contents, size, oldest, newest, pinned, *counts = next(db.execute(sql, [*times, now - ttl]))
+    artifacts, contents, size, oldest, newest, pinned, *counts = next(db.execute(sql, [*times, now - limits.ttl]))
     tombstones, damaged = next(
         db.execute("SELECT (SELECT count(*) FROM tombstones), (SELECT count(*) FROM entries WHERE damaged)")
     )
-    used = used_bytes(db)
+    used, most = used_bytes(db), limits.max_bytes
     return StoreStats(
-        kind, artifacts, contents, size, used, max_bytes, tombstones, damaged, oldest, newest, pinned, tuple(counts)
+        kind, artifacts, contents, size, used, most, tombstones, damaged, oldest, newest, pinned, tuple(counts)
     )

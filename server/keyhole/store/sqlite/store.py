@@ -21,6 +21,7 @@ from keyhole.store.base import (
     TOO_LARGE,
     Clock,
     FileState,
+    Limits,
     Span,
     StoreStats,
     Traces,
@@ -69,13 +70,11 @@ class SqliteStore:
         self,
         folder: Path | None,
         clock: Clock,
-        ttl: float,
-        max_bytes: int,
+        limits: Limits,
         adopt: Callable[[str], object] | None = None,
     ) -> None:
         self._clock = clock
-        self._ttl = ttl
-        self._max_bytes = max_bytes
+        self._limits = limits
         self._adopt = adopt or (lambda _id: None)
         self._marks = open_marks(folder)
         self._database = open_database(folder / FILE_NAME if folder else None, NAME, open_store, salvage)
@@ -94,7 +93,7 @@ class SqliteStore:
     ) -> None:
         now = self._clock()
         entry = rows.make_entry(artifact, words, packed, indexed)
-        if entry.columns["size"] > self._max_bytes:
+        if entry.columns["size"] > self._limits.max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, self._too_large)
 
         url_keys = list(keys)
@@ -103,10 +102,10 @@ class SqliteStore:
             # In the transaction, so that a command that forgets sees this text, or this transaction sees its mark.
             if artifact.fetched_at < self._marks.read().before and not is_import:
                 raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
-            key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._max_bytes)
+            key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._limits.max_bytes)
             key = rows.put(db, entry, words, now)
             rows.drop_replaced(db, key, entry.columns["requested_url"])
-            space.make_room(db, space.StoreLimits(self._max_bytes, now - self._ttl), protected_key=key)
+            space.make_room(db, self._limits, now, protected_key=key)
             space.shrink_file(db, space.PAGES_FREED_PER_PUT)
             word_index.make_missing(db, WORDS_MADE_PER_PUT)
 
@@ -117,7 +116,7 @@ class SqliteStore:
 
         def renew_row(db: Connection) -> bool:
             row = rows.find_row(db, id)
-            if row is None or row["damaged"] or rows.is_expired(row, now - self._ttl):
+            if row is None or row["damaged"] or rows.is_expired(row, now - self._limits.ttl):
                 return False
             rows.touch(db, row["key"], now)
             db.execute("UPDATE entries SET fetched_at = ? WHERE key = ?", [fetched_at, row["key"]])
@@ -127,8 +126,8 @@ class SqliteStore:
 
     def pin(self, id: str, pinned: bool) -> bool:
         self._adopt(id)
-        now, limits = self._clock(), (self._ttl, self._max_bytes)
-        return self._database.run(lambda db: rows.pin(db, id, pinned, now, limits), write=True)
+        now = self._clock()
+        return self._database.run(lambda db: rows.pin(db, id, pinned, now, self._limits), write=True)
 
     def remove(self, *ids: str) -> frozenset[str]:
         self._adopt(ids[0] if len(ids) == 1 else "")
@@ -165,11 +164,11 @@ class SqliteStore:
 
     def collect(self) -> int:
         self._adopt("")
-        limits, dropped = space.StoreLimits(self._max_bytes, self._clock() - self._ttl), 0
+        now, dropped = self._clock(), 0
         # In several transactions, so that other processes can write between them.
         for drop_batch in (
-            partial(space.make_room, limits=limits, max_count=space.EVICTED_PER_TRANSACTION),
-            partial(space.drop_expired, limits=limits),
+            partial(space.make_room, limits=self._limits, now=now, max_count=space.EVICTED_PER_TRANSACTION),
+            partial(space.drop_expired, limits=self._limits, now=now),
         ):
             while count := self._database.run(drop_batch, write=True):
                 dropped += count
@@ -191,13 +190,13 @@ class SqliteStore:
             f"SELECT key FROM entries WHERE {rows.LIVE} AND requested_url = ? AND fetched_at >= ? "  # noqa: S608 - constant
             "ORDER BY fetched_at DESC LIMIT 1"
         )
-        values = [self._clock() - self._ttl, rows.to_storable(url), since]
+        values = [self._clock() - self._limits.ttl, rows.to_storable(url), since]
         results = self._database.run(lambda db: rows.read_many(db, [key for (key,) in db.execute(sql, values)]))
         return next(iter(self._filter_damaged(results)), None)
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self._adopt("")
-        scope = SearchScope(filters, now := self._clock(), now - self._ttl)
+        scope = SearchScope(filters, now := self._clock(), now - self._limits.ttl)
         if self._database.run(word_index.has_missing):
             self._database.run(word_index.make_missing, write=True)
         found = self._database.run(lambda db: rows.read_found(db, search_keys(db, words, limit, scope)))
@@ -209,15 +208,13 @@ class SqliteStore:
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
         self._adopt("")
-        return self._database.run(lambda db: rows.list_summaries(db, self._clock() - self._ttl, limit, after))
+        return self._database.run(lambda db: rows.list_summaries(db, self._clock() - self._limits.ttl, limit, after))
 
     # State.
 
     def stats(self) -> StoreStats:
         self._adopt("")
-        return self._database.run(
-            partial(space.read_stats, kind=self._kind, max_bytes=self._max_bytes, now=self._clock(), ttl=self._ttl)
-        )
+        return self._database.run(partial(space.read_stats, kind=self._kind, limits=self._limits, now=self._clock()))
 
     def verify(self) -> Verification:
         replacements, finished = self._database.replacements, self._database.run(check_integrity)
@@ -242,13 +239,15 @@ class SqliteStore:
 
     def remember(self, keys: Iterable[bytes]) -> None:
         url_keys = list(keys)
-        self._database.run(lambda db: key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._max_bytes), write=True)
+        limit = self._limits.max_bytes
+        self._database.run(lambda db: key_tables.remember(db, url_keys, MAX_KNOWN_URLS, limit), write=True)
 
     def remembers(self, key: bytes) -> bool:
         return self._database.run(lambda db: key_tables.remembers(db, key))
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
-        self._database.run(lambda db: key_tables.keep_vectors(db, vectors, MAX_VECTORS, self._max_bytes), write=True)
+        limit = self._limits.max_bytes
+        self._database.run(lambda db: key_tables.keep_vectors(db, vectors, MAX_VECTORS, limit), write=True)
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
         return self._database.run(lambda db: key_tables.vectors(db, keys))
@@ -271,7 +270,7 @@ class SqliteStore:
 
         def read_row(db: Connection) -> rows.ReadResult:
             row = rows.find_row(db, id)
-            if row is not None and not rows.is_expired(row, now - self._ttl):
+            if row is not None and not rows.is_expired(row, now - self._limits.ttl):
                 return read(db, row)
             url = rows.find_tombstone(db, id) if row is None else str(row["url"])
             if url is None:
