@@ -30,6 +30,8 @@ PROCESS_TIMEOUT = 12
 
 MAX_FIELD = MARKUP_FACTOR * MAX_SNIPPET
 """Characters of a field that the child prints. No more are read of it."""
+END_TIMEOUT = 2.0
+"""Seconds within which a killed child must end. The kernel takes milliseconds."""
 MAX_OUTPUT = 10_000_000
 """Bytes of the child's output that are read: several times as many as its rows can have."""
 
@@ -99,7 +101,10 @@ class KeylessEngine:
         finally:
             if process.returncode is None:
                 process.kill()
-                await process.wait()
+                # Not wait(): while its reader is paused by unread output, asyncio does not see that the child ended.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(END_TIMEOUT):
+                        await process.communicate()
         return await self._api.parse(ApiReply(200, out), parse)
 
 
