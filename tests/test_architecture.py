@@ -72,7 +72,9 @@ IO_FILES = {
     "store": "backoff disk_calls fallback forget_mark home ids open private_files running_output spool",
     "store/postgres": "database reads schema texts",
     "store/calls": "queries queue schema sqlite writes",
-    "store/sqlite": "damage file folder_lock forgetting keys rows schema search space store texts word_index",
+    "store/sqlite": (
+        "damage file folder_lock forgetting keys migrations rows schema search space store texts word_index"
+    ),
     "websearch": "engines_file failover panel",
     "websearch/engines": "custom ddgs searxng",
 }

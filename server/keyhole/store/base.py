@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
+from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
 from keyhole.store.filters import NO_FILTERS, Filters
 
@@ -42,6 +43,13 @@ EXPIRY_DAYS: Final = (1, 7, 30)
 
 TOO_LARGE: Final = "the text is larger than the size limit of the store, KEYHOLE_STORE_MAX_BYTES"
 TOO_MUCH_PINNED: Final = "id: pinned artifacts may take half of the store; unpin another one first"
+
+
+def version_error(name: str, version: int, known: int) -> KeyholeError:
+    """Return the error for a store of another version, which is left as it is. `name`: what the message calls it."""
+    writer = "a newer version" if version > known else "an earlier version"
+    message = f"the {name} was written by {writer} of Keyhole: its format is {version}, not {known}"
+    return KeyholeError(Code.STORE_UNAVAILABLE, message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def test_the_log_of_another_version_is_refused_and_not_changed(log: SqliteCallLo
     with pytest.raises(KeyholeError) as caught:
         log.calls(9)
     assert caught.value.code is Code.STORE_UNAVAILABLE
-    assert "another version" in caught.value.message
+    assert "a newer version" in caught.value.message
     assert not list(tmp_path.glob("*.damaged-*"))
 
 
@@ -157,7 +157,7 @@ def test_every_list_is_read_from_an_index_in_its_order(
     sql = f"SELECT {CALLS} FROM calls {where} ORDER BY calls.started_at DESC, calls.id DESC LIMIT 50"  # noqa: S608 - constants
     where, of_sessions = sessions_where(filters, after)
     sessions = f"SELECT * FROM sessions {where} ORDER BY last_at DESC, id DESC LIMIT 50"  # noqa: S608 - constants
-    with closing(open_log(tmp_path / FILE_NAME, START)) as connection:
+    with closing(open_log(tmp_path / FILE_NAME)) as connection:
         for query, parameters in ((sql, values), (sessions, of_sessions)):
             plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", parameters)]
             assert not [step for step in plan if "TEMP B-TREE" in step], plan

@@ -1,4 +1,4 @@
-"""Tests of the PostgreSQL schema: one server creates the tables, and tables of another version are left unchanged."""
+"""Tests of the PostgreSQL schema: one server creates or migrates the tables; other versions are left unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Limits
 from keyhole.store.home import SECRET_BYTES
 from keyhole.store.postgres.database import NO_TENANT, Connection, Database, parse_url
-from keyhole.store.postgres.schema import SCHEMA_VERSION, prepare, read_secret
+from keyhole.store.postgres.schema import FIRST_VERSION, STEPS, prepare, read_secret
 from keyhole.store.postgres.store import PostgresStore
 from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import USER, Cluster
@@ -71,7 +71,7 @@ def test_a_closed_store_reopens_at_its_next_use(postgresql: Cluster, opened: Ope
     assert store.get(artifact().id) == artifact()
 
 
-@pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
+@pytest.mark.parametrize("version", [FIRST_VERSION - 1, FIRST_VERSION + len(STEPS) + 1])
 def test_tables_of_another_version_are_rejected_unchanged(version: int, postgresql: Cluster, opened: Open) -> None:
     url = postgresql.database()
     secret(opened(url))
@@ -82,11 +82,30 @@ def test_tables_of_another_version_are_rejected_unchanged(version: int, postgres
         with pytest.raises(KeyholeError) as caught:
             call()
         assert caught.value.code is Code.STORE_UNAVAILABLE
-        assert "another version" in caught.value.message
+        assert f"version of Keyhole: its format is {version}, not" in caught.value.message
     with psycopg.connect(url) as connection:
         found = connection.execute("SELECT version FROM keyhole.installation").fetchone()
         assert found == (version,)
         assert connection.execute("SELECT count(*) FROM keyhole.artifacts").fetchone() == (0,)
+
+
+def test_a_step_migrates_the_tables_once_and_keeps_every_artifact(
+    postgresql: Cluster, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, tenant = postgresql.database(), uuid4()
+    PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9)).put(artifact(), "x")
+    with monkeypatch.context() as newer:
+        step = "ALTER TABLE keyhole.artifacts ADD COLUMN mood text NOT NULL DEFAULT 'calm'"
+        newer.setattr("keyhole.store.postgres.schema.STEPS", (*STEPS, step))
+        for id in ("b", "c"):
+            store = PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9))
+            store.put(artifact(id), "x")
+        assert {row.id for row in store.list(9)} == {artifact().id, "b", "c"}
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT column_default FROM information_schema.columns WHERE column_name = 'mood'")
+        assert rows.fetchall() == [("'calm'::text",)]
+    with pytest.raises(KeyholeError, match="written by a newer version of Keyhole: its format is 8, not 7"):
+        PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9)).list(1)
 
 
 def test_an_interrupted_setup_changes_nothing_and_is_repeated(

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.store.chunks import PackedText, pack
-from keyhole.store.sqlite.schema import SCHEMA, connect
+from keyhole.store.sqlite.schema import STORE, connect
 from keyhole.store.sqlite.texts import Content, read_range, read_text, store_text
 from tests.support.store_contract import TEXTS
 
 
 def database() -> sqlite3.Connection:
     db = connect(None)
-    for name in ("contents", "chunks"):
-        db.execute(SCHEMA[name])
+    for statement in STORE.steps[0].statements[:2]:  # contents and chunks
+        db.execute(statement)
     return db
 
 

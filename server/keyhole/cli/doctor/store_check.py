@@ -109,9 +109,10 @@ def _check_file(path: Path, config: Config) -> list[Finding]:
 
 def _check_database(database: Connection, path: Path, config: Config) -> list[Finding]:
     from keyhole.store.sqlite.damage import check_integrity
-    from keyhole.store.sqlite.schema import read_version
+    from keyhole.store.sqlite.migrations import read_version
+    from keyhole.store.sqlite.schema import STORE
 
-    if not read_version(database):
+    if not read_version(database, STORE):
         return [Finding(AREA, "artifacts", Level.OK, "none yet")]
     count, damaged = next(database.execute("SELECT count(*), coalesce(sum(damaged), 0) FROM entries"))
     size = path.stat().st_size

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from keyhole.store.sqlite.schema import connect, run_transaction, tables_error, version_error
+from keyhole.store.sqlite.migrations import Step, Tables, migrate, read_version
+from keyhole.store.sqlite.schema import connect, run_transaction
 
-VERSION: Final = 1
-"""The version of the tables."""
-
-TABLES: Final = {
+_VERSION_1: Final = (
     # `request` and the texts determine what later calls follow; see store/calls/relations.py.
-    "calls": """CREATE TABLE calls (
+    """CREATE TABLE calls (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     session TEXT NOT NULL,
@@ -38,18 +37,18 @@ TABLES: Final = {
     run TEXT NOT NULL,
     request TEXT NOT NULL
 )""",
-    "calls_by_time": "CREATE INDEX calls_by_time ON calls (started_at, id)",
-    "calls_by_session": "CREATE INDEX calls_by_session ON calls (session, started_at, id)",
-    "calls_by_run": "CREATE INDEX calls_by_run ON calls (run) WHERE run != ''",
-    "calls_by_client": "CREATE INDEX calls_by_client ON calls (client, started_at, id)",
-    "calls_by_tool": "CREATE INDEX calls_by_tool ON calls (tool, started_at, id)",
-    "calls_by_outcome": "CREATE INDEX calls_by_outcome ON calls (outcome, started_at, id)",
-    "calls_by_miss": "CREATE INDEX calls_by_miss ON calls (started_at, id) WHERE miss != ''",
-    "calls_by_follows": "CREATE INDEX calls_by_follows ON calls (follows, started_at, id) WHERE follows != ''",
+    "CREATE INDEX calls_by_time ON calls (started_at, id)",
+    "CREATE INDEX calls_by_session ON calls (session, started_at, id)",
+    "CREATE INDEX calls_by_run ON calls (run) WHERE run != ''",
+    "CREATE INDEX calls_by_client ON calls (client, started_at, id)",
+    "CREATE INDEX calls_by_tool ON calls (tool, started_at, id)",
+    "CREATE INDEX calls_by_outcome ON calls (outcome, started_at, id)",
+    "CREATE INDEX calls_by_miss ON calls (started_at, id) WHERE miss != ''",
+    "CREATE INDEX calls_by_follows ON calls (follows, started_at, id) WHERE follows != ''",
     # In a table of its own, so that lists read small rows.
-    "bodies": "CREATE TABLE bodies (key INTEGER PRIMARY KEY, data BLOB NOT NULL)",
-    "searchable": "CREATE TABLE searchable (key INTEGER PRIMARY KEY, sites TEXT NOT NULL, words TEXT NOT NULL)",
-    "texts": """CREATE TABLE texts (
+    "CREATE TABLE bodies (key INTEGER PRIMARY KEY, data BLOB NOT NULL)",
+    "CREATE TABLE searchable (key INTEGER PRIMARY KEY, sites TEXT NOT NULL, words TEXT NOT NULL)",
+    """CREATE TABLE texts (
     key INTEGER NOT NULL,
     number INTEGER NOT NULL,
     text_id TEXT NOT NULL,
@@ -62,15 +61,15 @@ TABLES: Final = {
     site TEXT NOT NULL,
     PRIMARY KEY (key, number)
 ) WITHOUT ROWID""",
-    "texts_by_id": "CREATE INDEX texts_by_id ON texts (text_id, key)",
-    "stages": """CREATE TABLE stages (
+    "CREATE INDEX texts_by_id ON texts (text_id, key)",
+    """CREATE TABLE stages (
     key INTEGER NOT NULL,
     name TEXT NOT NULL,
     seconds REAL NOT NULL,
     PRIMARY KEY (key, name)
 ) WITHOUT ROWID""",
     # The totals of the calls of each session, so that a list of sessions reads one row for each.
-    "sessions": """CREATE TABLE sessions (
+    """CREATE TABLE sessions (
     id TEXT PRIMARY KEY,
     client TEXT NOT NULL,
     first_at REAL NOT NULL,
@@ -83,22 +82,25 @@ TABLES: Final = {
     read_chars INTEGER NOT NULL,
     shown_chars INTEGER NOT NULL
 ) WITHOUT ROWID""",
-    "sessions_by_time": "CREATE INDEX sessions_by_time ON sessions (last_at, id)",
+    "CREATE INDEX sessions_by_time ON sessions (last_at, id)",
     # One row: the number of changes, and the number of calls.
-    "state": "CREATE TABLE state (changes INTEGER NOT NULL, calls INTEGER NOT NULL)",
-}
-"""The tables and indexes by name."""
+    "CREATE TABLE state (changes INTEGER NOT NULL, calls INTEGER NOT NULL)",
+    # Not 0, so that the number grows even when this log takes the place of a damaged one.
+    "INSERT INTO state VALUES (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 0)",
+)
+LOG: Final = Tables("log of calls", 1, (Step("tables of version 1", _VERSION_1),))
 
 
-def open_log(path: Path | None, now: float) -> sqlite3.Connection:
-    """Open the file of a log, and create its tables if it is new. None opens a log in memory.
+def open_log(path: Path | None) -> sqlite3.Connection:
+    """Open the file of a log, and create or migrate its tables. None opens a log in memory.
 
-    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of another version, which is not changed.
+    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of a newer version or with other tables,
+    which is not changed.
     """
     connection = connect(path)
     with ExitStack() as undo:
         undo.callback(connection.close)
-        version = _read_version(connection)
+        version = read_version(connection, LOG)
         connection.execute("PRAGMA cell_size_check = ON")
         # A deleted call is overwritten: a person who deletes a session does not want to find it in the file.
         connection.execute("PRAGMA secure_delete = ON")
@@ -108,36 +110,7 @@ def open_log(path: Path | None, now: float) -> sqlite3.Connection:
         # not wait for the disk, and readers do not wait for writers.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        if version == 0:
-            _create_tables(connection, now)
+        if version != LOG.version:
+            run_transaction(connection, partial(migrate, tables=LOG), write=True)
         undo.pop_all()
     return connection
-
-
-def _read_version(connection: sqlite3.Connection) -> int:
-    """Return the version of the tables, 0 for an empty file. Raises an error for tables of no known version."""
-    connection.execute("BEGIN")
-    try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
-    finally:
-        connection.rollback()
-    if version not in (0, VERSION):
-        raise version_error("log of calls", version, VERSION)
-    if tables != (TABLES if version else {}):
-        raise tables_error(connection, "log of calls", VERSION)
-    return int(version)
-
-
-def _create_tables(connection: sqlite3.Connection, now: float) -> None:
-    """Create the tables, unless another process has just done so."""
-
-    def create(connection: sqlite3.Connection) -> None:
-        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-            for sql in TABLES.values():
-                connection.execute(sql)
-            # Not 0, so that the number grows even when this log takes the place of a damaged one.
-            connection.execute("INSERT INTO state VALUES (?, 0)", [int(now * 1_000)])
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-
-    run_transaction(connection, create, write=True)

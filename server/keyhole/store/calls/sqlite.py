@@ -65,7 +65,7 @@ class SqliteCallLog:
         self._bounds = writes.Bounds(max_calls, max_bytes)
         self._marks = open_marks(folder)
         path = folder / FILE_NAME if folder else None
-        self._database = open_database(path, NAME, lambda path: open_log(path, clock()))
+        self._database = open_database(path, NAME, open_log)
         self._adopt = adopt
         self._collected_at = 0.0
         self._added = 0

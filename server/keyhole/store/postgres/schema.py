@@ -1,4 +1,4 @@
-"""The schema in PostgreSQL, created by the first server, and the installation's secret.
+"""The schema in PostgreSQL, created or migrated by the first server, and the installation's secret.
 
 Every table of tenant data has a column for the tenant, and every statement names it. Row-level security is a second
 protection: a transaction sets `keyhole.tenant`, and the tables show no other rows, even to the role that owns them.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from typing import Final, LiteralString
 
-from keyhole.errors import Code, KeyholeError
+from keyhole.store.base import version_error
 from keyhole.store.home import SECRET_BYTES
 from keyhole.store.postgres.call_tables import CALL_TABLES, CREATE_CALL_TABLES
 from keyhole.store.postgres.database import GRACE, TIMEOUT, Connection
@@ -21,8 +21,10 @@ SETUP_SECONDS: Final = 60.0
 """Time limit of creating the tables. Servers that start meanwhile wait for its end."""
 SETUP_LOCK: Final = 0x6B657968_6F6C6501
 """Number of the advisory lock for creating the tables: "keyhole" and a one."""
-SCHEMA_VERSION: Final = 7
-"""The version of the tables. Those before it were in no release."""
+FIRST_VERSION: Final = 7
+"""The version of `_TABLES`. Those before it were in no release."""
+STEPS: Final[tuple[LiteralString, ...]] = ()
+"""SQL statements that make each later version from the one before. A step that was released never changes."""
 
 _GUARDED_TABLES: Final = (
     "totals",
@@ -99,11 +101,11 @@ CREATE INDEX vectors_by_number ON keyhole.vectors (tenant, number);
 
 
 def prepare(connection: Connection) -> None:
-    """Create the tables. One server does it, and the others wait.
+    """Create or migrate the tables. One server does it, and the others wait.
 
-    Raises KeyholeError (store_unavailable) for tables of another version, which are not changed.
+    Raises KeyholeError (store_unavailable) for tables of a newer version, which are not changed.
     """
-    if _is_prepared(connection):
+    if _read_version(connection) == FIRST_VERSION + len(STEPS):
         return
     connection.answer_timeout = SETUP_SECONDS + GRACE
     try:
@@ -112,8 +114,12 @@ def prepare(connection: Connection) -> None:
             # A server suspended meanwhile must not hold the lock forever.
             connection.execute("SET LOCAL idle_in_transaction_session_timeout = 10000")
             connection.execute("SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(%s)", [SETUP_LOCK])
-            if not _is_prepared(connection):
+            version = _read_version(connection)
+            if version == 0:
                 _create_tables(connection)
+            for step in STEPS[max(version, FIRST_VERSION) - FIRST_VERSION :]:
+                connection.execute(step)
+            connection.execute("UPDATE keyhole.installation SET version = %s", [FIRST_VERSION + len(STEPS)])
     finally:
         connection.answer_timeout = TIMEOUT + GRACE
 
@@ -124,16 +130,20 @@ def read_secret(connection: Connection) -> bytes:
     return bytes(row["secret"]) if row else b""
 
 
-def _is_prepared(connection: Connection) -> bool:
-    """Return whether the tables exist. Raises KeyholeError (store_unavailable) for those of another version."""
+def _read_version(connection: Connection) -> int:
+    """Return the version of the tables, 0 if there are none.
+
+    Raises KeyholeError (store_unavailable) for those of a newer version, or of one before the first release.
+    """
     # Not to_regclass(): in a transaction that has waited for a lock, it returns the state before the wait.
     sql = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'keyhole' AND tablename = 'installation'"
     if not connection.execute(sql).rowcount:
-        return False
+        return 0
     row = connection.execute("SELECT version FROM keyhole.installation").fetchone()
-    if row is None or row["version"] != SCHEMA_VERSION:
-        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by another version of Keyhole")
-    return True
+    version, known = int(row["version"]) if row else -1, FIRST_VERSION + len(STEPS)
+    if not FIRST_VERSION <= version <= known:
+        raise version_error("artifact store", version, known)
+    return version
 
 
 def _create_tables(connection: Connection) -> None:
@@ -146,7 +156,7 @@ def _create_tables(connection: Connection) -> None:
         connection.execute(_guard_sql(table))
     connection.execute(
         "INSERT INTO keyhole.installation (version, secret) VALUES (%s, %s)",
-        [SCHEMA_VERSION, secrets.token_bytes(SECRET_BYTES)],
+        [FIRST_VERSION, secrets.token_bytes(SECRET_BYTES)],
     )
 
 

@@ -7,14 +7,14 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Final, TypeVar
 
-from keyhole.errors import Code, KeyholeError
-from keyhole.runtime.lazy_imports import hidden_modules
 from keyhole.store.sqlite import word_index
-from keyhole.store.sqlite.damage import check_integrity, corruption_error
+from keyhole.store.sqlite.damage import corruption_error
+from keyhole.store.sqlite.migrations import Step, Tables, migrate, read_version
 
 T = TypeVar("T")
 
@@ -25,19 +25,19 @@ LOCK_PAUSE: Final = 0.001
 SAFE_WAL_VERSION: Final = (3, 51, 3)
 """The first SQLite version in which concurrent writers cannot corrupt a write-ahead log."""
 
-SCHEMA: Final = {
+_VERSION_7: Final = (
     # A text, stored once for all artifacts that share it. Its chunks are found by its key.
-    "contents": """CREATE TABLE contents (
+    """CREATE TABLE contents (
     key INTEGER PRIMARY KEY,
     digest BLOB NOT NULL UNIQUE,
     chunk_chars INTEGER NOT NULL,
     damaged INTEGER NOT NULL DEFAULT 0
 )""",
-    "chunks": "CREATE TABLE chunks (key INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum BLOB NOT NULL)",
+    "CREATE TABLE chunks (key INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum BLOB NOT NULL)",
     # One row for each artifact. No key is used twice, because the index may keep words of an artifact that was dropped.
     # `turn` counts accesses; `size` is the approximate number of bytes that dropping the row frees; `indexed` are the
     # ranges whose words belong into the index, and `terms` is the checksum of the words that are there.
-    "entries": """CREATE TABLE entries (
+    """CREATE TABLE entries (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     content INTEGER NOT NULL,
@@ -68,34 +68,32 @@ SCHEMA: Final = {
     indexed TEXT,
     terms INTEGER
 )""",
-    "entries_by_turn": "CREATE INDEX entries_by_turn ON entries (turn, last_access, size)",
-    "entries_by_fetch": "CREATE INDEX entries_by_fetch ON entries (fetched_at)",
-    "entries_by_request": "CREATE INDEX entries_by_request ON entries (requested_url, fetched_at)",
-    "entries_by_content": "CREATE INDEX entries_by_content ON entries (content)",
-    "entries_pinned": "CREATE INDEX entries_pinned ON entries (size) WHERE pinned",
-    "entries_unindexed": "CREATE INDEX entries_unindexed ON entries (key) WHERE indexed IS NOT NULL AND terms IS NULL",
-    "tombstones": "CREATE TABLE tombstones (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL)",
-    "known_urls": "CREATE TABLE known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)",
-    "vectors": "CREATE TABLE vectors (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)",
+    "CREATE INDEX entries_by_turn ON entries (turn, last_access, size)",
+    "CREATE INDEX entries_by_fetch ON entries (fetched_at)",
+    "CREATE INDEX entries_by_request ON entries (requested_url, fetched_at)",
+    "CREATE INDEX entries_by_content ON entries (content)",
+    "CREATE INDEX entries_pinned ON entries (size) WHERE pinned",
+    "CREATE INDEX entries_unindexed ON entries (key) WHERE indexed IS NOT NULL AND terms IS NULL",
+    "CREATE TABLE tombstones (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL)",
+    "CREATE TABLE known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)",
+    "CREATE TABLE vectors (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)",
     # The categories include all characters of a word, because the words are already divided.
-    "words": """CREATE VIRTUAL TABLE words USING fts5 (
+    """CREATE VIRTUAL TABLE words USING fts5 (
     title, body, content = '', tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S*'"
 )""",
-    "words_version": "CREATE TABLE words_version (version INTEGER NOT NULL)",
-}
-"""The tables and indexes by name."""
-SCHEMA_VERSION: Final = 7
-"""The version of the schema. Those before it were in no release."""
-MAX_VERSION: Final = 1 << 16
-"""Upper bound of a plausible version; a larger number is damage rather than another version of Keyhole."""
+    "CREATE TABLE words_version (version INTEGER NOT NULL)",
+    "INSERT INTO words_version VALUES (2)",
+)
+STORE: Final = Tables("artifact store", 7, (Step("tables of version 7", _VERSION_7),))
+"""The tables of the artifact store. The versions before 7 were in no release."""
 
 
 def open_store(path: Path | None) -> Connection:
-    """Open the file of a store, and create its tables if it is new. None opens a store in memory.
+    """Open the file of a store, and create or migrate its tables. None opens a store in memory.
 
     A word index of another version is emptied.
 
-    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of another version or with other tables,
+    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of a newer version or with other tables,
     which is not changed.
     """
     connection = connect(path)
@@ -103,7 +101,7 @@ def open_store(path: Path | None) -> Connection:
     with ExitStack() as undo:
         undo.callback(connection.close)
         # Before any change, so that a file of an unknown version stays unchanged.
-        version = read_version(connection)
+        version = read_version(connection, STORE)
         connection.execute("PRAGMA cell_size_check = ON")
         if version == 0:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -111,8 +109,8 @@ def open_store(path: Path | None) -> Connection:
         # EXTRA is FULL and syncs the folder after deleting a rollback journal. Otherwise a power cut could bring the
         # journal back, which would undo an acknowledged write.
         connection.execute("PRAGMA synchronous = EXTRA")
-        if version == 0:
-            _create_tables(connection)
+        if version != STORE.version:
+            run_transaction(connection, partial(migrate, tables=STORE), write=True)
         _check_words(connection)
         if path is not None:
             remove_empty_journal(connection, path)
@@ -130,22 +128,6 @@ def connect(path: Path | None) -> Connection:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     file = ":memory:" if path is None else path
     return sqlite3.connect(file, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-
-
-def _create_tables(connection: Connection) -> None:
-    """Create the tables, unless another process has done so."""
-    with hidden_modules("numpy", "pandas"):  # it would import them if they are installed
-        from sqlite_utils import Database  # takes 20 ms, and most files have their tables
-
-    def create(connection: Connection) -> None:
-        if _read_version(connection) == 0:
-            db = Database(connection, execute_plugins=False)
-            for statement in SCHEMA.values():
-                db.execute(statement)
-            db.table("words_version").insert({"version": word_index.VERSION})
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-    run_transaction(connection, create, write=True)
 
 
 def _check_words(connection: Connection) -> None:
@@ -212,51 +194,6 @@ def begin_transaction(connection: Connection, *, write: bool) -> None:
 def journal_mode(sqlite_version: tuple[int, ...]) -> str:
     """Return the safest journal mode for a SQLite version."""
     return "WAL" if sqlite_version >= SAFE_WAL_VERSION else "DELETE"
-
-
-def read_version(connection: Connection) -> int:
-    """Return the schema version of a file. Raises KeyholeError for a file of another version or with other tables."""
-    if connection.in_transaction:
-        return _read_version(connection)
-    # In one transaction, because another process may create the tables between two reads.
-    connection.execute("BEGIN")
-    try:
-        return _read_version(connection)
-    finally:
-        connection.rollback()
-
-
-def _read_version(connection: Connection) -> int:
-    version = int(next(connection.execute("PRAGMA user_version"))[0])
-    if not 0 <= version <= MAX_VERSION:
-        raise corruption_error("the schema version is invalid")
-    if version not in (0, SCHEMA_VERSION):
-        raise version_error("artifact store", version, SCHEMA_VERSION)
-    tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
-    is_valid = all(tables.get(name) == sql for name, sql in SCHEMA.items()) if version else not tables
-    if not is_valid:
-        raise tables_error(connection, "artifact store", SCHEMA_VERSION)
-    return version
-
-
-def version_error(name: str, version: int, known: int) -> KeyholeError:
-    """Return the error for a file of another version, which is left as it is."""
-    return KeyholeError(
-        Code.STORE_UNAVAILABLE,
-        f"the {name} was written by another version of Keyhole: its format is {version}, not {known}",
-    )
-
-
-def tables_error(connection: Connection, name: str, known: int) -> KeyholeError:
-    """Return the error for a file whose tables are not those of its version, which is left as it is.
-
-    Raises sqlite3.DatabaseError if the file is damaged. Another program changed the tables of an intact file.
-    """
-    check_integrity(connection)
-    return KeyholeError(
-        Code.STORE_UNAVAILABLE,
-        f"the {name} has other tables than format {known}: another program or version changed it",
-    )
 
 
 def remove_empty_journal(connection: Connection, path: Path) -> None:
