@@ -32,12 +32,17 @@ ONE_AT_A_TIME = ("serve", "packaging")
 """Folders whose tests start servers and installations and measure times, so that they run in one process."""
 
 
+@pytest.hookimpl(trylast=True)  # after the random order
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group the tests for the two processes of `make test`: each file, and all files that run one at a time."""
+    """Group the tests for the processes of `make test`: each file, and all files that run one at a time.
+
+    Those run first: they take longest, and one process would run them alone at the end.
+    """
     for item in items:
         folder = item.path.relative_to(Path(__file__).parent).parts[0]
         group = "servers" if folder in ONE_AT_A_TIME else str(item.path)
         item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: item.path.relative_to(Path(__file__).parent).parts[0] not in ONE_AT_A_TIME)
 
 
 @pytest.fixture(autouse=True)
