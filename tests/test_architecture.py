@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from keyhole.runtime.extensions import NAMES, find_extensions, load_function
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "server" / "keyhole"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -27,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("retrieval",),
     ("serve",),
     ("cli",),
+    ("extensions",),
     ("__main__",),
 )
 
@@ -39,17 +42,18 @@ IO_FILES = {
     ),
     "cli/artifacts": "commands streams transfer",
     "cli/doctor": (
-        "browser commands conversation end_to_end environment hooks network proxied registrations shared store_check"
+        "commands conversation end_to_end environment hooks network proxied registrations shared store_check"
     ),
-    "cli/models": "commands",
     "cli/hook": "keep program saved_file settings transcript",
     "cli/install": "boot_files change commands discover files listing",
     "config": "extras folders load",
     "extract/workers": "child pool worker",
     "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",
-    "fetch/browser": "chromium devtools gateway network_activity page_connections page_session render supervisor",
-    "rerank": "embeddings_api local rerank_passages reranker_api vector_scorer",
-    "rerank/models": "download folder hub_folder inference",
+    "extensions/browser": (
+        "check chromium devtools gateway network_activity page_connections page_session render renderer supervisor"
+    ),
+    "rerank": "embeddings_api rerank_passages reranker_api vector_scorer",
+    "extensions/models": "commands download folder hub_folder inference local",
     "retrieval": (
         "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve site_pages "
         "sources stage_times stored_output tenants url_policy"
@@ -150,7 +154,7 @@ EDGES = sorted(
 def test_the_top_level_of_the_package_has_only_the_files_and_folders_of_the_layers() -> None:
     found = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
     assert found - {"__pycache__", "__init__"} == set(LAYER_OF)
-    assert len(found - {"__pycache__", "__init__", "__main__", "_version"}) <= 17
+    assert len(found - {"__pycache__", "__init__", "__main__", "_version"}) <= 18
 
 
 def test_imports_point_down() -> None:
@@ -160,6 +164,28 @@ def test_imports_point_down() -> None:
         if top(module) != top(imported) and LAYER_OF[top(imported)] >= LAYER_OF[top(module)]
     ]
     assert not upward
+
+
+def extension_of(module: str) -> str:
+    """Return the extension that contains a module, "" for one of the core."""
+    return module.split(".")[2] if module.startswith("keyhole.extensions.") else ""
+
+
+def test_the_core_imports_no_extension_and_an_extension_imports_no_other() -> None:
+    foreign = [
+        f"{module} imports {imported}"
+        for module, imported in EDGES
+        if extension_of(imported) and extension_of(imported) != extension_of(module)
+    ]
+    assert not foreign
+
+
+def test_every_extension_registers_what_exists() -> None:
+    assert {path.name for path in (PACKAGE / "extensions").iterdir() if (path / "__init__.py").is_file()} == set(NAMES)
+    for extension in find_extensions():
+        commands = [name for command in extension.commands.values() for name in (command.add, f"{command.module}:run")]
+        ports = [extension.port] if extension.port else []
+        assert all(callable(load_function(name)) for name in [*commands, *extension.checks.values(), *ports])
 
 
 def folder_of(module: str) -> str:
@@ -222,6 +248,7 @@ SHORT_MODULES = {
     "sites/dead_links/archive.py": "one source, as its siblings",
     "sites/api_address.py": "the one function that composes addresses of APIs",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
+    "rerank/prefixes.py": "used by the core for servers and by the extension for local models",
     "runtime/zstd.py": "one of two libraries, by the version of Python",
     "runtime/owner.py": "a context variable that every layer reads",
     "runtime/memory.py": "what the C library is asked for; used by servers and models",

@@ -18,13 +18,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.fetch.browser.chromium import Browser, end_browser, find_browser, start_browser
+from keyhole.extensions.browser.chromium import Browser, end_browser, find_browser, start_browser
 from tests.support.browser_processes import processes_of
 
 PATIENCE: Final = 10.0
 """Seconds after which a process counts as left."""
 SERVER: Final = (
-    "import asyncio, sys\nfrom keyhole.fetch.browser.chromium import start_browser\n"
+    "import asyncio, sys\nfrom keyhole.extensions.browser.chromium import start_browser\n"
     "async def main():\n    browser = await start_browser(sys.argv[1], 9, 'Keyhole', 60)\n"
     "    print(browser.supervisor.pid, browser.profile, flush=True)\n    await asyncio.sleep(60)\nasyncio.run(main())"
 )

@@ -17,11 +17,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from keyhole.extensions.models.folder import ModelsFolder
+from keyhole.extensions.models.hub_folder import Choices, read_hub_folder
+from keyhole.extensions.models.local import LocalModel, make_local_scorer
 from keyhole.rerank.base import Scorer
-from keyhole.rerank.local import LocalModel, make_local_scorer
-from keyhole.rerank.models.folder import ModelsFolder
-from keyhole.rerank.models.hub_folder import Choices, read_hub_folder
-from keyhole.rerank.models.manifest import Prefixes
+from keyhole.rerank.prefixes import Prefixes
 from keyhole.rerank.vector_scorer import Embedded, VectorScorer
 from keyhole.store.base import Store
 

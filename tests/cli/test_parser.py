@@ -13,7 +13,7 @@ from inspect import signature
 import pytest
 
 from keyhole.cli.commands import GROUPS, build_parser
-from keyhole.cli.main import COMMANDS, main
+from keyhole.cli.main import COMMANDS, main, module_of
 
 Captured = pytest.CaptureFixture[str]
 
@@ -51,9 +51,9 @@ def test_a_command_without_a_group_is_listed_last() -> None:
 
 
 def test_every_command_has_a_module_with_run() -> None:
-    assert set(commands()) == set(COMMANDS)
-    for module in COMMANDS.values():
-        assert list(signature(import_module(module).run).parameters.values())[1].name == "arguments"
+    assert set(COMMANDS) < set(commands())
+    for command in commands():
+        assert list(signature(import_module(module_of(command)).run).parameters.values())[1].name == "arguments"
 
 
 @pytest.mark.parametrize("name", sorted(commands()))

@@ -55,7 +55,7 @@ ACCEPTED: Final[dict[Finding, str]] = {
     ("MCP003", "cli/commands.py"): "a line of the help of `keyhole completion`",
     ("MCP007", "cli/hook/keep.py"): _HOME,
     ("MCP007", "store/running_output.py"): _HOME,
-    ("MCP007", "fetch/browser/supervisor.py"): "the path has the number of a process of the browser",
+    ("MCP007", "extensions/browser/supervisor.py"): "the path has the number of a process of the browser",
     ("MCP005", "cli/install/clients.py"): _KEY,
     ("MCP005", "store/sqlite/schema.py"): "`tokenize` is an option of SQLite's full-text search, not a secret",
     (

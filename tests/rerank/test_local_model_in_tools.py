@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from keyhole.config.config import Config
+from keyhole.extensions.models.local import LocalModel, make_local_scorer
 from keyhole.records import Answer, Hit
-from keyhole.rerank.local import LocalModel, make_local_scorer
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore

@@ -11,7 +11,7 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.rerank.base import SENT_QUERY_CHARS, describe_error
 from keyhole.rerank.fuse import fuse_ranks
-from keyhole.rerank.models.manifest import Prefixes
+from keyhole.rerank.prefixes import Prefixes
 from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, Embedded, VectorScorer
 from keyhole.rerank.vectors import vector_key
 from keyhole.store.base import Store

@@ -10,9 +10,9 @@ from threading import Event, Lock
 import pytest
 
 from keyhole.config.config import Config
-from keyhole.fetch.browser.chromium import find_browser
-from keyhole.fetch.browser.render import MAX_PAGES, PageRenderer
-from keyhole.fetch.browser.renderer import BrowserRenderer
+from keyhole.extensions.browser.chromium import find_browser
+from keyhole.extensions.browser.render import MAX_PAGES, PageRenderer
+from keyhole.extensions.browser.renderer import BrowserRenderer
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer, Hit
 from keyhole.retrieval.retrieve import Retrieval

@@ -28,8 +28,8 @@ from benchmarks.browser.pages.server import read_counts, run_server
 from benchmarks.browser.pages.systems import USER_AGENT, System, open_system
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.browser.chromium import find_browser
 from keyhole.extract import extract
-from keyhole.fetch.browser.chromium import find_browser
 from keyhole.fetch.client import HttpFetcher
 
 SYSTEMS: Final = ("keyhole", "playwright domcontentloaded", "playwright networkidle")

@@ -37,7 +37,7 @@ from benchmarks.browser.pages.systems import PAUSE
 from benchmarks.extraction.visible_words.words import split_markdown_words, split_words
 from benchmarks.tasks.reading import keyhole_result, next_call
 from keyhole.config.config import Config
-from keyhole.fetch.browser.chromium import find_browser
+from keyhole.extensions.browser.chromium import find_browser
 from tests.support.observed_browser import MISSING, observed_program, recorded_calls
 from tests.support.socket_calls import MISSING as NO_STRACE
 from tests.support.socket_calls import can_trace, read_calls

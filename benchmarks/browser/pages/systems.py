@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from benchmarks.browser.pages.peer import Answer, Peer
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.fetch.browser.render import PageRenderer
+from keyhole.extensions.browser.render import PageRenderer
 
 DEADLINE: Final = 15.0
 """Seconds for a page."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from keyhole.config.config import Config, build_user_agent
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.extensions import open_port
 from keyhole.runtime.lazy_imports import hidden_modules
 from keyhole.store.home import has_models, home_folder
 
 if TYPE_CHECKING:
     from keyhole.extract.workers.base import Extractor
-    from keyhole.fetch.base import Renderer
-    from keyhole.fetch.client import HttpFetcher
-    from keyhole.rerank.local import LocalModel
+    from keyhole.rerank.base import Scorer
     from keyhole.retrieval.tenants import Tenants
     from keyhole.store.base import Store
     from keyhole.store.stores import Stores
@@ -68,33 +68,16 @@ def build(
         log.warning("engines not used: %s", ", ".join(missing))
     count = parallel_count(config.engines, engines, config.engine_count)
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
-    renderer = _make_renderer(config, fetcher) if config.render == "auto" else None
-    model = open_model(config)
-    return Tenants(config, fetcher, stores, panel, time.time, extractor, renderer, model)
+    renderer = open_port("browser", config, fetcher) if config.render == "auto" else None
+    return Tenants(config, fetcher, stores, panel, time.time, extractor, renderer, open_scorers(config))
 
 
-def open_model(config: Config) -> LocalModel | None:
-    """Return the local model that the settings select, None without one: its code is then not imported."""
-    home = home_folder(config.home)
-    if config.model == "off" or (config.model == "auto" and not has_models(home)):
+def open_scorers(config: Config) -> Callable[[Store], Scorer] | None:
+    """Return what makes the scorer of the local model for a store, None without a model: its code is not imported."""
+    if config.model == "off" or (config.model == "auto" and not has_models(home_folder(config.home))):
         return None
-    from keyhole.rerank.local import open_local_model
-    from keyhole.rerank.models.folder import ModelsFolder
-
-    return open_local_model(ModelsFolder(home), config.model)
-
-
-def _make_renderer(config: Config, fetcher: HttpFetcher) -> Renderer | None:
-    """Return the renderer of pages that scripts write, None if this machine has no browser."""
-    from keyhole.fetch.browser.chromium import find_browser
-    from keyhole.fetch.browser.render import PageRenderer
-    from keyhole.fetch.browser.renderer import BrowserRenderer
-
-    program = find_browser(str(config.browser or ""))
-    if program is None:
-        log.warning("KEYHOLE_RENDER is auto, but %s was not found", config.browser or "a Chromium")
-        return None
-    return BrowserRenderer(PageRenderer(config, build_user_agent(config), program), fetcher, time.time)
+    scorers: Callable[[Store], Scorer] | None = open_port("models", config)
+    return scorers
 
 
 def open_stores(config: Config, *, long_running: bool = False) -> Stores:

@@ -12,10 +12,10 @@ from keyhole.cli.forget_arguments import add_forget
 from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
 from keyhole.cli.look_arguments import add_look
-from keyhole.cli.models.arguments import add_models
 from keyhole.cli.output_arguments import add_bound, add_run, add_shell
 from keyhole.cli.parser import Parser, add_command
 from keyhole.cli.serve_arguments import add_proxy, add_serve, add_server
+from keyhole.runtime.extensions import find_extensions, load_function
 from keyhole.text.sites import AGES
 
 DEFAULT_SELECT_CHARS: Final = 8_000
@@ -66,7 +66,6 @@ def build_parser() -> Parser:
     add_artifacts(commands)
     add_look(commands)
     add_forget(commands)
-    add_models(commands)
     add_server(commands)
     _add_tokens(commands)
     _add_config(commands)
@@ -74,6 +73,9 @@ def build_parser() -> Parser:
     add_hook(commands)
     _add_doctor(commands)
     _add_completion(commands)
+    for extension in find_extensions():
+        for command in extension.commands.values():
+            load_function(command.add)(commands)
     add_command(commands, "demo", "show a client using the server on a local copy of a web page", "keyhole demo")
     return parser
 

@@ -15,7 +15,6 @@ from keyhole.config.folders import FILE_VARIABLE
 from keyhole.config.load import exposed_file_warnings, read_settings, settings_path
 from keyhole.config.toml_file import settings_template
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.home import has_models, home_folder
 
 OK, WRONG = 0, 2
 HIDDEN_VALUE: Final = "set"
@@ -97,23 +96,7 @@ def _print_settings(config: Config, path: Path | None, *, changed: bool) -> None
     hint = "" if changed or path is None or path.exists() else "; keyhole config --init creates it"
     for name, value, origin in rows:
         print(f"{name:{width}}  {one_line(value, VALUE_COLUMNS):{VALUE_COLUMNS}}  {origin}")
-    if line := _describe_model(config):
-        print(line)
     print(f"{'' if rows else 'All settings have their defaults. '}File: {_describe_path(path)}{hint}")
-
-
-def _describe_model(config: Config) -> str:
-    """Return which local model is used and its time for a passage, "" if no model is installed."""
-    home = home_folder(config.home)
-    if not has_models(home):
-        return ""
-    from keyhole.rerank.models.folder import ModelsFolder
-
-    try:
-        chosen = ModelsFolder(home).choose(config.model)
-    except KeyholeError as error:
-        return f"Local model: {error.message}"
-    return f"Local model: {chosen.name}, {chosen.passage_ms:.0f} ms a passage" if chosen else "Local model: none"
 
 
 def _rows(config: Config) -> list[tuple[str, str, str]]:

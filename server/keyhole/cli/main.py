@@ -20,6 +20,7 @@ from keyhole.cli.text_io import discard_buffered, open_closed_streams
 from keyhole.config.config import Config
 from keyhole.config.load import load_config, log_exposed_files
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.extensions import find_extensions
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -39,7 +40,6 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "artifacts": "keyhole.cli.artifacts.commands",
         "look": "keyhole.cli.look_command",
         "forget": "keyhole.cli.forget_command",
-        "models": "keyhole.cli.models.commands",
         "tokens": "keyhole.cli.tokens_command",
         "install": "keyhole.cli.install.commands",
         "doctor": "keyhole.cli.doctor.commands",
@@ -48,8 +48,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "demo": "keyhole.cli.demo",
     }
 )
-"""The module of each command. Its `run(config, arguments)` returns the exit code. It is imported when the command runs,
-so that no command waits for another's imports."""
+"""The module of each command of the core. Its `run(config, arguments)` returns the exit code. It is imported when the
+command runs, so that no command waits for another's imports."""
 COMMANDS_WITHOUT_SETTINGS: Final = frozenset({"config", "completion", "install", "doctor", "hook", "shell"})
 """Commands that get the default settings, so that they work even if a setting is wrong."""
 
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(words)
     try:
         config = _load_settings(arguments.command)
-        code: int = import_module(COMMANDS[arguments.command]).run(config, arguments)
+        code: int = import_module(module_of(arguments.command)).run(config, arguments)
         sys.stdout.flush()
         return code
     except KeyholeError as error:
@@ -88,6 +88,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def serve_main() -> int:
     """Run `keyhole-reader`: serve over stdio, with the options of `keyhole serve`."""
     return main(["serve", *sys.argv[1:]])
+
+
+def module_of(command: str) -> str:
+    """Return the module of a command of the core or of an extension."""
+    if command in COMMANDS:
+        return COMMANDS[command]
+    return next(extension.commands[command].module for extension in find_extensions() if command in extension.commands)
 
 
 def _load_settings(command: str) -> Config:

@@ -10,7 +10,7 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
 from keyhole.rerank.base import build_request, check_status, decode_response, describe_error
-from keyhole.rerank.models.manifest import find_prefixes
+from keyhole.rerank.prefixes import find_prefixes
 from keyhole.rerank.vector_scorer import Embedded
 from keyhole.rerank.vectors import parse_vectors
 

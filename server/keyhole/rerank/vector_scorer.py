@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from keyhole.errors import Code, KeyholeError
 from keyhole.rerank.base import SENT_QUERY_CHARS
 from keyhole.rerank.fuse import fuse_ranks
-from keyhole.rerank.models.manifest import Prefixes
+from keyhole.rerank.prefixes import Prefixes
 from keyhole.rerank.vectors import cosine_similarities, vector_key
 from keyhole.store.base import Store
 

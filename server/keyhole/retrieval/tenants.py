@@ -27,7 +27,6 @@ from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
     from keyhole.rerank.base import Scorer
-    from keyhole.rerank.local import LocalModel
     from keyhole.rerank.rerank_passages import PassageReranker
 
 MAX_OPEN: Final = 64
@@ -54,7 +53,7 @@ class Tenants:
     clock: Clock
     extractor: Extractor
     renderer: Renderer | None = None
-    model: LocalModel | None = None
+    model: Callable[[Store], Scorer] | None = None
     """The local model of all tenants; each tenant's store keeps its own vectors."""
     pending: PendingReads = field(default_factory=PendingReads)
     markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
@@ -133,7 +132,9 @@ def _close_in_thread(close: Sequence[Callable[[], None]]) -> None:
     Thread(target=lambda: [each() for each in close], daemon=True).start()
 
 
-def _make_reranker(config: Config, api: Api, store: Store, model: LocalModel | None) -> PassageReranker | None:
+def _make_reranker(
+    config: Config, api: Api, store: Store, model: Callable[[Store], Scorer] | None
+) -> PassageReranker | None:
     """Return the reranker with the configured scorers, embeddings first; None if none is configured."""
     if not (model or config.rerank_url or config.embed_url):
         return None
@@ -144,7 +145,5 @@ def _make_reranker(config: Config, api: Api, store: Store, model: LocalModel | N
 
     scorers: list[Scorer] = [VectorScorer(EmbeddingsApi(config, api), store)] if config.embed_url else []
     if model:
-        from keyhole.rerank.local import make_local_scorer
-
-        scorers.append(make_local_scorer(model, store))
+        scorers.append(model(store))
     return PassageReranker([*scorers, *([Reranker(config, api)] if config.rerank_url else [])])

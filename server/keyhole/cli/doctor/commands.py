@@ -16,11 +16,9 @@ from typing import Final
 
 from keyhole.cli.colours import has_colours
 from keyhole.cli.doctor import (
-    browser,
     end_to_end,
     environment,
     hooks,
-    model,
     network,
     proxied,
     registrations,
@@ -35,6 +33,7 @@ from keyhole.cli.table import one_line, print_json
 from keyhole.config.config import Config
 from keyhole.config.load import read_settings
 from keyhole.errors import KeyholeError
+from keyhole.runtime.extensions import find_extensions, load_function
 
 OK, FAILED = 0, 1
 TIMEOUT: Final = 19.0
@@ -56,8 +55,11 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
         registrations.AREA: partial(registrations.check, offline=arguments.offline),
         proxied.AREA: partial(proxied.check, offline=arguments.offline),
         hooks.AREA: hooks.check,
-        browser.AREA: partial(browser.check, config),
-        model.AREA: partial(model.check, config),
+        **{
+            area: partial(load_function(function), config)
+            for extension in find_extensions()
+            for area, function in extension.checks.items()
+        },
         shared.AREA: partial(shared.check, config),
         end_to_end.AREA: partial(end_to_end.check, this_server(this_installation())),
     }

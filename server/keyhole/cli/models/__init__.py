@@ -1,1 +1,0 @@
-"""`keyhole models`: install, list, verify and remove local models."""

@@ -1,0 +1,1 @@
+"""Extensions: each imports the core and no other extension, and the core imports none of them."""

@@ -1,0 +1,13 @@
+"""Rank passages by meaning with a local model, which the user installs."""
+
+from __future__ import annotations
+
+from keyhole.runtime.extensions import Command, Extension
+
+EXTENSION = Extension(
+    commands={
+        "models": Command("keyhole.extensions.models.arguments:add_models", "keyhole.extensions.models.commands"),
+    },
+    checks={"Model": "keyhole.extensions.models.check:check"},
+    port="keyhole.extensions.models.local:open_scorers",
+)

@@ -1,0 +1,191 @@
+"""Score texts with a local model, which is loaded for the first question and freed when no questions come."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import takewhile
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.models.folder import ModelsFolder
+from keyhole.extensions.models.manifest import Kind, Manifest
+from keyhole.rerank.base import SENT_QUERY_CHARS, Scorer
+from keyhole.rerank.fuse import fuse_ranks, order_by_score
+from keyhole.rerank.prefixes import Prefixes
+from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, MAX_TEXTS, Embedded, VectorScorer
+from keyhole.runtime.memory import return_free_memory
+from keyhole.store.base import Store
+from keyhole.store.home import home_folder
+
+if TYPE_CHECKING:
+    from keyhole.extensions.models.inference import Array, Inference
+
+log = logging.getLogger(__name__)
+
+NAME: Final = "Model"
+"""The name of a local model in results: its own name would say nothing to an agent."""
+TIME_LIMIT: Final = 10.0
+"""Seconds for one call, within the deadline of the tool's call: ten times what it takes on a laptop."""
+WORKERS: Final = 2
+"""Texts that are computed at the same time. Laptops have more processors, and other work."""
+IDLE_SECONDS: Final = 300.0
+"""Seconds after the last question until the memory of the model is freed. Loading it again takes about a second."""
+
+Result = TypeVar("Result")
+
+
+class LocalModel:
+    """The model of an installation, shared by all callers of a process; one question is computed at a time."""
+
+    def __init__(
+        self,
+        models: ModelsFolder,
+        manifest: Manifest,
+        load: Callable[[Path, Manifest], Inference] | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Prepare the model. Nothing is loaded yet. `load` and `now` replace the inference and the clock in tests."""
+        self._folder = models.folder_of(manifest.name)
+        self.manifest = manifest
+        self._load = load or _load_inference
+        self.now = now
+        self._loaded: Inference | None = None
+        self._lock = Lock()
+        self.release: asyncio.TimerHandle | None = None
+        """The call that will free the memory."""
+
+    async def compute(
+        self, work: Callable[[Inference, str], Result], texts: Sequence[str], seconds: float
+    ) -> list[Result]:
+        """Return the results of `work` for the first texts that are finished within `seconds`.
+
+        Raises KeyholeError if the model cannot be loaded or a computation fails.
+        """
+        until = self.now() + seconds
+        try:
+            return await asyncio.to_thread(self._compute, work, texts, until)
+        finally:
+            self._free_later()
+
+    def _compute(self, work: Callable[[Inference, str], Result], texts: Sequence[str], until: float) -> list[Result]:
+        if not self._lock.acquire(timeout=max(0.0, until - self.now())):
+            return []
+        try:
+            model = self._loaded = self._loaded or self._load(self._folder, self.manifest)
+            with ThreadPoolExecutor(WORKERS, "model") as pool:
+                results = pool.map(lambda text: work(model, text) if self.now() < until else None, texts)
+                return [each for each in takewhile(lambda result: result is not None, results) if each is not None]
+        finally:
+            self._lock.release()
+
+    def _free_later(self) -> None:
+        """Free the memory of the model after `IDLE_SECONDS`, unless it is used again."""
+        if self.release:
+            self.release.cancel()
+        self.release = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.free)
+
+    def free(self) -> None:
+        """Free the memory of the model, unless it is being used."""
+        if self._lock.acquire(blocking=False):
+            self._loaded = None
+            self._lock.release()
+            return_free_memory()
+
+
+class LocalEmbeddings:
+    """The vectors of a local model."""
+
+    name = NAME
+    seconds = TIME_LIMIT
+
+    def __init__(self, model: LocalModel) -> None:
+        self._model = model
+        self.identity = model.manifest.identity
+        self.languages: Collection[str] = model.manifest.languages
+        self.prefixes = Prefixes(model.manifest.query_prefix, model.manifest.text_prefix)
+
+    async def embed(self, query: str | None, texts: Sequence[str], seconds: float) -> Embedded:
+        """Return the vectors that are finished within `seconds`."""
+        inputs = [*([query] if query is not None else []), *texts]
+        vectors = await self._model.compute(lambda inference, text: inference.embed(text), inputs, seconds)
+        fault = str(Code.TIMEOUT) if len(vectors) < len(inputs) else ""
+        return Embedded(dict(zip(inputs, vectors, strict=False)), fault)
+
+
+class LocalPairs:
+    """A local model that compares the query with each text; its results depend on both, so none are kept."""
+
+    name = NAME
+    seconds = TIME_LIMIT
+    limit = MAX_TEXTS
+
+    def __init__(self, model: LocalModel) -> None:
+        self._model = model
+        self._kind = model.manifest.kind
+        self.languages = model.manifest.languages
+
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
+        """Score each text. Raise KeyholeError, or TimeoutError after `seconds`."""
+        query = query[:SENT_QUERY_CHARS]
+        until = self._model.now() + seconds
+        if self._kind is Kind.CROSS_ENCODER:
+            work = _score_pair(query)
+        else:
+            tokens = await self._model.compute(lambda inference, text: inference.query_tokens(text), [query], seconds)
+            work = _compare_tokens(tokens)
+        cut = [text[:MAX_TEXT_CHARS] for text in texts]
+        scores = await self._model.compute(work, cut, until - self._model.now())
+        if len(scores) < len(texts):
+            raise TimeoutError
+        return tuple(scores)
+
+    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+        """Order by a cross-encoder's score alone; fuse the order by late interaction with the lexical one."""
+        return order_by_score(scores) if self._kind is Kind.CROSS_ENCODER else fuse_ranks(scores, strength)
+
+
+def open_local_model(models: ModelsFolder, setting: str) -> LocalModel | None:
+    """Return the model that KEYHOLE_MODEL selects, None without one: the log then says why. Nothing is loaded."""
+    try:
+        chosen = models.choose(setting)
+    except KeyholeError as error:
+        log.warning("KEYHOLE_MODEL: %s; passages are ranked by their words", error.message)
+        return None
+    return LocalModel(models, chosen) if chosen else None
+
+
+def open_scorers(config: Config) -> Callable[[Store], Scorer] | None:
+    """Return what makes the scorer of the model that the settings select, None without a model."""
+    model = open_local_model(ModelsFolder(home_folder(config.home)), config.model)
+    return partial(make_local_scorer, model) if model else None
+
+
+def make_local_scorer(model: LocalModel, store: Store) -> Scorer:
+    """Return the scorer of a local model by its kind."""
+    if model.manifest.kind is Kind.EMBEDDING:
+        return VectorScorer(LocalEmbeddings(model), store)
+    return LocalPairs(model)
+
+
+def _score_pair(query: str) -> Callable[[Inference, str], float]:
+    return lambda inference, text: inference.score_pair(query, text)
+
+
+def _compare_tokens(tokens: Sequence[Array]) -> Callable[[Inference, str], float]:
+    if not tokens:
+        raise TimeoutError
+    return lambda inference, text: inference.compare_tokens(tokens[0], text)
+
+
+def _load_inference(folder: Path, manifest: Manifest) -> Inference:
+    from keyhole.extensions.models.inference import Inference
+
+    return Inference(folder, manifest)

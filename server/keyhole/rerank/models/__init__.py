@@ -1,1 +1,0 @@
-"""Local models that rerank passages: their folders, manifests, downloads and inference; off without a model."""
