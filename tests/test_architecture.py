@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
     "cli": (
-        "background_output bound_command build call child_process compact_command config_command demo demo_site "
+        "background_output bound_command build call child_process config_command demo demo_site "
         "forget_command live_output log_format look_command main output_log proxy_command run_command shell_command "
         "progress_line server_command text_io tokens_command"
     ),
@@ -53,6 +53,7 @@ IO_FILES = {
         "check chromium devtools gateway network_activity page_connections page_session render renderer supervisor"
     ),
     "rerank": "embeddings_api rerank_passages reranker_api vector_scorer",
+    "extensions/conversations": "command",
     "extensions/models": "commands download folder hub_folder inference local",
     "retrieval": (
         "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve site_pages "

@@ -24,7 +24,7 @@ from urllib.parse import urljoin
 from urllib.request import urlopen
 
 from keyhole.budget.tokens import estimate
-from keyhole.extract.conversations import Format
+from keyhole.extensions.conversations.formats import Format
 
 Items = list[dict[str, Any]]
 

@@ -28,7 +28,7 @@ from benchmarks.compaction.dense import BUDGET as DENSE_BUDGET
 from benchmarks.compaction.dense import REQUESTS, measure_dense
 from benchmarks.compaction.systems import SYSTEMS, call_for, run_peers, texts
 from benchmarks.outputs.corpus import Question
-from keyhole.extract.conversations.values import Format
+from keyhole.extensions.conversations.formats.values import Format
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.pairing import CHECKERS
 from tests.support.product import retrieval

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.outputs.corpus import Output, Question, load_outputs, load_questions
-from keyhole.extract.conversations import Format
+from keyhole.extensions.conversations.formats import Format
 
 Items = list[dict[str, Any]]
 

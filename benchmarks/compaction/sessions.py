@@ -22,8 +22,8 @@ import keyhole
 from benchmarks.compaction.conversations import FORMATS, Conversation, Items, Round
 from benchmarks.compaction.systems import clear_results, texts
 from benchmarks.outputs.corpus import Output, Question, load_outputs, load_questions
-from keyhole.extract.conversations import Format
-from keyhole.retrieval.compaction.compact import TARGET
+from keyhole.extensions.conversations.compact import TARGET
+from keyhole.extensions.conversations.formats import Format
 
 BUDGET = 60_000
 """Tokens of a request."""

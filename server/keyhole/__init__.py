@@ -12,12 +12,12 @@ from keyhole._version import __version__
 TYPE_CHECKING = False  # type checkers read it as True; importing `typing` would take a third of the time of `--version`
 if TYPE_CHECKING:
     from keyhole.cli.build import open_store
+    from keyhole.extensions.conversations.compact import Compacted, Report, compact
+    from keyhole.extensions.conversations.restore import restore
     from keyhole.extract import extract
     from keyhole.passages import select
     from keyhole.records import Document, Selection
     from keyhole.retrieval.bound import Bounded, bound
-    from keyhole.retrieval.compaction.compact import Compacted, Report, compact
-    from keyhole.retrieval.compaction.restore import restore
 
 __all__ = [
     "Bounded",
@@ -38,11 +38,11 @@ __all__ = [
 _MODULES = {
     "bound": "keyhole.retrieval.bound",
     "Bounded": "keyhole.retrieval.bound",
-    "compact": "keyhole.retrieval.compaction.compact",
-    "Compacted": "keyhole.retrieval.compaction.compact",
-    "Report": "keyhole.retrieval.compaction.compact",
+    "compact": "keyhole.extensions.conversations.compact",
+    "Compacted": "keyhole.extensions.conversations.compact",
+    "Report": "keyhole.extensions.conversations.compact",
     "open_store": "keyhole.cli.build",
-    "restore": "keyhole.retrieval.compaction.restore",
+    "restore": "keyhole.extensions.conversations.restore",
     "extract": "keyhole.extract",
     "select": "keyhole.passages",
     "Document": "keyhole.records",

@@ -13,7 +13,7 @@ from benchmarks.compaction.conversations import FORMATS, build_conversations
 from benchmarks.compaction.sessions import Figures
 from benchmarks.compaction.systems import CLEARED, KEPT_ROUNDS, SYSTEMS, call_for, texts
 from keyhole.budget.tokens import estimate
-from keyhole.extract.conversations.values import Format
+from keyhole.extensions.conversations.formats.values import Format
 from keyhole.extract.outputs import terminal_text
 from tests.support.pairing import CHECKERS
 from tests.support.product import SECRET, retrieval

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import keyhole
-from keyhole.extract.conversations.plain import plain
-from keyhole.retrieval.compaction.compact import Compacted
+from keyhole.extensions.conversations.compact import Compacted
+from keyhole.extensions.conversations.formats.plain import plain
 from tests.sdks.providers import CALLS, DONE, STEPS, Model, output, serve
 
 pytestmark = pytest.mark.filterwarnings("default")

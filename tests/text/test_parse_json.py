@@ -31,7 +31,7 @@ OWN_JSON = {
     "extract/formats/data.py": "keeps numbers as they are written, in a worker",
     "extract/formats/feed.py": "in a worker, which a deep feed ends",
     "extract/workers/frames.py": "the head of a worker's answer, of bounded size",
-    "retrieval/compaction/transcript.py": "a text that Keyhole wrote",
+    "extensions/conversations/transcript.py": "a text that Keyhole wrote",
     "serve/look/call_page.py": "a row of the store",
     "serve/look/text_page.py": "a row of the store",
     "serve/proxy/messages.py": "has the same limit of depth for messages that are relayed unchanged",

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
-from keyhole.cli.compact_arguments import add_compact
 from keyhole.cli.forget_arguments import add_forget
 from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.install.arguments import add_install
@@ -62,7 +61,6 @@ def build_parser() -> Parser:
     add_bound(commands)
     add_run(commands)
     add_shell(commands)
-    add_compact(commands)
     add_artifacts(commands)
     add_look(commands)
     add_forget(commands)

@@ -35,7 +35,6 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "bound": "keyhole.cli.bound_command",
         "run": "keyhole.cli.run_command",
         "shell": "keyhole.cli.shell_command",
-        "compact": "keyhole.cli.compact_command",
         "hook": "keyhole.cli.hook.program",
         "artifacts": "keyhole.cli.artifacts.commands",
         "look": "keyhole.cli.look_command",

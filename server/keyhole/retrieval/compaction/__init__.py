@@ -1,1 +1,0 @@
-"""Compact the history of a conversation to an input budget."""
