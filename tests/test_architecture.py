@@ -41,11 +41,11 @@ IO_FILES = {
         "progress_line server_command text_io tokens_command"
     ),
     "cli/artifacts": "commands streams transfer",
-    "cli/doctor": (
+    "extensions/install/doctor": (
         "commands conversation end_to_end environment hooks network proxied registrations shared store_check"
     ),
     "cli/hook": "keep program saved_file settings transcript",
-    "cli/install": "boot_files change commands discover files listing",
+    "extensions/install": "boot_files change commands discover files listing",
     "config": "extras folders load",
     "extract/workers": "child pool worker",
     "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots tcp tunnel",
@@ -102,8 +102,8 @@ ALLOWED_IN_PURE = {
         (name, "pathlib"): "uses paths as values and opens no file"
         for name in (
             "config/config.py", "config/toml_file.py", "cli/extract_select.py",
-            "cli/install/clients.py", "cli/install/entries.py", "cli/install/wrap.py", "cli/install/hook_clients.py",
-            "cli/install/hook_lines.py",
+            "extensions/install/clients.py", "extensions/install/entries.py", "extensions/install/wrap.py",
+            "extensions/install/hook_clients.py", "extensions/install/hook_lines.py",
         )
     },
 }  # fmt: skip
@@ -242,6 +242,7 @@ def test_a_module_has_a_docstring_and_at_most_400_lines(path: Path) -> None:
 SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
     "config/extras.py": "one owner of the command that adds an extra",
+    "config/wrapped.py": "what `install --wrap` writes and the proxy reads",
     "config/setting.py": "the form of one setting, beside the table of all",
     "extract/formats/inventory.py": "one format; its parser is also used for dead addresses",
     "retrieval/call_observer.py": "a port",

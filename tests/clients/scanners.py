@@ -24,7 +24,7 @@ _NAMES: Final = "the statement is built from constant names of columns and table
 _KEY: Final = "the name of a key in Codex's file, not a secret"
 _HOME: Final = "the path is a fixed name in the folder of KEYHOLE_HOME"
 ACCEPTED: Final[dict[Finding, str]] = {
-    ("B106", "cli/install/clients.py"): _KEY,
+    ("B106", "extensions/install/clients.py"): _KEY,
     ("B108", "cli/hook/copilot.py"): "a file there is read only if it belongs to this user, and is never written",
     ("B110", "cli/hook/program.py"): "a hook that fails must print nothing, so that the result stays as it is",
     ("B106", "serve/http/auth/authenticate.py"): "anonymous users have an empty token, which no header can contain",
@@ -51,12 +51,15 @@ ACCEPTED: Final[dict[Finding, str]] = {
     ("B608", "store/sqlite/space.py"): _NAMES,
     ("B608", "store/sqlite/store.py"): _NAMES,
     ("B608", "store/sqlite/word_index.py"): _NAMES,
-    ("MCP001", "cli/install/opencode_plugin.js"): "starts the command that `install` wrote; the result is its input",
+    (
+        "MCP001",
+        "extensions/install/opencode_plugin.js",
+    ): "starts the command that `install` wrote; the result is its input",
     ("MCP003", "cli/commands.py"): "a line of the help of `keyhole completion`",
     ("MCP007", "cli/hook/keep.py"): _HOME,
     ("MCP007", "store/running_output.py"): _HOME,
     ("MCP007", "extensions/browser/supervisor.py"): "the path has the number of a process of the browser",
-    ("MCP005", "cli/install/clients.py"): _KEY,
+    ("MCP005", "extensions/install/clients.py"): _KEY,
     ("MCP005", "store/sqlite/schema.py"): "`tokenize` is an option of SQLite's full-text search, not a secret",
     (
         "MCPS-001",

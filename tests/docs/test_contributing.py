@@ -99,7 +99,8 @@ def test_a_client_with_hooks_is_added_in_four_files(copy: Path, run: Run) -> Non
     cli = copy / "cli"
     shutil.copy(cli / "hook" / "copilot.py", cli / "hook" / "acme.py")
     insert(cli / "hook" / "program.py", '"opencode")', '"acme", ')
-    events, clients = cli / "doctor" / "hook_events.py", cli / "install" / "hook_clients.py"
+    install = copy / "extensions" / "install"
+    events, clients = install / "doctor" / "hook_events.py", install / "hook_clients.py"
     insert(events, '    "copilot": ("modified', '    "acme": ("modifiedResult", "textResultForLlm"),\n')
     insert(
         events, '        "opencode": {\n',
@@ -109,7 +110,8 @@ def test_a_client_with_hooks_is_added_in_four_files(copy: Path, run: Run) -> Non
         clients, '    HookClient(\n        _hook_file(\n            "opencode"',
         '    HookClient(_hook_file("gemini", _copilot, ".gemini/hooks.json", "page"), "acme", "after", "posix"),\n',
     )  # fmt: skip
-    program = "from keyhole.cli.doctor.hook_events import *; print(make_event('acme', large_output()).decode())"
+    names = "from keyhole.extensions.install.doctor.hook_events import large_output, make_event"
+    program = f"{names}; print(make_event('acme', large_output()).decode())"
     answer = json.loads(run("-m", "keyhole", "hook", "acme", data=run("-c", program)))
     assert "unknown type name lamp_t" in answer["modifiedResult"]["textResultForLlm"]
     assert "hook acme" in run("-m", "keyhole", "install", "gemini", "--hooks-only", "--print")

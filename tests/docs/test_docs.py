@@ -18,9 +18,9 @@ import picture
 import pytest
 from mcp import Client, StdioServerParameters
 
-from keyhole.cli.install.clients import CLIENTS
 from keyhole.config.config import SETTINGS
 from keyhole.errors import RULES
+from keyhole.extensions.install.clients import CLIENTS
 from tests.support.documentation import DOCS, PAGES, README, ROOT
 
 TEXT = README.read_text(encoding="utf-8")

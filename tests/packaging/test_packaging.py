@@ -63,7 +63,7 @@ def test_the_wheel_contains_the_package_its_licence_and_the_demo_pages(wheel: Pa
     }
     data = {
         "keyhole/py.typed",
-        "keyhole/cli/install/opencode_plugin.js", "keyhole/extensions/browser/quiet.js",
+        "keyhole/extensions/install/opencode_plugin.js", "keyhole/extensions/browser/quiet.js",
         "keyhole/extensions/browser/visible.js", "keyhole/serve/shared/replies.json",
     }  # fmt: skip
     pages = {  # the page that shows what agents read, and the view of a call

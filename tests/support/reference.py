@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from keyhole.budget.budget import client_budget
 from keyhole.budget.clients import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, limits_of
-from keyhole.cli.install.clients import CLIENTS, Machine, McpClient
-from keyhole.cli.install.hook_clients import HOOK_CLIENTS
 from keyhole.config.config import SETTINGS, Config
 from keyhole.config.setting import Setting
 from keyhole.errors import RULES
+from keyhole.extensions.install.clients import CLIENTS, Machine, McpClient
+from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
 from keyhole.render.answer import WARNINGS
 from keyhole.serve.tools import tool_list
 from tests.support.console import capture_parser

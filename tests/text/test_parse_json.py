@@ -20,12 +20,12 @@ VALUES = st.recursive(
 )
 OWN_JSON = {
     "cli/demo_site.py": "a file of the package",
-    "cli/doctor/hook_events.py": "the answer of Keyhole's own hook",
+    "extensions/install/doctor/hook_events.py": "the answer of Keyhole's own hook",
     "cli/hook/copilot.py": "an event of the user's own client, in a process of its own",
     "cli/hook/prefer.py": "the same",
     "cli/hook/program.py": "the same",
-    "cli/install/hook_edit.py": "a line that Keyhole wrote",
-    "cli/install/jsonc_parse.py": "one word of the user's own file",
+    "extensions/install/hook_edit.py": "a line that Keyhole wrote",
+    "text/jsonc_parse.py": "one word of the user's own file",
     "cli/server_command.py": "an event of the user's own client",
     "config/extras.py": "a file that pip wrote",
     "extract/formats/data.py": "keeps numbers as they are written, in a worker",

@@ -9,7 +9,6 @@ from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
 from keyhole.cli.forget_arguments import add_forget
 from keyhole.cli.hook.arguments import add_hook
-from keyhole.cli.install.arguments import add_install
 from keyhole.cli.look_arguments import add_look
 from keyhole.cli.output_arguments import add_bound, add_run, add_shell
 from keyhole.cli.parser import Parser, add_command
@@ -40,11 +39,6 @@ EPILOG: Final = (
     "Exit codes: 0 done; 1 the call failed with a named error; 2 wrong command line or setting; 130 interrupted."
 )
 
-DOCTOR_DESCRIPTION: Final = """\
-Check the installation: Python, SQLite, home folder, store, settings, network, search engines, clients, and a real call
-over stdio. Each line says how to fix what is wrong. The checks take a few seconds, 20 at most.
-Exit codes: 0 nothing failed; 1 a check failed; 2 the command line is wrong."""
-
 
 def build_parser() -> Parser:
     """Return the parser of the whole command line."""
@@ -67,9 +61,7 @@ def build_parser() -> Parser:
     add_server(commands)
     _add_tokens(commands)
     _add_config(commands)
-    add_install(commands)
     add_hook(commands)
-    _add_doctor(commands)
     _add_completion(commands)
     for extension in find_extensions():
         for command in extension.commands.values():
@@ -224,15 +216,6 @@ def _add_config(commands: Any) -> None:
     mode.add_argument("--changed", action="store_true", help="show only settings that differ from their default")
     mode.add_argument("--check", action="store_true", help="list every error in the settings; exit with 2 if any")
     mode.add_argument("--init", action="store_true", help="write a settings file with every setting commented out")
-
-
-def _add_doctor(commands: Any) -> None:
-    doctor = add_command(
-        commands, "doctor", "check the installation and say how to fix what is wrong",
-        "keyhole doctor", "keyhole doctor --offline --json",
-    )  # fmt: skip
-    doctor.description = DOCTOR_DESCRIPTION
-    doctor.add_argument("--offline", action="store_true", help="skip the checks that need the network")
 
 
 def _add_completion(commands: Any) -> None:

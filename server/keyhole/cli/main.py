@@ -40,8 +40,6 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "look": "keyhole.cli.look_command",
         "forget": "keyhole.cli.forget_command",
         "tokens": "keyhole.cli.tokens_command",
-        "install": "keyhole.cli.install.commands",
-        "doctor": "keyhole.cli.doctor.commands",
         "config": "keyhole.cli.config_command",
         "completion": "keyhole.cli.completion",
         "demo": "keyhole.cli.demo",

@@ -69,11 +69,13 @@ def read_servers(arguments: argparse.Namespace, env: Mapping[str, str]) -> dict[
 
 
 def _read_file(path: Path) -> Mapping[str, Any]:
-    from keyhole.cli.install import jsonc_parse, toml_edit
+    import tomllib
+
+    from keyhole.text import jsonc_parse
 
     try:
         text = path.read_text(encoding="utf-8-sig")
-        settings = toml_edit.parse(text) if path.suffix == ".toml" else jsonc_parse.read(text).value
+        settings = tomllib.loads(text) if path.suffix == ".toml" else jsonc_parse.read(text).value
     except OSError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{path}: {error.strerror}") from error
     except ValueError as error:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.doctor.report import Level
 from keyhole.cli.main import main
+from keyhole.cli.report import Level
 from keyhole.config.config import Config
 from keyhole.extensions.models import check as doctor_model
 from keyhole.extensions.models.arguments import KINDS

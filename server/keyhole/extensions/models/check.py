@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from keyhole.cli.doctor.report import Finding, Level
+from keyhole.cli.report import Finding, Level
 from keyhole.config.config import Config
 from keyhole.config.extras import install_command
 from keyhole.errors import KeyholeError

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from keyhole.config.wrapped import URL_PREFIX, header_variable
 from keyhole.errors import Code, KeyholeError
 
 SECTIONS: Final = ("mcpServers", "servers", "mcp", "context_servers")
 """The keys under which clients have their servers."""
-URL_PREFIX: Final = "env:"
-"""Prefix of a `--url` that names an environment variable with the URL."""
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]{0,1000}+))?\}")
 
 
@@ -93,11 +92,6 @@ def read_header(text: str, env: Mapping[str, str]) -> tuple[str, str]:
             raise _invalid(f"--header takes 'Name: value', or a name alone with its value in the variable {variable}")
         value = env[variable]
     return name.strip(), expand(value.strip(), env)
-
-
-def header_variable(name: str) -> str:
-    """Return the name of the variable with the value of a header that is given as a name alone."""
-    return f"HEADER_{re.sub('[^0-9A-Za-z]', '_', name).upper()}"
 
 
 def read_url(text: str, env: Mapping[str, str]) -> str:

@@ -1,1 +1,0 @@
-"""`keyhole install`: registers Keyhole in the configuration files of MCP clients."""
