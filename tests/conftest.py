@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,21 +28,17 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 collect_ignore = [] if find_spec("pydantic_ai") else ["sdks"]
 """tests/sdks needs the SDKs of providers and frameworks, and runs in an environment of its own (Makefile)."""
 
-ONE_AT_A_TIME = ("serve", "packaging")
-"""Folders whose tests start servers and installations and measure times, so that they run in one process."""
+FIRST = ("serve", "extensions", "packaging")
+"""Folders whose tests start servers, browsers and installations. Their files take longest, so they run first."""
 
 
-@pytest.hookimpl(trylast=True)  # after the random order
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group the tests for the processes of `make test`: each file, and all files that run one at a time.
-
-    Those run first: they take longest, and one process would run them alone at the end.
-    """
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Group the tests by their files for the processes of `make test`, and put the longest files first."""
     for item in items:
-        folder = item.path.relative_to(Path(__file__).parent).parts[0]
-        group = "servers" if folder in ONE_AT_A_TIME else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: item.path.relative_to(Path(__file__).parent).parts[0] not in ONE_AT_A_TIME)
+        item.add_marker(pytest.mark.xdist_group(str(item.path)))
+    yield  # pytest-randomly shuffles
+    items.sort(key=lambda item: item.path.relative_to(Path(__file__).parent).parts[0] not in FIRST)
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 from keyhole.cli.hook.program import CLIENTS, answer
 from keyhole.extensions.install.doctor.hook_events import ERROR, LARGE, answer_fault, large_output, make_event
 
-PAYLOADS = Path(__file__).resolve().parents[1] / "hook" / "payloads"
+PAYLOADS = Path(__file__).resolve().parents[3] / "cli" / "hook" / "payloads"
 
 
 def has_form(event: Any, recorded: Any) -> bool:
