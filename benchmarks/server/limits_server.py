@@ -19,12 +19,9 @@ from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
 from keyhole.extract.workers.pool import WorkerPool
 from keyhole.fetch.client import HttpFetcher
-from keyhole.fetch.host_limits import HostLimits
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
 from keyhole.serve.http.limits.admission import AdmissionMiddleware
-from keyhole.serve.http.limits.shared.calls import open_shared_calls
-from keyhole.serve.http.limits.shared.hosts import open_shared_hosts
 from keyhole.serve.tools import build_server
 from keyhole.store.open import LocalStores
 from keyhole.websearch.panel import Panel
@@ -40,8 +37,7 @@ class Tokens:
 
 def build_product(config: Config) -> Tenants:
     """Build the product as the command line does, except that host limits apply to loopback too."""
-    host_limits = HostLimits(shared=open_shared_hosts(config))
-    network = HttpFetcher(config, "Keyhole/benchmark", host_limits=host_limits, unlimited=frozenset())
+    network = HttpFetcher(config, "Keyhole/benchmark", unlimited=frozenset())
     return Tenants(config, network, LocalStores(config), Panel(()), time.time, WorkerPool(config))
 
 
@@ -53,7 +49,7 @@ async def serve(config: Config, listener: socket.socket) -> None:
         return tenants.of(tenant)
 
     app = build_server(get_retrieval).streamable_http_app(stateless_http=True)
-    layer = AdmissionMiddleware(app, config, open_shared_calls(config))
+    layer = AdmissionMiddleware(app, config)
     outer = AuthenticationMiddleware(layer, backend=BearerAuthBackend(Tokens()))
     server = uvicorn.Server(
         uvicorn.Config(outer, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=2)

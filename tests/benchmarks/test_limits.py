@@ -1,14 +1,17 @@
-"""A run of three seconds of the benchmark of limits shared by several servers."""
+"""A short run of the benchmark of the limits under a flood."""
 
 from __future__ import annotations
 
 import asyncio
 
-from benchmarks.server.limits import shared
+from benchmarks.server.limits import flood
 from keyhole.fetch.host_limits import MAX_PER_HOST
 
 
-def test_two_servers_together_obey_the_limits_of_a_site_and_of_a_tenant() -> None:
-    most, shares = asyncio.run(shared(3.0, 2))
-    assert 1 <= most <= MAX_PER_HOST
-    assert all(0 < share <= 1.05 for share in shares)
+def test_a_server_under_a_flood_answers_polite_tenants_and_obeys_the_limit_of_a_host() -> None:
+    polite, greedy, most = asyncio.run(flood(2.0, 8, 0.0))
+    assert polite.answered
+    assert greedy.answered
+    assert not polite.refused
+    assert not polite.failed
+    assert 0 < most <= MAX_PER_HOST
