@@ -34,7 +34,6 @@ def build(
     """
     from keyhole.extract.workers.pool import WorkerPool
     from keyhole.retrieval.tenants import Tenants
-    from keyhole.serve.http.limits.shared.hosts import open_shared_hosts
     from keyhole.websearch.engines.custom import CustomEngine
     from keyhole.websearch.engines_file import load_engines_file
     from keyhole.websearch.panel import Panel
@@ -49,14 +48,11 @@ def build(
 
     with hidden_modules("httpx._main"):  # the command line of httpx, which loads rich
         from keyhole.fetch.client import HttpFetcher
-        from keyhole.fetch.host_limits import HostLimits
 
     stores = open_stores(config, long_running=long_running)
     specs = load_engines_file(config, engines_file)
     apis = api_endpoints(config) | {spec.endpoint for spec in specs}
-    fetcher = HttpFetcher(
-        config, build_user_agent(config), host_limits=HostLimits(shared=open_shared_hosts(config)), apis=apis
-    )
+    fetcher = HttpFetcher(config, build_user_agent(config), apis=apis)
     extractor = extractor or WorkerPool(config)
     api = SearchApi(fetcher, extractor)
     custom = [CustomEngine(spec, api) for spec in specs]

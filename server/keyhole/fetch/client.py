@@ -115,7 +115,6 @@ class HttpFetcher:
         await self._robots.aclose()
         await self._pages.aclose()
         await self._apis.aclose()
-        await self._host_limits.aclose()
 
     async def __aenter__(self) -> HttpFetcher:
         return self
@@ -133,7 +132,7 @@ class HttpFetcher:
             raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the sites of this call do not include {target.host}")
         if target.endpoint in self._unlimited:
             return
-        await self._host_limits.check_wait(target.host)
+        self._host_limits.check_wait(target.host)
         if self._config.robots == "on" or (self._config.robots == "pages" and not options.is_api):
             if self._robots.is_pending(target, permission.accepts):  # robots.txt and the page share one connection
                 await self._pages.warm(target, deadline)
@@ -160,7 +159,7 @@ class HttpFetcher:
                 if not isinstance(seconds, int):
                     raise
                 if target.endpoint not in self._unlimited:
-                    await self._host_limits.record_wait(target.host, seconds)
+                    self._host_limits.record_wait(target.host, seconds)
                 if is_last or not self._host_limits.fits_deadline(seconds, min(options.deadline, deadline)):
                     raise
             await self._host_limits.sleep(seconds)

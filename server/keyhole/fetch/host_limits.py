@@ -2,14 +2,13 @@
 
 The owners of calls share the connections to a host fairly.
 
-The clock, the sleep function and the limits shared with other servers are parameters, so that tests can replace them.
+The clock and the sleep function are parameters, so that tests can replace them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-import random
 import re
 import time
 from collections import OrderedDict
@@ -17,7 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Final, Protocol
+from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.runtime.fair_slots import FairSlots
@@ -34,9 +33,6 @@ MAX_WAIT: Final = 86_400
 """Seconds. A longer Retry-After is treated as a mistake and shortened to this."""
 MAX_HOSTS: Final = 1_000
 """Hosts whose waits are remembered; the oldest are forgotten first."""
-POLL_INTERVAL: Final = (0.02, 0.06)
-"""Bounds in seconds of the random pause before a slot of the shared limits is requested again. It is shorter than the
-fetch of a page, and random so that two servers do not poll in step."""
 
 _SECONDS = re.compile(r"[0-9]{1,20}")
 _DATE_LENGTH = 40
@@ -60,48 +56,14 @@ def parse_retry_after(value: str, now: float) -> int | None:
     return max(0, min(math.ceil(seconds), MAX_WAIT))
 
 
-class SharedHostLimits(Protocol):
-    """Host limits shared by several servers.
-
-    No method raises or waits long. While the other servers cannot be reached, this server applies only its own limits.
-    """
-
-    async def acquire(self, host: str, limit: int) -> str | None:
-        """Take one of the host's `limit` slots and return its lease.
-
-        Returns None if all slots are taken, and "" if the other servers cannot be reached.
-        """
-        ...
-
-    def release(self, host: str, lease: str) -> None:
-        """Free the slot of a lease."""
-        ...
-
-    async def wait_left(self, host: str) -> float:
-        """Return the seconds left of the wait that the host requested from any server."""
-        ...
-
-    async def record_wait(self, host: str, seconds: float) -> None:
-        """Record for all servers that a host requested a wait."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close the connection to the other servers."""
-        ...
-
-
 class HostLimits:
-    """Open connections and requested waits of each host, in memory and, with `shared`, across servers."""
+    """Open connections and requested waits of each host."""
 
     def __init__(
-        self,
-        now: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        shared: SharedHostLimits | None = None,
+        self, now: Callable[[], float] = time.monotonic, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
         self.now = now
         self.sleep = sleep
-        self._shared = shared
         self._slots: dict[str, FairSlots] = {}
         """The connection slots of each host that is in use."""
         self._wait_ends: OrderedDict[str, float] = OrderedDict()
@@ -114,60 +76,30 @@ class HostLimits:
         """
         slots = self._slots.setdefault(host, FairSlots(MAX_PER_HOST))
         try:
-            async with _slot_in_time(slots, host, deadline), self._shared_slot(host, deadline):
+            async with _slot_in_time(slots, host, deadline):
                 yield
         finally:
             # If calls are cancelled together, another one may have removed or replaced these slots already.
             if slots.is_unused and self._slots.get(host) is slots:
                 del self._slots[host]
 
-    async def check_wait(self, host: str) -> None:
+    def check_wait(self, host: str) -> None:
         """Raise KeyholeError (rate_limited) if a wait that the host requested is not over."""
         left = math.ceil(self._wait_ends.get(host, 0.0) - self.now())
-        if left <= 0 and self._shared is not None and (left := math.ceil(await self._shared.wait_left(host))) > 0:
-            self._remember_wait(host, left)
         if left > 0:
             message = f"{host} asked to wait {left} s more; no request was sent"
             raise KeyholeError(Code.RATE_LIMITED, message, retry_after=left)
 
-    async def record_wait(self, host: str, seconds: float) -> None:
+    def record_wait(self, host: str, seconds: float) -> None:
         """Record that a host requested a wait."""
-        self._remember_wait(host, seconds)
-        if self._shared is not None:
-            await self._shared.record_wait(host, seconds)
-
-    def fits_deadline(self, seconds: float, deadline: float) -> bool:
-        """Return True if a wait of `seconds` leaves time for a request before `deadline`, in seconds of `now`."""
-        return seconds + WAIT_MARGIN <= deadline - self.now()
-
-    async def aclose(self) -> None:
-        """Close the connection to the other servers."""
-        if self._shared is not None:
-            await self._shared.aclose()
-
-    @asynccontextmanager
-    async def _shared_slot(self, host: str, deadline: float) -> AsyncIterator[None]:
-        """Hold one of the host's slots among all servers."""
-        if self._shared is None:
-            yield
-            return
-        clock = asyncio.get_running_loop().time
-        while (lease := await self._shared.acquire(host, MAX_PER_HOST)) is None:
-            pause = random.uniform(*POLL_INTERVAL)  # noqa: S311 - no secret
-            if clock() + pause >= deadline:
-                raise _busy_error(host)
-            await self.sleep(pause)
-        try:
-            yield
-        finally:
-            if lease:
-                self._shared.release(host, lease)
-
-    def _remember_wait(self, host: str, seconds: float) -> None:
         self._wait_ends[host] = self.now() + seconds
         self._wait_ends.move_to_end(host)
         while len(self._wait_ends) > MAX_HOSTS:
             self._wait_ends.popitem(last=False)
+
+    def fits_deadline(self, seconds: float, deadline: float) -> bool:
+        """Return True if a wait of `seconds` leaves time for a request before `deadline`, in seconds of `now`."""
+        return seconds + WAIT_MARGIN <= deadline - self.now()
 
 
 @asynccontextmanager
@@ -178,9 +110,6 @@ async def _slot_in_time(slots: FairSlots, host: str, deadline: float) -> AsyncIt
             async with asyncio.timeout_at(deadline if deadline < math.inf else None):
                 await stack.enter_async_context(slots.slot())
         except TimeoutError as error:
-            raise _busy_error(host) from error
+            message = f"all connections allowed to {host} were in use by other requests"
+            raise KeyholeError(Code.TIMEOUT, message) from error
         yield
-
-
-def _busy_error(host: str) -> KeyholeError:
-    return KeyholeError(Code.TIMEOUT, f"all connections allowed to {host} were in use by other requests")

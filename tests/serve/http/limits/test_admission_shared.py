@@ -6,7 +6,6 @@ import asyncio
 
 from keyhole.config.config import Config
 from keyhole.serve.http.limits.shared.calls import Verdict, open_shared_calls
-from keyhole.serve.http.limits.shared.hosts import open_shared_hosts
 from tests.support.admission import NEVER, as_tenant, modern, run_server
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster
@@ -102,4 +101,3 @@ def test_two_servers_share_limits_through_a_database_and_use_their_own_without_i
 def test_limits_are_shared_only_with_a_postgresql_store() -> None:
     for store in ("", "memory"):
         assert open_shared_calls(Config(store=store)) is None
-        assert open_shared_hosts(Config(store=store)) is None
