@@ -72,7 +72,6 @@ IO_FILES = {
     ),
     "serve/http/auth": "authenticate jwks token_file",
     "serve/http/limits": "admission slots",
-    "serve/http/limits/shared": "calls leases link",
     "serve/http/telemetry": "access_log metrics tracing",
     "store": "backoff disk_calls fallback forget_mark home ids open private_files running_output spool",
     "store/postgres": "database reads schema texts",
@@ -278,7 +277,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
     heavy = [
         "httpx", "bs4", "lxml", "markdownify", "pypdfium2", "mammoth", "pptx", "openpyxl", "snowballstemmer",
         "rank_bm25", "ddgs", "sqlite_utils", "chardet", "rich", "jmespath", "keyhole.rerank",
-        "psycopg", "psycopg_pool", "keyhole.serve.http.limits.shared", "keyhole.budget.tokens",
+        "psycopg", "psycopg_pool", "keyhole.budget.tokens",
         "keyhole.serve.http", "prometheus_client", "opentelemetry.sdk",
     ]  # fmt: skip
     code = f"import sys, keyhole.serve.run; print([m for m in {heavy} if m in sys.modules])"

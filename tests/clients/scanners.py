@@ -31,7 +31,6 @@ ACCEPTED: Final[dict[Finding, str]] = {
     ("B604", "cli/completion.py"): "`shell` names the shell that the script is for; no shell is started",
     ("B606", "serve/shared/link.py"): "starts Keyhole's own server with the Python that runs",
     ("B606", "cli/shell_command.py"): "starts the shell of the client, with the command that it runs anyway",
-    ("B608", "serve/http/limits/shared/tables.py"): _NAMES,
     ("B608", "store/calls/queries.py"): _NAMES,
     ("B608", "store/calls/writes.py"): _NAMES,
     ("B608", "store/postgres/call_reads.py"): _NAMES,

@@ -19,7 +19,6 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
-from keyhole.serve.http.limits.shared import link
 from tests.packaging.containerfile import FILE, Instruction, last_instruction, parse_instructions
 from tests.support.documentation import ROOT
 
@@ -235,7 +234,7 @@ def within(address: str, block: dict[str, Any]) -> bool:
 def test_the_connections_of_all_replicas_stay_below_postgresql_s_limit() -> None:
     (scaler,) = (one for one in MANIFESTS if one["kind"] == "HorizontalPodAutoscaler")
     surge = manifest("Deployment")["spec"]["strategy"]["rollingUpdate"]["maxSurge"]
-    each = settings_of_kubernetes().store_connections + 2 * link.CONNECTIONS  # the limits of tenants and of sites
+    each = settings_of_kubernetes().store_connections
     assert (scaler["spec"]["maxReplicas"] + surge) * each <= 97  # PostgreSQL reserves 3 of 100 for superusers
 
 

@@ -20,7 +20,7 @@ from keyhole.config.config import Config
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.instrumentation import Amount, ObservedCall, Stage
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.serve.http.limits.admission import AdmissionMiddleware, SharedCallLimits
+from keyhole.serve.http.limits.admission import AdmissionMiddleware
 from keyhole.serve.tools import build_server
 from tests.support.fakes import HANGS, FakeFetcher, page
 from tests.support.loopback import PATIENCE
@@ -186,7 +186,6 @@ def as_tenant(name: str, headers: Mapping[str, str] | None = None) -> dict[str, 
 
 @asynccontextmanager
 async def run_server(
-    shared: SharedCallLimits | None = None,
     now: Callable[[], float] = time.monotonic,
     body_seconds: float = PATIENCE,
     wait_share: float = 0.0,
@@ -201,7 +200,7 @@ async def run_server(
 
     refused: list[str] = []
     app = build_server(product_of).streamable_http_app(stateless_http=config.stateless)
-    admission = AdmissionMiddleware(app, config, shared, now, body_seconds, wait_share)
+    admission = AdmissionMiddleware(app, config, now, body_seconds, wait_share)
     outer = AuthenticationMiddleware(admission, backend=BearerAuthBackend(Tokens()))
     with instrumentation.observed_by(Refusals(refused)), socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -277,7 +277,7 @@ class Config:
     store_connections: int = setting(
         8,
         "connections",
-        "maximum of connections of one server to PostgreSQL for artifacts; shared limits use four more",
+        "maximum of connections of one server to PostgreSQL",
         between(1, 1_000, int),
     )
     allowed_hosts: tuple[str, ...] = setting(

@@ -31,7 +31,6 @@ from keyhole.serve.http.auth.authenticate import Verifier, add_authentication, c
 from keyhole.serve.http.drain import DrainMiddleware, DrainState
 from keyhole.serve.http.host_check import add_host_check, is_page
 from keyhole.serve.http.limits.admission import AdmissionMiddleware
-from keyhole.serve.http.limits.shared.calls import open_shared_calls
 from keyhole.serve.http.probes import ProbesMiddleware, StoreCheck
 from keyhole.serve.http.sessions import SESSION_IDLE_SECONDS
 from keyhole.serve.http.telemetry.access_log import AccessLogMiddleware
@@ -78,7 +77,7 @@ def build_app(config: Config, server: Server[Any], dependencies: AppDependencies
     # A redirect would go to http:// even behind a TLS proxy, and the client would send its token in the clear.
     starlette.router.redirect_slashes = False
     app: App = starlette
-    app = AdmissionMiddleware(app, config, open_shared_calls(config))
+    app = AdmissionMiddleware(app, config)
     verifier = dependencies.verifier or create_verifier(config)
     app = add_authentication(app, config, verifier)
     pages = dependencies.pages(verifier) if dependencies.pages and verifier else None

@@ -86,7 +86,6 @@ def proxy_http(
     from keyhole.serve.http.drain import DrainMiddleware, DrainState
     from keyhole.serve.http.host_check import add_host_check
     from keyhole.serve.http.limits.admission import AdmissionMiddleware
-    from keyhole.serve.http.limits.shared.calls import open_shared_calls
     from keyhole.serve.http.listener import listener_url, open_listener
     from keyhole.serve.http.uvicorn_server import serve
     from keyhole.serve.proxy.credentials import Sender
@@ -109,7 +108,7 @@ def proxy_http(
         client = SignInClient(config, sign_in_url)
         sign_in = SignIn(sign_in_url, client, config.public_url) if has_sign_in else None
         proxy = ProxyApp(run_session, sign_in.challenge if sign_in else None)
-        app: App = AdmissionMiddleware(proxy, config, open_shared_calls(config))
+        app: App = AdmissionMiddleware(proxy, config)
         app = add_authentication(app, config, verifier)
         app = add_host_check(sign_in.around(app) if sign_in else app, config)
         print(f"keyhole: serving MCP at {listener_url(listener, PATH)}", file=sys.stderr, flush=True)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.serve.http.limits import token_bucket
-from keyhole.serve.http.limits.token_bucket import FILL_SECONDS, Rate, TokenBuckets, block_bucket, take_token
+from keyhole.serve.http.limits.token_bucket import FILL_SECONDS, Rate, TokenBuckets, take_token
 from keyhole.serve.http.refusals import retry_after_seconds
 
 PAUSES = st.lists(st.floats(0, 200), min_size=1, max_size=60)
@@ -49,15 +49,6 @@ def test_after_the_returned_wait_a_token_is_available(per_minute: int, already: 
         assert after == full_at
         assert take_token(full_at, rate, now + wait)[1] == 0
         assert take_token(full_at, rate, now + retry_after_seconds(wait))[1] == 0
-
-
-def test_a_blocked_bucket_has_no_token_until_the_wait_is_over() -> None:
-    rate = Rate(60)
-    full_at = block_bucket(rate, 100.0, 5.0)
-    assert take_token(full_at, rate, 104.0)[1] == 1.0
-    after, wait = take_token(full_at, rate, 105.0)
-    assert wait == 0
-    assert take_token(after, rate, 105.0)[1] == 1.0
 
 
 def test_waits_are_rounded_up_to_whole_seconds() -> None:

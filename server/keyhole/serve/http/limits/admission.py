@@ -10,12 +10,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Final, Protocol
+from typing import Final
 
 from keyhole.config.config import Config
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
 from keyhole.serve.http.bodies import BODY_SECONDS, READING_SLOT, BodyMiddleware, replay
-from keyhole.serve.http.limits.shared.calls import Verdict
 from keyhole.serve.http.limits.slots import CallSlots, Slots
 from keyhole.serve.http.limits.token_bucket import Rate, TokenBuckets
 from keyhole.serve.http.refusals import (
@@ -49,22 +48,6 @@ WAIT_SHARE: Final = 0.5
 """Share of a call's deadline that it may wait for its turn. The rest is for its work."""
 
 
-class SharedCallLimits(Protocol):
-    """Limits on calls that several servers share. Methods raise nothing and wait at most seconds."""
-
-    async def begin(self, tenant: str) -> Verdict:
-        """Return the decision on starting a call."""
-        ...
-
-    def end(self, tenant: str, lease: str) -> None:
-        """Report that the call with this lease has ended."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        ...
-
-
 class AdmissionMiddleware:
     """Middleware that limits each tenant's rates and its calls, requests, streams and sessions at once."""
 
@@ -72,13 +55,11 @@ class AdmissionMiddleware:
         self,
         app: App,
         config: Config,
-        shared: SharedCallLimits | None = None,
         now: Callable[[], float] = time.monotonic,
         body_seconds: float = BODY_SECONDS,
         wait_share: float = WAIT_SHARE,
     ) -> None:
         self._app = app
-        self._shared = shared
         self._now = now
         self._read_body = BodyMiddleware(self._handle_body, config.max_request_bytes, seconds=body_seconds)
         self._calls = CallSlots(config.calls_at_once, config.max_calls)
@@ -92,9 +73,7 @@ class AdmissionMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request to the application, or refuse it."""
-        if scope["type"] == "lifespan":
-            await self._lifespan(scope, receive, send)
-        elif scope["type"] != "http":
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif refusal := self._refuse_request(tenant_of(scope)):
             await send_limit_refusal(send, refusal, UNREAD_REQUEST if scope["method"] == "POST" else RequestInfo())
@@ -122,13 +101,6 @@ class AdmissionMiddleware:
         scope.pop(READING_SLOT).close()
         handle = self._stream if request.kind == "stream" else self._call
         await handle(tenant, request, scope, receive, send)
-
-    async def _lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            if self._shared is not None:
-                await self._shared.aclose()
 
     async def _light(self, tenant: str, request: RequestInfo, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request that is answered at once; it may open a session."""
@@ -158,31 +130,12 @@ class AdmissionMiddleware:
             await send_limit_refusal(send, full, request)
             return
         with slot:
-            # The slot is acquired first, so that it counts while the database decides.
-            verdict = await self._shared.begin(tenant) if self._shared is not None else Verdict()
-            if verdict.lease:
-                slot.on_release(lambda: self._end(tenant, verdict.lease))
-            if not verdict.refused:
-                scope[SLOT], scope[WAITED] = slot, self._now() - start
-                await self._run_app(tenant, scope, receive, send)
-        if verdict.refused:
-            self._apply(tenant, verdict)
-            await send_limit_refusal(send, limit_refusal(verdict.refused, verdict.wait), request)
+            scope[SLOT], scope[WAITED] = slot, self._now() - start
+            await self._run_app(tenant, scope, receive, send)
 
     async def _run_app(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
         with self._sessions.track(tenant, scope, send) as tracked_send:
             await self._app(scope, receive, tracked_send)
-
-    def _apply(self, tenant: str, verdict: Verdict) -> None:
-        """Update this server's bucket after a shared refusal, so that it refuses further calls without the database."""
-        if verdict.refused == "calls_per_minute":
-            self._call_rate.block(tenant, self._now(), verdict.wait)
-        else:
-            self._call_rate.refund(tenant)
-
-    def _end(self, tenant: str, lease: str) -> None:
-        if self._shared is not None:
-            self._shared.end(tenant, lease)
 
     def _refuse_request(self, tenant: str) -> LimitRefusal | None:
         if self._requests.is_full_for(tenant) or self._requests.is_full():

@@ -101,11 +101,6 @@ class Slot:
         self._release = release
         self._is_acquired = is_acquired
         self._holders = 0
-        self._on_release: Callable[[], None] | None = None
-
-    def on_release(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once, when the slot is released."""
-        self._on_release = callback
 
     @property
     def is_detached(self) -> bool:
@@ -125,6 +120,3 @@ class Slot:
         self._holders -= 1
         if not self._holders:
             self._release(self._tenant)
-            callback, self._on_release = self._on_release, None
-            if callback is not None:
-                callback()

@@ -1,7 +1,7 @@
 """Limit rates with token buckets: pure functions on one bucket, and a class with a bucket for each name.
 
 A bucket is one number, the time at which it will be full again, as in the generic cell rate algorithm. So nothing needs
-to refill it. The statement `ADMIT` in shared/tables.py computes the same in PostgreSQL.
+to refill it.
 """
 
 from __future__ import annotations
@@ -44,11 +44,6 @@ def take_token(full_at: float, rate: Rate, now: float) -> tuple[float, float]:
     return (full_at, wait) if wait > 1e-6 else (after, 0.0)
 
 
-def block_bucket(rate: Rate, now: float, wait: float) -> float:
-    """Return the `full_at` of a bucket that has no token for the next `wait` seconds."""
-    return now + wait + FILL_SECONDS - rate.interval
-
-
 @dataclass(slots=True)
 class TokenBuckets:
     """One bucket for each name, all with the same rate."""
@@ -59,7 +54,10 @@ class TokenBuckets:
     def take(self, name: str, now: float) -> float:
         """Take a token of a name's bucket: return 0, or the seconds until a token is available."""
         full_at, wait = take_token(self._full_at.get(name, -math.inf), self.rate, now)
-        self._set(name, full_at)
+        self._full_at[name] = full_at
+        self._full_at.move_to_end(name)
+        if len(self._full_at) > MAX_BUCKETS:
+            self._full_at.popitem(last=False)
         return wait
 
     def refund(self, name: str) -> None:
@@ -67,15 +65,5 @@ class TokenBuckets:
         if name in self._full_at:
             self._full_at[name] -= self.rate.interval
 
-    def block(self, name: str, now: float, wait: float) -> None:
-        """Empty a name's bucket, so that it has no token for `wait` seconds."""
-        self._set(name, block_bucket(self.rate, now, wait))
-
     def __len__(self) -> int:
         return len(self._full_at)
-
-    def _set(self, name: str, full_at: float) -> None:
-        self._full_at[name] = full_at
-        self._full_at.move_to_end(name)
-        if len(self._full_at) > MAX_BUCKETS:
-            self._full_at.popitem(last=False)

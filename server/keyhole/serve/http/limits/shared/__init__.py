@@ -1,1 +1,0 @@
-"""Limits that servers share through their PostgreSQL store: calls of tenants, connections to hosts."""
