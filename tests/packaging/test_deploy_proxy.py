@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import re
 import shutil
 import socket
 import subprocess
@@ -159,6 +160,21 @@ def test_a_call_that_a_stopping_replica_refuses_goes_to_another_one_with_its_bod
 def test_a_call_that_every_replica_refuses_gets_the_answer_of_one(tmp_path: Path) -> None:
     with upstream(drain) as (first, _), upstream(drain) as (second, _), proxy([first, second], tmp_path) as (port, _):
         assert request(port, "POST", "/mcp", b"{}") == (503, b"draining")
+
+
+def test_the_commented_lines_limit_the_requests_of_each_token_across_replicas(tmp_path: Path) -> None:
+    def limit(text: str) -> str:
+        return re.sub("# (limit_req)", r"\1", text).replace("rate=20r/s", "rate=1r/m").replace("burst=200", "burst=3")
+
+    with (
+        upstream(answer_ok) as (first, heads),
+        upstream(answer_ok) as (second, more),
+        proxy([first, second], tmp_path, limit) as (port, _),
+    ):
+        statuses = [request(port, "POST", "/mcp", b"{}", Authorization="Bearer a")[0] for _ in range(6)]
+        assert statuses == [200] * 4 + [429] * 2
+        assert request(port, "POST", "/mcp", b"{}", Authorization="Bearer b")[0] == 200
+    assert len(heads) + len(more) == 5
 
 
 def test_nginx_accepts_the_configuration_with_tls(tmp_path: Path) -> None:

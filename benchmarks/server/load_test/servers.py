@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -235,15 +235,16 @@ def new_token(tenant: str, file: Path) -> str:
 
 
 @contextmanager
-def proxy(ports: Sequence[int], folder: Path) -> Iterator[tuple[int, int]]:
-    """Run nginx with deploy/nginx.conf in front of the replicas; yield its port and process id."""
+def proxy(ports: Sequence[int], folder: Path, change: Callable[[str], str] = str) -> Iterator[tuple[int, int]]:
+    """Run nginx with deploy/nginx.conf, as `change` returns it, before the replicas; yield its port and process id."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
         raise SystemExit("nginx is not installed: run `apt-get install nginx`")
     port = free_port()
     folder.chmod(0o711)  # nginx's workers do not run as root
     config = folder / "nginx.conf"
-    config.write_text(on_loopback((ROOT / "deploy" / "nginx.conf").read_text(), port, ports, folder))
+    text = change((ROOT / "deploy" / "nginx.conf").read_text())
+    config.write_text(on_loopback(text, port, ports, folder))
     command = [program, "-e", str(folder / "nginx.log"), "-c", str(config), "-g", "daemon off;"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
