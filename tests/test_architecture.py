@@ -74,7 +74,7 @@ IO_FILES = {
     "serve/http/limits": "admission slots",
     "serve/http/telemetry": "access_log metrics tracing",
     "store": "backoff disk_calls fallback forget_mark home ids open private_files running_output spool",
-    "store/postgres": "database reads schema texts",
+    "extensions/postgresql": "database reads schema stores texts",
     "store/calls": "queries queue schema sqlite writes",
     "store/sqlite": (
         "damage file folder_lock forgetting keys migrations rows schema search space store texts word_index"

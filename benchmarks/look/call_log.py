@@ -22,6 +22,10 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
+from keyhole.extensions.postgresql.call_tables import CALL_TABLES
+from keyhole.extensions.postgresql.calls import PostgresCallLog
+from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.schema import prepare
 from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
@@ -32,10 +36,6 @@ from keyhole.store.calls.base import CallLog
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import CallFilters
 from keyhole.store.calls.sqlite import SqliteCallLog
-from keyhole.store.postgres.call_tables import CALL_TABLES
-from keyhole.store.postgres.calls import PostgresCallLog
-from keyhole.store.postgres.database import Database
-from keyhole.store.postgres.schema import prepare
 from tests.store.calls.samples import START, calls
 from tests.support.fakes import Clock, page
 from tests.support.postgresql import find_binaries, run_cluster

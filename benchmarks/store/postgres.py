@@ -24,12 +24,12 @@ from uuid import UUID, uuid5
 
 from benchmarks.search.stored import make_queries, measure_narrowing, measure_searches, percentiles, time_call
 from benchmarks.search.stored_texts import GeneratedArtifact, generate_artifacts, load_books
+from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.schema import prepare
+from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.passages.stems import index_terms
 from keyhole.records import Artifact
 from keyhole.store.base import Limits
-from keyhole.store.postgres.database import Database
-from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.store import PostgresStore
 from tests.support.postgresql import Cluster, find_binaries, run_cluster
 
 NOW: Final = 1_780_000_000.0

@@ -23,11 +23,11 @@ from typing import Final
 from uuid import UUID
 
 from keyhole.errors import KeyholeError
+from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.schema import prepare
+from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.records import Artifact
 from keyhole.store.base import Limits
-from keyhole.store.postgres.database import Database
-from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.store import PostgresStore
 from tests.support.postgresql import Cluster, find_binaries, run_cluster
 
 NOW: Final = 1_780_000_000.0

@@ -43,7 +43,7 @@ OWN_JSON = {
     "store/calls/relations.py": "a row of the store",
     "store/calls/rows.py": "a row of the store",
     "store/forget_mark.py": "a file of the store",
-    "store/postgres/rows.py": "a row of the store",
+    "extensions/postgresql/rows.py": "a row of the store",
     "store/running_output.py": "a file of the store",
     "store/spool.py": "a file of the store",
     "store/sqlite/rows.py": "a row of the store",

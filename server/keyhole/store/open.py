@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.extensions import open_port
 from keyhole.store.base import LOCAL, Clock, Limits, Store
 from keyhole.store.calls.base import CallLog
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
@@ -28,7 +29,6 @@ from keyhole.store.stores import Stores
 if TYPE_CHECKING:
     from keyhole.store.calls.sqlite import SqliteCallLog
     from keyhole.store.memory import MemoryStore
-    from keyhole.store.postgres.database import Database
 
 Adopt = Callable[[str, Store, bytes, str], int]
 """`(folder, store, secret, id)`: moves the outputs of a spool folder into a store, or only the output `id` unless it is
@@ -57,7 +57,8 @@ def open_stores(
     its log of calls; without them they stay there.
     """
     if config.store.startswith("postgres"):
-        return SharedStores(config)
+        stores: Stores = open_port("postgresql", config)
+        return stores
     if config.store == "memory":
         return MemoryStores(ttl=config.ttl_days * DAY)
     return LocalStores(config, long_running=long_running, adopt=adopt, adopt_calls=adopt_calls)
@@ -85,7 +86,7 @@ class LocalStores:
         adopt: Adopt | None = None,
         adopt_calls: AdoptCalls | None = None,
     ) -> None:
-        self._limits = _store_limits(config)
+        self._limits = store_limits(config)
         self._adopt = adopt
         self._adopt_calls = adopt_calls
         self._clock = clock
@@ -246,81 +247,8 @@ class MemoryStores:
         pass
 
 
-class SharedStores:
-    """Stores in one PostgreSQL database, shared by all tenants and all servers.
-
-    They do not use memory while the database fails, because other servers could not read those artifacts. `for_tenant`
-    fails until the secret was read from the database once, because ids must be equal on all servers.
-    """
-
-    def __init__(self, config: Config) -> None:
-
-        self._limits = _store_limits(config)
-        self._database = open_database(config)
-        self._secret = b""
-
-    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
-        from keyhole.store.postgres.rows import hash_tenant
-        from keyhole.store.postgres.store import PostgresStore
-
-        self._secret = self._secret or self._read_secret()
-        secret = self._secret if tenant == LOCAL else derive_tenant_secret(self._secret, tenant)
-        return PostgresStore(self._database, hash_tenant(tenant), time.time, self._limits), secret
-
-    def calls_for(self, tenant: str) -> CallLog:
-        from keyhole.store.postgres.calls import PostgresCallLog
-        from keyhole.store.postgres.rows import hash_tenant
-
-        return PostgresCallLog(self._database, hash_tenant(tenant), time.time, self._limits)
-
-    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
-        from keyhole.store.postgres.calls import PostgresCallLog
-        from keyhole.store.postgres.database import NO_TENANT
-        from keyhole.store.postgres.rows import hash_tenant
-        from keyhole.store.postgres.store import PostgresStore
-
-        known = {hash_tenant(name): name for name in names}
-        with self._database.transaction(NO_TENANT) as connection:
-            rows = connection.execute("SELECT tenant FROM keyhole.tenants ORDER BY tenant").fetchall()
-        for tenant in (row["tenant"] for row in rows):
-            store = PostgresStore(self._database, tenant, time.time, self._limits)
-            name = known.get(tenant, tenant.hex[:NAME_CHARS])
-            yield name, store, PostgresCallLog(self._database, tenant, time.time, self._limits)
-
-    def remove_files(self, tenant: str, *, everything: bool) -> int:  # noqa: ARG002 - there are no files
-        return 0
-
-    def warning(self) -> str:
-        return ""
-
-    def close(self) -> None:
-        self._database.close()
-
-    def _read_secret(self) -> bytes:
-        from keyhole.store.postgres.database import NO_TENANT
-        from keyhole.store.postgres.schema import read_secret
-
-        with self._database.transaction(NO_TENANT) as connection:
-            return read_secret(connection)
-
-
-def open_database(config: Config) -> Database:
-    """Return the database that KEYHOLE_STORE names, without connecting to it.
-
-    Raises KeyholeError (invalid_argument) when the address is malformed or the PostgreSQL packages are not installed.
-    """
-    try:
-        from keyhole.store.postgres.database import Database
-        from keyhole.store.postgres.schema import prepare
-    except ImportError as error:
-        message = (
-            "KEYHOLE_STORE names PostgreSQL, which needs the extra [hosted]: in a checkout, pip install '.[hosted]'"
-        )
-        raise KeyholeError(Code.INVALID_ARGUMENT, message) from error
-    return Database(config.store, config.store_connections, prepare)
-
-
-def _store_limits(config: Config) -> Limits:
+def store_limits(config: Config) -> Limits:
+    """Return the limits that the settings choose."""
     return Limits(config.ttl_days * DAY, config.store_max_bytes)
 
 

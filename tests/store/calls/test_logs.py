@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keyhole.extensions.postgresql.call_writes import Bounds
+from keyhole.extensions.postgresql.calls import PostgresCallLog
+from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.schema import prepare
 from keyhole.store.base import Limits
 from keyhole.store.calls.base import CallLog, CallMatch, find_session, list_following
 from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
 from keyhole.store.calls.sqlite import SqliteCallLog
-from keyhole.store.postgres.call_writes import Bounds
-from keyhole.store.postgres.calls import PostgresCallLog
-from keyhole.store.postgres.database import Database
-from keyhole.store.postgres.schema import prepare
 from keyhole.store.scope import ALL, Scope
 from tests.store.calls.samples import START, call, calls, page, read_text
 from tests.support.fakes import Clock, MemoryCallLog

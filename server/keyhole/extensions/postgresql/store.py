@@ -12,6 +12,32 @@ from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.postgresql import forgetting, marks
+from keyhole.extensions.postgresql import keys as key_tables
+from keyhole.extensions.postgresql.database import TIMEOUT, Connection, Database
+from keyhole.extensions.postgresql.reads import ROW_COLUMNS, TEXT_COLUMNS, VERIFY_SECONDS, Reader
+from keyhole.extensions.postgresql.rows import (
+    ROW_BYTES,
+    STEM_BYTES,
+    UNDIGESTED_NOTE,
+    clamp_range,
+    decode_artifact,
+    decode_summary,
+    encode_record,
+    hash_url,
+    to_storable,
+)
+from keyhole.extensions.postgresql.search import PLANNER_SETTINGS, SearchScope, contains_words, hash_stems, search_keys
+from keyhole.extensions.postgresql.sweep import drop_artifacts, is_sweep_due, sweep
+from keyhole.extensions.postgresql.texts import (
+    CHUNK_CHARS,
+    delete_unused_texts,
+    list_texts,
+    read_range,
+    read_text,
+    store_text,
+)
+from keyhole.extensions.postgresql.totals import Totals, add_totals, read_totals
 from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
 from keyhole.store.base import (
     MAX_KNOWN_URLS,
@@ -31,25 +57,6 @@ from keyhole.store.base import (
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.forget_mark import FORGOTTEN, Mark
-from keyhole.store.postgres import forgetting, marks
-from keyhole.store.postgres import keys as key_tables
-from keyhole.store.postgres.database import TIMEOUT, Connection, Database
-from keyhole.store.postgres.reads import ROW_COLUMNS, TEXT_COLUMNS, VERIFY_SECONDS, Reader
-from keyhole.store.postgres.rows import (
-    ROW_BYTES,
-    STEM_BYTES,
-    UNDIGESTED_NOTE,
-    clamp_range,
-    decode_artifact,
-    decode_summary,
-    encode_record,
-    hash_url,
-    to_storable,
-)
-from keyhole.store.postgres.search import PLANNER_SETTINGS, SearchScope, contains_words, hash_stems, search_keys
-from keyhole.store.postgres.sweep import drop_artifacts, is_sweep_due, sweep
-from keyhole.store.postgres.texts import CHUNK_CHARS, delete_unused_texts, list_texts, read_range, read_text, store_text
-from keyhole.store.postgres.totals import Totals, add_totals, read_totals
 from keyhole.store.scope import Scope
 from keyhole.store.term_lookup import make_words
 

@@ -11,15 +11,15 @@ from uuid import UUID, uuid4
 import pytest
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.postgresql import sweep
+from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.schema import prepare
+from keyhole.extensions.postgresql.store import PostgresStore
+from keyhole.extensions.postgresql.sweep import choose_evictions
+from keyhole.extensions.postgresql.texts import CHUNK_CHARS
+from keyhole.extensions.postgresql.totals import read_totals
 from keyhole.records import Artifact
 from keyhole.store.base import Limits
-from keyhole.store.postgres import sweep
-from keyhole.store.postgres.database import Database
-from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import choose_evictions
-from keyhole.store.postgres.texts import CHUNK_CHARS
-from keyhole.store.postgres.totals import read_totals
 from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import Cluster
 from tests.support.store_contract import DAY, TTL, code_of

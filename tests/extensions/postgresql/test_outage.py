@@ -25,10 +25,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.postgresql.database import GRACE, NO_TENANT, RETRY_AFTER, TIMEOUT, Database, parse_url
+from keyhole.extensions.postgresql.schema import prepare
+from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.store.base import Limits
-from keyhole.store.postgres.database import GRACE, NO_TENANT, RETRY_AFTER, TIMEOUT, Database, parse_url
-from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.store import PostgresStore
 from tests.support.fakes import Clock, artifact
 from tests.support.loopback import unused_port
 from tests.support.postgresql import PASSWORD, USER, Cluster, run_cluster

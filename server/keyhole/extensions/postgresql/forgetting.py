@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
+from keyhole.extensions.postgresql.database import Connection
+from keyhole.extensions.postgresql.rows import decode_addresses, to_storable
+from keyhole.extensions.postgresql.sweep import drop_artifacts
+from keyhole.extensions.postgresql.totals import Totals, add_totals
 from keyhole.store.base import Traces
-from keyhole.store.postgres.database import Connection
-from keyhole.store.postgres.rows import decode_addresses, to_storable
-from keyhole.store.postgres.sweep import drop_artifacts
-from keyhole.store.postgres.totals import Totals, add_totals
 from keyhole.store.scope import Scope
 
 SECONDS: Final = 60.0

@@ -8,11 +8,11 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from keyhole.errors import KeyholeError
+from keyhole.extensions.postgresql.database import Connection, Database, is_unreadable
+from keyhole.extensions.postgresql.rows import access_error, damaged_error, decode_artifact, decode_url, to_storable
+from keyhole.extensions.postgresql.texts import find_damaged_texts, mark_damaged, read_text
 from keyhole.records import Artifact
 from keyhole.store.base import Clock
-from keyhole.store.postgres.database import Connection, Database, is_unreadable
-from keyhole.store.postgres.rows import access_error, damaged_error, decode_artifact, decode_url, to_storable
-from keyhole.store.postgres.texts import find_damaged_texts, mark_damaged, read_text
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import pytest
 
+from keyhole.extensions.postgresql import store as postgres
+from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.schema import prepare
+from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.store.base import Limits, Store
-from keyhole.store.postgres import store as postgres
-from keyhole.store.postgres.database import Database
-from keyhole.store.postgres.schema import prepare
-from keyhole.store.postgres.store import PostgresStore
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster
 from tests.support.store_contract import TTL, StoreContract

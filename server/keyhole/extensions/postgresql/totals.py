@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass
 from typing import Final
 from uuid import UUID
 
-from keyhole.store.postgres.database import Connection
+from keyhole.extensions.postgresql.database import Connection
 
 SHARDS: Final = 16
 """Rows of a tenant's totals."""

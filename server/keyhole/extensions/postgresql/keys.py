@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 from uuid import UUID
 
-from keyhole.store.postgres.database import Connection
-from keyhole.store.postgres.totals import Totals, add_totals
+from keyhole.extensions.postgresql.database import Connection
+from keyhole.extensions.postgresql.totals import Totals, add_totals
 
 Table = Literal["known_urls", "vectors"]
 

@@ -11,6 +11,11 @@ from typing import Final, TypeVar
 from uuid import UUID
 
 from keyhole.errors import KeyholeError
+from keyhole.extensions.postgresql import call_reads, call_writes
+from keyhole.extensions.postgresql.call_writes import LOG_BOUNDS, QUICK_COMMIT, Bounds
+from keyhole.extensions.postgresql.database import Connection, Database
+from keyhole.extensions.postgresql.forgetting import SECONDS
+from keyhole.extensions.postgresql.sweep import sweep, sweep_calls
 from keyhole.store.base import Clock, Limits
 from keyhole.store.calls.base import CallMatch
 from keyhole.store.calls.record import (
@@ -22,11 +27,6 @@ from keyhole.store.calls.record import (
     Figures,
     SessionSummary,
 )
-from keyhole.store.postgres import call_reads, call_writes
-from keyhole.store.postgres.call_writes import LOG_BOUNDS, QUICK_COMMIT, Bounds
-from keyhole.store.postgres.database import Connection, Database
-from keyhole.store.postgres.forgetting import SECONDS
-from keyhole.store.postgres.sweep import sweep, sweep_calls
 from keyhole.store.scope import Scope
 
 T = TypeVar("T")

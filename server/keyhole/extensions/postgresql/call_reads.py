@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.postgresql.database import Connection
 from keyhole.store.calls.base import CallAddresses
 from keyhole.store.calls.record import (
     ASKING,
@@ -33,7 +34,6 @@ from keyhole.store.calls.rows import (
     unpack_record,
 )
 from keyhole.store.calls.search_terms import sql_conditions
-from keyhole.store.postgres.database import Connection
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
 _READS: Final = """calls.key IN (

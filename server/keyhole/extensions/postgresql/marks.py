@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final, LiteralString
 from uuid import UUID
 
+from keyhole.extensions.postgresql.database import Connection
 from keyhole.store.forget_mark import NO_MARK, Mark
-from keyhole.store.postgres.database import Connection
 
 CREATE_FORGETS: Final[LiteralString] = """
 CREATE TABLE keyhole.forgets (

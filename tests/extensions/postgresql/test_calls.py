@@ -10,13 +10,13 @@ from uuid import uuid4
 import pytest
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.postgresql.call_tables import CALL_TABLES
+from keyhole.extensions.postgresql.calls import PostgresCallLog
+from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.schema import prepare
 from keyhole.store.base import Limits
 from keyhole.store.calls.base import list_following
 from keyhole.store.calls.record import NO_CALL_FILTERS, CallFilters
-from keyhole.store.postgres.call_tables import CALL_TABLES
-from keyhole.store.postgres.calls import PostgresCallLog
-from keyhole.store.postgres.database import Database
-from keyhole.store.postgres.schema import prepare
 from tests.store.calls.samples import call, calls, page, read_text
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster

@@ -11,11 +11,11 @@ from __future__ import annotations
 import secrets
 from typing import Final, LiteralString
 
+from keyhole.extensions.postgresql.call_tables import CALL_TABLES, CREATE_CALL_TABLES
+from keyhole.extensions.postgresql.database import GRACE, TIMEOUT, Connection
+from keyhole.extensions.postgresql.marks import CREATE_FORGETS
 from keyhole.store.base import version_error
 from keyhole.store.home import SECRET_BYTES
-from keyhole.store.postgres.call_tables import CALL_TABLES, CREATE_CALL_TABLES
-from keyhole.store.postgres.database import GRACE, TIMEOUT, Connection
-from keyhole.store.postgres.marks import CREATE_FORGETS
 
 SETUP_SECONDS: Final = 60.0
 """Time limit of creating the tables. Servers that start meanwhile wait for its end."""

@@ -11,6 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from keyhole.extensions.postgresql.call_reads import (
+    CALLS,
+    FOLDER,
+    SESSIONS,
+    decode_call,
+    list_addresses,
+    texts_of_calls,
+)
+from keyhole.extensions.postgresql.database import Connection
+from keyhole.extensions.postgresql.marks import read_mark
 from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES, CallMatch, match_calls
 from keyhole.store.calls.record import CallRecord, CallSummary, sum_session
 from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, Earlier, Related, output_read_by, relate, request_of
@@ -25,9 +35,6 @@ from keyhole.store.calls.rows import (
 )
 from keyhole.store.calls.runs import MAX_RECENT, PAUSE_SECONDS, KnownRuns, OpenSession, in_session
 from keyhole.store.calls.search_terms import site_of, sites_of, words_of
-from keyhole.store.postgres.call_reads import CALLS, FOLDER, SESSIONS, decode_call, list_addresses, texts_of_calls
-from keyhole.store.postgres.database import Connection
-from keyhole.store.postgres.marks import read_mark
 from keyhole.store.scope import Scope
 
 CALL_BYTES: Final = 1_600

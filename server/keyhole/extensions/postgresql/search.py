@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from keyhole.store.base import Word
-from keyhole.store.filters import Facets, Filters, passes
-from keyhole.store.postgres.bm25 import (
+from keyhole.extensions.postgresql.bm25 import (
     FREQUENCIES,
     PostingList,
     count_terms,
@@ -24,7 +22,9 @@ from keyhole.store.postgres.bm25 import (
     sort_best_first,
     sum_scores,
 )
-from keyhole.store.postgres.database import Connection
+from keyhole.extensions.postgresql.database import Connection
+from keyhole.store.base import Word
+from keyhole.store.filters import Facets, Filters, passes
 from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, find_words, list_forms, select_rare
 
 PLANNER_SETTINGS: Final = "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; "

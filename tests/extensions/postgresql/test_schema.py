@@ -12,11 +12,11 @@ import psycopg
 import pytest
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.postgresql.database import NO_TENANT, Connection, Database, parse_url
+from keyhole.extensions.postgresql.schema import FIRST_VERSION, STEPS, prepare, read_secret
+from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.store.base import Limits
 from keyhole.store.home import SECRET_BYTES
-from keyhole.store.postgres.database import NO_TENANT, Connection, Database, parse_url
-from keyhole.store.postgres.schema import FIRST_VERSION, STEPS, prepare, read_secret
-from keyhole.store.postgres.store import PostgresStore
 from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import USER, Cluster
 from tests.support.store_contract import TTL
@@ -96,7 +96,7 @@ def test_a_step_migrates_the_tables_once_and_keeps_every_artifact(
     PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9)).put(artifact(), "x")
     with monkeypatch.context() as newer:
         step = "ALTER TABLE keyhole.artifacts ADD COLUMN mood text NOT NULL DEFAULT 'calm'"
-        newer.setattr("keyhole.store.postgres.schema.STEPS", (*STEPS, step))
+        newer.setattr("keyhole.extensions.postgresql.schema.STEPS", (*STEPS, step))
         for id in ("b", "c"):
             store = PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9))
             store.put(artifact(id), "x")
@@ -113,7 +113,7 @@ def test_an_interrupted_setup_changes_nothing_and_is_repeated(
 ) -> None:
     url = postgresql.database()
     with monkeypatch.context() as patched:
-        patched.setattr("keyhole.store.postgres.schema._GUARDED_TABLES", ("totals", "no_such_table"))
+        patched.setattr("keyhole.extensions.postgresql.schema._GUARDED_TABLES", ("totals", "no_such_table"))
         with pytest.raises(KeyholeError) as caught:
             secret(opened(url))
     assert caught.value.code is Code.STORE_UNAVAILABLE

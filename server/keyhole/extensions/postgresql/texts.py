@@ -8,8 +8,8 @@ from uuid import UUID
 
 import psycopg
 
+from keyhole.extensions.postgresql.database import Connection
 from keyhole.store.chunks import Chunk, PackedText, unpack, unpack_range
-from keyhole.store.postgres.database import Connection
 
 CHUNK_CHARS: Final = 65_536
 """Characters of a chunk. A range of 8,000 reads one or two chunks, in well under a millisecond. Chunks of half the size

@@ -12,9 +12,10 @@ from keyhole.cli.main import main
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.postgresql.stores import SharedStores
 from keyhole.retrieval.tenants import Tenants
 from keyhole.store.base import LOCAL
-from keyhole.store.open import SharedStores, derive_tenant_secret, open_stores
+from keyhole.store.open import derive_tenant_secret, open_stores
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, page
 from tests.support.loopback import unused_port

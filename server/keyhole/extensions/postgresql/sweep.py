@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from keyhole.extensions.postgresql.call_writes import DROPPED_AT_ONCE, LOG_BOUNDS, QUICK_COMMIT, Bounds, drop_oldest
+from keyhole.extensions.postgresql.database import NO_TENANT, Connection, Database
+from keyhole.extensions.postgresql.rows import decode_url
+from keyhole.extensions.postgresql.texts import delete_unused_texts
+from keyhole.extensions.postgresql.totals import Totals, add_totals, choose_shard, read_totals
 from keyhole.store.base import Limits
-from keyhole.store.postgres.call_writes import DROPPED_AT_ONCE, LOG_BOUNDS, QUICK_COMMIT, Bounds, drop_oldest
-from keyhole.store.postgres.database import NO_TENANT, Connection, Database
-from keyhole.store.postgres.rows import decode_url
-from keyhole.store.postgres.texts import delete_unused_texts
-from keyhole.store.postgres.totals import Totals, add_totals, choose_shard, read_totals
 
 BATCH_SIZE: Final = 200
 """Artifacts dropped in one transaction: some 20 ms, during which only these rows are locked."""

@@ -1,1 +1,0 @@
-"""Artifact store in PostgreSQL, shared by several servers."""
