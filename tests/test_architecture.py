@@ -38,7 +38,7 @@ IO_FILES = {
     "cli": (
         "background_output bound_command build call child_process config_command demo demo_site "
         "forget_command live_output log_format look_command main output_log proxy_command run_command shell_command "
-        "progress_line server_command text_io tokens_command"
+        "progress_line server_command text_io"
     ),
     "cli/artifacts": "commands streams transfer",
     "extensions/install/doctor": (
@@ -65,14 +65,16 @@ IO_FILES = {
     "serve/look": "live server",
     "serve/shared": "address hook_client known_replies link lock peer relay server watchdog",
     "serve/look/hosted": "gate operator pages",
-    "serve/http": "app bodies connections drain listener probes processes uvicorn_server",
+    "serve/http": "bodies slots verifier",
+    "extensions/hosted": (
+        "admission app connections drain listener probes processes run tokens_command uvicorn_server"
+    ),
     "serve/proxy": (
         "conversation delivery indexing http_app http_exchange http_session http_upstream run sign_in_app "
         "sign_in_client stored_texts upstream"
     ),
-    "serve/http/auth": "authenticate jwks token_file",
-    "serve/http/limits": "admission slots",
-    "serve/http/telemetry": "access_log metrics tracing",
+    "extensions/hosted/auth": "authenticate jwks token_file",
+    "extensions/hosted/telemetry": "access_log metrics tracing",
     "store": "backoff disk_calls fallback forget_mark home ids open private_files running_output spool",
     "extensions/postgresql": "database reads schema stores texts",
     "store/calls": "queries queue schema sqlite writes",
@@ -96,7 +98,7 @@ ALLOWED_IN_PURE = {
     ("serve/proxy/modern_http.py", "mcp_types"): "names of the protocol",
     ("serve/proxy/relay.py", "logging"): "logs messages that nobody waits for",
     ("serve/prompts.py", "mcp_types"): "uses types of the protocol and sends nothing",
-    ("serve/http/auth/oauth.py", "logging"): "logs why a token was refused, because the response omits the reason",
+    ("extensions/hosted/auth/oauth.py", "logging"): "logs why a token was refused; the response omits the reason",
     **{
         (name, "pathlib"): "uses paths as values and opens no file"
         for name in (
@@ -250,6 +252,9 @@ SHORT_MODULES = {
     "sites/api_address.py": "the one function that composes addresses of APIs",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "rerank/prefixes.py": "used by the core for servers and by the extension for local models",
+    "serve/http/verifier.py": "a port",
+    "serve/http/host.py": "a port",
+    "extensions/hosted/arguments.py": "the parser does not load the command",
     "runtime/zstd.py": "one of two libraries, by the version of Python",
     "runtime/owner.py": "a context variable that every layer reads",
     "runtime/memory.py": "what the C library is asked for; used by servers and models",

@@ -155,8 +155,8 @@ def unobserved_stage() -> float:
 
 def stage_with_metrics() -> float:
     """Return the nanoseconds of a stage with metrics."""
+    from keyhole.extensions.hosted.telemetry.metrics import Metrics
     from keyhole.retrieval.instrumentation import observed_by
-    from keyhole.serve.http.telemetry.metrics import Metrics
 
     with observed_by(Metrics()):
         return unobserved_stage()

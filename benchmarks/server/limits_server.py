@@ -17,11 +17,11 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
+from keyhole.extensions.hosted.admission import AdmissionMiddleware
 from keyhole.extract.workers.pool import WorkerPool
 from keyhole.fetch.client import HttpFetcher
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
-from keyhole.serve.http.limits.admission import AdmissionMiddleware
 from keyhole.serve.tools import build_server
 from keyhole.store.open import LocalStores
 from keyhole.websearch.panel import Panel

@@ -27,7 +27,10 @@ ACCEPTED: Final[dict[Finding, str]] = {
     ("B106", "extensions/install/clients.py"): _KEY,
     ("B108", "cli/hook/copilot.py"): "a file there is read only if it belongs to this user, and is never written",
     ("B110", "cli/hook/program.py"): "a hook that fails must print nothing, so that the result stays as it is",
-    ("B106", "serve/http/auth/authenticate.py"): "anonymous users have an empty token, which no header can contain",
+    (
+        "B106",
+        "extensions/hosted/auth/authenticate.py",
+    ): "anonymous users have an empty token, which no header can contain",
     ("B604", "cli/completion.py"): "`shell` names the shell that the script is for; no shell is started",
     ("B606", "serve/shared/link.py"): "starts Keyhole's own server with the Python that runs",
     ("B606", "cli/shell_command.py"): "starts the shell of the client, with the command that it runs anyway",

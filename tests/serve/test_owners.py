@@ -11,10 +11,10 @@ import pytest
 from mcp import Client
 
 from keyhole.config.config import Config
+from keyhole.extensions.hosted.telemetry.access_log import CallLogger
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.runtime.owner import current_owner
-from keyhole.serve.http.telemetry.access_log import CallLogger
 from keyhole.serve.tools import STDIO, build_server
 from tests.support.product import retrieval
 from tests.support.server_process import NameVerifier, Post, application_server, open_session, tool_call

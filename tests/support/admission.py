@@ -17,10 +17,10 @@ from mcp.server.auth.provider import AccessToken
 from starlette.middleware.authentication import AuthenticationMiddleware
 
 from keyhole.config.config import Config
+from keyhole.extensions.hosted.admission import AdmissionMiddleware
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.instrumentation import Amount, ObservedCall, Stage
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.serve.http.limits.admission import AdmissionMiddleware
 from keyhole.serve.tools import build_server
 from tests.support.fakes import HANGS, FakeFetcher, page
 from tests.support.loopback import PATIENCE

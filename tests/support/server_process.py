@@ -22,12 +22,12 @@ from mcp.server.auth.provider import AccessToken
 
 from keyhole.cli.build import build
 from keyhole.config.config import Config
+from keyhole.extensions.hosted.app import AppDependencies, build_app
+from keyhole.extensions.hosted.drain import DrainState
+from keyhole.extensions.hosted.probes import check_stores
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
-from keyhole.serve.http.app import AppDependencies, build_app
-from keyhole.serve.http.auth.authenticate import Verifier
-from keyhole.serve.http.drain import DrainState
-from keyhole.serve.http.probes import check_stores
+from keyhole.serve.http.verifier import Verifier
 from keyhole.serve.look.hosted.pages import hosted_pages
 from keyhole.serve.tools import build_server
 from tests.support.loopback import PATIENCE
@@ -210,7 +210,7 @@ async def _serve(
     async def get_tenants() -> Tenants:
         return tenants
 
-    pages = hosted_pages(config, product, get_tenants) if config.look else None
+    pages = hosted_pages(config, product, get_tenants, tuple) if config.look else None
     dependencies = AppDependencies(DrainState(), check_store, tenants.sizes, None, verifier, pages=pages)
     app = build_app(config, build_server(product), dependencies)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))

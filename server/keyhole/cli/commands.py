@@ -59,7 +59,6 @@ def build_parser() -> Parser:
     add_look(commands)
     add_forget(commands)
     add_server(commands)
-    _add_tokens(commands)
     _add_config(commands)
     add_hook(commands)
     _add_completion(commands)
@@ -181,22 +180,6 @@ def _add_select(commands: Any) -> None:
         "--strategy", choices=STRATEGIES, default=STRATEGIES[0], help="how passages are chosen, default passages"
     )
     _add_explain(select)
-
-
-def _add_tokens(commands: Any) -> None:
-    tokens = add_command(
-        commands, "tokens", "manage the HTTP server's bearer tokens: new TENANT, list, revoke ID",
-        "keyhole tokens new alice --days 90 --file tokens.json", "keyhole tokens list --file tokens.json",
-    )  # fmt: skip
-    tokens.add_argument(
-        "action", choices=("new", "list", "revoke"), help="a new token is printed once and stored as a hash"
-    )
-    tokens.add_argument(
-        "name", nargs="?", metavar="TENANT|ID", help="tenant of a new token, or id of the token to revoke"
-    )
-    tokens.add_argument("--file", help="file of tokens, default KEYHOLE_TOKENS_FILE")
-    tokens.add_argument("--days", type=int, help="days until the token expires; by default it does not expire")
-    tokens.add_argument("--label", default="", help="note for the list, such as the name of a device")
 
 
 def _add_config(commands: Any) -> None:

@@ -39,7 +39,6 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "artifacts": "keyhole.cli.artifacts.commands",
         "look": "keyhole.cli.look_command",
         "forget": "keyhole.cli.forget_command",
-        "tokens": "keyhole.cli.tokens_command",
         "config": "keyhole.cli.config_command",
         "completion": "keyhole.cli.completion",
         "demo": "keyhole.cli.demo",

@@ -7,7 +7,6 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,9 +14,10 @@ from keyhole.cli.serve_arguments import DEFAULT_PORT, LOOPBACK
 from keyhole.config.config import Config
 from keyhole.config.extras import check_extra
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.extensions import open_port
 
 if TYPE_CHECKING:
-    from keyhole.serve.tenants_loader import BuildTenants
+    from keyhole.serve.http.host import HttpHost
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
@@ -31,31 +31,13 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     check_engines(config)  # report wrong settings at the start instead of at the first call
     with fast_imports(deferred=not arguments.http):
         from keyhole.cli.build import build
-        from keyhole.serve.run import serve_http, serve_stdio
+        from keyhole.serve.run import serve_stdio
 
     build_server = partial(build, long_running=True)
-    if arguments.processes > 1:
-        return _serve_processes(config, build_server, arguments)
     if arguments.http:
-        return serve_http(config, build_server, arguments.host, arguments.port)
+        http: HttpHost = open_port("hosted", config)
+        return http.serve(build_server, arguments.host, arguments.port, arguments.processes)
     return serve_stdio(config, build_server)
-
-
-def _serve_processes(config: Config, build_server: BuildTenants, arguments: argparse.Namespace) -> int:
-    """Serve one port with several processes, without sessions: a request may reach any of them."""
-    from keyhole.serve.http.listener import reserve_port
-    from keyhole.serve.http.processes import serve_processes
-    from keyhole.serve.run import serve_http
-
-    if sys.platform == "win32":
-        raise KeyholeError(Code.INVALID_ARGUMENT, "--processes is not available on Windows")
-    stateless = replace(config, stateless=True)
-    with reserve_port(config, arguments.host, arguments.port) as port:
-
-        def serve(number: int) -> int:
-            return serve_http(stateless, build_server, arguments.host, port, shared=True, announces=number == 0)
-
-        return serve_processes(arguments.processes, serve)
 
 
 @contextmanager

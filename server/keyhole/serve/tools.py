@@ -111,7 +111,7 @@ STDIO: Final = "stdio"
 READING_TOOLS: Final = frozenset({"web_fetch", "search"})
 """The tools that may read a page."""
 SLOT: Final = "keyhole.slot"
-"""The key in an HTTP request's scope of the slot (serve/http/limits/slots.py) that its call holds while it works."""
+"""The key in an HTTP request's scope of the slot (serve/http/slots.py) that its call holds while it works."""
 
 WAITED: Final = "keyhole.waited"
 """The key in an HTTP request's scope of the seconds that its call waited for the slot."""

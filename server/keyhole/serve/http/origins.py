@@ -10,6 +10,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 WEB_PORTS: Final = {"http": 80, "https": 443}
 """Default ports of URLs, RFC 9110 section 4.2."""
@@ -133,3 +134,9 @@ def _encode_host(text: str) -> str:
 
         host = idna.encode(host, uts46=True).decode("ascii")  # its error is a ValueError
     return host + separator + port
+
+
+def is_secure_url(url: str) -> bool:
+    """Return whether a URL is https, or http on loopback, so that nobody can change the content in transit."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)

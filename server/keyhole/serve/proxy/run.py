@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from keyhole.config.config import Config
 from keyhole.config.folders import working_folder
+from keyhole.runtime.extensions import open_port
+from keyhole.serve.http.host import HostedApp, HttpHost
 from keyhole.serve.proxy.bounding import Bounder
 from keyhole.serve.proxy.conversation import SWITCH_SECONDS, Conversation
 from keyhole.serve.proxy.delivery import Send
@@ -81,13 +83,6 @@ def proxy_http(
 
     Raises KeyholeError (invalid_argument) if the settings are not safe for this host.
     """
-    from keyhole.serve.http.asgi import App
-    from keyhole.serve.http.auth.authenticate import add_authentication, create_verifier
-    from keyhole.serve.http.drain import DrainMiddleware, DrainState
-    from keyhole.serve.http.host_check import add_host_check
-    from keyhole.serve.http.limits.admission import AdmissionMiddleware
-    from keyhole.serve.http.listener import listener_url, open_listener
-    from keyhole.serve.http.uvicorn_server import serve
     from keyhole.serve.proxy.credentials import Sender
     from keyhole.serve.proxy.http_app import PATH, ProxyApp
     from keyhole.serve.proxy.http_session import HttpSession
@@ -102,25 +97,15 @@ def proxy_http(
         session.authorize = next((each.authorize for each in servers.values() if isinstance(each, HttpUpstream)), None)
         await converse(config, policy, servers, session.send, texts, caller.tenant).run(session.receive)
 
-    async def run() -> None:
-        drain_state, verifier = DrainState(), create_verifier(config)
-        has_sign_in = bool(sign_in_url) and verifier is None
-        client = SignInClient(config, sign_in_url)
-        sign_in = SignIn(sign_in_url, client, config.public_url) if has_sign_in else None
-        proxy = ProxyApp(run_session, sign_in.challenge if sign_in else None)
-        app: App = AdmissionMiddleware(proxy, config)
-        app = add_authentication(app, config, verifier)
-        app = add_host_check(sign_in.around(app) if sign_in else app, config)
-        print(f"keyhole: serving MCP at {listener_url(listener, PATH)}", file=sys.stderr, flush=True)
-        try:
-            await serve(DrainMiddleware(app, drain_state), listener, drain_state, config.drain_seconds)
-        finally:
-            await texts.aclose()
+    def make(has_tokens: bool) -> HostedApp:
+        if not sign_in_url or has_tokens:
+            return HostedApp(ProxyApp(run_session, None), PATH, lambda app: app, texts.aclose)
+        sign_in = SignIn(sign_in_url, SignInClient(config, sign_in_url), config.public_url)
+        return HostedApp(ProxyApp(run_session, sign_in.challenge), PATH, sign_in.around, texts.aclose)
 
+    http: HttpHost = open_port("hosted", config)
     sys.setswitchinterval(SWITCH_SECONDS)
-    with open_listener(config, host, port) as listener:
-        asyncio.run(run())
-    return 0
+    return http.serve_app(make, host, port)
 
 
 async def open_stdin() -> Callable[[], Awaitable[Line | None]]:

@@ -18,8 +18,8 @@ from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_serv
 
 from keyhole.errors import KeyholeError
 from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
-from keyhole.serve.http.auth.jwks import is_secure_url
 from keyhole.serve.http.host_check import TOKEN_PATH
+from keyhole.serve.http.origins import is_secure_url
 from keyhole.serve.proxy import sign_in
 from keyhole.serve.proxy.http_app import PATH
 from keyhole.serve.proxy.sign_in import AUTHORIZE_PATH, RESOURCE_METADATA, SERVER_METADATA, Front

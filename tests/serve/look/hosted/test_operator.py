@@ -68,7 +68,7 @@ def operator_of(stores: Stores, now: list[float]) -> Operator:
     async def find() -> Stores:
         return stores
 
-    return Operator(Config(look=True, operator_token=TOKEN), find, Clock(), lambda: now[0])
+    return Operator(Config(look=True, operator_token=TOKEN), find, clock=Clock(), now=lambda: now[0])
 
 
 def log_of(*started_at: float) -> MemoryCallLog:

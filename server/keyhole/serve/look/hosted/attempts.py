@@ -7,7 +7,7 @@ import ipaddress
 from collections import OrderedDict
 from typing import Final
 
-from keyhole.serve.http.limits.token_bucket import Rate, TokenBuckets
+from keyhole.serve.http.token_bucket import Rate, TokenBuckets
 
 REFUSED_PER_MINUTE: Final = 10
 """Invalid tokens of one address per minute, also the most at once: more than a person mistypes, and no more than 14,400

@@ -17,12 +17,12 @@ from starlette.responses import Response
 
 from keyhole.errors import KeyholeError
 from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body
-from keyhole.serve.http.auth.authenticate import Verifier
 from keyhole.serve.http.bodies import BODY_SECONDS, replay
 from keyhole.serve.http.host_check import PAGES_PATH
-from keyhole.serve.http.limits.slots import Slots
-from keyhole.serve.http.limits.token_bucket import Rate, TokenBuckets
 from keyhole.serve.http.refusals import LimitRefusal, limit_refusal
+from keyhole.serve.http.slots import Slots
+from keyhole.serve.http.token_bucket import Rate, TokenBuckets
+from keyhole.serve.http.verifier import Verifier
 from keyhole.serve.look.hosted.attempts import Attempts
 from keyhole.serve.look.hosted.responses import WRONG_TOKEN, limited, redirect, refused, sign_in_page, unavailable
 from keyhole.serve.look.hosted.sign_in import clear_cookie, keep_cookie, own_path, read_sign_in, read_token

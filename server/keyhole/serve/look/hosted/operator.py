@@ -14,7 +14,6 @@ from starlette.responses import HTMLResponse, Response
 
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.serve.http.auth.token_file import TokenFile
 from keyhole.serve.look.hosted.operator_view import OperatorView, TenantRow, make_row, make_view
 from keyhole.serve.look.hosted.responses import LINKS, PERSONAL
 from keyhole.serve.look.page import environment
@@ -38,11 +37,12 @@ class Operator:
         self,
         config: Config,
         find_stores: Callable[[], Awaitable[Stores]],
+        names: Callable[[], Iterable[str]] = tuple,
         clock: Clock = time.time,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._token = config.operator_token.encode()
-        self._tokens = TokenFile(config.tokens_file) if config.tokens_file else None
+        self._names = names
         self._find_stores = find_stores
         self._clock = clock
         self._now = now
@@ -64,7 +64,7 @@ class Operator:
 
     def _render(self, stores: Stores) -> str:
         now = self._clock()
-        view = read_view(stores, self._tokens.tenants() if self._tokens else (), now - DAYS * 86_400)
+        view = read_view(stores, self._names(), now - DAYS * 86_400)
         return environment().get_template("operator.html").render(links=LINKS, now=now, view=view, most=MAX_TENANTS)
 
 

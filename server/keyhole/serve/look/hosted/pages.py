@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from keyhole.config.config import Config
 from keyhole.retrieval.tenants import Tenants
 from keyhole.serve.http.asgi import App
-from keyhole.serve.http.auth.authenticate import Verifier
+from keyhole.serve.http.verifier import Verifier
 from keyhole.serve.look.app import build_pages
 from keyhole.serve.look.headers import add_headers
 from keyhole.serve.look.hosted.gate import Gate, OpenLook
@@ -23,14 +23,19 @@ GetTenants = Callable[[], Awaitable[Tenants]]
 """Returns the tenants of the server once they are loaded."""
 
 
-def hosted_pages(config: Config, get_retrieval: GetRetrieval, tenants: GetTenants) -> Callable[[Verifier], App]:
-    """Return a function that builds the application of the pages around a verifier of tokens."""
+def hosted_pages(
+    config: Config, get_retrieval: GetRetrieval, tenants: GetTenants, names: Callable[[], Iterable[str]]
+) -> Callable[[Verifier], App]:
+    """Return a function that builds the application of the pages around a verifier of tokens.
+
+    `names`: returns the known names of tenants.
+    """
 
     async def find_stores() -> Stores:
         return (await tenants()).stores
 
     def build(verifier: Verifier) -> App:
-        operator = Operator(config, find_stores)
+        operator = Operator(config, find_stores, names)
         open_look = _opener(get_retrieval, tenants, config.ttl_days * 86_400)
         return add_headers(Gate(build_pages(), verifier, open_look, operator, config.oauth_scopes))
 

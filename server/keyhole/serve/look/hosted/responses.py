@@ -10,9 +10,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from keyhole.errors import KeyholeError
 from keyhole.retrieval import instrumentation
 from keyhole.serve.http.asgi import Refusal
-from keyhole.serve.http.auth.authenticate import RETRY_AFTER
 from keyhole.serve.http.host_check import PAGES_PATH
 from keyhole.serve.http.refusals import LimitRefusal
+from keyhole.serve.http.verifier import RETRY_AFTER
 from keyhole.serve.look.links import ServedLinks
 from keyhole.serve.look.page import environment
 

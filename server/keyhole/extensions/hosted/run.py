@@ -1,0 +1,145 @@
+"""Serve the tools, or another application, over HTTP: the port `HttpHost`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import anyio
+
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.hosted.admission import AdmissionMiddleware
+from keyhole.extensions.hosted.app import PATH, AppDependencies, build_app
+from keyhole.extensions.hosted.auth.authenticate import add_authentication, create_verifier
+from keyhole.extensions.hosted.auth.token_file import TokenFile
+from keyhole.extensions.hosted.drain import DrainMiddleware, DrainState
+from keyhole.extensions.hosted.listener import listener_url, open_listener, reserve_port
+from keyhole.extensions.hosted.probes import check_stores
+from keyhole.extensions.hosted.processes import serve_processes
+from keyhole.extensions.hosted.telemetry.access_log import CallLogger
+from keyhole.extensions.hosted.telemetry.metrics import create_metrics
+from keyhole.extensions.hosted.telemetry.tracing import TracingMiddleware, start_tracing
+from keyhole.extensions.hosted.uvicorn_server import serve
+from keyhole.extract.workers.pool import SPARE_WORKERS
+from keyhole.retrieval import instrumentation
+from keyhole.serve.http.asgi import App
+from keyhole.serve.http.host import HostedApp
+from keyhole.serve.http.host_check import add_host_check
+from keyhole.serve.http.verifier import Verifier
+from keyhole.serve.run import set_up_process
+from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
+from keyhole.serve.tools import build_server
+
+log = logging.getLogger(__name__)
+
+
+class Host:
+    """The HTTP server of the settings."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    def serve(self, build: BuildTenants, host: str, port: int, processes: int) -> int:
+        """Serve the tools; see HttpHost."""
+        if processes == 1:
+            return serve_http(self._config, build, host, port)
+        if sys.platform == "win32":
+            raise KeyholeError(Code.INVALID_ARGUMENT, "--processes is not available on Windows")
+        stateless = replace(self._config, stateless=True)  # a request may reach any of the processes
+        with reserve_port(self._config, host, port) as reserved:
+
+            def serve_number(number: int) -> int:
+                return serve_http(stateless, build, host, reserved, shared=True, announces=number == 0)
+
+            return serve_processes(processes, serve_number)
+
+    def serve_app(self, make: Callable[[bool], HostedApp], host: str, port: int) -> int:
+        """Serve an application; see HttpHost."""
+        config = self._config
+
+        async def run() -> None:
+            drain_state, verifier = DrainState(), create_verifier(config)
+            hosted = make(verifier is not None)
+            app = add_authentication(AdmissionMiddleware(hosted.app, config), config, verifier)
+            app = add_host_check(hosted.around(app), config)
+            print(f"keyhole: serving MCP at {listener_url(listener, hosted.path)}", file=sys.stderr, flush=True)
+            try:
+                await serve(DrainMiddleware(app, drain_state), listener, drain_state, config.drain_seconds)
+            finally:
+                await hosted.close()
+
+        with open_listener(config, host, port) as listener:
+            asyncio.run(run())
+        return 0
+
+
+def serve_http(
+    config: Config, build: BuildTenants, host: str, port: int, *, shared: bool = False, announces: bool = True
+) -> int:
+    """Serve HTTP clients until SIGTERM or SIGINT.
+
+    `shared`: True if several processes serve the port; `announces`: True for the one that prints the URL.
+    Raises KeyholeError (invalid_argument) if the settings are not safe for this host.
+    """
+
+    async def run(listener: socket.socket) -> None:
+        set_up_process()
+        async with open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
+            await _serve_on(listener, config, tenants, announces=announces)
+
+    with open_listener(config, host, port, shared=shared) as listener:
+        anyio.run(run, listener)
+    return 0
+
+
+async def _serve_on(listener: socket.socket, config: Config, tenants: TenantsLoader, *, announces: bool) -> None:
+
+    # A separate thread, so that /readyz can check the store while calls occupy all other threads.
+    check_thread = ThreadPoolExecutor(1, "store-check")
+
+    async def check_store() -> str:
+        stores = (await tenants.get()).stores
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(check_thread, check_stores, stores, config.store == "memory")
+
+    tenants.start()  # now, so that the first call does not wait for the loading
+    tenants.warm()
+    metrics, tracing = create_metrics(), start_tracing(os.environ)
+    observers: list[instrumentation.Observer] = [CallLogger()]
+    observers += [metrics] if metrics else []
+    observers += [tracing.observer] if tracing else []
+    outer = [TracingMiddleware] if tracing else []
+    pages = _load_pages(config, tenants) if config.look else None
+    dependencies = AppDependencies(DrainState(), check_store, tenants.store_sizes, metrics, outer=outer, pages=pages)
+    try:
+        with instrumentation.observed_by(*observers):
+            app = build_app(config, build_server(tenants.get_retrieval), dependencies)
+            if announces:  # only now: build_app raises for an invalid token file
+                _announce(listener_url(listener, PATH), config)
+            await serve(app, listener, dependencies.drain_state, config.drain_seconds)
+    finally:
+        check_thread.shutdown(wait=False, cancel_futures=True)
+        if tracing:
+            await asyncio.to_thread(tracing.shutdown)
+
+
+def _load_pages(config: Config, tenants: TenantsLoader) -> Callable[[Verifier], App]:
+    from keyhole.serve.look.hosted.pages import hosted_pages
+
+    names = TokenFile(config.tokens_file).tenants if config.tokens_file else tuple
+    return hosted_pages(config, tenants.get_retrieval, tenants.get, names)
+
+
+def _announce(url: str, config: Config) -> None:
+    message = f"serving MCP at {url}"
+    if config.log_format == "json":
+        log.info(message)
+    else:
+        print(f"keyhole: {message}", file=sys.stderr, flush=True)

@@ -1,1 +1,0 @@
-"""Limits on the calls of a hosted server: rates, concurrent calls, admission."""
