@@ -242,6 +242,7 @@ def test_a_module_has_a_docstring_and_at_most_400_lines(path: Path) -> None:
 
 SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
+    "cli/colours.py": "used by doctor and install",
     "config/extras.py": "one owner of the command that adds an extra",
     "config/wrapped.py": "what `install --wrap` writes and the proxy reads",
     "config/setting.py": "the form of one setting, beside the table of all",

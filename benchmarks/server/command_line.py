@@ -44,9 +44,7 @@ def commands(url: str) -> dict[str, tuple[str, ...]]:
         "config, with a file of every setting": (*keyhole, "config", "--changed"),
         "extract FILE": (*keyhole, "extract", str(PAGE), "--type", "text/html"),
         "select FILE": (*keyhole, "select", str(PAGE), "--type", "text/html", "-q", QUESTION),
-        "select FILE --explain": (*keyhole, "select", str(PAGE), "--type", "text/html", "-q", QUESTION, "--explain"),
         "fetch URL, stored": (*keyhole, "fetch", url, "-q", QUESTION),
-        "fetch URL, stored, --explain": (*keyhole, "fetch", url, "-q", QUESTION, "--explain"),
     }
 
 

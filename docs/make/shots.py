@@ -1,8 +1,8 @@
 """Draw terminal screenshots for the documentation: `python docs/make/shots.py [NAME…]` writes docs/shots/NAME.svg.
 
-Each screenshot shows the output of a real command over recorded pages. The same output gives the same file. Commands
-that this version does not have are reported and skipped. `python tests/support/documentation.py` puts the screenshots
-into the pages."""
+Each screenshot shows the output of a real command over recorded pages, with the versions, sizes and times of this
+machine. The same output gives the same file. Commands that this version does not have are reported and skipped.
+`python tests/support/documentation.py` puts the screenshots into the pages."""
 
 from __future__ import annotations
 
@@ -23,16 +23,10 @@ WIDTH: Final = 120
 LINES: Final = 44
 """Lines of a screenshot; longer output is cut."""
 
-PAGE: Final = "https://www.postgresql.org/docs/15/routine-vacuuming.html"
-COMMANDS: Final = {
-    "select": 'keyhole select routine-vacuuming.html --query "vacuum threshold" --max-chars 900 --explain',
-    "explain": f'keyhole fetch {PAGE} --query "how is the vacuum threshold defined" --max-chars 1200 --explain',
-    "doctor": "keyhole doctor --offline",
-}
+COMMANDS: Final = {"doctor": "keyhole doctor --offline"}
+"""The command of each screenshot."""
 SETUP_COMMANDS: Final = {"doctor": ("keyhole install codex --yes", "keyhole install claude-code --yes")}
 """Commands to run before the command of a screenshot."""
-MACHINE_DEPENDENT: Final = frozenset({"doctor"})
-"""Screenshots with versions, sizes and times of the machine."""
 
 
 def main(names: list[str]) -> int:

@@ -78,8 +78,6 @@ def test_json_contains_the_metadata_and_the_counts_of_removed_parts(tmp_path: Pa
     assert facts["metadata"]["author"] == "A. Smith"
     assert facts["removed"] == {"scripts": 1, "hidden": 1}
     assert facts["total_chars"] == len(facts["text"])
-    assert main(["extract", str(tmp_path / "page.html"), "--explain"]) == 0
-    assert "Left out: 1 scripts and styles, 1 hidden parts." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -136,10 +134,12 @@ def test_endless_input_is_read_only_up_to_the_limit(monkeypatch: pytest.MonkeyPa
     assert capsys.readouterr().err.startswith("too_large: /dev/zero is larger than 5,000 bytes")
 
 
-def test_json_with_explain_contains_the_scores_by_ingredient(capsys: Captured) -> None:
+def test_explain_prints_json_with_the_scores_by_ingredient(capsys: Captured) -> None:
     words = ["select", str(PAGE), "--type", "text/html", "-q", "checkpoint starvation", "--budget", "2000"]
-    assert main([*words, "--json", "--explain"]) == 0
+    assert main([*words, "--explain"]) == 0
     facts = json.loads(capsys.readouterr().out)
+    assert main([*words, "--json", "--explain"]) == 0
+    assert json.loads(capsys.readouterr().out) == facts
     assert [shown["start"] for shown in facts["explain"]["passages"]] == [span[0] for span in facts["spans"]]
     assert facts["explain"]["words"][0]["count"] == facts["terms"]["checkpoint"]
     assert main([*words, "--json"]) == 0

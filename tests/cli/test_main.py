@@ -143,13 +143,8 @@ def test_with_an_unusable_home_folder_the_answer_has_a_warning(
     assert "read_artifact(" not in out
 
 
-def test_select_explains_each_passage_of_a_file_by_ingredient(capsys: Captured) -> None:
+def test_select_prints_each_score_of_a_file_by_ingredient(capsys: Captured) -> None:
     body = str(fixtures_folder() / "sqlite-wal" / "body")
-    assert main(["select", body, "--query", "checkpoint starvation", "--max-chars", "2000", "--explain"]) == 0
-    out = capsys.readouterr().out
-    assert "checkpoint" in out
-    assert "words +" in out
-    assert "feedback +" in out
     assert main(["select", body, "-q", "checkpoint starvation", "--max-chars", "2000", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert len(facts["text"]) <= 2_000

@@ -37,12 +37,10 @@ OUTPUT_EXAMPLE = "pytest/toolz-merge"
 OUTPUT_BUDGET = 1_400
 _CONSOLE = re.compile(r"^(?P<fence>`{3,})console\n(?P<lines>\$ keyhole.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
 SHOTS = {
-    "select": "A terminal: the passages of a page, each with its score and the parts of the score",
-    "explain": "A terminal: a plot of a page with the returned parts marked, its headings, and each passage's score",
     "doctor": "A terminal: one line for each check, with the fix for each problem",
 }
 """The alternative text of each screenshot."""
-SHOT_FOLDERS = {"select": "../shots", "explain": "../shots", "doctor": "shots"}
+SHOT_FOLDERS = {"doctor": "shots"}
 """The folder of each screenshot, relative to the page that shows it."""
 TESTED_ELSEWHERE = frozenset({"artifacts.md"})
 """Pages whose console blocks are run by a separate test, over its own artifacts."""

@@ -1,1 +1,1 @@
-"""The command line: commands, help, plots and completion."""
+"""The command line: commands, help and completion."""

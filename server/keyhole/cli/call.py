@@ -1,10 +1,9 @@
-"""Run `keyhole fetch`, `search` and `read`: call the tool, and print its result or a plot that explains it."""
+"""Run `keyhole fetch`, `search` and `read`: call the tool, and print its result as text or JSON."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from keyhole.cli.colours import PlotStyle, detect_style, make_console
 from keyhole.config.config import Config
 from keyhole.config.folders import working_folder
 from keyhole.errors import KeyholeError
@@ -98,7 +96,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     tool, names = TOOLS[arguments.command]
     values = {name: getattr(arguments, name) for name in names}
     result = asyncio.run(call_tool(partial(build, config), config, tool, values, explain=arguments.explain))
-    print_result(result, as_json=arguments.json)
+    print_result(result, as_json=arguments.json or arguments.explain)
     return 1 if result.answer.is_error or result.answer.details.get("found") is False else 0
 
 
@@ -190,40 +188,12 @@ def _stored_artifact(retrieval: Retrieval, id: str) -> Artifact | None:
 
 
 def print_result(result: CallResult, *, as_json: bool) -> None:
-    """Print a result as JSON, as a plot or as text. Without --json, print an error to stderr."""
+    """Print a result as JSON or as text. An error as text goes to stderr."""
     answer = result.answer
     if as_json:
         from keyhole.cli.table import print_json
 
         view = {"explain": asdict(result.view)} if result.view else {}
         print_json({"text": answer.text, "is_error": answer.is_error, **answer.facts, **answer.details, **view})
-    elif result.view:
-        from keyhole.budget.fit import answer_bytes
-
-        print_plot(result.view, f"Result: {answer_bytes(answer):,} bytes as JSON.")
     else:
         print(answer.text, file=sys.stderr if answer.is_error else sys.stdout)
-
-
-def print_plot(view: PageView | SearchView, last_line: str = "") -> None:
-    """Draw a view on stdout, followed by `last_line`."""
-    from rich.text import Text
-
-    from keyhole.cli.explain.plot import draw_page, draw_search
-    from keyhole.retrieval.answer_view import SearchView
-
-    style = stdout_style()
-    lines = draw_search(view, style) if isinstance(view, SearchView) else draw_page(view, style)
-    console = make_console(style, sys.stdout)
-    for line in [*lines, *([Text(last_line)] if last_line else [])]:
-        console.print(line)
-
-
-def stdout_style() -> PlotStyle:
-    """Return the plot style for stdout."""
-    terminal = sys.stdout.isatty()
-    try:
-        columns = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else None
-    except (OSError, ValueError):
-        columns = None
-    return detect_style(os.environ, terminal=terminal, encoding=sys.stdout.encoding or "", columns=columns)

@@ -155,9 +155,6 @@ def _add_extract(commands: Any) -> None:
         action="store_true",
         help="print the rest of the page too, such as menus and footer, after its main part",
     )
-    extract.add_argument(
-        "--explain", action="store_true", help="print the headings and the counts of removed parts instead of the text"
-    )
 
 
 def _add_select(commands: Any) -> None:
@@ -226,7 +223,9 @@ def _add_bounds(parser: Parser) -> None:
 
 
 def _add_explain(parser: Parser) -> None:
-    parser.add_argument("--explain", action="store_true", help="plot what is returned and why, instead of the text")
+    parser.add_argument(
+        "--explain", action="store_true", help="print JSON, with the score of each passage and its parts"
+    )
 
 
 def _add_file(parser: Parser) -> None:

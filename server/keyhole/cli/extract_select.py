@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from keyhole.cli.call import print_plot
 from keyhole.cli.table import print_json
 from keyhole.cli.text_io import STDIN, print_text, read_input
 from keyhole.config.config import Config
@@ -44,8 +43,6 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 def _print_document(document: Document, arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_json(_document_facts(document, _printed_text(document, arguments)))
-    elif arguments.explain:
-        print_plot(_make_view(document, arguments, None, [(0, len(_printed_text(document, arguments)))]))
     else:
         print_text(_printed_text(document, arguments))
 
@@ -61,11 +58,9 @@ def _print_passages(document: Document, arguments: argparse.Namespace) -> None:
     selection = select(
         document.text, query, arguments.max_chars, main_end=main_end, pages=document.pages, strategy=strategy
     )
-    if arguments.json:
+    if arguments.json or arguments.explain:
         view = {"explain": asdict(_make_view(document, arguments, query, selection.spans))} if arguments.explain else {}
         print_json({**_selection_facts(selection), **view})
-    elif arguments.explain:
-        print_plot(_make_view(document, arguments, query, selection.spans))
     else:
         print_text(selection.text)
 

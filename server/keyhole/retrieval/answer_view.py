@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 OPENING: Final = 1_000
-"""Characters of a passage's beginning: more than three lines of a wide terminal."""
+"""Characters of a passage's beginning that its view contains."""
 
 
 @dataclass(frozen=True, slots=True)

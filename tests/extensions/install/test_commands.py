@@ -60,7 +60,9 @@ def test_the_diff_is_shown_without_secrets(home: Path, capsys: Captured) -> None
     assert SECRET in (home / ".codex" / "config.toml").read_text("utf-8")
 
 
-def test_the_diff_is_coloured_where_plots_are(home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_diff_is_coloured_if_the_environment_asks(
+    home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
     codex(home)
     for environment, colours in (({}, False), ({"FORCE_COLOR": "1"}, True), ({"NO_COLOR": "1"}, False)):
         for name, value in environment.items():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,54 +24,57 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "home"))
         monkeypatch.setenv("KEYHOLE_ALLOW_PRIVATE", f"127.0.0.1:{port}")
         monkeypatch.setenv("KEYHOLE_LOG_LEVEL", "ERROR")
-        monkeypatch.setenv("COLUMNS", "100")
         yield f"http://127.0.0.1:{port}"
 
 
-def test_a_fetched_page_is_plotted_with_its_passages_and_the_parts_left_out(site: str, capsys: Captured) -> None:
-    assert main(["fetch", f"{site}/sqlite-wal", *QUERY, "--budget", "3000", "--explain"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("Title: Write-Ahead Logging\n")
-    assert "\npage   |" in out
-    assert "#  6. Avoiding" not in out
-    assert "# 6. Avoiding Excessively Large WAL Files" in out
-    assert "\nword   |" in out
-    assert "words +" in out
-    assert "feedback +" in out
-    assert "Left out: 3 scripts and styles, 2 comments" in out
-    size = int(out.rpartition("Result: ")[2].split(" ")[0].replace(",", ""))
-    assert 1_000 < size <= 3_000
+def explain(words: list[str], capsys: Captured) -> dict[str, Any]:
+    """Return the explanation that a command prints."""
+    assert main([*words, "--explain"]) == 0
+    explanation: dict[str, Any] = json.loads(capsys.readouterr().out)["explain"]
+    return explanation
 
 
-def test_json_with_explain_adds_the_view_and_changes_nothing_else(site: str, capsys: Captured) -> None:
-    assert main(["fetch", f"{site}/sqlite-wal", *QUERY, "--max-chars", "3000", "--json"]) == 0
+def test_a_fetched_page_is_explained_with_its_passages_and_the_parts_left_out(site: str, capsys: Captured) -> None:
+    view = explain(["fetch", f"{site}/sqlite-wal", *QUERY, "--budget", "3000"], capsys)
+    assert view["title"] == "Write-Ahead Logging"
+    shown = {section["title"] for section in view["sections"] if section["shown"]}
+    assert "6. Avoiding Excessively Large WAL Files" in shown
+    assert [word["word"] for word in view["words"]] == ["checkpoint", "starvation"]
+    assert {"words", "feedback"} <= {name for passage in view["passages"] for name, _ in passage["parts"]}
+    assert view["removed"] == [["scripts", 3], ["comments", 2]]
+
+
+def test_explain_adds_the_view_to_the_json_and_changes_nothing_else(site: str, capsys: Captured) -> None:
+    words = ["fetch", f"{site}/sqlite-wal", *QUERY, "--max-chars", "3000"]
+    assert main([*words, "--json"]) == 0
     bare = json.loads(capsys.readouterr().out)
-    assert main(["fetch", f"{site}/sqlite-wal", *QUERY, "--max-chars", "3000", "--json", "--explain"]) == 0
+    assert main([*words, "--explain"]) == 0
     facts = json.loads(capsys.readouterr().out)
     view = facts.pop("explain")
     assert facts == bare
     assert [[shown["start"], shown["end"], shown["score"]] for shown in view["passages"]] == bare["spans"]
     assert all(dict(shown["parts"]) for shown in view["passages"])
+    assert main([*words, "--json", "--explain"]) == 0
+    assert json.loads(capsys.readouterr().out)["explain"] == view
 
 
 def test_a_stored_page_is_explained_as_a_range_a_question_and_a_quote(site: str, capsys: Captured) -> None:
     main(["fetch", f"{site}/sqlite-wal", "--json"])
     id = json.loads(capsys.readouterr().out)["artifact_id"]
-    assert main(["read", id, "--offset", "10000", "--limit", "3000", "--explain"]) == 0
-    assert re.search(r"Shown: 3,000 of 3\d,\d{3} characters \([\d.]+ %\) in 1 range\.", capsys.readouterr().out)
-    assert main(["read", id, "--find", "Checkpoint starvation", "--explain", "--json"]) == 0
-    ((start, end),) = json.loads(capsys.readouterr().out)["explain"]["spans"]
+    assert explain(["read", id, "--offset", "10000", "--limit", "3000"], capsys)["spans"] == [[10_000, 13_000]]
+    ((start, end),) = explain(["read", id, "--find", "Checkpoint starvation"], capsys)["spans"]
     assert 0 < end - start < 100
-    assert main(["read", id, *QUERY, "--limit", "2000", "--explain"]) == 0
-    out = capsys.readouterr().out
-    assert "The best passage covers" in out
-    assert "For a stored page the numbers of " in out
+    view = explain(["read", id, *QUERY, "--limit", "2000"], capsys)
+    assert view["coverage"] > 0
+    assert not view["read"]
 
 
-def test_a_failed_call_prints_its_error_and_no_plot(site: str, capsys: Captured) -> None:
+def test_a_failed_call_prints_its_error_as_json(site: str, capsys: Captured) -> None:
     assert main(["fetch", f"{site}/missing", "--explain"]) == 1
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err.partition(":")[0]) == ("", "not_found")
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["is_error"]
+    assert facts["text"].startswith("not_found: ")
+    assert "explain" not in facts
 
 
 def test_a_search_shows_its_engines_the_pages_read_and_the_copies_dropped(
@@ -91,12 +94,10 @@ def test_a_search_shows_its_engines_the_pages_read_and_the_copies_dropped(
         )
         monkeypatch.setenv("KEYHOLE_ENGINES_FILE", str(tmp_path / "engines.toml"))
         monkeypatch.setenv("KEYHOLE_ENGINES", "intranet,broken")
-        assert main(["search", "checkpoint starvation", "--explain", "--budget", "4000"]) == 0
-    out = capsys.readouterr().out
-    assert "Engine intranet: answered\n" in out
-    assert "Engine broken: " in out
-    assert "Engine broken: answered" not in out
-    assert "Source [1] Write-Ahead Logging\n" in out
-    assert "  shown; best score " in out
-    assert "not read: not_found" in out
-    assert f"  the same text at {copy}\n" in out
+        view = explain(["search", "checkpoint starvation", "--budget", "4000"], capsys)
+    engines = dict(view["engines"])
+    assert engines["intranet"] == "answered"
+    assert engines["broken"] != "answered"
+    first = view["sources"][0]
+    assert (first["title"], first["state"], first["copies"]) == ("Write-Ahead Logging", "shown", [copy])
+    assert any(source["state"] == "not read: not_found" for source in view["sources"])

@@ -1,1 +1,0 @@
-"""Plots for `--explain`: which parts of a page were returned, and why."""
