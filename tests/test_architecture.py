@@ -40,7 +40,7 @@ IO_FILES = {
         "forget_command live_output log_format look_command main output_log proxy_command run_command shell_command "
         "progress_line server_command text_io"
     ),
-    "cli/artifacts": "commands streams transfer",
+    "cli/artifacts": "commands",
     "extensions/install/doctor": (
         "commands conversation end_to_end environment hooks network proxied registrations shared store_check"
     ),

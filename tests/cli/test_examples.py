@@ -38,8 +38,6 @@ RUN: Final = (
     "keyhole artifacts search 'vacuum threshold'",
     "keyhole artifacts pin ID",
     "keyhole artifacts unpin ID",
-    "keyhole artifacts export texts.jsonl.gz",
-    "keyhole artifacts import texts.jsonl.gz",
     "keyhole artifacts verify",
     "keyhole artifacts stats",
     "keyhole artifacts gc",

@@ -96,7 +96,7 @@ def test_the_generated_pages_have_their_content(site: Path) -> None:
         "reference/tools.html": "read_artifact",
         "reference/settings.html": "KEYHOLE_OAUTH_JWKS_URL",
         "reference/errors.html": "quote_not_found",
-        "reference/commands.html": "keyhole artifacts export",
+        "reference/commands.html": "keyhole artifacts verify",
         "figures.html": "mcp-server-fetch",
         "security.html": "How to report",
         "changelog.html": "Unreleased",

@@ -136,7 +136,6 @@ def test_a_store_that_fails_during_a_call_still_allows_continuations() -> None:
             packed: PackedText | None = None,
             *,
             indexed: Sequence[Span] | None = None,
-            is_import: bool = False,
         ) -> None:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
 

@@ -225,7 +225,6 @@ class BrokenStore:
         packed: PackedText | None = None,
         *,
         indexed: Sequence[Span] | None = None,
-        is_import: bool = False,
     ) -> None:
         self._fail("put")
 

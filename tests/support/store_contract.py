@@ -634,9 +634,7 @@ class StoreContract(ABC):
         assert [row.id for row in store.list(10)] == ["c"]
         assert store.remove() == frozenset()
 
-    def test_what_began_before_the_mark_is_not_stored_unless_a_person_imports_it(
-        self, store: Store, clock: Clock
-    ) -> None:
+    def test_what_began_before_the_mark_is_not_stored(self, store: Store, clock: Clock) -> None:
         assert store.last_mark() == NO_MARK
         store.add_mark(Mark(clock.now, clock.now))
         store.add_mark(Mark(0.0, clock.now + 1))
@@ -645,8 +643,7 @@ class StoreContract(ABC):
             store.put(artifact(id="a", fetched_at=clock.now - 1), "word", [b"key"])
         assert raised.value.message == FORGOTTEN and not store.remembers(b"key")
         store.put(artifact(id="b", fetched_at=clock.now), "word")
-        store.put(artifact(id="c", fetched_at=clock.now - 1), "word", is_import=True)
-        assert store.match(ALL) == {"b", "c"}
+        assert store.match(ALL) == {"b"}
 
     def test_the_traces_of_artifacts_are_removed(self, store: Store, clock: Clock) -> None:
         store.put(artifact(id="a", url="https://one.example/a", requested_url="https://one.example/a"), "word")

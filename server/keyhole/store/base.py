@@ -139,13 +139,12 @@ class Store(Protocol):
         packed: PackedText | None = None,
         *,
         indexed: Sequence[Span] | None = None,
-        is_import: bool = False,
     ) -> None:
         """Store an artifact, or renew the artifact with the same id. Unpinned undigested texts of the same requested
         URL with another id are dropped.
 
         Raises KeyholeError with the message FORGOTTEN if it was fetched before the time up to which everything is
-        forgotten. `is_import`: True to store it even then, because a person imports it.
+        forgotten.
 
         `words`: its search terms in order, separated by spaces, those of its title with the prefix `TOPIC`; "" for an
         artifact that no search finds, or whose terms the store makes later. `indexed`: the ranges of the text that the

@@ -68,13 +68,12 @@ class FallbackStore:
         packed: PackedText | None = None,
         *,
         indexed: Sequence[Span] | None = None,
-        is_import: bool = False,
     ) -> None:
         url_keys, rejected = list(keys), list[KeyholeError]()
 
         def put_on_disk() -> bool:
             try:
-                self._disk.put(artifact, words, url_keys, packed, indexed=indexed, is_import=is_import)
+                self._disk.put(artifact, words, url_keys, packed, indexed=indexed)
                 self._move_pin(artifact.id)
             except KeyholeError as error:
                 if error.message not in {TOO_LARGE, FORGOTTEN}:
@@ -90,7 +89,7 @@ class FallbackStore:
             self._move_if_due()
         else:
             self._used = (self._memory,)
-            self._memory.put(artifact, words, packed=packed, indexed=indexed, is_import=is_import)
+            self._memory.put(artifact, words, packed=packed, indexed=indexed)
             self._add_pending_keys(url_keys)
         if rejected:
             raise rejected[0]

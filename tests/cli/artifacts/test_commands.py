@@ -30,13 +30,11 @@ def test_an_empty_store_names_the_command_that_fills_it(installation: Installati
 
 
 def test_an_empty_listing_names_the_tenant_or_the_store_in_memory(
-    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert installation.run("list", "--tenant", "ann")[1] == "No artifacts of this tenant.\n"
     monkeypatch.setenv("KEYHOLE_STORE", "memory")
     assert "each process has a store of its own" in installation.run("list")[1]
-    code, _, message = installation.run("import", str(tmp_path / "pages"))
-    assert (code, "would be lost" in message) == (2, True)
 
 
 def test_a_listing_shows_the_last_fetched_first_in_aligned_columns(installation: Installation) -> None:
@@ -220,7 +218,7 @@ def test_a_tenant_has_a_store_of_its_own(installation: Installation) -> None:
     "words",
     [("list", "--limit", "0"), ("list", "--limit", "9" * 30), ("list", "--sort", "age"), ("show",),
      ("show", "a", "--offset", "-1"), ("rm", "--older-than", "3"), ("rm", "--older-than", "nan"), ("sell",), (),
-     ("search",), ("export",), ("import",)],
+     ("search",)],
 )  # fmt: skip
 def test_a_wrong_command_line_exits_with_2_and_prints_the_usage(
     installation: Installation, words: tuple[str, ...]
@@ -243,7 +241,7 @@ def test_every_action_has_help_of_its_own_and_takes_json_and_a_tenant(installati
 @pytest.mark.parametrize(
     "words",
     [("list",), ("show", "ID", "--meta"), ("show", "ID"), ("search", "alarm"), ("list", "--json"),
-     ("show", "ID", "--json"), ("search", "alarm", "--json"), ("export", "-")],
+     ("show", "ID", "--json"), ("search", "alarm", "--json")],
 )  # fmt: skip
 def test_control_characters_in_a_pages_metadata_never_reach_the_terminal(
     installation: Installation, words: tuple[str, ...]
@@ -259,7 +257,7 @@ def test_control_characters_in_a_pages_metadata_never_reach_the_terminal(
     code, out, _ = installation.run(*(stored.id if word == "ID" else word for word in words))
     assert code == 0
     assert not [sign for sign in out if sign != "\n" and (not sign.isprintable() or sign == "\u202e")]
-    if "--json" not in words and words[0] != "export":
+    if "--json" not in words:
         assert SHOWN in " ".join(out.split())
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from keyhole.records import Artifact
 from tests.support.installation import Installation
@@ -77,45 +73,3 @@ def test_outputs_of_one_kind_are_found_each(installation: Installation) -> None:
 
 
 NAMES = ("alpha", "beta", "gamma")
-
-
-def test_an_exported_output_is_imported_with_its_facts_and_found(
-    installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run, file = keep_run(installation), str(tmp_path / "all.jsonl")
-    installation.run("export", file)
-    other = Installation(tmp_path / "other", capsys)
-    assert other.run("import", file)[1] == "1 new, 0 known, 0 refused\n"
-    (facts,) = other.facts("search", "assert")
-    shown = other.facts("show", facts["id"])
-    assert (shown["text"], shown["url"], shown["notes"]) == (run.text, "output:test", dict(NOTES))
-
-
-@pytest.mark.parametrize(
-    ("changed", "notes"),
-    [
-        ({"exit": "1\n[end]", "notice": "paywalled", "command": "x --token abc"}, {"command": "x --token ***"}),
-        ({"exit": "-9", "hidden": "3"}, {"exit": "-9"}),
-    ],
-)
-def test_an_import_keeps_only_the_notes_that_an_output_has(
-    installation: Installation, tmp_path: Path, changed: dict[str, str], notes: dict[str, str]
-) -> None:
-    keep_run(installation)
-    file = tmp_path / "all.jsonl"
-    installation.run("export", str(file))
-    first, line, last = file.read_text(encoding="utf-8").splitlines()
-    file.write_text("\n".join([first, json.dumps({**json.loads(line), "text": "New.", "notes": changed}), last]))
-    assert installation.run("import", str(file))[1] == "1 new, 0 known, 0 refused\n"
-    stored = [installation.facts("show", id) for id in installation.ids()]
-    assert notes in [each["notes"] for each in stored]
-
-
-def test_an_import_refuses_an_unknown_kind_of_output(installation: Installation, tmp_path: Path) -> None:
-    keep_run(installation)
-    file = tmp_path / "all.jsonl"
-    installation.run("export", str(file))
-    file.write_text(file.read_text(encoding="utf-8").replace("output:test", "output:poem"), encoding="utf-8")
-    code, out, err = installation.run("import", str(file))
-    assert (code, out) == (1, "0 new, 0 known, 1 refused\n")
-    assert "no output is of this kind" in err

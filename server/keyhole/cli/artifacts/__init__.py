@@ -1,1 +1,1 @@
-"""`keyhole artifacts`: lists, shows, searches, removes, exports and imports the stored pages."""
+"""`keyhole artifacts`: lists, shows, searches, checks and removes the stored artifacts."""

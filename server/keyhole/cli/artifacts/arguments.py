@@ -7,7 +7,7 @@ import re
 from types import MappingProxyType
 from typing import Any, Final
 
-ACTIONS: Final = ("list", "show", "search", "pin", "unpin", "rm", "gc", "stats", "export", "import", "verify")
+ACTIONS: Final = ("list", "show", "search", "pin", "unpin", "rm", "gc", "stats", "verify")
 """The actions, in the order of the usage line."""
 KINDS: Final = ("pages", "outputs")
 """The kinds of artifacts."""
@@ -30,7 +30,7 @@ _EXAMPLES: Final = (
 def add_artifacts(commands: Any) -> None:
     """Add the command `artifacts` with its actions."""
     parser = commands.add_parser(
-        "artifacts", help="manage the stored pages and outputs: list, show, search, pin, rm, gc, stats, export, …",
+        "artifacts", help="manage the stored pages and outputs: list, show, search, pin, rm, gc, stats, verify",
         description="Manage the stored pages and outputs: the text of every fetched page, and the outputs of commands, "
         "files and other tools that were too long to be shown whole. They are kept for a limited time.",
         examples=_EXAMPLES,
@@ -50,17 +50,6 @@ def add_artifacts(commands: Any) -> None:
     _add_read_actions(add_action)
     _add_remove_actions(add_action)
     add_action("stats", "show the number and size of the stored pages", "keyhole artifacts stats")
-    export = add_action(
-        "export",
-        "write artifacts to a file that another installation can import",
-        "keyhole artifacts export texts.jsonl.gz",
-    )
-    export.add_argument("ids", nargs="*", metavar="ID", help="ids of the artifacts to export, by default all")
-    export.add_argument("file", metavar="FILE", help="compressed if it ends with .zst or .gz; - for standard output")
-    importing = add_action(
-        "import", "add the artifacts of an exported file to the store", "keyhole artifacts import texts.jsonl.gz"
-    )
-    importing.add_argument("file", metavar="FILE", help="may be compressed with zstd or gzip; - for standard input")
     add_action(
         "verify",
         "check every text and set damaged ones aside; exit with 1 if any is damaged",

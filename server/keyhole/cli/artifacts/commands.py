@@ -51,29 +51,21 @@ _SORT_KEYS: Final = MappingProxyType[str, Callable[[ArtifactSummary], tuple[floa
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
-    """Run one action on the tenant's store; return 1 if something was missing, damaged or refused."""
+    """Run one action on the tenant's store; return 1 if something was missing or damaged."""
     from keyhole.cli.build import open_stores
 
     arguments.tenant = arguments.tenant or LOCAL
     stores = open_stores(config)
     try:
-        return run_action(*stores.for_tenant(arguments.tenant), arguments)
+        store, _ = stores.for_tenant(arguments.tenant)
+        return run_action(store, arguments)
     finally:
         stores.close()
 
 
-def run_action(store: Store, secret: bytes, arguments: argparse.Namespace) -> int:
-    """Run one action on a store; return 1 if something was missing, damaged or refused."""
-    if arguments.action in ("export", "import"):
-        from keyhole.cli.artifacts import transfer
-
-        code = (
-            transfer.export_artifacts(store, arguments)
-            if arguments.action == "export"
-            else transfer.import_artifacts(store, secret, arguments)
-        )
-    else:
-        code = _ACTIONS[arguments.action](store, arguments)
+def run_action(store: Store, arguments: argparse.Namespace) -> int:
+    """Run one action on a store; return 1 if something was missing or damaged."""
+    code = _ACTIONS[arguments.action](store, arguments)
     if warning := store.warning():
         print(f"keyhole: warning {warning}{WARNINGS.get(warning, '')}", file=sys.stderr)
     return code
@@ -291,7 +283,7 @@ def _verify(store: Store, arguments: argparse.Namespace) -> int:
     else:
         print(f"{result.checked:,} checked, {len(result.damaged):,} damaged and set aside")
         for id in result.damaged:
-            print(f"{id}: fetch its page again, or import it from an export")
+            print(f"{id}: fetch its page again")
         if explanation := _FILE_STATES.get(result.file):
             print(explanation)
     return FAILED if result.damaged or result.file == "replaced" else OK

@@ -127,7 +127,6 @@ class PostgresStore:
         packed: PackedText | None = None,
         *,
         indexed: Sequence[Span] | None = None,
-        is_import: bool = False,
     ) -> None:
         now, text = self._clock(), packed or pack(artifact.text, CHUNK_CHARS)
         if indexed and not words:
@@ -145,7 +144,7 @@ class PostgresStore:
         }  # fmt: skip
         seconds = TIMEOUT + text.size / BYTES_PER_SECOND
         with self._transaction(seconds=seconds, settings=marks.share_lock(self._tenant)) as connection:
-            if artifact.fetched_at < marks.read_mark(connection, self._tenant).before and not is_import:
+            if artifact.fetched_at < marks.read_mark(connection, self._tenant).before:
                 raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
             content, is_new_text = store_text(connection, self._tenant, text)
             row = connection.execute(_PUT, values | {"content": content}).fetchone() or {}

@@ -89,7 +89,6 @@ class SqliteStore:
         packed: PackedText | None = None,
         *,
         indexed: Sequence[Span] | None = None,
-        is_import: bool = False,
     ) -> None:
         now = self._clock()
         entry = rows.make_entry(artifact, words, packed, indexed)
@@ -100,7 +99,7 @@ class SqliteStore:
 
         def put_entry(db: Connection) -> None:
             # In the transaction, so that a command that forgets sees this text, or this transaction sees its mark.
-            if artifact.fetched_at < self._marks.read().before and not is_import:
+            if artifact.fetched_at < self._marks.read().before:
                 raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
             key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._limits.max_bytes)
             key = rows.put(db, entry, words, now)
