@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import ast
-import graphlib
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from keyhole.runtime.extensions import NAMES, find_extensions, load_function
-
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "server" / "keyhole"
-FILES = sorted(PACKAGE.rglob("*.py"))
-
-# The lowest layer is first. A file imports from its own folder and lower layers, never from other folders of its layer.
-LAYERS: tuple[tuple[str, ...], ...] = (
-    ("_version",),
-    ("errors", "records"),
-    ("runtime", "text"),
-    ("config",),
-    ("budget", "fetch", "passages"),
-    ("sites", "store"),
-    ("extract", "render", "rerank"),
-    ("websearch",),
-    ("retrieval",),
-    ("serve",),
-    ("cli",),
-    ("extensions",),
-    ("__main__",),
+from benchmarks.source.imports import (
+    EDGES,
+    FILES,
+    FOLDERS,
+    LAYER_OF,
+    PACKAGE,
+    circles_in,
+    extension_of,
+    imports,
+    name_of,
+    top_names,
+    upward_imports,
 )
+from keyhole.runtime.extensions import NAMES, find_extensions, load_function
 
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
@@ -110,67 +101,12 @@ ALLOWED_IN_PURE = {
 }  # fmt: skip
 
 
-def imports(path: Path, *, typing_too: bool = False) -> set[str]:
-    """Return the modules that a file imports, at any depth; with `typing_too` also those for type checkers only."""
-    found: set[str] = set()
-    for node in _nodes(ast.parse(path.read_text(encoding="utf-8")), typing_too=typing_too):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found.add(node.module or "")
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
-
-
-def _nodes(tree: ast.AST, *, typing_too: bool) -> list[ast.AST]:
-    nodes: list[ast.AST] = []
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not typing_too:
-            continue
-        nodes += [node, *_nodes(node, typing_too=typing_too)]
-    return nodes
-
-
-def name_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
-
-
-def top(module: str) -> str:
-    """Return the folder or file directly below `keyhole` that contains a module."""
-    return module.split(".")[1]
-
-
-LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
-MODULES = {
-    "keyhole." + name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", "."): path
-    for path in FILES
-    if name_of(path) != "__init__.py"
-}
-EDGES = sorted(
-    (module, imported)
-    for module, path in MODULES.items()
-    for imported in {each for each in imports(path, typing_too=True) if each in MODULES} - {module}
-)
-
-
 def test_the_top_level_of_the_package_has_only_the_files_and_folders_of_the_layers() -> None:
-    found = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
-    assert found - {"__pycache__", "__init__"} == set(LAYER_OF)
-    assert len(found - {"__pycache__", "__init__", "__main__", "_version"}) <= 18
+    assert top_names() == set(LAYER_OF)
 
 
 def test_imports_point_down() -> None:
-    upward = [
-        f"{module} imports {imported}"
-        for module, imported in EDGES
-        if top(module) != top(imported) and LAYER_OF[top(imported)] >= LAYER_OF[top(module)]
-    ]
-    assert not upward
-
-
-def extension_of(module: str) -> str:
-    """Return the extension that contains a module, "" for one of the core."""
-    return module.split(".")[2] if module.startswith("keyhole.extensions.") else ""
+    assert not upward_imports()
 
 
 def test_the_core_imports_no_extension_and_an_extension_imports_no_other() -> None:
@@ -190,21 +126,9 @@ def test_every_extension_registers_what_exists() -> None:
         assert all(callable(load_function(name)) for name in [*commands, *extension.checks.values(), *ports])
 
 
-def folder_of(module: str) -> str:
-    """Return the folder that contains a module, as a dotted name."""
-    return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
-
-
-@pytest.mark.parametrize("folder", sorted({folder_of(module) for module in MODULES}))
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_imports_within_a_folder_have_no_cycle(folder: str) -> None:
-    # Maps each file or subfolder of `folder` to those that it imports. A subfolder imports what its files import.
-    prefix = folder + "."
-    dependencies: dict[str, set[str]] = {}
-    for module, imported in EDGES:
-        if module.startswith(prefix) and imported.startswith(prefix):
-            importer, dependency = (each.removeprefix(prefix).split(".")[0] for each in (module, imported))
-            dependencies.setdefault(importer, set()).update({dependency} - {importer})
-    list(graphlib.TopologicalSorter(dependencies).static_order())  # raises CycleError
+    assert not circles_in(folder)
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

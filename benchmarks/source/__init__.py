@@ -1,0 +1,1 @@
+"""Measure the source tree of the package: its size, its imports, and the modules that a fetch loads."""
