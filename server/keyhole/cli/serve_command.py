@@ -26,7 +26,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         raise KeyholeError(Code.INVALID_ARGUMENT, "--host, --port and --processes need --http")
     if not arguments.http and sys.stdin.isatty():  # a person at a terminal may expect a prompt
         print("keyhole: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
-    if config.store.startswith("postgres"):
+    if config.store.startswith("postgres"):  # before the first call
         check_extra("hosted", "psycopg", "psycopg_pool", user="a store in PostgreSQL")
     check_engines(config)  # report wrong settings at the start instead of at the first call
     with fast_imports(deferred=not arguments.http):

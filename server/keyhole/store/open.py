@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 from keyhole.config.config import Config
+from keyhole.config.extras import check_extra
 from keyhole.errors import Code, KeyholeError
 from keyhole.runtime.extensions import open_port
 from keyhole.store.base import LOCAL, Clock, Limits, Store
@@ -57,6 +58,7 @@ def open_stores(
     its log of calls; without them they stay there.
     """
     if config.store.startswith("postgres"):
+        check_extra("hosted", "psycopg", "psycopg_pool", user="a store in PostgreSQL")
         stores: Stores = open_port("postgresql", config)
         return stores
     if config.store == "memory":
