@@ -104,16 +104,15 @@ def open_every_page(window: Visit) -> Iterator[str]:
             "all => all.map(one => new URL(one.getAttribute('href') ?? one.src, location).href)"
         )
         for link in map(urlsplit, addresses):
-            address = link.path + (f"?{link.query}" if link.path == "/compare" else "")
             is_window = "query" in link.query or "start" in link.query
-            if f"{link.scheme}://{link.netloc}" == window.origin and not is_window and address not in seen:
-                seen.add(address)
-                left.append(address)
+            if f"{link.scheme}://{link.netloc}" == window.origin and not is_window and link.path not in seen:
+                seen.add(link.path)
+                left.append(link.path)
 
 
 def kind_of_page(path: str) -> str:
     """Return what a page shows: its first folder, or its last if it has three."""
-    parts = urlsplit(path).path.strip("/").split("/")
+    parts = path.strip("/").split("/")
     return parts[-1] if len(parts) == 3 else parts[0]
 
 

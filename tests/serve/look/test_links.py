@@ -16,8 +16,8 @@ def test_addresses_are_below_the_base_and_omit_empty_fields() -> None:
     assert links.sessions() == "/look/"
     assert links.sessions(words="a b", site="") == "/look/?words=a+b"
     assert links.text("t1", 7, call="c1") == "/look/texts/t1?start=7&call=c1"
-    assert [links.rendered("t1"), links.compare("a", "b"), links.action("x"), links.asset("y")] == [
-        "/look/texts/t1/rendered", "/look/compare?old=a&new=b", "/look/actions/x", "/look/static/y"
+    assert [links.rendered("t1"), links.action("x"), links.asset("y")] == [
+        "/look/texts/t1/rendered", "/look/actions/x", "/look/static/y"
     ]  # fmt: skip
 
 

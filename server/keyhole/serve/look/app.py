@@ -19,7 +19,6 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.serve.look import (
     actions,
     call_page,
-    compare,
     download,
     figures_page,
     live,
@@ -37,7 +36,6 @@ PAGES: Final = (
     download,
     text_page,
     rendered,
-    compare,
     misses_page,
     figures_page,
     texts_page,

@@ -36,10 +36,6 @@ class Links(Protocol):
         """
         ...
 
-    def compare(self, old: str, new: str) -> str:
-        """Return the address of the comparison of two stored texts."""
-        ...
-
     def page(self, name: str, **query: str) -> str:
         """Return the address of another page: `misses`, `figures` or `texts`."""
         ...
@@ -73,9 +69,6 @@ class ServedLinks:
 
     def rendered(self, id: str, start: int = 0, call: str = "") -> str:
         return self._address(f"/texts/{id}/rendered", start=str(start or ""), call=call)
-
-    def compare(self, old: str, new: str) -> str:
-        return self._address("/compare", old=old, new=new)
 
     def page(self, name: str, **query: str) -> str:
         return self._address(f"/{name}", **query)

@@ -10,7 +10,7 @@ from tests.serve.look.browser.conftest import Looked
 from tests.support.agents_at_work import HOSTILE_NAME
 from tests.support.visits import SCHEMES, Visit, kind_of_page, open_every_page, visit
 
-KINDS = {"", "sessions", "calls", "texts", "rendered", "compare", "misses", "figures"}
+KINDS = {"", "sessions", "calls", "texts", "rendered", "misses", "figures"}
 """The kinds of pages."""
 TURNED = """() => {
   const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
