@@ -28,7 +28,7 @@ from keyhole.runtime.extensions import NAMES, find_extensions, load_function
 IO_FILES = {
     "cli": (
         "background_output bound_command build call child_process config_command demo demo_site "
-        "forget_command live_output log_format look_command main output_log proxy_command run_command shell_command "
+        "forget_command live_output log_format look_command main output_log run_command shell_command "
         "progress_line server_command text_io"
     ),
     "cli/artifacts": "commands",
@@ -60,8 +60,8 @@ IO_FILES = {
     "extensions/hosted": (
         "admission app connections drain listener probes processes run tokens_command uvicorn_server"
     ),
-    "serve/proxy": (
-        "conversation delivery indexing http_app http_exchange http_session http_upstream run sign_in_app "
+    "extensions/proxy": (
+        "command conversation delivery indexing http_app http_exchange http_session http_upstream run sign_in_app "
         "sign_in_client stored_texts upstream"
     ),
     "extensions/hosted/auth": "authenticate jwks token_file",
@@ -82,12 +82,12 @@ IMPURE = {
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("__main__.py", "os"): "ends the process of a hook",
-    ("serve/proxy/eras.py", "mcp_types"): "names of the protocol",
-    ("serve/proxy/gather.py", "logging"): "logs lists that are cut",
-    ("serve/proxy/group.py", "logging"): "logs servers that are left out",
-    ("serve/proxy/modern_http.py", "mcp"): "the SDK's rules for HTTP headers, which do no I/O",
-    ("serve/proxy/modern_http.py", "mcp_types"): "names of the protocol",
-    ("serve/proxy/relay.py", "logging"): "logs messages that nobody waits for",
+    ("extensions/proxy/eras.py", "mcp_types"): "names of the protocol",
+    ("extensions/proxy/gather.py", "logging"): "logs lists that are cut",
+    ("extensions/proxy/group.py", "logging"): "logs servers that are left out",
+    ("extensions/proxy/modern_http.py", "mcp"): "the SDK's rules for HTTP headers, which do no I/O",
+    ("extensions/proxy/modern_http.py", "mcp_types"): "names of the protocol",
+    ("extensions/proxy/relay.py", "logging"): "logs messages that nobody waits for",
     ("serve/prompts.py", "mcp_types"): "uses types of the protocol and sends nothing",
     ("extensions/hosted/auth/oauth.py", "logging"): "logs why a token was refused; the response omits the reason",
     **{

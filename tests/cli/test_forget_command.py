@@ -25,7 +25,7 @@ from keyhole.store.base import LOCAL
 from keyhole.store.forget import find
 from keyhole.store.open import open_stores
 from keyhole.store.scope import ALL
-from tests.serve.proxy.client import SERVER, PipeClient, running
+from tests.extensions.proxy.client import SERVER, PipeClient, running
 from tests.store.calls.samples import call
 from tests.support.fakes import artifact
 from tests.support.hook_events import recorded

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.serve.proxy.rewrite import QUERY_ARGUMENT, QUERY_SCHEMA
-from tests.serve.proxy.client import PipeClient, running
+from keyhole.extensions.proxy.rewrite import QUERY_ARGUMENT, QUERY_SCHEMA
+from tests.extensions.proxy.client import PipeClient, running
 
 from .npm import InstallError
 from .real_servers import NPM_PACKAGES, RealServer, real_servers

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from urllib.request import urlopen
 
-from tests.serve.proxy.test_http_app import http_proxy
-from tests.serve.proxy.test_sign_in_app import oauth_server
+from tests.extensions.proxy.test_http_app import http_proxy
+from tests.extensions.proxy.test_sign_in_app import oauth_server
 
 from . import codex
 from .setup import Setup

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.proxy.gateways.corpus import model_text
 from benchmarks.proxy.gateways.stores import GovernorStore, KeyholeStore, NoStore, Result
-from keyhole.serve.proxy.rewrite import QUERY_ARGUMENT
+from keyhole.extensions.proxy.rewrite import QUERY_ARGUMENT
 
 REPLAY = [sys.executable, "-m", "benchmarks.proxy.gateways.replay"]
 PEERS = str(Path(__file__).with_name("peers.py"))

@@ -12,7 +12,7 @@ from keyhole.cli.hook.arguments import add_hook
 from keyhole.cli.look_arguments import add_look
 from keyhole.cli.output_arguments import add_bound, add_run, add_shell
 from keyhole.cli.parser import Parser, add_command
-from keyhole.cli.serve_arguments import add_proxy, add_serve, add_server
+from keyhole.cli.serve_arguments import add_serve, add_server
 from keyhole.runtime.extensions import find_extensions, load_function
 from keyhole.text.sites import AGES
 
@@ -46,7 +46,6 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"keyhole {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     add_serve(commands)
-    add_proxy(commands)
     _add_fetch(commands)
     _add_search(commands)
     _add_read(commands)

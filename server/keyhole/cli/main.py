@@ -25,7 +25,6 @@ from keyhole.runtime.extensions import find_extensions
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "serve": "keyhole.cli.serve_command",
-        "proxy": "keyhole.cli.proxy_command",
         "server": "keyhole.cli.server_command",
         "fetch": "keyhole.cli.call",
         "search": "keyhole.cli.call",

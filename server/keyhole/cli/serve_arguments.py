@@ -1,4 +1,4 @@
-"""The arguments of `keyhole serve`, `keyhole server` and `keyhole proxy`."""
+"""The arguments of `keyhole serve` and `keyhole server`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_serve(commands: Any) -> None:
         "keyhole serve --http --processes 4",
         json=False,
     )  # fmt: skip
-    _add_http(serve)
+    add_http(serve)
     serve.add_argument(
         "--processes",
         type=_count,
@@ -37,7 +37,8 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _add_http(parser: Parser) -> None:
+def add_http(parser: Parser) -> None:
+    """Add the options of a server over HTTP."""
     parser.add_argument(
         "--http", action="store_true", help="serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"
     )
@@ -60,54 +61,4 @@ def add_server(commands: Any) -> None:
         choices=("status", "stop", "run"),
         help="status: show the servers and their clients; stop: end them, until a client calls again; run: serve, as "
         "clients start it",
-    )
-
-
-def add_proxy(commands: Any) -> None:
-    """Add `keyhole proxy`."""
-    proxy = add_command(
-        commands, "proxy", "serve another MCP server, with its long results bounded",
-        "keyhole proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
-        "keyhole proxy --except 'get_image*' --tool query=20000 -- uvx mcp-server-sqlite --db-path sales.db",
-        "keyhole proxy --url https://mcp.example.org/mcp --header 'Authorization: Bearer ${TOKEN}'",
-        "keyhole proxy --config ~/.cursor/mcp.json",
-        json=False,
-    )  # fmt: skip
-    _add_http(proxy)
-    proxy.add_argument("server_command", nargs="*", metavar="COMMAND", help="command of the server, after two hyphens")
-    proxy.add_argument(
-        "--url",
-        help="address of a server over streamable HTTP, or env:NAME for that of a variable, instead of a command",
-    )
-    proxy.add_argument(
-        "--header",
-        dest="headers",
-        action="append",
-        metavar="HEADER",
-        help="header for that server, with its name and a colon, or a name alone with its value in the variable "
-        "HEADER_NAME; may name variables; may be repeated",
-    )
-    proxy.add_argument("--config", metavar="FILE", help="configuration file of a client: all its servers become one")
-    proxy.add_argument(
-        "--only", action="append", metavar="PATTERN", help="bound only the tools of this pattern; may be repeated"
-    )
-    proxy.add_argument(
-        "--except",
-        dest="excluded",
-        action="append",
-        metavar="PATTERN",
-        help="leave results of the tools of this pattern as they are; may be repeated",
-    )
-    proxy.add_argument(
-        "--tool",
-        dest="tools",
-        action="append",
-        metavar="NAME=BYTES",
-        help="greatest size of the results of one tool; may be repeated",
-    )
-    proxy.add_argument(
-        "--no-query-argument",
-        dest="asks_query",
-        action="store_false",
-        help="do not add to the tools the optional argument keyhole_query, with the question for a long result",
     )

@@ -10,8 +10,8 @@ from typing import Any
 from keyhole.cli.main import main
 from keyhole.cli.report import Level
 from keyhole.extensions.install.doctor import proxied
-from tests.serve.proxy.client import SERVER
-from tests.serve.proxy.test_http_upstream import http_server
+from tests.extensions.proxy.client import SERVER
+from tests.extensions.proxy.test_http_upstream import http_server
 
 
 def register(home: Path, **entries: dict[str, Any]) -> Path:

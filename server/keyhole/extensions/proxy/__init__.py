@@ -1,0 +1,9 @@
+"""Serve other MCP servers, with their long results bounded."""
+
+from __future__ import annotations
+
+from keyhole.runtime.extensions import Command, Extension
+
+EXTENSION = Extension(
+    commands={"proxy": Command("keyhole.extensions.proxy.arguments:add_proxy", "keyhole.extensions.proxy.command")},
+)

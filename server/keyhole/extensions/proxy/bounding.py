@@ -1,0 +1,187 @@
+"""Bound one response within the limits of its client, with the settings and the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from keyhole.budget.budget import Budget, client_budget
+from keyhole.budget.clients import ClientLimits, limits_of
+from keyhole.config.config import MAX_BUDGET, Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.proxy.messages import Message
+from keyhole.extensions.proxy.results import (
+    MEDIA_BYTES,
+    ResultLimits,
+    Shortening,
+    bound_call_result,
+    bound_resource_result,
+    is_within,
+    texts_of,
+)
+from keyhole.extensions.proxy.rewrite import Intent, Policy
+from keyhole.extensions.proxy.steps import ClientVersion, Pending
+from keyhole.retrieval.adopt import adopt_outputs
+from keyhole.retrieval.bound import Bounded, read_and_keep
+from keyhole.retrieval.kept_text import keep_in_either, keep_in_store, name_text
+from keyhole.retrieval.output_record import BoundCall, KeptOutput
+from keyhole.store.base import Store
+from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts
+
+if TYPE_CHECKING:
+    from keyhole.retrieval.kept_text import Keep
+
+WHOLE_FILE_BYTES: Final = WHOLE_FILE_CHARS + 5_000
+"""Most bytes of a response with a whole file that is not shortened: the limit of hooks, plus escapes and envelope."""
+DATA_KIND: Final = "opaque"
+"""The kind of output as which base64 data is stored."""
+
+Record = Callable[[BoundCall], None]
+"""Records a bounded result, without waiting for the log."""
+OpenStore = Callable[[], tuple[Store, bytes]]
+"""Returns the store and the secret of its ids."""
+
+
+class Bounder:
+    """Bounds results for the client that asked for them."""
+
+    def __init__(
+        self,
+        config: Config,
+        policy: Policy,
+        open_store: OpenStore,
+        clock: Callable[[], float],
+        record: Record | None = None,
+        spool: str = "",
+    ) -> None:
+        """`spool`: the folder from which the store adopts outputs, "" for a store that adopts none."""
+        self._config = config
+        self._policy = policy
+        self._open_store = open_store
+        self._clock = clock
+        self._record = record
+        self._spool = spool
+
+    def fits(self, message: Message, pending: Pending) -> bool:
+        """Return whether a response is within its limits as it is."""
+        return is_within(message.raw, self._limits(message, pending))
+
+    def bound(self, message: Message, pending: Pending, reader: str) -> bytes:
+        """Return a response within its limits. `reader`: the name of the tool that reads on."""
+        result, intent = message.result, pending.intent
+        if result is None or intent is None:
+            return message.raw
+        started_at, outputs = self._clock(), dict[int, Bounded]()
+        how = Shortening(partial(self._shorten, intent, outputs), partial(self._keep, intent), reader)
+        is_resource = pending.request.method == "resources/read"
+        work = bound_resource_result if is_resource else bound_call_result
+        limits = self._limits(message, pending)
+        bounded = work(result, limits, how)
+        if bounded is None:
+            return message.raw
+        if self._record and any(each.id for each in outputs.values()):
+            seconds = self._clock() - started_at
+            self._record(_call(pending, intent, outputs, bounded, limits, started_at, seconds))
+        return message.with_data(result=bounded).raw
+
+    def index_oldest(self) -> bool:
+        """Index the oldest result that was stored without its search words. Return False if none is left."""
+        if self._config.keep_outputs == "off" or not self._spool:
+            return False
+        try:
+            store, _ = self._open_store()
+            return adopt_outputs(self._spool, store, most=1) > 0
+        except KeyholeError:
+            return False
+
+    def _limits(self, message: Message, pending: Pending) -> ResultLimits:
+        limits = _limits_of(pending.client)
+        media = client_budget(self._config, limits, MAX_BUDGET).bytes or MEDIA_BYTES
+        if message.result is not None and message.result.get("isError") is True:
+            return ResultLimits(_in_bytes(client_budget(self._config, limits, MAX_BUDGET)), media)
+        chosen = self._policy.bytes_of(pending.intent.names) if pending.intent else None
+        if chosen is None and pending.intent and pending.intent.is_whole_file and len(message.raw) <= WHOLE_FILE_BYTES:
+            chosen = max(WHOLE_FILE_BYTES, client_budget(self._config, limits).size)
+        return ResultLimits(_in_bytes(client_budget(self._config, limits, chosen)), media)
+
+    def _shorten(self, intent: Intent, outputs: dict[int, Bounded], text: str, chars: int) -> Callable[[int], Bounded]:
+        """Return a function that shortens a text to at most `chars` characters and puts its last result into `outputs`.
+
+        The text is stored unless the settings keep no outputs or the store fails; then no call can read on.
+        """
+        shorten, place = self._store_and_shorten(intent, text, chars), len(outputs)
+
+        def remember(most: int) -> Bounded:
+            outputs[place] = shorten(most)
+            return outputs[place]
+
+        return remember
+
+    def _store_and_shorten(self, intent: Intent, text: str, chars: int) -> Callable[[int], Bounded]:
+        work = partial(
+            read_and_keep, text, intent.query or None, chars, OutputFacts(intent.command, intent.name),
+            now=self._clock(),
+        )  # fmt: skip
+        try:
+            store, secret = self._open_store()
+            return work(None if self._config.keep_outputs == "off" else self._keep_in(store), secret)
+        except KeyholeError as error:
+            if error.code is not Code.STORE_UNAVAILABLE:
+                raise
+            return work()
+
+    def _keep_in(self, store: Store) -> Keep:
+        """Return what keeps outputs: a store that adopts them indexes them later, any other one at once."""
+        return keep_in_either(self._spool, self._config.store_max_bytes, store) if self._spool else keep_in_store(store)
+
+    def _keep(self, intent: Intent, data: str, kind: str) -> str:
+        """Store base64 data and return its id, "" if it is not stored."""
+        if self._config.keep_outputs == "off":
+            return ""
+        try:
+            store, secret = self._open_store()
+            kept = name_text(secret, DATA_KIND, data, OutputFacts(name=f"{intent.tool} ({kind})"), self._clock())
+            store.put(kept._replace(content_type=kind).artifact(), "")
+        except KeyholeError:
+            return ""
+        return kept.id
+
+
+def _call(
+    pending: Pending,
+    intent: Intent,
+    outputs: Mapping[int, Bounded],
+    result: Mapping[str, Any],
+    limits: ResultLimits,
+    started_at: float,
+    seconds: float,
+) -> BoundCall:
+    """Return the log record of a bounded result and its stored outputs, without `id`, `session` and `folder`."""
+    arguments = pending.request.params.get("arguments")
+    return BoundCall(
+        id="",
+        origin="proxy",
+        session="",
+        client=f"{pending.client.name} {pending.client.version}".strip(),
+        command=intent.command,
+        name=intent.name,
+        budget=limits.budget.size,
+        started_at=started_at,
+        seconds=seconds,
+        result="\n".join(texts_of(result)),
+        outputs=[KeptOutput(each.id, each.kind, each.total, each.omitted) for each in outputs.values() if each.id],
+        query=intent.query,
+        tool=intent.tool,
+        arguments=arguments if isinstance(arguments, Mapping) else {},
+    )
+
+
+def _in_bytes(budget: Budget) -> Budget:
+    """Return the budget with as many bytes as characters: a result of another server is more than one text."""
+    return replace(budget, bytes=budget.safe_bytes)
+
+
+def _limits_of(client: ClientVersion) -> ClientLimits:
+    return limits_of(client.name, client.version)

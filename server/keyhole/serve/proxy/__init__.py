@@ -1,1 +1,0 @@
-"""Relay the messages of a client to other MCP servers and bound the results that those return."""
