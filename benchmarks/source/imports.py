@@ -108,12 +108,13 @@ def circles_in(folder: str) -> list[list[str]]:
 
     `folder`: a dotted name. Circles that share a file are returned as one.
     """
-
-    def entry(module: str) -> str:
-        return "__init__" if module == folder else module.removeprefix(f"{folder}.").split(".")[0]
-
-    inside = {module for module in MODULES if module == folder or module.startswith(f"{folder}.")}
-    return find_circles((entry(start), entry(end)) for start, end in EDGES if start in inside and end in inside)
+    prefix = folder + "."
+    edges = (
+        (module.removeprefix(prefix).split(".")[0], imported.removeprefix(prefix).split(".")[0])
+        for module, imported in EDGES
+        if module.startswith(prefix) and imported.startswith(prefix)
+    )
+    return find_circles(edges)
 
 
 def find_circles(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
