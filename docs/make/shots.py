@@ -2,7 +2,7 @@
 
 Each screenshot shows the output of a real command over recorded pages, with the versions, sizes and times of this
 machine. The same output gives the same file. Commands that this version does not have are reported and skipped.
-`python tests/support/documentation.py` puts the screenshots into the pages."""
+`python -m tests.support.documentation` puts the screenshots into the pages."""
 
 from __future__ import annotations
 

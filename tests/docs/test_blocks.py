@@ -52,7 +52,7 @@ def test_the_test_that_a_block_names_reads_the_page_of_the_block(block: Block) -
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_generated_parts_are_up_to_date(page: Path) -> None:
-    assert render_page(page) == page.read_text(encoding="utf-8"), "run: python tests/support/documentation.py"
+    assert render_page(page) == page.read_text(encoding="utf-8"), "run: python -m tests.support.documentation"
 
 
 @for_blocks("console")

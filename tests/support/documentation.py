@@ -1,4 +1,4 @@
-"""Generate parts of README.md and docs/ from the code. `python tests/support/documentation.py` updates the files.
+"""Generate parts of README.md and docs/ from the code. `python -m tests.support.documentation` updates the files.
 
 A generated part is between `<!-- begin:NAME -->` and `<!-- end:NAME -->`. In docs/, the output after each
 `$ keyhole …` line of a ```console block is generated too, by running the command over recorded pages."""

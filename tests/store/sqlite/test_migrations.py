@@ -110,7 +110,8 @@ def test_an_older_keyhole_refuses_a_migrated_file_and_leaves_it_as_it_is(
     before = path.read_bytes()
     error = failure(lambda: open_store().list(1))
     assert error.code is Code.STORE_UNAVAILABLE
-    assert "the artifact store was written by a newer version of Keyhole: its format is 8, not 7" in error.message
+    formats = f"its format is {WITH_MOOD.version}, not {STORE.version}"
+    assert f"the artifact store was written by a newer version of Keyhole: {formats}" in error.message
     assert path.read_bytes() == before
 
 
@@ -128,12 +129,12 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
 def test_steps_are_applied_once_by_processes_that_open_a_file_at_the_same_time(tmp_path: Path) -> None:
     path = unpack("artifacts.db", tmp_path)
     with closing(sqlite3.connect(path, isolation_level=None)) as one, closing(sqlite3.connect(path)) as other:
-        assert read_version(one, WITH_MOOD) == read_version(other, WITH_MOOD) == 7
+        assert read_version(one, WITH_MOOD) == read_version(other, WITH_MOOD) == STORE.first_version
         for db in (one, other):
             db.isolation_level = None
             run_transaction(db, lambda db: migrate(db, WITH_MOOD), write=True)
         rows = list(other.execute("SELECT name FROM _sqlite_migrations ORDER BY rowid"))
-    assert [tuple(row) for row in rows] == [("tables of version 7",), ("a mood",)]
+    assert [tuple(row) for row in rows] == [(step.name,) for step in WITH_MOOD.steps]
 
 
 def test_later_steps_follow_each_other(tmp_path: Path) -> None:
