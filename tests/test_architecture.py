@@ -28,7 +28,7 @@ from keyhole.runtime.extensions import NAMES, find_extensions, load_function
 IO_FILES = {
     "cli": (
         "background_output bound_command build call child_process config_command demo demo_site "
-        "forget_command live_output log_format look_command main output_log run_command shell_command "
+        "forget_command live_output log_format main output_log run_command shell_command "
         "progress_line server_command text_io"
     ),
     "cli/artifacts": "commands",
@@ -50,13 +50,13 @@ IO_FILES = {
         "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve site_pages "
         "sources stage_times stored_output tenants url_policy"
     ),
-    "serve": "handlers open_requests resources run stdio_stream tenants_loader tools",
+    "serve": "app handlers open_requests resources run stdio_stream tenants_loader tools",
     "runtime": "fair_slots lazy_imports memory",
-    "serve/mcp_app": "offer show_call",
-    "serve/look": "live server",
+    "extensions/look/mcp_app": "show_call",
+    "extensions/look": "command live server views",
     "serve/shared": "address hook_client known_replies link lock peer relay server watchdog",
-    "serve/look/hosted": "gate operator pages",
-    "serve/http": "bodies slots verifier",
+    "extensions/look/hosted": "gate operator pages",
+    "serve/http": "bodies host slots",
     "extensions/hosted": (
         "admission app connections drain listener probes processes run tokens_command uvicorn_server"
     ),
@@ -177,8 +177,6 @@ SHORT_MODULES = {
     "sites/api_address.py": "the one function that composes addresses of APIs",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "rerank/prefixes.py": "used by the core for servers and by the extension for local models",
-    "serve/http/verifier.py": "a port",
-    "serve/http/host.py": "a port",
     "extensions/hosted/arguments.py": "the parser does not load the command",
     "runtime/zstd.py": "one of two libraries, by the version of Python",
     "runtime/owner.py": "a context variable that every layer reads",

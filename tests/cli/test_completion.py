@@ -135,7 +135,7 @@ def test_fish_completes_commands_and_choices(tmp_path: Path) -> None:
 def test_tcsh_accepts_the_script(tmp_path: Path) -> None:
     (tmp_path / "script").write_text(make_completion_script(build_parser(), "tcsh"), encoding="utf-8")
     output = run("tcsh", ["-f", "-c", "source script; complete keyhole"], tmp_path)
-    assert "(serve proxy fetch search" in "".join(output)
+    assert "(serve fetch search" in "".join(output)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

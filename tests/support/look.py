@@ -1,4 +1,4 @@
-"""Request the pages of `serve/look` without a server: an application with a given `Look`, and a client for it."""
+"""Request the pages of `extensions/look` without a server: an application with a given `Look`, and a client for it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from keyhole.serve.look.app import build_pages
-from keyhole.serve.look.links import ServedLinks
-from keyhole.serve.look.page import LOOK, Look
+from keyhole.extensions.look.app import build_pages
+from keyhole.extensions.look.links import ServedLinks
+from keyhole.extensions.look.page import LOOK, Look
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import MemoryCallLog
 

@@ -25,10 +25,10 @@ from keyhole.config.config import Config
 from keyhole.extensions.hosted.app import AppDependencies, build_app
 from keyhole.extensions.hosted.drain import DrainState
 from keyhole.extensions.hosted.probes import check_stores
+from keyhole.extensions.look.hosted.pages import hosted_pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
-from keyhole.serve.http.verifier import Verifier
-from keyhole.serve.look.hosted.pages import hosted_pages
+from keyhole.serve.http.host import Verifier
 from keyhole.serve.tools import build_server
 from tests.support.loopback import PATIENCE
 from tests.support.waiting import wait_for

@@ -9,7 +9,6 @@ from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
 from keyhole.cli.forget_arguments import add_forget
 from keyhole.cli.hook.arguments import add_hook
-from keyhole.cli.look_arguments import add_look
 from keyhole.cli.output_arguments import add_bound, add_run, add_shell
 from keyhole.cli.parser import Parser, add_command
 from keyhole.cli.serve_arguments import add_serve, add_server
@@ -55,7 +54,6 @@ def build_parser() -> Parser:
     add_run(commands)
     add_shell(commands)
     add_artifacts(commands)
-    add_look(commands)
     add_forget(commands)
     add_server(commands)
     _add_config(commands)

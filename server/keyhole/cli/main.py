@@ -36,7 +36,6 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "shell": "keyhole.cli.shell_command",
         "hook": "keyhole.cli.hook.program",
         "artifacts": "keyhole.cli.artifacts.commands",
-        "look": "keyhole.cli.look_command",
         "forget": "keyhole.cli.forget_command",
         "config": "keyhole.cli.config_command",
         "completion": "keyhole.cli.completion",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
-NAMES: Final = ("browser", "conversations", "hosted", "install", "models", "postgresql", "proxy")
+NAMES: Final = ("browser", "conversations", "hosted", "install", "look", "models", "postgresql", "proxy")
 """The extensions of this distribution."""
 
 

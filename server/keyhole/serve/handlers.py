@@ -13,7 +13,7 @@ from keyhole.render.answer import error_answer
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve import prompts, resources
-from keyhole.serve.mcp_app import offer
+from keyhole.serve.app import read_view
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any]
@@ -44,7 +44,7 @@ def resource_handlers(ask: Ask) -> dict[str, Any]:
 
     async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = params.uri
-        return offer.find_page(ctx, uri) or resources.contents(
+        return read_view(ctx, uri) or resources.contents(
             uri, await ask(ctx, "resources/read", lambda retrieval, caller: resources.read(retrieval, caller, uri))
         )
 

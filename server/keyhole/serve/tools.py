@@ -32,9 +32,8 @@ from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session, Sessions
 from keyhole.runtime.owner import owned_by
+from keyhole.serve.app import declared_views
 from keyhole.serve.handlers import resource_handlers
-from keyhole.serve.mcp_app import offer
-from keyhole.serve.mcp_app.show_call import show_call
 from keyhole.serve.resources import protocol_error
 from keyhole.store.base import LOCAL
 from keyhole.store.calls.record import OK
@@ -139,12 +138,13 @@ def build_server(
     async def list_tools(ctx: ServerRequestContext[Any], _params: object) -> types.ListToolsResult:
         on_listed()
         tools = tool_list()
-        return types.ListToolsResult(tools=offer.with_app(tools) if offer.is_declared(ctx) else tools)
+        views = declared_views(ctx)
+        return types.ListToolsResult(tools=views.link(tools) if views else tools)
 
     async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
-        if params.name == offer.TOOL and offer.is_declared(ctx):
-            asked = params.arguments or {}
-            data = await ask(ctx, offer.TOOL, lambda retrieval, caller: show_call(retrieval, caller, asked))
+        if (views := declared_views(ctx)) and params.name == views.tool:
+            asked, show = params.arguments or {}, views.show
+            data = await ask(ctx, views.tool, lambda retrieval, caller: show(retrieval, caller, asked))
             return types.CallToolResult(content=[types.TextContent(text=data)])
         if params.name not in ARGUMENTS:
             known = ", ".join(ARGUMENTS)

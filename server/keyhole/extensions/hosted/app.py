@@ -10,7 +10,7 @@ From the outermost to the innermost:
 6. limits per tenant (limits/admission.py), which also reads the body (bodies.py), so only of authenticated requests
 7. the SDK
 
-The pages below /look have their own authentication and limits, in place of 5 to 7 (serve/look/hosted/gate.py).
+The pages below /look have their own authentication and limits, in place of 5 to 7 (extensions/look/hosted/gate.py).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from keyhole.extensions.hosted.probes import ProbesMiddleware, StoreCheck
 from keyhole.extensions.hosted.telemetry.access_log import AccessLogMiddleware
 from keyhole.extensions.hosted.telemetry.metrics import Metrics, MetricsMiddleware, StoreSizes
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
+from keyhole.serve.http.host import Verifier
 from keyhole.serve.http.host_check import add_host_check, is_page
 from keyhole.serve.http.sessions import SESSION_IDLE_SECONDS
-from keyhole.serve.http.verifier import Verifier
 
 PATH: Final = "/mcp"
 MAX_SESSIONS: Final = 5_000

@@ -29,10 +29,10 @@ from keyhole.extensions.hosted.telemetry.tracing import TracingMiddleware, start
 from keyhole.extensions.hosted.uvicorn_server import serve
 from keyhole.extract.workers.pool import SPARE_WORKERS
 from keyhole.retrieval import instrumentation
+from keyhole.runtime.extensions import open_port
 from keyhole.serve.http.asgi import App
-from keyhole.serve.http.host import HostedApp
+from keyhole.serve.http.host import HostedApp, HostedPages, Verifier
 from keyhole.serve.http.host_check import add_host_check
-from keyhole.serve.http.verifier import Verifier
 from keyhole.serve.run import set_up_process
 from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server
@@ -131,10 +131,9 @@ async def _serve_on(listener: socket.socket, config: Config, tenants: TenantsLoa
 
 
 def _load_pages(config: Config, tenants: TenantsLoader) -> Callable[[Verifier], App]:
-    from keyhole.serve.look.hosted.pages import hosted_pages
-
     names = TokenFile(config.tokens_file).tenants if config.tokens_file else tuple
-    return hosted_pages(config, tenants.get_retrieval, tenants.get, names)
+    pages: HostedPages = open_port("look")
+    return pages.hosted_pages(config, tenants, names)
 
 
 def _announce(url: str, config: Config) -> None:

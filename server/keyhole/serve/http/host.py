@@ -1,12 +1,30 @@
-"""The port that serves applications over HTTP. The extension `hosted` implements it."""
+"""The ports of serving over HTTP: the server and its sign-in (extension `hosted`), and pages for people (`look`)."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final, NamedTuple, Protocol
 
+from mcp.server.auth.provider import AccessToken
+
+from keyhole.config.config import Config
 from keyhole.serve.http.asgi import App
-from keyhole.serve.tenants_loader import BuildTenants
+from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader
+
+RETRY_AFTER: Final = "5"
+"""Seconds until a client may retry while tokens cannot be verified; keys are not requested sooner."""
+
+
+class Verifier(Protocol):
+    """A TokenVerifier of the SDK, which may also raise KeyholeError and can be closed."""
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return the user of a token, or None if it is invalid. Raises KeyholeError if it cannot be verified now."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release resources."""
+        ...
 
 
 class HostedApp(NamedTuple):
@@ -35,4 +53,17 @@ class HttpHost(Protocol):
     def serve_app(self, make: Callable[[bool], HostedApp], host: str, port: int) -> int:
         """Serve an application. `make` returns it; its argument says whether callers sign in with tokens of the host's
         settings."""
+        ...
+
+
+class HostedPages(Protocol):
+    """Shows to people, on an HTTP server, what agents read. The extension `look` implements it."""
+
+    def hosted_pages(
+        self, config: Config, tenants: TenantsLoader, names: Callable[[], Iterable[str]]
+    ) -> Callable[[Verifier], App]:
+        """Return a function that builds the pages of an HTTP server around its verifier.
+
+        `names`: returns the known names of tenants.
+        """
         ...

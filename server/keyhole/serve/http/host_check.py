@@ -36,7 +36,7 @@ TOKEN_PATH: Final = "/oauth/token"  # noqa: S105 - a path
 without a code it gets no token."""
 
 PAGES_PATH: Final = "/look"
-"""Path of the pages that show a tenant's calls. They check Origin and method themselves (serve/look/same_origin.py)."""
+"""Path of the pages that show a tenant's calls. They check Origin and method themselves."""
 
 _SINGLE_HEADERS: Final = frozenset(
     {

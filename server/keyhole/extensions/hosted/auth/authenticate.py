@@ -28,7 +28,7 @@ from keyhole.extensions.hosted.auth.oauth import check_token, read_key_id, read_
 from keyhole.extensions.hosted.auth.token_file import TokenFile
 from keyhole.fetch.base import Api
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
-from keyhole.serve.http.verifier import RETRY_AFTER, Verifier
+from keyhole.serve.http.host import RETRY_AFTER, Verifier
 
 log = logging.getLogger(__name__)
 

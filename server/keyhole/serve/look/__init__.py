@@ -1,1 +1,0 @@
-"""The page that shows what agents read: sessions, calls, stored texts, misses and figures, as HTML."""

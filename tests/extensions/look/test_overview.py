@@ -1,0 +1,50 @@
+"""The three figures of the first page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from keyhole.extensions.look.overview import overview_of, read_overview
+from keyhole.store.calls.record import Figures, Hour
+from tests.extensions.look.test_figures_page import FIGURES
+from tests.support.look import NOW, empty_look, page_client, words_of
+
+
+def test_the_figures_say_what_was_kept_out_answered_and_missed_with_their_change_over_time() -> None:
+    kept, answered, missed = overview_of(FIGURES, NOW)
+    hour = FIGURES.hours[0]
+    tokens = round((hour.read_chars - hour.shown_chars) * hour.tokens / hour.shown_chars)
+    assert kept.value == f"{tokens:,} tokens" and kept.note.startswith("90 % of what was read")
+    assert kept.hover == f"{hour.read_chars - hour.shown_chars:,} of {hour.read_chars:,} characters"
+    assert (answered.value, answered.note) == ("75 %", "6 of 8 pages and searches")
+    assert (missed.value, missed.note) == ("3 calls", "1 failed, 2 were not answered at once")
+    for each in (kept, answered, missed):
+        assert [column.values[0] > 0 for column in each.chart.columns].count(True) == 1
+    assert sum(column.values[0] for column in missed.chart.columns) == 3
+
+
+def test_calls_that_showed_nothing_are_estimated_as_english() -> None:
+    hours = (Hour(NOW // 3_600 * 3_600, 1, 0, 0, 4_000, 0, 0),)
+    figures = replace(FIGURES, hours=hours, calls=1, asked=1, sufficed=1)
+    assert overview_of(figures, NOW)[0].value == "1,000 tokens"
+    assert overview_of(replace(figures, hours=()), NOW)[0].value == "0 tokens"
+
+
+def test_an_empty_log_has_no_figures_and_the_page_says_what_to_do() -> None:
+    look = empty_look()
+    assert read_overview(look) == ()
+    with page_client(look) as client:
+        assert "Register Keyhole with a client: keyhole install CLIENT ." in words_of(client.get("/").text)
+
+
+def test_the_first_page_shows_them_unless_it_is_filtered() -> None:
+    look = empty_look()
+
+    class Log(type(look.calls)):  # type: ignore[misc]
+        def figures(self, since: float) -> Figures:
+            return FIGURES
+
+    look.calls.__class__ = Log
+    with page_client(look) as client:
+        assert "Kept out of the context" in client.get("/").text
+        assert "Kept out of the context" not in client.get("/?words=x").text
