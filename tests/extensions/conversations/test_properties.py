@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keyhole
@@ -19,6 +19,8 @@ from tests.sdks.laws import LAWS, LAWS_OF_RESTORING, Trial, count_bytes, run
 from tests.support.conversations import FORMATS, Event, Item, events, rich_events
 
 BUDGETS = st.integers(300, 20_000)
+FEWER = settings(max_examples=settings().max_examples * 3 // 5)
+"""For laws of which each example is compacted about six times."""
 in_all_formats = pytest.mark.parametrize("format", FORMATS)
 
 
@@ -38,6 +40,7 @@ def compact_or_none(items: list[Item], budget: int, format: str, **options: Any)
 
 
 @in_all_formats
+@FEWER
 @given(
     steps=rich_events(),
     share=st.floats(0.1, 1.2),
