@@ -153,7 +153,7 @@ def test_a_hidden_element_lasts_to_its_end_whatever_is_in_it(inside: str) -> Non
      "<p class=' a{}"],
 )  # fmt: skip
 def test_hostile_markup_takes_linear_time(piece: str) -> None:
-    text = "".join(piece.format(number, number) for number in range(1_000_000 // len(piece)))
+    text = "".join(piece.format(number, number) for number in range(400_000 // len(piece)))
     start = time.process_time()
     strip_tags(text)
-    assert time.process_time() - start < allowed(5)
+    assert time.process_time() - start < allowed(2)
