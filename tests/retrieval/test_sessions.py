@@ -70,7 +70,7 @@ def make_call(product: Retrieval, call: tuple[str, str | None, int, str], caller
     return asyncio.run(product.web_fetch(url, query, budget, caller=caller))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @example(calls=[(VACUUM, QUERIES[0], budget, "fetch") for budget in (500, 9_000, 500, 60_000, 9_000)])
 @example(calls=[(VACUUM, "ownership moves a value", 500, "fetch"), (VACUUM, "free space map", 500, "fetch")])
 @given(calls=st.lists(CALLS, min_size=2, max_size=7))

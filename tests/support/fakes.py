@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
@@ -142,6 +143,14 @@ class FakeFetcher:
         self.closed = True
 
 
+@lru_cache(maxsize=32)
+def _read_once(body: bytes, url: str, content_type: str, requested_url: str) -> tuple[Document, str]:
+    """Return what a worker does. Tests read the same recorded pages again and again."""
+    from keyhole.extract.workers.child import extract_with_words
+
+    return extract_with_words(body, url, content_type, requested_url)
+
+
 class InProcessExtractor:
     """Extraction in a thread of this process. `warmed` counts the calls of `warm`."""
 
@@ -153,9 +162,7 @@ class InProcessExtractor:
         self.warmed += 1
 
     async def extract(self, page: Page) -> tuple[Document, str]:
-        from keyhole.extract.workers.child import extract_with_words
-
-        return await asyncio.to_thread(extract_with_words, page.body, page.url, page.content_type, page.requested_url)
+        return await asyncio.to_thread(_read_once, page.body, page.url, page.content_type, page.requested_url)
 
     async def run(self, task: Task) -> Result:
         from keyhole.extract.workers.child import run_task
