@@ -9,8 +9,9 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from functools import partial
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,26 @@ def use_sdk_client(transport: str, era: str, home: Path, site: Site, use: Callab
 
 Ask = Callable[..., list[dict[str, Any]]]
 """Sends a request; returns all messages up to its answer, including it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawServers:
+    """Servers that take raw frames, one of each transport and era, which start when a test asks for them."""
+
+    site: Site
+    start: Callable[[str, str], Ask]
+
+
+@pytest.fixture(scope="module")
+def raw_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawServers]:
+    with ExitStack() as stack:
+        site = stack.enter_context(serve(pages))
+
+        @cache
+        def start(transport: str, era: str) -> Ask:
+            return stack.enter_context(raw_server(transport, era, tmp_path_factory.mktemp("raw"), site))
+
+        yield RawServers(site, start)
 
 
 @contextmanager
@@ -160,38 +181,38 @@ def test_a_fetched_page_is_listed_found_and_read_again(transport: str, era: str,
 
 
 @EVERYWHERE
-def test_progress_rises_and_ends_with_its_call(transport: str, era: str, tmp_path: Path) -> None:
-    with serve(pages) as site, raw_server(transport, era, tmp_path, site) as ask:
-        *notifications, answer = ask("tools/call", {"name": "search", "arguments": {"query": "pumps"}}, token="t")
-        assert "error" not in answer, answer
-        assert answer["result"]["isError"] is False, answer
-        assert {message["method"] for message in notifications} == {"notifications/progress"}
-        steps = [message["params"] for message in notifications]
-        assert {step["progressToken"] for step in steps} == {"t"}
-        done = [step["progress"] for step in steps]
-        assert len(done) >= 3
-        assert done == sorted(set(done))
-        assert all(step["progress"] <= step["total"] and step["message"] for step in steps)
-        # No progress comes after the answer, or without a progress token.
-        later = ask("tools/call", {"name": "search", "arguments": {"query": "pumps", "scope": "stored"}}, id=2)
-        assert [message.get("id") for message in later] == [2]
+def test_progress_rises_and_ends_with_its_call(transport: str, era: str, raw_servers: RawServers) -> None:
+    ask = raw_servers.start(transport, era)
+    *notifications, answer = ask("tools/call", {"name": "search", "arguments": {"query": "pumps"}}, token="t")
+    assert "error" not in answer, answer
+    assert answer["result"]["isError"] is False, answer
+    assert {message["method"] for message in notifications} == {"notifications/progress"}
+    steps = [message["params"] for message in notifications]
+    assert {step["progressToken"] for step in steps} == {"t"}
+    done = [step["progress"] for step in steps]
+    assert len(done) >= 3
+    assert done == sorted(set(done))
+    assert all(step["progress"] <= step["total"] and step["message"] for step in steps)
+    # No progress comes after the answer, or without a progress token.
+    later = ask("tools/call", {"name": "search", "arguments": {"query": "pumps", "scope": "stored"}}, id=2)
+    assert [message.get("id") for message in later] == [2]
 
 
 @EVERYWHERE
-def test_resources_and_prompts_send_no_other_messages(transport: str, era: str, tmp_path: Path) -> None:
-    with serve(pages) as site, raw_server(transport, era, tmp_path, site) as ask:
-        (fetched,) = ask("tools/call", {"name": "web_fetch", "arguments": {"url": site.url("/a")}})
-        uri = f"artifact://{fetched['result']['_meta']['keyhole']['artifact_id']}"
-        requests: list[tuple[str, dict[str, Any], str]] = [
-            ("resources/list", {}, "resources"),
-            ("resources/templates/list", {}, "resourceTemplates"),
-            ("resources/read", {"uri": uri}, "contents"),
-            ("prompts/list", {}, "prompts"),
-            ("prompts/get", {"name": "research", "arguments": {"question": "Who?"}}, "messages"),
-        ]
-        for number, (method, params, held) in enumerate(requests, 10):
-            (answer,) = ask(method, params, id=number, token="t")
-            assert answer["result"][held], method
+def test_resources_and_prompts_send_no_other_messages(transport: str, era: str, raw_servers: RawServers) -> None:
+    ask = raw_servers.start(transport, era)
+    (fetched,) = ask("tools/call", {"name": "web_fetch", "arguments": {"url": raw_servers.site.url("/a")}})
+    uri = f"artifact://{fetched['result']['_meta']['keyhole']['artifact_id']}"
+    requests: list[tuple[str, dict[str, Any], str]] = [
+        ("resources/list", {}, "resources"),
+        ("resources/templates/list", {}, "resourceTemplates"),
+        ("resources/read", {"uri": uri}, "contents"),
+        ("prompts/list", {}, "prompts"),
+        ("prompts/get", {"name": "research", "arguments": {"question": "Who?"}}, "messages"),
+    ]
+    for number, (method, params, held) in enumerate(requests, 10):
+        (answer,) = ask(method, params, id=number, token="t")
+        assert answer["result"][held], method
 
 
 @EVERYWHERE
@@ -246,10 +267,10 @@ REFUSED: list[tuple[str, dict[str, Any], int]] = [
 
 
 @EVERYWHERE
-def test_faults_of_a_request_have_the_standard_error_codes(transport: str, era: str, tmp_path: Path) -> None:
-    with serve(pages) as site, raw_server(transport, era, tmp_path, site) as ask:
-        codes = [ask(method, params, id=n)[-1]["error"]["code"] for n, (method, params, _) in enumerate(REFUSED, 1)]
-        (alive,) = ask("tools/list", {}, id=99)
+def test_faults_of_a_request_have_the_standard_error_codes(transport: str, era: str, raw_servers: RawServers) -> None:
+    ask = raw_servers.start(transport, era)
+    codes = [ask(method, params, id=n)[-1]["error"]["code"] for n, (method, params, _) in enumerate(REFUSED, 1)]
+    (alive,) = ask("tools/list", {}, id=99)
     assert codes == [code for *_, code in REFUSED]
     assert len(alive["result"]["tools"]) == 3
 
