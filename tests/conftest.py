@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,9 @@ if TYPE_CHECKING:  # the environment of tests/sdks has no PostgreSQL client
     from tests.support.postgresql import Cluster
 
 os.environ["KEYHOLE_CONFIG"] = "off"  # neither tests nor their subprocesses read the user's settings file
+# Three processes import all tests, and hundreds of them start servers: none compiles what another has compiled.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
