@@ -180,7 +180,7 @@ def test_percentiles_and_slopes() -> None:
 @pytest.mark.skipif(not (shutil.which("nginx") or Path("/usr/sbin/nginx").exists()), reason="nginx is not installed")
 def test_a_small_run_on_a_busy_machine_loses_nothing(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
-    sizes = {"replicas": 2, "rates": 0, "seconds": 2, "clients": 6, "tenants": 0, "store": "sqlite", "pages": 12}
+    sizes = {"replicas": 2, "rates": 0, "seconds": 2, "clients": 6, "tenants": 0, "store": "sqlite", "pages": 6}
     options = [word for name, value in {**sizes, "json": file}.items() for word in (f"--{name}", str(value))]
     command = [sys.executable, "-m", "benchmarks.server.load", "--busy", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=180)

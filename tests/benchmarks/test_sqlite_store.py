@@ -14,8 +14,8 @@ COMMAND = [sys.executable, "-m", "benchmarks.store.sqlite_store"]
 @pytest.mark.parametrize(
     ("action", "count", "expected"),
     [
-        ("writers", 20, "4 processes x 20 writes: 0 lost, 0 damaged, 0 refused"),
-        ("readers", 250, "1000 reads: 0 wrong"),
+        ("writers", 10, "4 processes x 10 writes: 0 lost, 0 damaged, 0 refused"),
+        ("readers", 100, "400 reads: 0 wrong"),
     ],
 )
 def test_the_benchmark_finds_nothing_lost_or_wrong(tmp_path: Path, action: str, count: int, expected: str) -> None:

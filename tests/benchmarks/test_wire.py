@@ -43,6 +43,8 @@ def test_hostile_arguments_have_the_expected_results(
     monkeypatch.setattr(artifact_args, "WALKS", 1)
     cases = [{"case": case, "expect": expect} for case, expect in ARGUMENTS]
     assert artifact_args.main([rows(tmp_path, cases)]) == 0
+    capsys.readouterr()
+    monkeypatch.setattr(artifact_args, "ERAS", artifact_args.ERAS[:1])
     assert artifact_args.main([rows(tmp_path, [{"case": {"id": "<valid>"}, "expect": "error:invalid_argument"}])]) == 1
     assert "row-0: expected ['invalid_argument']" in capsys.readouterr().out
 
