@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from tests.support.linear_time import EARLY, is_linear
@@ -47,6 +48,8 @@ MAX_SCREENED: Final = 0.0001
 MAX_MEASURED: Final = 8
 """Attacks on a pattern whose growth is measured, if it is linear. Of the others, those that take even longer."""
 _REPEATS: Final = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
+_MATTERING: Final = int(re.IGNORECASE | re.DOTALL | re.ASCII)
+"""The flags that change what a leaf matches."""
 _ATOMS: Final = frozenset({"LITERAL", "NOT_LITERAL", "IN", "ANY"})
 
 
@@ -78,7 +81,8 @@ class _Tree:
 
     def __init__(self, pattern: re.Pattern[Any]) -> None:
         self.nodes = _PARSER.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
-        self.flags = pattern.flags
+        self.flags = int(pattern.flags)  # the operators of `re.RegexFlag` are slow
+        self._keys: dict[tuple[int, int], tuple[str, Any]] = {}
         self._groups: dict[int | None, str] = {}
         leaves = dict(self._leaves(self.nodes, self.flags))
         named = {char for node, _ in leaves.values() for char in _named(node)}
@@ -94,13 +98,25 @@ class _Tree:
     def _leaves(self, nodes: Any, flags: int) -> Iterator[tuple[str, tuple[Any, int]]]:
         for node in nodes:
             if str(node[0]) in _ATOMS:
-                yield _key(node, flags), (node, flags)
+                yield self._key(node, flags), (node, flags)
             for child, child_flags in _children(node, flags):
                 yield from self._leaves(child, child_flags)
 
+    def _key(self, node: Any, flags: int) -> str:
+        """Return a text that is the same for equal leaves. Each node is kept, so that its id stays its own."""
+        key = (id(node), flags)
+        if key not in self._keys:
+            self._keys[key] = f"{flags & _MATTERING} {node}", node
+        return self._keys[key][0]
+
+    @cached_property
+    def all_loops(self) -> list[_Loop]:
+        """All long repeats of the pattern."""
+        return list(self.loops(self.nodes, self.flags, "", []))
+
     def is_simple(self) -> bool:
         """Return True if all repeats of the pattern are of single characters."""
-        bodies = (loop.body for loop in self.loops(self.nodes, self.flags, "", []))
+        bodies = (loop.body for loop in self.all_loops)
         return all(len(body) == 1 and str(body[0][0]) in _ATOMS for body in bodies)
 
     def chars(self, nodes: Any, flags: int) -> set[str]:
@@ -114,7 +130,7 @@ class _Tree:
     def _sample_node(self, node: Any, flags: int, variant: int) -> str:
         name, value = str(node[0]), node[1]
         if name in _ATOMS:
-            matched = self._matched[_key(node, flags)]
+            matched = self._matched[self._key(node, flags)]
             return next((char for char in self.alphabet if char in matched), min(matched, default=""))
         if name == "GROUPREF":
             return self._groups.get(value, "")
@@ -140,10 +156,6 @@ class _Tree:
             for child, child_flags in _children(node, flags):
                 again = [(each, child_flags) for each in child] if name in _REPEATS else []
                 yield from self.loops(child, child_flags, here, again + rest)
-
-
-def _key(node: Any, flags: int) -> str:
-    return f"{flags & (re.IGNORECASE | re.DOTALL | re.ASCII)} {node}"
 
 
 def _named(node: Any) -> Iterator[str]:
@@ -185,7 +197,7 @@ def _children(node: Any, flags: int) -> Iterator[tuple[Any, int]]:
 def attacks(tree: _Tree) -> list[Attack]:
     """Return the attacks on a pattern."""
     found = dict.fromkeys(_attacks_on_whole(tree))
-    for loop in itertools.islice(tree.loops(tree.nodes, tree.flags, "", []), MAX_LOOPS):
+    for loop in tree.all_loops[:MAX_LOOPS]:
         found.update(dict.fromkeys(_attacks_on_loop(tree, loop)))
     return [attack for attack in found if attack.unit]
 

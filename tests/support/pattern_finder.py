@@ -98,9 +98,9 @@ class Source:
         """Yield the calls in functions that take a pattern, each with the function and the name of what it calls."""
         for node in self.nodes:
             if isinstance(node, ast.Call) and node.args and (function := self.function(node)):
-                called = node.func
-                name = ast.unparse(called).removeprefix("re.")
-                if name == "lazy_pattern" or (name != ast.unparse(called) and name in {*METHODS, "compile"}):
+                called = ast.unparse(node.func)
+                name = called.removeprefix("re.")
+                if name == "lazy_pattern" or (name != called and name in {*METHODS, "compile"}):
                     yield function, name, node
 
     def compile(self, called: str, call: ast.Call) -> re.Pattern[Any]:

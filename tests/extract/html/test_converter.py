@@ -275,32 +275,32 @@ def test_any_code_is_kept_exactly(codes: list[str], around: str) -> None:
         assert re.search(rf"(?m)^(`{{3,}})\n{re.escape(code)}\n\1$", text)
 
 
-MANY = 100_000
+MANY = 40_000
 HOSTILE = {
     "siblings": "<p>deep words" * MANY,
     "nested": "<div>" * MANY + "deep words",
-    "nested lists": "<ul><li>" * 50_000 + "deep words",
+    "nested lists": "<ul><li>" * 20_000 + "deep words",
     "nested quotes": "<blockquote>" * MANY + "deep words",
-    "nested tables": "<table><tr><td>" * 30_000 + "deep words",
-    "rows": "<table><tr><th>a" + "<tr><td>deep words<td>b" * 30_000 + "</table>",
-    "spans": "<table><tr>" + "<td rowspan=1000 colspan=50>deep words" * 5_000 + "<tr><td>a" * 5_000 + "</table>",
-    "unclosed": "<b><i><a href=x>deep words" * 20_000,
+    "nested tables": "<table><tr><td>" * 12_000 + "deep words",
+    "rows": "<table><tr><th>a" + "<tr><td>deep words<td>b" * 12_000 + "</table>",
+    "spans": "<table><tr>" + "<td rowspan=1000 colspan=50>deep words" * 2_000 + "<tr><td>a" * 2_000 + "</table>",
+    "unclosed": "<b><i><a href=x>deep words" * 8_000,
     "attribute": f'<p class="{"a " * 500_000}" title="{"b" * 1_000_000}">deep words',
-    "one line": "<p>" + "deep words and " * 700_000,
-    "one line of code": "<pre>" + "deep words`` " * 700_000,
+    "one line": "<p>" + "deep words and " * 280_000,
+    "one line of code": "<pre>" + "deep words`` " * 280_000,
     "code in code": "<code>" * MANY + "<p>deep words",
     "line breaks": "<p>deep words" + "<br>" * MANY,
-    "notes": "<sup><a href=#a id=b>1</a></sup><sup><a href=#b id=a>deep words</a></sup>" * 20_000,
-    "raised": "deep words<sup>x</sup><sub>y</sub>" * 30_000,
-    "links": "<a href=/a/b/c>deep words</a>" * 50_000,
+    "notes": "<sup><a href=#a id=b>1</a></sup><sup><a href=#b id=a>deep words</a></sup>" * 8_000,
+    "raised": "deep words<sup>x</sup><sub>y</sub>" * 12_000,
+    "links": "<a href=/a/b/c>deep words</a>" * 20_000,
     "brackets": "<a href=/x>" + "[" * 500_000 + "deep words</a>",
-    "gutters": "<pre>" + "<span class=ln>1" * 2_000 + "deep words" * 50_000,
-    "formulas": "<div class=math>$" * 2_000 + "deep words" * 50_000,
-    "cells in nested tables": "<table><tr><td>" * 600 + "<td>deep words" * 50_000,
-    "summaries": "<details><summary>" * 900 + "<p>deep words" * 50_000,
+    "gutters": "<pre>" + "<span class=ln>1" * 2_000 + "deep words" * 20_000,
+    "formulas": "<div class=math>$" * 2_000 + "deep words" * 20_000,
+    "cells in nested tables": "<table><tr><td>" * 600 + "<td>deep words" * 20_000,
+    "summaries": "<details><summary>" * 900 + "<p>deep words" * 20_000,
     "buttons": "<button> " * 2_000 + "deep words" * 1_000,
-    "formula": "<math>" + "<mrow><mi>x</mi>" * 30_000 + "</math>deep words",
-    "terms": "<dl>" + "<dt>a<dd>deep words" * 40_000,
+    "formula": "<math>" + "<mrow><mi>x</mi>" * 12_000 + "</math>deep words",
+    "terms": "<dl>" + "<dt>a<dd>deep words" * 16_000,
 }
 
 
@@ -309,6 +309,6 @@ def test_hostile_trees_keep_their_words_in_bounded_time(name: str) -> None:
     root = parse_html(HOSTILE[name])
     started = time.process_time()
     text = to_markdown(root, LinkResolver(URL))
-    assert time.process_time() - started < allowed(4)
+    assert time.process_time() - started < allowed(1.6)
     assert "deep words" in text
     assert len(text) < 20_000_000
