@@ -26,6 +26,14 @@ def client(tmp_path: Path) -> Iterator[PipeClient]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PipeClient]:
+    """Yield a client of a proxy that no test harms."""
+    with proxy(tmp_path_factory.mktemp("home")) as client:
+        client.greet()
+        yield client
+
+
 def shown(message: Any) -> str:
     return str(message["result"]["content"][0]["text"])
 
@@ -41,22 +49,22 @@ def read_whole(client: PipeClient, id: str) -> str:
     return "".join(parts)
 
 
-def test_lines_that_look_like_keyhole_s_are_read_back_as_they_are(client: PipeClient) -> None:
+def test_lines_that_look_like_keyhole_s_are_read_back_as_they_are(shared: PipeClient) -> None:
     text = "\n".join(f"[…{number}:{number + 9}] line\n[… and\n--- end abcdefgh ---\n[end]" for number in range(900))
     result = {"content": [{"type": "text", "text": text}]}
-    answer = client.call(1, "raw", lines=[f'{{"jsonrpc":"2.0","id":ID,"result":{json.dumps(result)}}}'])
-    assert read_whole(client, shown(answer).rpartition('read_artifact(id="')[2][:16]) == text
+    answer = shared.call(1, "raw", lines=[f'{{"jsonrpc":"2.0","id":ID,"result":{json.dumps(result)}}}'])
+    assert read_whole(shared, shown(answer).rpartition('read_artifact(id="')[2][:16]) == text
 
 
-def test_what_a_result_leaves_out_is_read_with_the_call_that_it_names(client: PipeClient) -> None:
-    text = shown(client.call(1, "big", lines=3_000, about="step"))
+def test_what_a_result_leaves_out_is_read_with_the_call_that_it_names(shared: PipeClient) -> None:
+    text = shown(shared.call(1, "big", lines=3_000, about="step"))
     call = text.splitlines()[-2]
     assert call.startswith('Next: read_artifact(id="')
     id = call.split('"')[1]
-    assert read_whole(client, id) == log_lines(3_000)
-    found = client.call("q", "read_artifact", id=id, query="002999 the step")
+    assert read_whole(shared, id) == log_lines(3_000)
+    found = shared.call("q", "read_artifact", id=id, query="002999 the step")
     assert "002999 the step" in shown(found)
-    assert client.call("e", "read_artifact", id="nosuchid")["result"]["isError"]
+    assert shared.call("e", "read_artifact", id="nosuchid")["result"]["isError"]
 
 
 def test_the_results_and_reads_of_a_conversation_are_recorded_as_one_session(tmp_path: Path) -> None:
@@ -102,14 +110,12 @@ def test_one_tool_may_have_its_own_budget_and_others_are_left_alone(tmp_path: Pa
         assert ["outputSchema" in tool for tool in tools] == [False, False, True, False]
 
 
-def test_a_question_ranks_the_result_and_is_not_handed_on(tmp_path: Path) -> None:
-    with proxy(tmp_path) as client:
-        client.greet()
-        assert shown(client.call(1, "small", keyhole_query="x", a=1)) == 'small {"a": 1}'
-        assert "004321 the step" in shown(client.call(2, "big", keyhole_query="004321"))
+def test_a_question_ranks_the_result_and_is_not_handed_on(shared: PipeClient) -> None:
+    assert shown(shared.call(1, "small", keyhole_query="x", a=1)) == 'small {"a": 1}'
+    assert "004321 the step" in shown(shared.call(2, "big", keyhole_query="004321"))
 
 
-def test_a_notification_after_a_result_arrives_after_it_and_an_answer_may_overtake_both(client: PipeClient) -> None:
+def test_a_notification_after_a_result_arrives_after_it_and_an_answer_may_overtake_both(shared: PipeClient) -> None:
     long = json.dumps({"content": [{"type": "text", "text": log_lines(40_000)}]})
     lines = [
         f'{{"jsonrpc":"2.0","id":ID,"result":{long}}}',
@@ -117,9 +123,9 @@ def test_a_notification_after_a_result_arrives_after_it_and_an_answer_may_overta
         '{"jsonrpc":"2.0","id":"ping","result":{}}',
         '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}',
     ]
-    client.send(id="ping", method="tools/call", params={"name": "never"})
-    client.send(id="long", method="tools/call", params={"name": "raw", "arguments": {"lines": lines}})
-    received = [client.receive() for _ in lines]
+    shared.send(id="ping", method="tools/call", params={"name": "never"})
+    shared.send(id="long", method="tools/call", params={"name": "raw", "arguments": {"lines": lines}})
+    received = [shared.receive() for _ in lines]
     assert [each.get("id") or each["method"].rpartition("/")[2] for each in received] == [
         "ping", "long", "progress", "list_changed",
     ]  # fmt: skip
