@@ -151,7 +151,8 @@ def run_processes(work: Callable[..., list[Any]], arguments: Sequence[tuple[Any,
 def measure_writers(folder: Path, count: int | None) -> int:
     """Write from several processes: no write may fail or be lost."""
     count = count or 500
-    results = run_processes(_write, [(folder, number, count) for number in range(PROCESSES)])
+    body = make_texts(8_000, 20)
+    results = run_processes(_write, [(folder, number, count, body) for number in range(PROCESSES)])
     outcomes = [outcome for each in results for outcome in each]
     times = [spent for spent, error in outcomes if not error]
     errors = [error for _, error in outcomes if error]
@@ -165,9 +166,8 @@ def measure_writers(folder: Path, count: int | None) -> int:
     return int(bool(lost or damaged or errors))
 
 
-def _write(folder: Path, number: int, count: int) -> list[tuple[float, str]]:
+def _write(folder: Path, number: int, count: int, body: Sequence[str]) -> list[tuple[float, str]]:
     done = []
-    body = make_texts(8_000, 20)
     with closing(open_store(folder)) as store:
         for n in range(count):
             each = make_page(n, f"{number} {n}\n{body[n % len(body)]}", host=f"writer{number}.example")
@@ -185,9 +185,10 @@ def measure_readers(folder: Path, count: int | None) -> int:
     """Read while another process evicts: every artifact must be unchanged or reported as dropped."""
     count = count or 25_000
     with closing(open_store(folder, READERS_MAX_BYTES)) as store:
-        for n, text in enumerate(make_texts(20_000, READ_ARTIFACTS)):
+        body = make_texts(20_000, READ_ARTIFACTS)
+        for n, text in enumerate(body):
             store.put(make_page(n, text), f"word w{n}")
-    results = run_processes(_read_or_evict, [(folder, number, count) for number in range(PROCESSES + 1)])
+    results = run_processes(_read_or_evict, [(folder, number, count, body) for number in range(PROCESSES + 1)])
     wrong, read, gone, times = 0, 0, 0, []
     for outcomes in results[1:]:
         for outcome, spent in outcomes:
@@ -200,8 +201,7 @@ def measure_readers(folder: Path, count: int | None) -> int:
     return int(wrong > 0)
 
 
-def _read_or_evict(folder: Path, number: int, count: int) -> list[tuple[str, float]]:
-    body = make_texts(20_000, READ_ARTIFACTS)
+def _read_or_evict(folder: Path, number: int, count: int, body: Sequence[str]) -> list[tuple[str, float]]:
     pages = [make_page(n, text) for n, text in enumerate(body)]
     random, done = Random(number), []
     with closing(open_store(folder, max_bytes=READERS_MAX_BYTES)) as store:

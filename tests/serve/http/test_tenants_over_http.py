@@ -21,7 +21,7 @@ from keyhole.store.ids import artifact_id
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 from tests.support.server_process import NameVerifier, Post, application_server, open_session, tool_call
 
-TENANTS = [f"tenant {number}" for number in range(12)]
+TENANTS = [f"tenant {number}" for number in range(8)]
 ERAS = ["legacy", "2026-07-28"]
 
 
