@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.server import artifact_args, overhead, stdio_frames
+from benchmarks.server.wire import ERAS
 
 FRAMES = [
     {"name": "empty", "latin1": ""},
@@ -44,7 +45,7 @@ def test_hostile_arguments_have_the_expected_results(
     cases = [{"case": case, "expect": expect} for case, expect in ARGUMENTS]
     assert artifact_args.main([rows(tmp_path, cases)]) == 0
     capsys.readouterr()
-    monkeypatch.setattr(artifact_args, "ERAS", artifact_args.ERAS[:1])
+    monkeypatch.setattr(artifact_args, "ERAS", ERAS[:1])
     assert artifact_args.main([rows(tmp_path, [{"case": {"id": "<valid>"}, "expect": "error:invalid_argument"}])]) == 1
     assert "row-0: expected ['invalid_argument']" in capsys.readouterr().out
 

@@ -68,7 +68,7 @@ def test_the_wheel_contains_the_package_its_licence_and_the_demo_pages(wheel: Pa
     }  # fmt: skip
     pages = {  # the page that shows what agents read, and the view of a call
         path.relative_to(ROOT / "server").as_posix()
-        for path in (ROOT / "server" / "keyhole" / "serve").rglob("*")
+        for path in (ROOT / "server" / "keyhole" / "extensions" / "look").rglob("*")
         if path.suffix in {".html", ".css", ".js", ".svg"}
     }
     assert names == modules | demo_pages | metadata | data | pages
