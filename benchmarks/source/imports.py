@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
+@cache
 def imports(path: Path, *, typing_too: bool = False) -> set[str]:
     """Return the modules that a file imports, at any depth; with `typing_too` also those for type checkers only."""
     found: set[str] = set()

@@ -68,5 +68,5 @@ def test_resolving_links_is_idempotent(text: str) -> None:
 @pytest.mark.parametrize("piece", ["](", "[", "`", "[a]:", "](a", "---\n", "[a](b) ", "``a", "](<"])
 def test_no_markdown_is_slow_to_read(piece: str) -> None:
     begun = time.process_time()
-    resolve_links(piece * (1_000_000 // len(piece)), URL)
-    assert time.process_time() - begun < allowed(15)
+    resolve_links(piece * (300_000 // len(piece)), URL)
+    assert time.process_time() - begun < allowed(4.5)
