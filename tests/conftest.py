@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ from keyhole.cli.log_format import OWN_LOGGERS, QUIET_LEVELS
 if TYPE_CHECKING:  # the environment of tests/sdks has no PostgreSQL client
     from tests.support.postgresql import Cluster
 
+# Before any test imports them: the assertions of these helper modules are rewritten, as those of tests are.
+pytest.register_assert_rewrite("tests.support.store_contract", "tests.support.stores")
 os.environ["KEYHOLE_CONFIG"] = "off"  # neither tests nor their subprocesses read the user's settings file
 # Three processes import all tests, and hundreds of them start servers: none compiles what another has compiled.
 sys.dont_write_bytecode = False
@@ -36,12 +38,9 @@ FIRST = ("serve", "extensions", "packaging")
 """Folders whose tests start servers, browsers and installations. Their files take longest, so they run first."""
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Group the tests by their files for the processes of `make test`, and put the longest files first."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(str(item.path)))
-    yield  # pytest-randomly shuffles
+@pytest.hookimpl(trylast=True)  # after the random order
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first: one process would run them alone at the end."""
     items.sort(key=lambda item: item.path.relative_to(Path(__file__).parent).parts[0] not in FIRST)
 
 

@@ -94,7 +94,7 @@ def leaking_site(site: Site) -> Responder:
     """Answer with the secret in the page and in every header."""
 
     def talk(call: Call) -> None:
-        long = "<p>words <b>of</b> a long page" * 20_000 if call.path.startswith("/big") else ""
+        long = "<p>words <b>of</b> a long page" * 80_000 if call.path.startswith("/big") else ""
         body = f"<title>{SECRET}</title><p>{SECRET} stands here.<p>{long}"
         call.send(
             response(body.encode(), Content_Type="text/html", Set_Cookie=SECRET, ETag=f'"{SECRET}"', X_Page=SECRET)

@@ -1,4 +1,4 @@
-"""Fixtures: a folder and SQLite stores on it. Also rewrites the assertions of helper modules."""
+"""Fixtures: a folder and SQLite stores on it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import Clock
-
-pytest.register_assert_rewrite("tests.support.store_contract", "tests.support.stores")
 
 
 @pytest.fixture
