@@ -30,7 +30,7 @@ TRIES: Final = 3
 BUILT: Final[dict[str, list[tuple[Any, ...]]]] = {
     "keyhole.extract.outputs.parts._outer_line": [(0,), (8,)],
     "keyhole.extract.outputs.patterns.patterns_of": [(kind,) for kind in PATTERNS],
-    "keyhole.passages.echo._echo_pattern": [(["are", "there", "two", "or", "three", "words"],), (["a"] * 5,)],
+    "keyhole.passages.rank_sources._echo_pattern": [(["are", "there", "two", "or", "three", "words"],), (["a"] * 5,)],
     "keyhole.text.secrets.shapes._compile": [
         *((f"{VENDOR_START}(?:{pattern})",) for _, pattern in VENDOR_RULES),
         *((shape.pattern,) for shape in SHAPES),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from keyhole.cli.commands import DEFAULT_BOUND_CHARS, OUTPUT_KINDS
 from keyhole.cli.main import main
-from keyhole.cli.output_arguments import DEFAULT_BOUND_CHARS, OUTPUT_KINDS
 from keyhole.extract.outputs import KINDS
 from keyhole.retrieval.bound import BUDGET
 

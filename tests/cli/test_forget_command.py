@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from keyhole.cli.forget_arguments import parse_date
+from keyhole.cli.commands import parse_date
 from keyhole.cli.main import main
 from keyhole.config.config import Config
 from keyhole.runtime.zstd import zstd

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.live_output import MAX_BYTES, LiveOutput
+from keyhole.cli.run_command import MAX_BYTES, LiveOutput
 
 RUN = """
 import sys

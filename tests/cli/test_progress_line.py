@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.progress_line import CLEAR, ProgressLine, shown_progress
+from keyhole.cli.run_command import CLEAR, ProgressLine, shown_progress
 from tests.support.waiting import wait_for
 
 COMMAND = (sys.executable, "-c", "import time\nfor n in range(40): print('step', n, flush=True); time.sleep(0.05)")

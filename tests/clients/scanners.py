@@ -48,7 +48,6 @@ ACCEPTED: Final[dict[Finding, str]] = {
     ("B608", "store/sqlite/forgetting.py"): _NAMES,
     ("B608", "store/sqlite/keys.py"): _NAMES,
     ("B608", "store/sqlite/rows.py"): _NAMES,
-    ("B608", "store/sqlite/search.py"): _NAMES,
     ("B608", "store/sqlite/space.py"): _NAMES,
     ("B608", "store/sqlite/store.py"): _NAMES,
     ("B608", "store/sqlite/word_index.py"): _NAMES,

@@ -9,7 +9,7 @@ import socket
 import httpcore  # noqa: TID251 - the port that is tested
 import pytest
 
-from keyhole.fetch.tcp import TcpBackend
+from keyhole.fetch.backend import TcpBackend
 from tests.support.loopback import response, serve, unused_port
 
 MOST_STEPS = 30

@@ -15,10 +15,9 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.backend import CheckedBackend
+from keyhole.fetch.backend import MAX_HEAD, CheckedBackend, connect_through_proxy
 from keyhole.fetch.base import ApiCall
 from keyhole.fetch.client import HttpFetcher
-from keyhole.fetch.tunnel import MAX_HEAD, connect_through_proxy
 from tests.fetch.test_client import failure, fetch, names
 from tests.support.loopback import Call, Responder, Site, response, serve, unused_port
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages.echo import find_echoes
 from keyhole.passages.index import Index
+from keyhole.passages.rank_sources import find_echoes
 
 FILLER = "The committee met in the long hall and spoke about the price of grain for the county and its mills. " * 5
 

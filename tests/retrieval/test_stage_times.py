@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from keyhole.retrieval.instrumentation import stage, stages_observed_by
-from keyhole.retrieval.stage_times import StageTimes
+from keyhole.retrieval.recording import StageTimes
 
 
 class Ticks:
@@ -23,7 +23,7 @@ class Ticks:
 
 @pytest.fixture
 def times(monkeypatch: pytest.MonkeyPatch) -> StageTimes:
-    monkeypatch.setattr("keyhole.retrieval.stage_times.time.perf_counter", Ticks())
+    monkeypatch.setattr("keyhole.retrieval.recording.time.perf_counter", Ticks())
     return StageTimes()
 
 

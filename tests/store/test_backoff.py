@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyhole.store.backoff import FIRST_PAUSE, Backoff
+from keyhole.store.disk_calls import FIRST_PAUSE, Backoff
 from tests.support.fakes import Clock
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.backoff import FIRST_PAUSE, LONGEST_PAUSE
 from keyhole.store.base import Limits, Store
+from keyhole.store.disk_calls import FIRST_PAUSE, LONGEST_PAUSE
 from keyhole.store.fallback import (
     ARTIFACTS_PER_MOVE,
     KEPT_IN_MEMORY,

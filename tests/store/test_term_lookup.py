@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyhole.store import term_lookup
-from keyhole.store.sqlite.search import build_match
+from keyhole.store.sqlite.store import build_match
 from keyhole.store.term_lookup import list_forms, select_rare, split_words
 
 COUNTS = {"rare": 3, "usual": 900, "the": 9_000, "mice": 5, "mouse": 50}

@@ -8,19 +8,19 @@ from __future__ import annotations
 import logging
 import os
 import shlex
+import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TextIO
 
 from keyhole.cli.background_output import keep_reading
 from keyhole.cli.bound_command import bound_output, keeps_outputs, print_bounded
 from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Alarm, Ended, Program, end_by_signal, run_child
-from keyhole.cli.live_output import LiveOutput
 from keyhole.cli.output_log import Asked, record_output
-from keyhole.cli.progress_line import shown_progress
 from keyhole.cli.text_io import discard_buffered, print_bytes
 from keyhole.config.config import Config
 from keyhole.config.folders import working_folder
@@ -35,6 +35,113 @@ if TYPE_CHECKING:
     import argparse
 
     from keyhole.retrieval.bound import Bounded
+
+# Show on a terminal that a command runs: a line with its bytes, lines, time and last line. A pipe gets nothing.
+
+DELAY: Final = 1.0
+"""Seconds before the line is shown: a shorter command needs none."""
+INTERVAL: Final = 0.2
+"""Seconds between two changes of the line."""
+LAST_BYTES: Final = 2_000
+"""Bytes at the end of the output that are kept, to show its last line."""
+CLEAR: Final = "\r\x1b[2K"
+"""Moves to the beginning of the line and clears it (ECMA-48: EL)."""
+
+
+class ProgressLine:
+    """Counts an output, and describes it in one line."""
+
+    def __init__(self) -> None:
+        self._size = self._lines = 0
+        self._end = b""
+        self._start = time.monotonic()
+
+    def write(self, block: bytes) -> None:
+        """Count a block of the output."""
+        self._size += len(block)
+        self._lines += block.count(b"\n")
+        self._end = (self._end + block)[-LAST_BYTES:]
+
+    def text(self, columns: int) -> str:
+        """Return the line, at most `columns` wide, without control characters."""
+        from keyhole.cli.table import one_line
+
+        seconds = time.monotonic() - self._start
+        counts = f"{self._size:,} bytes, {self._lines:,} lines, {seconds:.0f} s"
+        ends = [line for line in self._end.decode("utf-8", "replace").splitlines() if line.strip()]
+        return one_line(f"{counts}: {ends[-1].strip()}" if ends else counts, columns)
+
+
+@contextmanager
+def shown_progress(terminal: TextIO = sys.stderr, delay: float = DELAY) -> Iterator[ProgressLine]:
+    """Show the line on a terminal while the block runs, after a delay, and remove it at the end."""
+    progress, is_done = ProgressLine(), Event()
+
+    def show() -> None:
+        if is_done.wait(delay):
+            return
+        while True:
+            columns = shutil.get_terminal_size().columns - 1  # in the last column, some terminals begin a new line
+            terminal.write(CLEAR + progress.text(columns))
+            terminal.flush()
+            if is_done.wait(INTERVAL):
+                break
+        terminal.write(CLEAR)
+        terminal.flush()
+
+    thread = Thread(target=show, daemon=True)
+    if terminal.isatty():
+        thread.start()
+    try:
+        yield progress
+    finally:
+        is_done.set()
+        if thread.is_alive():
+            thread.join()
+
+
+# Print the beginning of an output while its command still runs, so that its reader sees that a server is ready.
+
+MAX_BYTES: Final = 1_000
+"""Bytes that are printed before the command has ended, a quarter of the budget: what a server prints at its start."""
+
+
+class LiveOutput:
+    """Prints the first MAX_BYTES of an output at once, from the call of `start` on."""
+
+    def __init__(self) -> None:
+        self._begun = bytearray()
+        self._is_live = False
+        self.printed = 0
+        """Bytes that are printed already."""
+
+    def write(self, block: bytes) -> None:
+        """Add a block of the output."""
+        if len(self._begun) < MAX_BYTES:
+            self._begun += block[: MAX_BYTES - len(self._begun)]
+            self._print()
+
+    def start(self) -> None:
+        """Print what was added before, and from now on each block."""
+        self._is_live = True
+        self._print()
+
+    @property
+    def ends_in_line(self) -> bool:
+        """True if a text that follows needs a new line."""
+        return self.printed > 0 and self._begun[self.printed - 1] != ord("\n")
+
+    def _print(self) -> None:
+        """Print what is not printed yet. The bytes before the limit end with a whole line."""
+        if not self._is_live:
+            return
+        end = len(self._begun) if len(self._begun) < MAX_BYTES else self._begun.rfind(b"\n") + 1
+        if end > self.printed:
+            with suppress(BrokenPipeError):  # printing the result raises it again
+                sys.stdout.buffer.write(self._begun[self.printed : end])
+                sys.stdout.flush()
+            self.printed = end
+
 
 log = logging.getLogger(__name__)
 

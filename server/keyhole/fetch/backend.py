@@ -9,14 +9,17 @@ Redirects connect through this backend too.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import ssl
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable
 from ipaddress import IPv6Network
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import httpcore
+from anyio.abc import SocketStream
+from httpcore._backends.anyio import AnyIOStream
 
 from keyhole.config.parsers import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
@@ -26,8 +29,99 @@ from keyhole.fetch.dns import look_up
 from keyhole.fetch.domains import is_address_denied
 from keyhole.fetch.endpoints import name_refusal, port_refusal
 from keyhole.fetch.nat64 import Nat64Prefixes
-from keyhole.fetch.tcp import TcpBackend
-from keyhole.fetch.tunnel import connect_through_proxy
+
+# Connect to a checked address through the operator's proxy.
+
+MAX_HEAD: Final = 16_384
+"""Bytes read of the proxy's response to CONNECT. Proxies send a few hundred; other servers may send anything."""
+
+_SUCCESS: Final = re.compile(rb"HTTP/1\.[01] 2[0-9]{2}[ \r]")  # RFC 9110, section 9.3.6: any 2xx opens the tunnel
+_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})[ \r]")
+
+Dial = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
+"""Connects to a host and port without any check."""
+
+
+async def connect_through_proxy(proxy: str, address: str, port: int, dial: Dial) -> httpcore.AsyncNetworkStream:
+    """Return a stream to `address:port` through `proxy` (`http://host:port`).
+
+    Raises KeyholeError: connect_failure.
+    """
+    host, _, proxy_port = proxy.removeprefix("http://").rpartition(":")
+    try:
+        stream = await dial(host.strip("[]"), int(proxy_port))
+    except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+        raise KeyholeError(Code.CONNECT_FAILURE, "the proxy of KEYHOLE_PROXY cannot be reached") from error
+    is_open = False
+    try:
+        await _send_connect(stream, f"[{address}]:{port}" if ":" in address else f"{address}:{port}")
+        is_open = True
+    except httpcore.NetworkError as error:
+        raise KeyholeError(Code.CONNECT_FAILURE, "the proxy of KEYHOLE_PROXY closed the connection") from error
+    finally:
+        if not is_open:
+            await stream.aclose()
+    return stream
+
+
+async def _send_connect(stream: httpcore.AsyncNetworkStream, authority: str) -> None:
+    await stream.write(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode("ascii"))
+    head = b""
+    while b"\r\n\r\n" not in head:
+        piece = await stream.read(4_096)
+        head += piece
+        if not piece or len(head) > MAX_HEAD:
+            raise KeyholeError(Code.CONNECT_FAILURE, "the proxy of KEYHOLE_PROXY did not answer like a proxy")
+    if not _SUCCESS.match(head):
+        status = _STATUS.match(head)
+        answer = f"HTTP {int(status[1])}" if status else "something other than HTTP"
+        raise KeyholeError(Code.CONNECT_FAILURE, f"the proxy of KEYHOLE_PROXY answered {answer} for {authority}")
+    # In HTTP and TLS the client sends first, so these bytes are the proxy's, not the site's response.
+    if not head.endswith(b"\r\n\r\n"):
+        raise KeyholeError(Code.CONNECT_FAILURE, "the proxy of KEYHOLE_PROXY sent data before the site could")
+
+
+# Open TCP connections that are closed if the caller is cancelled while they are being opened.
+
+
+class TcpBackend(httpcore.AnyIOBackend):
+    """Connects to IP addresses itself, and to names, such as that of a proxy, as httpcore does."""
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to `host:port`. Raises httpcore.ConnectError."""
+        family = _family(host)
+        if family is None:
+            return await super().connect_tcp(host, port, timeout, local_address, socket_options)
+        connection, stream = socket.socket(family, socket.SOCK_STREAM), None
+        try:
+            connection.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(connection, (host, port))
+            stream = await SocketStream.from_socket(connection)
+        except OSError as error:
+            raise httpcore.ConnectError(str(error)) from error
+        finally:
+            if stream is None:
+                connection.close()
+        return AnyIOStream(stream)
+
+
+def _family(host: str) -> socket.AddressFamily | None:
+    """Return the family of an IP address, None for a name."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, host)
+        except OSError:
+            continue
+        return family
+    return None
+
 
 IsAllowed = Callable[[str], bool]
 """Returns True if a `host:port` is on the operator's list of private endpoints."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from keyhole._version import __version__
@@ -16,12 +17,46 @@ from keyhole.records import Answer
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.call_record import CallTrace, FinishedCall, Recording, make_record
 from keyhole.retrieval.instrumentation import CANCELLED, outcome_of, stages_observed_by
-from keyhole.retrieval.stage_times import StageTimes
 from keyhole.store.calls.record import Origin
 from keyhole.store.ids import random_id
 
 if TYPE_CHECKING:
     from keyhole.retrieval.retrieve import Retrieval
+
+# Measure the stages of one call.
+
+
+class StageTimes:
+    """The seconds during which each stage of a call ran. Thread-safe.
+
+    Parts of a stage that run at the same time, such as the fetches of a search, count once.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running: dict[str, tuple[int, float]] = {}
+        """By name of the stage: its parts that run now, and when the first of them started."""
+        self._seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Measure the block as a part of a stage."""
+        with self._lock:
+            parts, started = self._running.get(name, (0, 0.0))
+            self._running[name] = (parts + 1, started if parts else time.perf_counter())
+        try:
+            yield
+        finally:
+            with self._lock:
+                parts, started = self._running[name]
+                self._running[name] = (parts - 1, started)
+                if parts == 1:
+                    self._seconds[name] = self._seconds.get(name, 0.0) + time.perf_counter() - started
+
+    def measured(self) -> tuple[tuple[str, float], ...]:
+        """Return the seconds of each stage, in the order in which they ended."""
+        with self._lock:
+            return tuple(self._seconds.items())
 
 
 @dataclass(frozen=True, slots=True)

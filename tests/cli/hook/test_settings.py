@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.hook.settings import load_settings
+from keyhole.cli.hook.keep import load_settings
 from keyhole.errors import KeyholeError
 from keyhole.store.home import home_folder
 

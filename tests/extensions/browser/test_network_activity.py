@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyhole.extensions.browser.network_activity import MAX_WAIT, NetworkActivity
+from keyhole.extensions.browser.page_session import MAX_WAIT, NetworkActivity
 
 
 class Page:

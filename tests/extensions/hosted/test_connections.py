@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from keyhole.extensions.hosted.connections import MAX_OPEN_FILES, TimeoutProtocol, raise_file_limit
+from keyhole.extensions.hosted.uvicorn_server import MAX_OPEN_FILES, TimeoutProtocol, raise_file_limit
 from keyhole.serve.http.asgi import Receive, Scope, Send
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"

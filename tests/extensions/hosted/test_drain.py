@@ -21,13 +21,13 @@ from tests.support.waiting import wait_for
 IMPATIENT = """
 import socket, sys
 from keyhole.cli.main import main
-from keyhole.extensions.hosted import connections, uvicorn_server
+from keyhole.extensions.hosted import uvicorn_server
 
 def serve(app, listener, *more, serve=uvicorn_server.serve):
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     return serve(app, listener, *more)
 
-connections.TimeoutProtocol.head_seconds = connections.STALL_SECONDS = 0.3
+uvicorn_server.TimeoutProtocol.head_seconds = uvicorn_server.STALL_SECONDS = 0.3
 uvicorn_server.serve = serve
 sys.exit(main(["serve", "--http", "--port", "0"]))
 """

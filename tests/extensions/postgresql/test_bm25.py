@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from keyhole.extensions.postgresql.bm25 import (
+from keyhole.extensions.postgresql.search import (
     FREQUENCIES,
     K1,
     B,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from threading import Event
 
-from keyhole.extensions.proxy.indexing import MAX_WAITING, Indexing
+from keyhole.extensions.proxy.conversation import MAX_WAITING, Indexing
 
 
 class Results:

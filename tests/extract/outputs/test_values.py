@@ -7,7 +7,7 @@ import json
 import pytest
 
 from keyhole.extract.outputs import read_output
-from keyhole.extract.outputs.values import find_telling_values
+from keyhole.extract.outputs.marks import find_telling_values
 
 
 def lines_of(text: str, kind: str) -> list[str]:

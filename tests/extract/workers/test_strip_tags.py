@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.workers.strip_tags import strip_tags
+from keyhole.extract.workers.salvage import strip_tags
 from tests.support.machine import allowed
 
 

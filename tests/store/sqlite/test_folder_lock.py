@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.store.sqlite.folder_lock import lock_folder
+from keyhole.store.sqlite.file import lock_folder
 
 
 def test_shared_locks_coexist_and_an_exclusive_lock_excludes_all(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.text.secrets.words import parse
+from keyhole.text.secrets.commands import parse
 
 
 def words(text: str) -> list[list[str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,7 +14,6 @@ from typing import Any, Final
 from keyhole.config.wrapped import URL_PREFIX, header_variable
 from keyhole.errors import KeyholeError
 from keyhole.extensions.install.clients import McpClient
-from keyhole.extensions.install.command_words import add_words, remove_words
 from keyhole.extensions.install.edit import (
     copy_entry,
     edit_entry,
@@ -22,9 +23,164 @@ from keyhole.extensions.install.edit import (
     refusal,
     replace_entry,
 )
-from keyhole.extensions.install.entries import PROGRAM, Server, is_keyhole, parse_entry
+from keyhole.extensions.install.entries import PROGRAM, Server, Shape, Value, is_keyhole, parse_entry
 from keyhole.extensions.install.output import mask_secrets
-from keyhole.extensions.install.remote_entries import Remote, read_remote, write_remote
+
+# Read and write the entries of servers with a URL, whose headers each client writes in its own way.
+
+COMMON_KEYS: Final = frozenset(
+    {
+        "enabled", "disabled", "timeout", "trust", "description", "required", "tools", "alwaysAllow", "autoApprove",
+        "disabledTools", "includeTools", "excludeTools", "enabled_tools", "disabled_tools", "startup_timeout_sec",
+        "tool_timeout_sec", "default_tools_approval_mode",
+    }
+)  # fmt: skip
+"""Keys that mean the same for a program as for a URL. An entry with others is not wrapped, because they would be lost:
+for instance those of a sign-in, which the client makes only for a URL."""
+URL_KEYS: Final = ("url", "serverUrl", "httpUrl")
+"""Keys of a URL that some clients accept beside their own."""
+HTTP_TYPES: Final = frozenset({"http", "streamableHttp", "streamable-http", "streamable_http", "remote"})
+BEARER: Final = "Bearer "
+_VARIABLE: Final = re.compile(r"(Bearer )?\$\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A server with a URL."""
+
+    url: str
+    headers: Mapping[str, str]
+    """Headers with the values that the file has, which may be secrets."""
+    templates: Mapping[str, str]
+    """Headers whose values are in variables of the client, as `${NAME}` or `Bearer ${NAME}`."""
+    others: Mapping[str, Any] = field(default_factory=dict)
+    """The keys that mean the same for a program."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that the headers need."""
+        return tuple(found[2] for value in self.templates.values() if (found := _VARIABLE.fullmatch(value)))
+
+
+def read_remote(client: McpClient, name: str, entry: Mapping[str, Any]) -> Remote | None:
+    """Return the server of an entry with a URL, None for a program. Raises KeyholeError if it cannot be wrapped."""
+    shape = client.shape
+    key = next((key for key in (shape.url, *URL_KEYS) if key and isinstance(entry.get(key), str)), "")
+    if not key:
+        return None
+    if (kind := entry.get("type", "http")) not in HTTP_TYPES:
+        raise refusal(client, f"the entry {name} has the type {str(kind)[:40]}; the proxy speaks streamable HTTP only")
+    headers = _strings(entry.get(shape.headers))
+    templates = {header: f"${{{variable}}}" for header, variable in _strings(entry.get(shape.header_variables)).items()}
+    if isinstance(token := entry.get(shape.token_variable), str):
+        templates["Authorization"] = f"{BEARER}${{{token}}}"
+    known = {"type", key, shape.headers, shape.header_variables, shape.token_variable}
+    others = {key: value for key, value in entry.items() if key not in known}
+    if unknown := sorted(set(others) - COMMON_KEYS):
+        keys = ", ".join(unknown)[:80]
+        raise refusal(client, f"the entry {name} has {keys}: write its proxy by hand, with --url and --header")
+    return Remote(entry[key], headers, templates, others)
+
+
+def write_remote(client: McpClient, remote: Remote) -> dict[str, Any]:
+    """Return the entry of a server with a URL. Raises KeyholeError if the client's format cannot hold its headers."""
+    shape = client.shape
+    entry: dict[str, Any] = {**({"type": shape.http} if shape.http else {}), **remote.others, shape.url: remote.url}
+    named: dict[str, str] = {}
+    for header, value in remote.templates.items():
+        found = _VARIABLE.fullmatch(value)
+        if found and found[1] and header == "Authorization" and shape.token_variable:
+            entry[shape.token_variable] = found[2]
+        elif found and not found[1] and shape.header_variables:
+            named[header] = found[2]
+        else:
+            raise refusal(client, f"the header {header} has a value that its own entry cannot keep; edit it by hand")
+    return {
+        **entry,
+        **({shape.headers: dict(remote.headers)} if remote.headers else {}),
+        **({shape.header_variables: named} if named else {}),
+    }
+
+
+def _strings(value: object) -> dict[str, str]:
+    return {str(key): str(each) for key, each in value.items()} if isinstance(value, Mapping) else {}
+
+
+# Put words in front of the command of an entry, and take them away: no other byte of the text changes.
+
+Edit = tuple[int, int, str]
+"""The start and the end of a part of the text, and what replaces it."""
+
+
+def add_words(editor: ModuleType, text: str, path: Sequence[str], shape: Shape, words: Sequence[str]) -> str:
+    """Return the text with `words` in front of the command of the entry at `path`.
+
+    Raises ValueError if the command is not written in a form that is known.
+    """
+    program = _locate(editor, text, path, shape.program)
+    if not shape.args:
+        return _apply(text, [_insertion(program, [_quote(word) for word in words])])
+    own = text[program.start : program.end]
+    items = [*map(_quote, words[1:]), own]
+    arguments = editor.locate(text, [*path, shape.args])
+    if arguments is None:
+        added = f"{editor.separator(text, program, shape.args)}[{', '.join(items)}]"
+        return _apply(text, [(program.start, program.end, _quote(words[0]) + added)])
+    return _apply(text, [(program.start, program.end, _quote(words[0])), _insertion(arguments, items)])
+
+
+def remove_words(editor: ModuleType, text: str, path: Sequence[str], shape: Shape, count: int) -> str:
+    """Return the text without the first `count` words of the command of the entry at `path`.
+
+    Raises ValueError if the command is not written in a form that is known.
+    """
+    program = _locate(editor, text, path, shape.program)
+    if not shape.args:
+        return _apply(text, [_removal(program, count)])
+    arguments = _locate(editor, text, path, shape.args)
+    start, end = _items(arguments)[count - 1]
+    own = text[start:end]
+    separator = editor.separator(text, program, shape.args)
+    if len(_items(arguments)) == count and text[program.end : arguments.start] == separator:
+        return _apply(text, [(program.start, arguments.end, own)])
+    return _apply(text, [(program.start, program.end, own), _removal(arguments, count)])
+
+
+def _locate(editor: ModuleType, text: str, path: Sequence[str], key: str) -> Value:
+    value = editor.locate(text, [*path, key])
+    if not isinstance(value, Value):
+        raise ValueError(f"{key!r} is written in a form that is not known")
+    return value
+
+
+def _items(value: Value) -> tuple[tuple[int, int], ...]:
+    if value.items is None:
+        raise ValueError("there is no list")
+    return value.items
+
+
+def _insertion(value: Value, words: Sequence[str]) -> Edit:
+    """Return the insertion of words at the beginning of a list, on the line of its first item."""
+    items = _items(value)
+    place = items[0][0] if items else value.start + 1
+    return place, place, ", ".join(words) + (", " if items else "")
+
+
+def _removal(value: Value, count: int) -> Edit:
+    items = _items(value)
+    return items[0][0], items[count][0] if count < len(items) else items[-1][1], ""
+
+
+def _apply(text: str, edits: Sequence[Edit]) -> str:
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _quote(word: Any) -> str:
+    """Return a word as a string of JSON, which is one of TOML too."""
+    return json.dumps(word, ensure_ascii=False)
+
 
 COMMAND: Final = "proxy"
 URL_VARIABLE: Final = "SERVER_URL"

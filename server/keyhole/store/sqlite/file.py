@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -15,8 +16,42 @@ from weakref import finalize
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.sqlite.damage import is_damage, move_aside, was_moved_aside
-from keyhole.store.sqlite.folder_lock import lock_folder
 from keyhole.store.sqlite.schema import BUSY_TIMEOUT, run_transaction
+
+# Lock the store's folder: shared while the database file is in use, exclusive while it is replaced.
+
+RETRY_PAUSE: Final = 0.01
+"""Seconds between two attempts. Waiting is rare: only while a damaged file is replaced."""
+
+
+@contextmanager
+def lock_folder(folder: Path, seconds: float, *, exclusive: bool = False) -> Iterator[None]:
+    """Hold a shared or exclusive lock of a folder. Raises OSError, and TimeoutError after `seconds`."""
+    if os.name != "posix":  # other systems do not rename open files, so no lock is needed
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        _wait(handle, seconds, exclusive)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _wait(handle: int, seconds: float, exclusive: bool) -> None:
+    import fcntl
+
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(handle, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise TimeoutError("the store is being replaced by another process") from None
+            time.sleep(RETRY_PAUSE)
+        else:
+            return
+
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -11,8 +11,8 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
 from keyhole.extract.formats.pdf import reader
-from keyhole.extract.formats.pdf.characters import collect_hyphenated, join_lines
 from keyhole.extract.formats.pdf.reader import to_iso_8601
+from keyhole.extract.formats.pdf.write_markdown import collect_hyphenated, join_lines
 from keyhole.records import Document
 from tests.support.machine import allowed
 

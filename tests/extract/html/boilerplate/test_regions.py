@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.html.boilerplate.regions import fill_holes, measure_change
+from keyhole.extract.html.boilerplate.classify import fill_holes, measure_change
 from keyhole.extract.html.boilerplate.segments import TextBlock, segment
 from keyhole.extract.html.tree import parse_html
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyhole.extract.html.boilerplate.sections import include_sections
+from keyhole.extract.html.boilerplate.classify import include_sections
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.tree import parse_html
 

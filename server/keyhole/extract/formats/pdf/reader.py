@@ -2,27 +2,241 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.formats.pdf.aligned_tables import find_aligned_tables
+from keyhole.extract.formats.pdf.aligned_tables import find_aligned_tables, find_columns, place_row
 from keyhole.extract.formats.pdf.blocks import PageItems, PdfBlock, build_blocks
-from keyhole.extract.formats.pdf.definitions import mark_definitions
 from keyhole.extract.formats.pdf.furniture import take_furniture
 from keyhole.extract.formats.pdf.headings import HeadingFinder
-from keyhole.extract.formats.pdf.legibility import name_defect
-from keyhole.extract.formats.pdf.open_tables import find_open_tables
-from keyhole.extract.formats.pdf.page_parts import Line, PdfPage, Table
+from keyhole.extract.formats.pdf.page_parts import Line, PdfPage, Rule, Style, Table, Word
 from keyhole.extract.formats.pdf.pdfium import PdfFile
-from keyhole.extract.formats.pdf.reading_order import order_lines, split_line
-from keyhole.extract.formats.pdf.ruled_tables import find_ruled_tables, merge_rules
+from keyhole.extract.formats.pdf.reading_order import Row, make_rows, order_lines, split_line
+from keyhole.extract.formats.pdf.ruled_tables import MAX_RULES, find_ruled_tables, merge_rules
 from keyhole.extract.formats.pdf.write_markdown import write_main, write_rest
 from keyhole.extract.markup import to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
 from keyhole.text.page_starts import clean_label
+
+# Find tables whose drawn lines stand between rows only, as scientific papers have them: columns show by their gaps.
+
+NEAR: Final = 6.0
+"""Largest distance of the ends of two lines of one table, in points."""
+MIN_WIDTH: Final = 60.0
+"""Shortest line of a table, in points. Lines below words and fractions are shorter."""
+MIN_RULES: Final = 3
+"""Smallest number of lines: above the header, below it, and at the end."""
+SLACK: Final = 20.0
+"""Largest distance of the heights of two words of one line, in points."""
+MAX_CELL_CHARS: Final = 600
+"""Longest cell. Longer texts are columns of prose between lines that have another purpose."""
+MAIN_SHARE: Final = 0.5
+"""A band between two lines with more than this share of the rows of text holds several rows of the table."""
+
+Band = list[Row]
+"""The rows of text between two lines."""
+
+
+def find_open_tables(
+    merged: Sequence[Rule], lines: Sequence[Sequence[Word]], page: int
+) -> tuple[list[Table], set[int]]:
+    """Return the tables of a page, and the identities of their words. `merged`: the lines from `merge_rules`."""
+    tables: list[Table] = []
+    used: set[int] = set()
+    if not MIN_RULES <= len(merged) <= MAX_RULES:
+        return tables, used
+    by_height = sorted((line for line in lines if line), key=_middle)
+    for group in _group(merged):
+        bands = [_read_band(above, below, by_height, page) for above, below in itertools.pairwise(group)]
+        for start, end in _find_runs(bands):
+            table = _build(bands[start:end])
+            if table is not None:
+                tables.append(Table(table, group[start].left, group[start].top, group[end].right, group[end].top, page))
+                used |= {id(word) for band in bands[start:end] for row in band for line in row for word in line.words}
+    return tables, used
+
+
+def _group(rules: Sequence[Rule]) -> list[list[Rule]]:
+    """Return the horizontal lines with the same ends, from top to bottom."""
+    groups: list[list[Rule]] = []
+    for rule in sorted((r for r in rules if r.top == r.bottom and r.right - r.left >= MIN_WIDTH), key=lambda r: r.top):
+        for group in groups:
+            if abs(group[0].left - rule.left) <= NEAR and abs(group[0].right - rule.right) <= NEAR:
+                group.append(rule)
+                break
+        else:
+            groups.append([rule])
+    return [group for group in groups if len(group) >= MIN_RULES]
+
+
+def _read_band(above: Rule, below: Rule, lines: Sequence[Sequence[Word]], page: int) -> Band:
+    """Return the text between two drawn lines. `lines`: from top to bottom."""
+    pieces: list[Line] = []
+    start = bisect_left(lines, above.top - SLACK, key=_middle)
+    for line in lines[start : bisect_left(lines, below.top + SLACK, key=_middle)]:
+        inside = [word for word in line if _is_between(word, above, below)]
+        pieces += split_line(inside, page) if inside else []
+    return make_rows(pieces) if pieces else []
+
+
+def _middle(line: Sequence[Word]) -> float:
+    return (line[0].top + line[0].bottom) / 2
+
+
+def _is_between(word: Word, above: Rule, below: Rule) -> bool:
+    middle = (word.top + word.bottom) / 2
+    return above.top < middle < below.top and above.left - NEAR < word.left and word.right < above.right + NEAR
+
+
+def _find_runs(bands: Sequence[Band]) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of bands that are parts of a table, with text in at least two of them."""
+    start = 0
+    while start < len(bands):
+        end = start
+        while end < len(bands) and _is_part(bands[end], is_first=end == start):
+            end += 1
+        if sum(map(bool, bands[start:end])) >= 2 and any(len(row) > 1 for band in bands[start:end] for row in band):
+            yield start, end
+        start = max(end, start + 1)
+
+
+def _is_part(band: Band, *, is_first: bool) -> bool:
+    """Return whether half of the rows have several cells. The first band may be one line, the table's title."""
+    return not band or 2 * sum(len(row) > 1 for row in band) >= len(band) or (is_first and len(band) == 1)
+
+
+def _crosses(row: Row, columns: Sequence[tuple[float, float]]) -> bool:
+    """Return whether a row is one piece of text over several columns."""
+    return len(row) == 1 and sum(row[0].left < right and left < row[0].right for left, right in columns) > 1
+
+
+def _build(bands: Sequence[Band]) -> tuple[tuple[str, ...], ...] | None:
+    """Return the cells of a table, None if the text stands in one column or is prose."""
+    columns = find_columns([line for band in bands for row in band if len(row) > 1 for line in row])
+    count = sum(map(len, bands))
+    title = bands[0][0] if bands[0] else None
+    if len(columns) < 2 or any(_crosses(row, columns) for band in bands for row in band if row is not title):
+        return None
+    cells: list[list[str]] = []
+    for band in bands:
+        is_divided = len(band) > 2 and len(band) > MAIN_SHARE * count
+        for number, row in enumerate(band):
+            new = place_row(row, columns)
+            if number and (not is_divided or not new[0]):
+                cells[-1] = [f"{old} {more}".strip() for old, more in zip(cells[-1], new, strict=True)]
+            else:
+                cells.append(new)
+    if len(cells) < 2 or any(len(cell) > MAX_CELL_CHARS for row in cells for cell in row):
+        return None
+    return tuple(map(tuple, cells))
+
+
+# Find terms and their definitions: a short line in bold or in one width, and an indented paragraph below it.
+
+MAX_TERM_CHARS: Final = 80
+"""Longest term. Signatures of functions have up to 80 characters."""
+MIN_INDENT: Final = 0.8
+"""Smallest indentation of a definition, in sizes of its font."""
+MAX_INDENT: Final = 8.0
+"""Largest indentation of a definition, in sizes of its font. What stands further right is a column or a quotation."""
+MAX_GAP: Final = 2.0
+"""Largest distance of a definition from its term, in sizes of its font."""
+MIN_TERMS: Final = 2
+"""Smallest number of terms of a document that begin at one place. One may be chance."""
+
+
+def mark_definitions(blocks: Sequence[PdfBlock]) -> None:
+    """Change the kind of blocks that are terms to `term`, and that of their texts to `definition`.
+
+    A term below a wide gap looks like a heading. It is a term if most lines like it, at its place, are terms.
+    """
+    pairs = [n for n in range(len(blocks) - 1) if _is_term(blocks[n]) and _defines(blocks[n], blocks[n + 1])]
+    places = Counter((_place(blocks[n]), blocks[n].kind == "heading") for n in pairs)
+    for number in pairs:
+        place = _place(blocks[number])
+        if places[place, False] >= max(MIN_TERMS, places[place, True]):
+            _mark(blocks, number)
+
+
+def _mark(blocks: Sequence[PdfBlock], number: int) -> None:
+    """Mark a term, its definition, and the paragraphs that follow with the same indentation."""
+    term = blocks[number]
+    term.kind = "term"
+    for block in blocks[number + 1 :]:
+        if block.kind != "paragraph" or _is_term(block) or not _is_indented(term, block):
+            break
+        block.kind = "definition"
+
+
+def _place(block: PdfBlock) -> tuple[int, Style]:
+    """Return the indentation of a block's first line, in points, and its style."""
+    line = block.lines[0]
+    return round(line.left - line.column[0]), line.style
+
+
+def _is_term(block: PdfBlock) -> bool:
+    if block.kind not in {"paragraph", "code", "heading"} or len(block.lines) != 1:
+        return False
+    line = block.lines[0]
+    return len(line.text) <= MAX_TERM_CHARS and (line.style.bold or line.style.fixed)
+
+
+def _defines(term: PdfBlock, block: PdfBlock) -> bool:
+    """Return whether a paragraph is indented below a term, on its page or at the top of the next one."""
+    if block.kind != "paragraph" or block.lines[0].style.fixed or not _is_indented(term, block):
+        return False
+    above, below = term.lines[0], block.lines[0]
+    return below.page == above.page + 1 or 0 <= below.top - above.bottom < MAX_GAP * below.style.size
+
+
+def _is_indented(term: PdfBlock, block: PdfBlock) -> bool:
+    size = block.lines[0].style.size or 1.0
+    return MIN_INDENT <= (min(line.left for line in block.lines) - term.lines[0].left) / size <= MAX_INDENT
+
+
+# Detect text that a PDF file gives wrongly: characters of the wrong code, and words without spaces between them.
+
+GARBLED_SHARE: Final = 0.05
+"""A text is garbled if this share of its words has letters of unlike scripts, or characters without a meaning."""
+GLUED_SHARE: Final = 0.25
+"""Words are glued if this share of the letters stands in words of over 25 letters. German manuals have 0.01."""
+MIN_WORDS: Final = 20
+"""A shorter text is not judged."""
+_WORD = re.compile(r"[^\s|#*`]+")
+_NONSENSE = re.compile(r"[\ufffd\ue000-\uf8ff\x80-\x9f\U000f0000-\U0010ffff]")
+_SCRIPTS = re.compile(
+    r"(?P<latin>[a-zA-Z\u00c0-\u024f])|(?P<greek>[\u0370-\u03ff])|(?P<cyrillic>[\u0400-\u04ff])|(?P<armenian>[\u0530-\u058f])"
+    r"|(?P<hebrew>[\u05d0-\u05ff])|(?P<arabic>[\u0620-\u06ff])|(?P<indic>[\u0900-\u0dff])|(?P<thai>[\u0e00-\u0eff])"
+    r"|(?P<georgian>[\u10a0-\u10ff])|(?P<ethiopic>[\u1200-\u137f])|(?P<phonetic>[\u0250-\u02af])"
+)
+_LONG_WORD = re.compile(r"[a-zA-Z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff]{26,}")
+_LETTER = re.compile(r"[a-zA-Z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff]")
+
+
+def name_defect(text: str) -> str:
+    """Return the notice for a text: `garbled`, `glued`, or "" for a text that can be read."""
+    words = _WORD.findall(text)
+    if len(words) >= MIN_WORDS and sum(map(_is_garbled, words)) > GARBLED_SHARE * len(words):
+        return "garbled_text"
+    letters = len(_LETTER.findall(text))
+    glued = sum(len(word) for word in _LONG_WORD.findall(text))
+    return "glued_text" if letters >= 10 * MIN_WORDS and glued > GLUED_SHARE * letters else ""
+
+
+def _is_garbled(word: str) -> bool:
+    if word.isascii():
+        return False
+    nonsense = len(_NONSENSE.findall(word))
+    scripts = {match.lastgroup for match in _SCRIPTS.finditer(word)}
+    return (nonsense > 1 and nonsense * 3 > len(word)) or (len(scripts) >= 2 and len(word) > 2)
+
 
 MAX_PAGES: Final = 3_000
 """Largest number of pages read; further pages are counted. Standards and manuals have up to 2,000."""

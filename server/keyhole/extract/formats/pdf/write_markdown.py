@@ -3,18 +3,116 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from keyhole.extract.formats.pdf.blocks import PdfBlock
-from keyhole.extract.formats.pdf.characters import clean_piece, collect_hyphenated, join_lines
-from keyhole.extract.formats.pdf.code_lines import indent_code
 from keyhole.extract.formats.pdf.furniture import Edges
-from keyhole.extract.formats.pdf.page_parts import RAISED
+from keyhole.extract.formats.pdf.page_parts import RAISED, Line
 from keyhole.extract.markup import format_table
+from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
 from keyhole.text.rest import RestKind, format_rest_line
+
+# Clean the characters of PDF files, and join lines: hyphenated words, and scripts without spaces. Pure.
+
+HYPHENS: Final = "-\u00ad\u2010\x02\ufffe"
+"""Characters at a line's end that divide a word. PDFium gives the last two for hyphens that it recognised."""
+_HYPHENATED = re.compile(rf"([^\W\d_]{{2,40}})[{HYPHENS}]$")
+_BEGINNING = re.compile(r"[^\W\d_]{2,40}")
+_HYPHENATED_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)+")
+_SURE_HYPHEN = re.compile("[\u00ad\x02\ufffe]$")
+_LIGATURES = str.maketrans(
+    {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st", 0x02: "-",
+     0xFFFE: "-", 0xA0: " "}
+)  # fmt: skip
+# The first TeX fonts draw accents as separate characters before the letter.
+_ACCENTS = {"¨": "\u0308", "´": "\u0301", "˚": "\u030a", "ˇ": "\u030c", "˘": "\u0306", "˜": "\u0303", "ˆ": "\u0302"}
+_ACCENTED = re.compile(f"([{''.join(_ACCENTS)}])([A-Za-zı])")
+_WIDE = re.compile(r"[\u2e80-\u303f\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
+"""Chinese and Japanese characters, which have no spaces between them. Korean has spaces."""
+
+
+def clean_piece(text: str) -> str:
+    """Return text without invisible characters, with ligatures and accents as letters."""
+    if text.isascii() and "\x02" not in text:
+        return text if text.isprintable() else clean(text.replace(RAISED, "")) if RAISED not in text else _clean(text)
+    return _clean(text)
+
+
+def _clean(text: str) -> str:
+    parts = text.translate(_LIGATURES).split(RAISED)
+    cleaned = RAISED.join(clean(part) for part in parts)
+    return unicodedata.normalize("NFC", _ACCENTED.sub(_compose_accent, cleaned))
+
+
+def _compose_accent(pair: re.Match[str]) -> str:
+    """Return the accented letter, or the pair unchanged if Unicode has no such letter."""
+    letter = unicodedata.normalize("NFC", pair[2].replace("ı", "i") + _ACCENTS[pair[1]])
+    return letter if len(letter) == 1 else pair[0]
+
+
+def collect_hyphenated(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words with a hyphen that stand within lines."""
+    return frozenset(word for text in texts if "-" in text for word in _HYPHENATED_WORD.findall(text))
+
+
+def join_lines(pieces: Sequence[tuple[int, str]], hyphenated: frozenset[str]) -> tuple[str, list[tuple[int, int]]]:
+    """Return the lines of a paragraph as one text, and the offset of the first text of each page.
+
+    A hyphen at a line's end stays if the document has the hyphenated word elsewhere.
+    """
+    text = ""
+    starts: list[tuple[int, int]] = []
+    for page, piece in pieces:
+        divided = _HYPHENATED.search(text)
+        begins = _BEGINNING.match(piece)
+        cleaned = clean_piece(piece)
+        if divided and begins and (begins[0][0].islower() or _SURE_HYPHEN.search(text)):
+            keep = f"{divided[1]}-{begins[0]}" in hyphenated
+            text = text[:-1] + ("-" if keep else "")
+        elif text and not (_WIDE.match(text[-1]) and _WIDE.match(cleaned)):
+            text += " "
+        if not starts or starts[-1][0] != page:
+            starts.append((page, len(text)))
+        text += cleaned[:-1] + piece[-1] if piece and piece[-1] in HYPHENS and cleaned else cleaned
+    return text.translate(_LIGATURES), starts
+
+
+# Write code in a fixed-width font with the spaces that the places of its words show.
+
+MAX_SPACES: Final = 120
+"""Largest number of spaces between two words."""
+
+
+def indent_code(pieces: Sequence[tuple[int, str]], lines: Sequence[Line]) -> list[tuple[int, str]]:
+    """Return the lines of a block of code with their page, indented as on the page. A piece without text is empty."""
+    lefts: dict[int, float] = defaultdict(lambda: float("inf"))
+    for line in lines:
+        lefts[line.page] = min(lefts[line.page], line.left)
+    return [
+        (page, write_code_line(line, lefts[page]) if text else "")
+        for (page, text), line in zip(pieces, lines, strict=True)
+    ]
+
+
+def write_code_line(line: Line, left: float) -> str:
+    """Return the text of a line. `left`: the place of its first column."""
+    chars = sum(len(word.text) for word in line.words)
+    width = sum(word.right - word.left for word in line.words) / chars if chars else 0
+    if width <= 0:
+        return line.text
+    parts: list[str] = []
+    at = left
+    for word in line.words:
+        spaces = min(MAX_SPACES, max(0, round((word.left - at) / width)))
+        parts.append(" " * (spaces if not parts else max(1, spaces)) + word.text)
+        at = word.right
+    return "".join(parts).replace(f" {RAISED}", "").replace(RAISED, "")
+
 
 _HEADING_LIKE = re.compile(r"^(?=#{1,6}(?:\s|$)|[+>-]\s|~{3}|\d{1,9}[.)]\s|(?:=+|-+)$|\|)")
 _MARK = re.compile(rf" ?{RAISED}(\d{{1,3}}|[*†‡§])")

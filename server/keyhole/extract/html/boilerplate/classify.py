@@ -8,6 +8,8 @@ main. Then the regions of the page decide about the blocks in between (`regions.
 from __future__ import annotations
 
 import math
+import re
+from operator import mul
 from types import MappingProxyType
 from typing import Final
 
@@ -15,8 +17,6 @@ from keyhole.extract.html.boilerplate.content_trees import log_odds
 from keyhole.extract.html.boilerplate.features import compute_features
 from keyhole.extract.html.boilerplate.main_structures import include_structures
 from keyhole.extract.html.boilerplate.neighbour_links import Relations, find_neighbour_links
-from keyhole.extract.html.boilerplate.regions import fill_holes
-from keyhole.extract.html.boilerplate.sections import include_sections
 from keyhole.extract.html.boilerplate.segments import (
     HEADINGS,
     Box,
@@ -25,6 +25,172 @@ from keyhole.extract.html.boilerplate.segments import (
     join_lists,
     spread_over_lists,
 )
+from keyhole.extract.html.boilerplate.structures import CODE, LISTS
+
+# Fill the holes in the main part: blocks and structures that their own score would cut out of a region of main
+# part.
+
+CHANGE_COST: Final = 0.8
+"""The cost of a change between two blocks of one box, in log odds. In cross-validation (benchmarks/extraction/
+fit_content.py), the F1 of words is as high as without costs, and half of the holes are gone."""
+
+_BOUND: Final = 1_000.0
+"""The cost of a change between a structure and its caption or introduction: more than any score."""
+_STRUCTURES: Final = CODE | LISTS | {"table", "math", "figure"}
+_INTRODUCTION_ENDS: Final = (":", "：")
+
+
+def fill_holes(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
+    """Return whether each block is main part: its own score is at least 0, or its region is main part.
+
+    A score is the log odds that a block is main part, minus the log odds at which both choices are equally good. The
+    regions are the choice with the greatest sum of scores minus costs of changes.
+    """
+    scores = share_scores(blocks, scores)
+    return [score >= 0 or main for score, main in zip(scores, _choose_regions(blocks, scores), strict=True)]
+
+
+def share_scores(blocks: list[TextBlock], scores: list[float]) -> list[float]:
+    """Give a structure, its caption and its introduction the same score: their mean, weighted by size."""
+    shared = list(scores)
+    start = 0
+    for end in range(1, len(blocks) + 1):
+        if end == len(blocks) or not _belong_together(blocks[end - 1], blocks[end]):
+            if end - start > 1:
+                sizes = [block.size for block in blocks[start:end]]
+                products = map(mul, sizes, scores[start:end])
+                shared[start:end] = [sum(products) / sum(sizes)] * (end - start)
+            start = end
+    return shared
+
+
+def _choose_regions(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
+    """Return the best choice for each block, found by dynamic programming (Viterbi) in linear time."""
+    if not blocks:
+        return []
+    main, rest = scores[0], 0.0
+    steps: list[tuple[bool, bool]] = []
+    """For each block after the first: whether the block before it is main in the best choice with this block as main
+    part, and in the best choice with this block as rest."""
+    for above, below, score in zip(blocks, blocks[1:], scores[1:], strict=False):
+        cost = measure_change(above, below)
+        steps.append((main >= rest - cost, main - cost > rest))
+        main, rest = max(main, rest - cost) + score, max(rest, main - cost)
+    is_main = main >= rest
+    result = [is_main]
+    for before_main, before_rest in reversed(steps):
+        is_main = before_main if is_main else before_rest
+        result.append(is_main)
+    return result[::-1]
+
+
+def measure_change(above: TextBlock, below: TextBlock) -> float:
+    """Return the cost of a change between two adjacent blocks. It falls with their distance in the tree."""
+    if _belong_together(above, below):
+        return _BOUND
+    first, second = above.box, below.box
+    if first is second:
+        return CHANGE_COST
+    if first.parent is second.parent:
+        is_alike = first.tag == second.tag and first.names == second.names
+        return CHANGE_COST if is_alike else 0.7 * CHANGE_COST
+    if first.parent is second or second.parent is first:
+        return 0.6 * CHANGE_COST
+    up, down = first.parent, second.parent
+    if up is not None and down is not None and (up.parent is down.parent or up.parent is down or down.parent is up):
+        return 0.4 * CHANGE_COST
+    return 0.25 * CHANGE_COST
+
+
+def _belong_together(above: TextBlock, below: TextBlock) -> bool:
+    """Return whether one of two blocks is a structure and the other its caption or the sentence before it."""
+    return _introduces(above, below) or _is_caption(above, below) or _is_caption(below, above)
+
+
+def _introduces(block: TextBlock, below: TextBlock) -> bool:
+    """Return whether a block is a sentence that introduces the structure below it."""
+    if below.box.tag not in _STRUCTURES or not block.text.endswith(_INTRODUCTION_ENDS):
+        return False
+    return block.link_bytes < block.size and block.box.tag not in HEADINGS
+
+
+def _is_caption(block: TextBlock, structure: TextBlock) -> bool:
+    """Return whether a block is the caption of a structure beside it."""
+    return structure.box.tag in _STRUCTURES and (block.box.tag == "figcaption" or "caption" in block.box.names)
+
+
+# Include the sections of a manual that its generator marks as such, if most of the sections beside them are main
+# part.
+
+_SECTION: Final = re.compile(r"(?:ref|(?:sub)*)sect(?:ion)?[0-9]*(?:-level-extent)?(?:\s|$)")
+"""The class of a section: sect1 and refsect1 (DocBook, AsciiDoc), section (Sphinx), subsection and
+subsection-level-extent (Texinfo)."""
+SECTION_SHARE: Final = 0.5
+"""All sections of the same parent and class are main part if at least this share of their text is."""
+MAX_LINKS: Final = 0.3
+"""A section with a larger share of links is a list of related pages."""
+
+MENU_LINKS: Final = 0.5
+"""Minimum share of links in each cell of a menu."""
+
+
+def include_sections(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
+    """Return `is_main` with all blocks of sections added, for each group of sections that is mostly main part."""
+    sections = _find_sections(blocks)
+    if not sections:
+        return is_main
+    main_bytes = dict.fromkeys(sections, 0)
+    for block, main in zip(blocks, is_main, strict=True):
+        for box in _list_sections(block, sections) if main else ():
+            main_bytes[box] += block.size
+    groups: dict[tuple[Box | None, str], list[Box]] = {}
+    for box in sections:
+        groups.setdefault((box.parent, box.names.partition(" ")[0]), []).append(box)
+    included = {
+        box
+        for group in groups.values()
+        if sum(main_bytes[box] for box in group) >= SECTION_SHARE * sum(box.size for box in group)
+        for box in group
+        if box.link_bytes < MAX_LINKS * box.size
+    }
+    return [
+        main or (not _is_menu(block) and not included.isdisjoint(_list_sections(block, sections)))
+        for block, main in zip(blocks, is_main, strict=True)
+    ]
+
+
+def _is_menu(block: TextBlock) -> bool:
+    """Return whether a block is a cell of a menu, as Texinfo writes at the start of each section."""
+    return block.box.tag == "td" and block.link_bytes >= MENU_LINKS * block.size
+
+
+def _find_sections(blocks: list[TextBlock]) -> dict[Box, None]:
+    """Return the sections in page order: boxes with the class of a section that begin with a heading."""
+    seen: set[Box] = set()
+    sections: dict[Box, None] = {}
+    for block in blocks:
+        is_heading = block.box.tag in HEADINGS
+        if _is_menu(block):
+            continue
+        box: Box | None = block.box
+        while box is not None and box not in seen:
+            seen.add(box)
+            if is_heading and _SECTION.match(box.names):
+                sections[box] = None
+            box = box.parent
+    return sections
+
+
+def _list_sections(block: TextBlock, sections: dict[Box, None]) -> list[Box]:
+    """Return the sections around a block."""
+    found = []
+    box: Box | None = block.box
+    while box is not None:
+        if box in sections:
+            found.append(box)
+        box = box.parent
+    return found
+
 
 LOSS_WEIGHT: Final = 1.1
 """Weight of a lost word relative to an unnecessary word (the beta of van Rijsbergen's F measure). An unnecessary word

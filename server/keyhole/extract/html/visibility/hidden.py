@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from lxml.html import HtmlElement
 
+from keyhole.extract.html.visibility.attributes import hides_by_attributes
 from keyhole.extract.html.visibility.backgrounds import Backgrounds
 from keyhole.extract.html.visibility.boxes import (
     IS_DRAWN,
@@ -19,14 +21,120 @@ from keyhole.extract.html.visibility.boxes import (
     is_moved_away,
 )
 from keyhole.extract.html.visibility.cascade import Cascade
-from keyhole.extract.html.visibility.columns import COLUMNS, find_collapsed_cells
 from keyhole.extract.html.visibility.controls import find_revealed, find_unfolded, is_within, list_references
 from keyhole.extract.html.visibility.covers import COVERING, find_covered
 from keyhole.extract.html.visibility.data_sheets import find_sheets
-from keyhole.extract.html.visibility.drawings import is_outside, list_drawn_texts
-from keyhole.extract.html.visibility.estimate import estimate, find_by_attributes, hides_most, own_text
+from keyhole.extract.html.visibility.drawings import FORMULA_ATTRIBUTES, is_outside, list_drawn_texts
 from keyhole.extract.html.visibility.page import AROUND, OutOfWorkError, Page, Scopes, find_attributes
 from keyhole.extract.html.visibility.rules import Rules
+
+# Estimate what is hidden on a page whose style sheets are too complex to be applied.
+
+_MOST: Final = 0.5
+"""An estimate that hides a larger share of a page's text is not believed."""
+_BY_ATTRIBUTE: Final = ("hidden", "popover", "srcdoc", *FORMULA_ATTRIBUTES)
+_BY_TAG: Final = ("dialog", "rp", "noframes")
+"""Elements that browsers hide."""
+_TEXTLESS: Final = frozenset({"script", "style", "template", "head", "svg", "noscript"})
+
+
+def estimate(cascade: Cascade, forgiven: Collection[HtmlElement]) -> tuple[dict[HtmlElement, None], bool]:
+    """Return the elements that attributes and the names at the end of hiding rules hide, and whether that is doubtful.
+
+    This hides too much rather than too little, because the style sheets may be made to exhaust the work. If it would
+    hide most of the page, only rules of a single name count, which is doubtful.
+    """
+    root = cascade.page.root
+    styled = [style.getparent() for style in find_attributes(root, "style")]
+    by_attributes = [*styled, *find_by_attributes(root)]
+    certain = [element for element in by_attributes if hides_by_attributes(element.tag, element.attrib)]
+    hidden: dict[HtmlElement, None] = {}
+    for only_simple in (False, True):
+        boxes = [*certain, *cascade.list_possibly_hidden(only_simple=only_simple)]
+        hidden = {each: None for each in boxes if each not in forgiven and each.tag not in {"html", "body"}}
+        if not hides_most(root, hidden):
+            return hidden, only_simple
+    return hidden, True
+
+
+def hides_most(root: HtmlElement, boxes: Collection[HtmlElement]) -> bool:
+    """Return whether elements hold most of a page's text."""
+    shown = total = 0
+    stack = [(root, False)]
+    while stack:
+        element, is_hidden = stack.pop()
+        if element.tag in _TEXTLESS or not isinstance(element.tag, str):
+            continue
+        is_hidden = is_hidden or element in boxes
+        length = len(own_text(element))
+        total += length
+        shown += 0 if is_hidden else length
+        stack += ((child, is_hidden) for child in element)
+    return shown < (1 - _MOST) * total
+
+
+def find_by_attributes(root: HtmlElement) -> list[HtmlElement]:
+    """Return the elements that browsers hide by their name or by an attribute other than `style`."""
+    by_attribute = [value.getparent() for name in _BY_ATTRIBUTE for value in find_attributes(root, name)]
+    return [*by_attribute, *root.iter(*_BY_TAG)]
+
+
+def own_text(element: HtmlElement) -> str:
+    """Return the text directly in an element, not that in the elements inside it."""
+    parts = [element.text or "", *(child.tail or "" for child in element)]
+    return "".join(parts).strip()
+
+
+# Find the cells of tables that stand in collapsed columns.
+
+_MOST_COLUMNS: Final = 200
+"""Number of columns of a table that are looked at."""
+_ROW_GROUPS: Final = ("thead", "tbody", "tfoot")
+COLUMNS: Final = ("col", "colgroup")
+
+
+def find_collapsed_cells(collapsed: Collection[HtmlElement]) -> Iterator[HtmlElement]:
+    """Yield the cells whose columns are all collapsed, given the collapsed `<col>` and `<colgroup>` elements."""
+    for table in {table for each in collapsed for table in islice(each.iterancestors("table"), 1)}:
+        columns = _find_columns(table, collapsed)
+        for group in (table, *table.iterchildren(*_ROW_GROUPS)):
+            yield from _find_cells(group, columns)
+
+
+def _find_columns(table: HtmlElement, collapsed: Collection[HtmlElement]) -> set[int]:
+    """Return the numbers of a table's collapsed columns."""
+    found: set[int] = set()
+    place = 0
+    for element in table.iterchildren(*COLUMNS):
+        for column in list(element.iterchildren("col")) or [element]:
+            end = min(place + _read_span(column, "span"), _MOST_COLUMNS)
+            if column in collapsed or element in collapsed:
+                found.update(range(place, end))
+            place = end
+    return found
+
+
+def _find_cells(group: HtmlElement, collapsed: set[int]) -> Iterator[HtmlElement]:
+    """Yield the cells of a group of rows that stand in given columns alone."""
+    taken: dict[int, int] = {}  # the rows that cells from above still take, by column
+    for row in group.iterchildren("tr"):
+        place = 0
+        for cell in row.iterchildren("td", "th"):
+            while taken.get(place, 0) > 0:
+                place += 1
+            width, height = _read_span(cell, "colspan"), _read_span(cell, "rowspan")
+            columns = range(place, min(place + width, _MOST_COLUMNS))
+            if columns and collapsed.issuperset(columns):
+                yield cell
+            taken.update((column, height) for column in columns)
+            place += width
+        taken = {column: rows - 1 for column, rows in taken.items() if rows > 1}
+
+
+def _read_span(element: HtmlElement, name: str) -> int:
+    value = (element.get(name) or "").strip()
+    return min(max(int(value), 1), _MOST_COLUMNS) if value.isdecimal() and len(value) < 10 else 1
+
 
 MAX_WORK: Final = 1_000_000
 """Number of comparisons of elements with selectors per page. They take about a second; pages need up to 800,000."""
