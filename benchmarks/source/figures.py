@@ -7,6 +7,7 @@ import io
 import tokenize
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -51,6 +52,7 @@ def measure() -> dict[str, int]:
     }
 
 
+@cache
 def code_lines_by_folder() -> Counter[str]:
     """Return the code lines of each folder at the top and of each extension; "" for the files at the top."""
     lines: Counter[str] = Counter()
