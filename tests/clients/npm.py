@@ -40,7 +40,12 @@ def install_from_npm(packages: Sequence[str]) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix="partial-") as partial:
             # Move the folder into place when it is complete, so that an interrupted run leaves no partial client.
-            _install(versions, Path(partial) / "client").rename(folder)
+            complete = _install(versions, Path(partial) / "client")
+            try:
+                complete.rename(folder)
+            except OSError:  # another run has just installed the same client
+                if not folder.exists():
+                    raise
     return folder / "node_modules" / ".bin"
 
 
