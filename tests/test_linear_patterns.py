@@ -18,8 +18,7 @@ import pytest
 
 from keyhole.extract.outputs.patterns import PATTERNS
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.secrets.shapes import SHAPES, VENDOR_START
-from keyhole.text.secrets.vendor_rules import VENDOR_RULES
+from keyhole.text.secrets.shapes import SHAPES, VENDOR_RULES, VENDOR_START
 from tests.support.linear_time import is_linear
 from tests.support.pattern_attacks import Attack, slow_attack
 from tests.support.pattern_finder import PACKAGE, Found, find_patterns, patterns_in

@@ -66,12 +66,13 @@ def test_the_wheel_contains_the_package_its_licence_and_the_demo_pages(wheel: Pa
         "keyhole/extensions/install/opencode_plugin.js", "keyhole/extensions/browser/quiet.js",
         "keyhole/extensions/browser/visible.js", "keyhole/serve/shared/replies.json",
     }  # fmt: skip
+    tables = {path.relative_to(ROOT / "server").as_posix() for path in (ROOT / "server").rglob("*.txt")}
     pages = {  # the page that shows what agents read, and the view of a call
         path.relative_to(ROOT / "server").as_posix()
         for path in (ROOT / "server" / "keyhole" / "extensions" / "look").rglob("*")
         if path.suffix in {".html", ".css", ".js", ".svg"}
     }
-    assert names == modules | demo_pages | metadata | data | pages
+    assert names == modules | demo_pages | metadata | data | tables | pages
     assert {name.split("/")[2] for name in demo_pages} == {
         "inlined-images", "release-notes", "routine-vacuuming", "rust-ownership", "sqlite-wal",
     }  # fmt: skip

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from keyhole.text.secrets.vendor_rules import VENDOR_RULES
+from keyhole.text.secrets.shapes import VENDOR_RULES
 from secret_rules import read_rule
 
 END = r"""(?:\\?['"\x60]|[\s;]|\\[nr]|$)"""

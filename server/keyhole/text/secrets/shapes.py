@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from keyhole.text.data_file import read_lines
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.secrets.vendor_rules import VENDOR_RULES
 
 Span = tuple[int, int]
 
@@ -96,6 +96,10 @@ SHAPES: Final = (
     ),
 )  # fmt: skip
 
+VENDOR_RULES: Final = tuple(
+    (sign, pattern) for sign, _, pattern in (line.partition("\t") for line in read_lines(__file__, "vendor_rules.txt"))
+)
+"""The keys of vendors: a text in lower case that each match contains, and a pattern."""
 VENDOR_START: Final = "(?<![A-Za-z0-9])"
 """What is before each pattern of `VENDOR_RULES`."""
 _RANDOM: Final = lazy_pattern(
