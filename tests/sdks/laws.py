@@ -212,9 +212,24 @@ def pinned(done: Done) -> Iterator[str]:
         # Results before a text of the user may be those of a turn that lacks another result.
         begin = max(model, *(index for index, item in enumerate(views) if role_of(item) == "user"), -1)
         unseen = {index for index, item in enumerate(views) if index > begin and role_of(item) == "result"}
+        unseen -= {index for index in unseen if _answers_no_call(views, views[index])}
         yield from (f"a result that the model has not seen was dropped: {_kind(views[i])}" for i in unseen & dropped)
         stubbed = {item for item, _ in done.report.stubs}
         yield from (f"a result that the model has not seen became a stub: {_kind(views[i])}" for i in unseen & stubbed)
+
+
+def _answers_no_call(views: Sequence[View], item: View) -> bool:
+    """Return whether an item of Pydantic AI has only results of calls that nobody made: no provider accepts them."""
+    calls = {
+        part.get("tool_call_id")
+        for each in views
+        for part in each.get("parts") or ()
+        if isinstance(part, dict) and part.get("part_kind") == "tool-call"
+    }
+    parts = [part for part in item.get("parts") or () if isinstance(part, dict)]
+    return bool(parts) and all(
+        part.get("part_kind") == "tool-return" and part.get("tool_call_id") not in calls for part in parts
+    )
 
 
 def _calls(item: View) -> bool:
