@@ -56,6 +56,7 @@ ACCEPTED: Final[dict[Finding, str]] = {
         "extensions/install/opencode_plugin.js",
     ): "starts the command that `install` wrote; the result is its input",
     ("MCP003", "cli/commands.py"): "a line of the help of `keyhole completion`",
+    ("MCP007", "text/data_file.py"): "modules name their own data files",
     ("MCP007", "cli/hook/keep.py"): _HOME,
     ("MCP007", "store/running_output.py"): _HOME,
     ("MCP007", "extensions/browser/supervisor.py"): "the path has the number of a process of the browser",
