@@ -41,3 +41,5 @@ def list_probes() -> Iterator[tuple[str, str, bool]]:
 
 
 PROBES = [*list_probes(), *SCENES]
+OPENED = frozenset({"select second option", "option", "scene: select option"})
+"""Probes whose marker is visible to a reader who opens a list. Chromium draws the closed list."""
