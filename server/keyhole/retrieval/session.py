@@ -96,7 +96,7 @@ class Session:
 
     def record_dead(self, url: str, error: KeyholeError) -> None:
         """Remember that an address leads nowhere."""
-        self._dead[url] = error
+        self._dead[url] = error.without_frames()
         while len(self._dead) > MAX_CALLS:
             self._dead.popitem(last=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import suppress
 from typing import Final
 
@@ -24,7 +25,11 @@ def return_large_blocks() -> None:
 
 
 def return_free_memory() -> None:
-    """Return freed memory now: the allocator of Linux keeps most of what a model took."""
+    """Free what only cycles of objects hold, such as raised errors, and return all freed memory to the system.
+
+    The allocator of Linux keeps most of what a model or a large page took.
+    """
+    gc.collect()
     with suppress(AttributeError, OSError, TypeError):
         import ctypes
 

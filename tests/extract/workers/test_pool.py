@@ -98,8 +98,10 @@ def has_ended(pid: int) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):  # another system, or the process has just ended
+        return False
 
 
 # Answers of workers.
@@ -514,3 +516,24 @@ def test_extract_with_words_differs_from_extract_only_in_the_blocks() -> None:
 
     document, _ = extract_with_words(b"# A\n\nwords\n", URL, "text/markdown")
     assert document == replace(extract(b"# A\n\nwords\n", url=URL, content_type="text/markdown"), blocks=())
+
+
+def test_freed_memory_is_returned_once_when_no_page_was_read_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    returned: list[float] = []
+
+    async def act(pool: WorkerPool) -> float:
+        is_returned, loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def record() -> None:
+            returned.append(time.monotonic())
+            loop.call_soon_threadsafe(is_returned.set)
+
+        monkeypatch.setattr("keyhole.extract.workers.pool.TRIM_DELAY", 0.05)
+        monkeypatch.setattr("keyhole.extract.workers.pool.return_free_memory", record)
+        await pool.extract(plain("tell"))
+        last = time.monotonic()
+        await is_returned.wait()
+        return last
+
+    assert with_pool(act) < returned[-1]
+    assert len(returned) == 1

@@ -26,6 +26,7 @@ from keyhole.extract.workers.frames import READING_ENDED, OutOfTimeError, Unread
 from keyhole.extract.workers.worker import Worker, WorkerLimits
 from keyhole.records import Document, Page
 from keyhole.runtime.fair_slots import FairSlots
+from keyhole.runtime.memory import return_free_memory
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,9 @@ WALL_FACTOR: Final = 10 if sys.platform != "win32" else 1
 """Seconds for each second of the limit on processor time, after which a page counts as unreadable: a worker that waits
 for something would never reach the other limit. Beside eight busy programs on two processors, a worker gets a fifth of
 one. Windows has only this limit."""
+TRIM_DELAY: Final = 1.0
+"""Seconds after the last page until freed memory is returned to the system: the C library keeps a hundred megabytes of
+what large pages took, and their calls still hold them when they were read."""
 IDLE_TIMEOUT: Final = 300.0
 """Seconds after which an idle worker ends: longer than an agent's pause between two pages."""
 READER: Final = "keyhole.extract.workers.child:extract_with_words"
@@ -93,6 +97,7 @@ class WorkerPool:
         self._busy: set[Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()
         self._is_closing = False
+        self._trim: asyncio.TimerHandle | None = None
 
     def warm(self) -> None:
         """Start a worker if no worker is idle and a slot is free."""
@@ -117,6 +122,8 @@ class WorkerPool:
     async def aclose(self) -> None:
         """Kill all workers, and wait until they have ended and all calls have returned."""
         self._is_closing = True
+        if self._trim:
+            self._trim.cancel()
         for worker in self._busy:
             worker.kill()
         await self._heavy.wait_unused()
@@ -148,6 +155,13 @@ class WorkerPool:
         async with self._heavy.slot(), self._all.slot():
             return await self._do(work, self._limits(seconds))
 
+    def _trim_later(self) -> None:
+        """Return freed memory to the system when no page was read for `TRIM_DELAY`, in a thread."""
+        if self._trim:
+            self._trim.cancel()
+        loop = asyncio.get_running_loop()
+        self._trim = loop.call_later(TRIM_DELAY, loop.run_in_executor, None, return_free_memory)
+
     def _limits(self, cpu_seconds: float) -> WorkerLimits:
         return WorkerLimits(cpu_seconds, self._config.extract_timeout * WALL_FACTOR)
 
@@ -161,6 +175,8 @@ class WorkerPool:
             return await work(worker, limits)
         finally:
             self._busy.discard(worker)
+            if not self._is_closing:
+                self._trim_later()
             if worker.is_reusable:
                 self._put_back(worker)
             else:  # used up, or still busy with an abandoned page

@@ -127,7 +127,10 @@ class Worker:
         answer = await asyncio.to_thread(parse, head, text)
         self.is_reusable = head.get("last") is False
         if isinstance(answer, KeyholeError):
-            raise answer
+            try:
+                raise answer
+            finally:
+                del answer, body  # otherwise the error and this frame would keep each other, and the page with them
         return answer
 
     def set_idle_timer(self, timer: asyncio.TimerHandle | None) -> None:
