@@ -48,7 +48,7 @@ IO_FILES = {
         "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve site_pages "
         "sources stored_output tenants url_policy"
     ),
-    "serve": "app handlers open_requests resources run stdio_stream tenants_loader tools",
+    "serve": "handlers mcp_apps open_requests resources run stdio_stream tenants_loader tools",
     "runtime": "fair_slots lazy_imports memory",
     "text": "data_file",
     "extensions/look/mcp_app": "show_call",

@@ -13,7 +13,7 @@ from keyhole.render.answer import error_answer
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve import prompts, resources
-from keyhole.serve.app import read_view
+from keyhole.serve.mcp_apps import read_view
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any]

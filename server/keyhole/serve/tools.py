@@ -32,8 +32,8 @@ from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session, Sessions
 from keyhole.runtime.owner import owned_by
-from keyhole.serve.app import declared_views
 from keyhole.serve.handlers import resource_handlers
+from keyhole.serve.mcp_apps import declared_views
 from keyhole.serve.resources import protocol_error
 from keyhole.store.base import LOCAL
 from keyhole.store.calls.record import OK

@@ -13,20 +13,20 @@ from mcp.shared.exceptions import MCPError
 
 from keyhole.extensions.look.views import TOOL, URI, html
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.serve.app import EXTENSION, MIME_TYPE
+from keyhole.serve.mcp_apps import MIME_TYPE, UI_EXTENSION
 from keyhole.serve.tools import build_server, tool_list
 from tests.support.fakes import page
 from tests.support.product import retrieval
 
 URL = "https://pumps.example/"
 ERAS = ["legacy", "auto"]
-APP = [advertise(EXTENSION, {"mimeTypes": [MIME_TYPE]})]
+APP = [advertise(UI_EXTENSION, {"mimeTypes": [MIME_TYPE]})]
 OTHERS = {
     "no extension": [],
     "another extension": [advertise("com.example/maps", {"mimeTypes": [MIME_TYPE]})],
-    "another type of view": [advertise(EXTENSION, {"mimeTypes": ["text/html"]})],
-    "no types": [advertise(EXTENSION, {})],
-    "no list of types": [advertise(EXTENSION, {"mimeTypes": MIME_TYPE})],
+    "another type of view": [advertise(UI_EXTENSION, {"mimeTypes": ["text/html"]})],
+    "no types": [advertise(UI_EXTENSION, {})],
+    "no list of types": [advertise(UI_EXTENSION, {"mimeTypes": MIME_TYPE})],
 }
 
 

@@ -16,9 +16,9 @@ import mcp_types as types
 from keyhole.config.config import Config
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.serve.app import MIME_TYPE
 from keyhole.serve.http.asgi import App
 from keyhole.serve.http.host import Verifier
+from keyhole.serve.mcp_apps import MIME_TYPE
 from keyhole.serve.tenants_loader import TenantsLoader
 
 URI: Final = "ui://keyhole/call"

@@ -16,7 +16,7 @@ from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.runtime.extensions import open_port
 
-EXTENSION: Final = "io.modelcontextprotocol/ui"
+UI_EXTENSION: Final = "io.modelcontextprotocol/ui"
 MIME_TYPE: Final = "text/html;profile=mcp-app"
 
 
@@ -45,7 +45,7 @@ def declared_views(ctx: ServerRequestContext[Any]) -> Views | None:
     """Return the views if the client of a request declared that it shows HTML, else None."""
     capabilities = ctx.session.client_capabilities
     settings = (capabilities.extensions if capabilities else None) or {}
-    kinds = settings.get(EXTENSION, {}).get("mimeTypes")
+    kinds = settings.get(UI_EXTENSION, {}).get("mimeTypes")
     if not isinstance(kinds, list) or MIME_TYPE not in kinds:
         return None
     views: Views = open_port("look")
