@@ -13,7 +13,7 @@ from inspect import signature
 import pytest
 
 from keyhole.cli.commands import GROUPS, build_parser
-from keyhole.cli.main import COMMANDS, main, module_of
+from keyhole.cli.main import COMMANDS, find_command, main
 
 Captured = pytest.CaptureFixture[str]
 
@@ -53,7 +53,9 @@ def test_a_command_without_a_group_is_listed_last() -> None:
 def test_every_command_has_a_module_with_run() -> None:
     assert set(COMMANDS) < set(commands())
     for command in commands():
-        assert list(signature(import_module(module_of(command)).run).parameters.values())[1].name == "arguments"
+        assert (
+            list(signature(import_module(find_command(command).module).run).parameters.values())[1].name == "arguments"
+        )
 
 
 @pytest.mark.parametrize("name", sorted(commands()))

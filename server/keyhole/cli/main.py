@@ -20,7 +20,7 @@ from keyhole.cli.text_io import discard_buffered, open_closed_streams
 from keyhole.config.config import Config
 from keyhole.config.load import load_config, log_exposed_files
 from keyhole.errors import Code, KeyholeError
-from keyhole.runtime.extensions import find_extensions
+from keyhole.runtime.extensions import Command, find_extensions
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -44,8 +44,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The module of each command of the core. Its `run(config, arguments)` returns the exit code. It is imported when the
 command runs, so that no command waits for another's imports."""
-COMMANDS_WITHOUT_SETTINGS: Final = frozenset({"config", "completion", "install", "doctor", "hook", "shell"})
-"""Commands that get the default settings, so that they work even if a setting is wrong."""
+COMMANDS_WITHOUT_SETTINGS: Final = frozenset({"config", "completion", "hook", "shell"})
+"""Commands of the core that get the default settings, so that they work even if a setting is wrong."""
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -62,8 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     arguments = build_parser().parse_args(words)
     try:
-        config = _load_settings(arguments.command)
-        code: int = import_module(module_of(arguments.command)).run(config, arguments)
+        command = find_command(arguments.command)
+        config = _load_settings() if command.needs_settings else Config()
+        code: int = import_module(command.module).run(config, arguments)
         sys.stdout.flush()
         return code
     except KeyholeError as error:
@@ -84,17 +85,15 @@ def serve_main() -> int:
     return main(["serve", *sys.argv[1:]])
 
 
-def module_of(command: str) -> str:
-    """Return the module of a command of the core or of an extension."""
-    if command in COMMANDS:
-        return COMMANDS[command]
-    return next(extension.commands[command].module for extension in find_extensions() if command in extension.commands)
+def find_command(name: str) -> Command:
+    """Return a command of the core or of an extension. The parser has one of the core already, so its `add` is ""."""
+    if name in COMMANDS:
+        return Command("", COMMANDS[name], name not in COMMANDS_WITHOUT_SETTINGS)
+    return next(extension.commands[name] for extension in find_extensions() if name in extension.commands)
 
 
-def _load_settings(command: str) -> Config:
-    """Load the settings and configure logging; return the defaults for COMMANDS_WITHOUT_SETTINGS."""
-    if command in COMMANDS_WITHOUT_SETTINGS:
-        return Config()
+def _load_settings() -> Config:
+    """Load the settings and configure logging."""
     config = load_config(os.environ)
     configure_logging(config.log_level, config.log_format)
     log_exposed_files(config)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from keyhole.cli.serve_arguments import DEFAULT_PORT, LOOPBACK
 from keyhole.config.config import Config
-from keyhole.config.extras import check_extra
 from keyhole.errors import Code, KeyholeError
 from keyhole.runtime.extensions import open_port
 
@@ -26,8 +25,10 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         raise KeyholeError(Code.INVALID_ARGUMENT, "--host, --port and --processes need --http")
     if not arguments.http and sys.stdin.isatty():  # a person at a terminal may expect a prompt
         print("keyhole: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
-    if config.store.startswith("postgres"):  # before the first call
-        check_extra("hosted", "psycopg", "psycopg_pool", user="a store in PostgreSQL")
+    if config.store:
+        from keyhole.store.open import check_packages
+
+        check_packages(config)  # before the first call
     check_engines(config)  # report wrong settings at the start instead of at the first call
     with fast_imports(deferred=not arguments.http):
         from keyhole.cli.build import build

@@ -22,6 +22,8 @@ class Command(NamedTuple):
     """The function that adds the command to the parser's commands."""
     module: str
     """The module whose `run(config, arguments)` returns the exit code."""
+    needs_settings: bool = True
+    """False for a command that gets the default settings, so that it works even if a setting is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,12 +58,18 @@ def open_stores(
     its log of calls; without them they stay there.
     """
     if config.store.startswith("postgres"):
-        check_extra("hosted", "psycopg", "psycopg_pool", user="a store in PostgreSQL")
+        check_packages(config)
         stores: Stores = open_port("postgresql", config)
         return stores
     if config.store == "memory":
         return MemoryStores(ttl=config.ttl_days * DAY)
     return LocalStores(config, long_running=long_running, adopt=adopt, adopt_calls=adopt_calls)
+
+
+def check_packages(config: Config) -> None:
+    """Raise KeyholeError (invalid_argument) if packages of the store that KEYHOLE_STORE chooses are not installed."""
+    if config.store.startswith("postgres"):
+        check_extra("hosted", "psycopg", "psycopg_pool", user="a store in PostgreSQL")
 
 
 def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:

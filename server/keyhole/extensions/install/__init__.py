@@ -6,9 +6,15 @@ from keyhole.runtime.extensions import Command, Extension
 
 EXTENSION = Extension(
     commands={
-        "install": Command("keyhole.extensions.install.arguments:add_install", "keyhole.extensions.install.commands"),
+        "install": Command(
+            "keyhole.extensions.install.arguments:add_install",
+            "keyhole.extensions.install.commands",
+            needs_settings=False,
+        ),
         "doctor": Command(
-            "keyhole.extensions.install.arguments:add_doctor", "keyhole.extensions.install.doctor.commands"
+            "keyhole.extensions.install.arguments:add_doctor",
+            "keyhole.extensions.install.doctor.commands",
+            needs_settings=False,
         ),
     },
 )

@@ -25,8 +25,6 @@ MAX_RESULT: Final = 50_000_000
 """Largest result of a task, in bytes: the text of a discussion of eight answers of the usual limit of bytes."""
 MAX_RESULT_VALUES: Final = 2_000_000
 """Largest JSON values of a result, in bytes. A search engine's answer has about 20 KB."""
-MAX_SALVAGED: Final = 1_000_000
-"""Bytes of a body of which the bare text is read. The text is usually at least a fifth of a page."""
 MAX_MESSAGE: Final = 1_000
 """Largest length of a failure's message and of each fact, in characters. Longer texts are truncated."""
 MAX_FACTS: Final = 10

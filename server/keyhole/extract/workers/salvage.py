@@ -15,7 +15,6 @@ from keyhole.extract.decode import decode, looks_binary
 from keyhole.extract.formats.markdown import clean_plain_text
 from keyhole.extract.html.visibility.attributes import hides_by_attributes
 from keyhole.extract.media_type import match_signature, sniff
-from keyhole.extract.workers.frames import MAX_SALVAGED
 from keyhole.extract.workers.hiding_rules import Selectors, find_hidden_selectors, matches
 from keyhole.passages.words import WORD, fold_word
 from keyhole.records import UNDIGESTED, Document
@@ -257,6 +256,8 @@ def _find_end(text: str, mark: str, start: int) -> int:
     return len(text) if position < 0 else position + len(mark)
 
 
+MAX_BYTES: Final = 1_000_000
+"""Bytes of a body that are read. The text is usually at least a fifth of a page."""
 MAX_TEXT: Final = 200_000
 """Largest length of the salvaged text, in characters: that of the largest result."""
 
@@ -271,7 +272,7 @@ def salvage(body: bytes, url: str, content_type: str, reason: str) -> tuple[Docu
 
     Raises KeyholeError (extraction_failed) with the reason for binary formats and for pages without text.
     """
-    body = body[:MAX_SALVAGED]
+    body = body[:MAX_BYTES]
     failure = KeyholeError(Code.EXTRACTION_FAILED, reason)
     if match_signature(body) is not None or looks_binary(body, content_type):
         raise failure

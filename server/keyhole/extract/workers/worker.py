@@ -21,7 +21,6 @@ from keyhole.extract.workers.frames import (
     LENGTHS,
     MAX_ANSWER,
     MAX_RESULT,
-    MAX_SALVAGED,
     READING_ENDED,
     OutOfTimeError,
     UnreadError,
@@ -93,8 +92,7 @@ class Worker:
         If a reader failed before, `failure` says why, and only the page's bare text is read.
         """
         request = {"url": page.url, "requested_url": page.requested_url, "content_type": page.content_type}
-        body = page.body[:MAX_SALVAGED] if failure else page.body
-        return await self._exchange({**request, "failure": failure}, body, limits, MAX_ANSWER, parse_answer)
+        return await self._exchange({**request, "failure": failure}, page.body, limits, MAX_ANSWER, parse_answer)
 
     async def run(self, task: Task, limits: WorkerLimits) -> Result:
         """Return the worker's result of one task. Raises KeyholeError as `_exchange` does."""
