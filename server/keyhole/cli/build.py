@@ -69,7 +69,10 @@ def build(
 
 
 def open_scorers(config: Config) -> Callable[[Store], Scorer] | None:
-    """Return what makes the scorer of the local model for a store, None without a model: its code is not imported."""
+    """Return the function that makes a store's scorer with the local model, None without a model.
+
+    Without a model, its code is not imported.
+    """
     if config.model == "off" or (config.model == "auto" and not has_models(home_folder(config.home))):
         return None
     scorers: Callable[[Store], Scorer] | None = open_port("models", config)

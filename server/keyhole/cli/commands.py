@@ -155,6 +155,8 @@ def parse_date(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a date such as 2026-01-31") from None
 
 
+# The parser of `keyhole`: every command with its arguments, help and examples.
+
 DEFAULT_SELECT_CHARS: Final = 8_000
 STRATEGIES: Final = ("passages", "tf_cosine", "bm25", "head_tail")
 SHELLS: Final = ("bash", "zsh", "tcsh", "fish")

@@ -143,6 +143,8 @@ class LiveOutput:
             self.printed = end
 
 
+# Run `keyhole run`: run a command, keep all that it prints, and print the important lines of it at the end.
+
 log = logging.getLogger(__name__)
 
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh"})

@@ -77,6 +77,8 @@ def _take_sample(body: bytes) -> bytes:
     return b"\n".join(runs)
 
 
+# Choose the charset of a body, decode the body, and recognise binary data.
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),

@@ -123,6 +123,8 @@ def _family(host: str) -> socket.AddressFamily | None:
     return None
 
 
+# Connect to checked ports and addresses only.
+
 IsAllowed = Callable[[str], bool]
 """Returns True if a `host:port` is on the operator's list of private endpoints."""
 

@@ -57,6 +57,8 @@ def _count_words(word: str) -> int:
     return max(1, len("".join(UNSPACED.findall(word))) // CHARS_PER_WORD)
 
 
+# Rank the passages of several texts by comparable scores, and join passages with gap lines.
+
 FEEDBACK_SHARE: Final = 0.3
 """Share of the best score that a window gains by feedback: half of `SINGLE_PAGE_SHARE`. Feedback raises the best
 windows of every page alike, and most pages of a search do not answer the question."""

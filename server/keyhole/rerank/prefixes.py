@@ -1,4 +1,4 @@
-"""What embedding models expect before a query and before a text, by the name of their family."""
+"""Prefixes that embedding models expect before a query and before a text, by the family of the model."""
 
 from __future__ import annotations
 

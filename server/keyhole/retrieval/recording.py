@@ -59,6 +59,9 @@ class StageTimes:
             return tuple(self._seconds.items())
 
 
+# Record each call in the log after its answer. A log that fails or is slow neither fails nor delays a call.
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One call as it was made, before its arguments are checked."""

@@ -1,7 +1,7 @@
-"""Find the extensions, which the core does not import: each says in one value what it adds.
+"""Find the extensions of the package. The core does not import them.
 
-An extension is a package `keyhole.extensions.NAME` with a value `EXTENSION`. Its functions are named as
-"module:function", so that nothing of it is imported before it is used.
+An extension is a package `keyhole.extensions.NAME`, whose value `EXTENSION` registers commands, checks and a port.
+Functions are named as "module:function", so that no module of an extension is imported before it is used.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ class Command(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """What an extension adds to the core."""
+    """The commands, checks and port that an extension registers."""
 
     commands: Mapping[str, Command] = field(default_factory=dict)
     """Commands of `keyhole` by name."""
     checks: Mapping[str, str] = field(default_factory=dict)
-    """Checks of `keyhole doctor` by the name of what they check: functions of the settings that return findings."""
+    """Checks of `keyhole doctor` by the area of their findings: functions of the settings that return findings."""
     port: str = ""
-    """The function that opens the extension's implementation of a port, None if the settings do not ask for it."""
+    """The function or class that returns the extension's implementation of its port. "": it has no port."""
 
 
 def find_extension(name: str) -> Extension:
-    """Return what an extension adds."""
+    """Return the registration of an extension."""
     extension: Extension = import_module(f"keyhole.extensions.{name}").EXTENSION
     return extension
 
 
 def find_extensions() -> Iterator[Extension]:
-    """Yield what each extension adds."""
+    """Yield the registration of each extension."""
     yield from map(find_extension, NAMES)
 
 
@@ -56,5 +56,5 @@ def load_function(name: str) -> Any:
 
 
 def open_port(name: str, *arguments: Any) -> Any:
-    """Return an extension's implementation of its port, None if the settings do not ask for it."""
+    """Return an extension's implementation of its port. `arguments`: those that its `Extension.port` takes."""
     return load_function(find_extension(name).port)(*arguments)

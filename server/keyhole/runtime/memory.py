@@ -25,9 +25,10 @@ def return_large_blocks() -> None:
 
 
 def return_free_memory() -> None:
-    """Free what only cycles of objects hold, such as raised errors, and return all freed memory to the system.
+    """Collect garbage, and return all freed memory to the system.
 
-    The allocator of Linux keeps most of what a model or a large page took.
+    Raised errors and their frames often refer to each other, so only a collection frees them. The allocator of Linux
+    keeps most of the memory of a model or a large page.
     """
     gc.collect()
     with suppress(AttributeError, OSError, TypeError):

@@ -52,6 +52,8 @@ class Backoff:
         self._pause = 0.0
 
 
+# Call a disk that may fail. After a failure, further attempts wait for the pauses of a backoff.
+
 log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")

@@ -69,6 +69,8 @@ def _load_all(environment: Mapping[str, str]) -> HookSettings:
     return HookSettings(str(home.home_folder(config.home)), keeps_outputs, config.record == "on")
 
 
+# Bound a result and keep the whole of it in the spool folder, from which the store adopts it.
+
 SECRET_BYTES: Final = 32
 NAMES: Final = {"claude": "claude-code"}
 """The names of clients in the log of calls, where they differ from those of the command."""

@@ -76,6 +76,8 @@ class NetworkActivity:
             self._changed = self._clock()
 
 
+# Drive one page of a browser over the DevTools protocol: load it, wait until it has settled, read what is visible.
+
 REFUSED: Final = frozenset({"Image", "Media", "Font", "Ping", "CSPViolationReport"})
 """Kinds of requests that are refused, since they add no text. Scripts, styles and data are not paused at all: pausing
 one takes two messages."""

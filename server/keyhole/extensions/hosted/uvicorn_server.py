@@ -122,6 +122,8 @@ def raise_file_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+# Run uvicorn with Keyhole's limits, and drain it before it stops.
+
 log = logging.getLogger(__name__)
 
 KEEP_ALIVE_SECONDS: Final = 75

@@ -95,6 +95,8 @@ def _json_facts(each: Listed) -> dict[str, object]:
     }  # fmt: skip
 
 
+# Run `keyhole install`: list the clients on this machine, or show the diff of a client's file and apply it.
+
 OK, FAILED = 0, 1
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,48}")
 """Names of entries. Some clients join the name with a tool's name, and allow 60 to 64 characters for both."""

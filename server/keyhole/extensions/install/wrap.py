@@ -182,6 +182,8 @@ def _quote(word: Any) -> str:
     return json.dumps(word, ensure_ascii=False)
 
 
+# Put `keyhole proxy` in front of a server that a client's file registers, and take it away again.
+
 COMMAND: Final = "proxy"
 URL_VARIABLE: Final = "SERVER_URL"
 """Variable for the URL of a wrapped entry if it contains a secret: other users can read a program's arguments."""

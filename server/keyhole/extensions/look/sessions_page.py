@@ -89,6 +89,8 @@ def _tokens_per_char(hours: tuple[Hour, ...]) -> float:
     return min(1.0, tokens / shown) if shown else 1 / CHARS_PER_TOKEN
 
 
+# The list of sessions with its filters, and one session with its calls.
+
 SESSIONS: Final = 30
 """Sessions on one page: a screen or two, and some eight screens of a phone."""
 CALLS: Final = 50

@@ -1,4 +1,4 @@
-"""What the extension shows to people, for the servers: the ports `Views` and `HostedPages`.
+"""Implement the ports `Views` and `HostedPages`: the view of a call in clients, and the pages on an HTTP server.
 
 A result is the same for every client, and has no id for the view: several hosts drop `_meta` on its way to a view
 (modelcontextprotocol/ext-apps#646), so the view sends the text of the result back instead.

@@ -163,7 +163,7 @@ def open_local_model(models: ModelsFolder, setting: str) -> LocalModel | None:
 
 
 def open_scorers(config: Config) -> Callable[[Store], Scorer] | None:
-    """Return what makes the scorer of the model that the settings select, None without a model."""
+    """Return the function that makes a store's scorer with the model that the settings select, None without a model."""
     model = open_local_model(ModelsFolder(home_folder(config.home)), config.model)
     return partial(make_local_scorer, model) if model else None
 

@@ -101,6 +101,8 @@ def _weigh(list_: PostingList, length: float) -> float:
     return list_.rarity * list_.frequency * (K1 + 1) / (list_.frequency + K1 * (1 - B + B * length))
 
 
+# SQL for searching PostgreSQL: term counts, posting lists and filtered columns.
+
 PLANNER_SETTINGS: Final = "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; "
 """Settings of a transaction that searches. Without them the planner prefers to scan all stems, because it does not know
 that they are stored outside their rows."""

@@ -72,6 +72,8 @@ class Indexing:
         self._waiting = 0
 
 
+# Carry out the steps of the relay for one client: send, bound, read stored texts, and restart servers that end.
+
 log = logging.getLogger(__name__)
 
 BOUNDING: Final = ThreadPoolExecutor(2, "bounding")

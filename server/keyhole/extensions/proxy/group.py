@@ -179,6 +179,8 @@ def _stamped(message: Message, pending: Pending) -> Message:
     return message.with_data(params={**message.params, "_meta": meta})
 
 
+# Let several servers answer as one. Each is greeted and gets requests in its own era of the protocol.
+
 log = logging.getLogger(__name__)
 
 INITIALIZED: Final = "notifications/initialized"

@@ -88,6 +88,9 @@ def _selected_length(root: HtmlElement, kind: str, name: str) -> int:
     return sum(len(" ".join(element.text_content().split())) for element in elements[:50])
 
 
+# Detect failure pages sent with a success status: bot challenges, consent walls, login walls, error pages,
+# paywalls.
+
 SHORT_PAGE: Final = 1_500
 """Pages with at most this many characters of Markdown are always examined. Real walls have some 50 to 1,100."""
 MAX_PREVIEW: Final = 2_500

@@ -58,6 +58,8 @@ def read_formula_image(image: HtmlElement) -> str:
     return ""
 
 
+# Write the inline elements of a page to the soup: links, images, emphasis, code, formulas and footnote references.
+
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _CODE_BLOCKS = ("pre", "p", "div", "table", "ul", "ol", "dl", "li", "blockquote", *sorted(HEADINGS))
 _BUTTON_TEXTS: Final = 20

@@ -94,6 +94,8 @@ def _has_number(note: HtmlElement) -> bool:
     return before is not None and before.tag == "label" and _NUMBERED in _names(before)
 
 
+# Read an HTML page into a Document: parse, read metadata, prune, judge the blocks, convert to Markdown.
+
 _OUTSIDE_FORMULAS = etree.XPath("descendant::text()[not(ancestor::math)]", smart_strings=False)
 SHORT_CHARS: Final = 500
 """Markdown with fewer characters may come from a page that scripts fill. Then text is also read from the page's

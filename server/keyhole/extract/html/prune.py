@@ -143,7 +143,6 @@ def _is_task(checkbox: HtmlElement) -> bool:
 
 
 # Put declarative shadow roots into the tree of their page, as browsers show them.
-
 _MODES: Final = frozenset({"open", "closed"})
 _HOST: Final = re.compile(r":host(?![\w-])")
 _AFTER_SLOT: Final = re.compile(r"(?<=[\w\])*-])(?=::slotted\()")
@@ -210,6 +209,7 @@ def _fill(slot: HtmlElement, children: list[HtmlElement], text: str | None) -> N
     slot.extend(children)
 
 
+# Remove hidden elements and hidden text, and apply the steps above.
 HIDDEN_PAGE: Final = "hidden_page"
 """The notice of a page that hides its content until its scripts run."""
 EMPTY_CHARS: Final = 200

@@ -130,6 +130,8 @@ class SoupTree:
         self._last = node
 
 
+# Build a regular Beautiful Soup tree for markdownify from containers, lines, and marks within lines.
+
 MAX_CONTAINERS: Final = 40
 """Largest number of lists, items and quotes around a line: twenty levels of a list. Real lists nest six deep; deeper
 nesting comes from unclosed tags. Each level costs the converter stack frames and another indent."""

@@ -138,6 +138,8 @@ LIST_ELEMENTS: Final[dict[str, Callable[[ListWriter, HtmlElement], bool]]] = {
 """The method that begins each element of a list."""
 
 
+# Walk the pruned tree of a page once and write its blocks to the soup.
+
 _BLOCK_TAGS = frozenset((
     "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir", "div",
     "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frameset", "header", "hgroup", "html", "legend",

@@ -205,6 +205,8 @@ def _far(values: Sequence[str]) -> Iterator[int]:
         yield from sorted(far, key=lambda place: -distances[place])[:MAX_FOUND]
 
 
+# Mark the lines of an output that every reader looks for, whatever was asked. Pure.
+
 FAILED_KIND: Final = "step"
 """The name of the patterns for a failed section, or for the lines of several programs, which may be of any kind."""
 MAX_MATCHES: Final = 5_000

@@ -57,8 +57,8 @@ WALL_FACTOR: Final = 10 if sys.platform != "win32" else 1
 for something would never reach the other limit. Beside eight busy programs on two processors, a worker gets a fifth of
 one. Windows has only this limit."""
 TRIM_DELAY: Final = 1.0
-"""Seconds after the last page until freed memory is returned to the system: the C library keeps a hundred megabytes of
-what large pages took, and their calls still hold them when they were read."""
+"""Seconds after the last page until freed memory is returned to the system. The C library keeps up to 130 MB of large
+pages, and the calls still refer to their pages when the workers have read them."""
 IDLE_TIMEOUT: Final = 300.0
 """Seconds after which an idle worker ends: longer than an agent's pause between two pages."""
 READER: Final = "keyhole.extract.workers.child:extract_with_words"

@@ -258,6 +258,8 @@ def _find_end(text: str, mark: str, start: int) -> int:
 
 MAX_BYTES: Final = 1_000_000
 """Bytes of a body that are read. The text is usually at least a fifth of a page."""
+# Salvage the text of a page that a worker did not finish, without tags, scripts and hidden text.
+
 MAX_TEXT: Final = 200_000
 """Largest length of the salvaged text, in characters: that of the largest result."""
 

@@ -54,6 +54,8 @@ def _sum(folder: str, signs: Sequence[str], counts: Sequence[int], *, of_files: 
     return f"{folder}/{files}{numbers}"
 
 
+# Render the shown ranges of an output: the summary of what is left out, the ranges, and a mark for each omission.
+
 MIN_SUMMARY: Final = 80
 """With fewer characters there is no summary: only its first words would fit."""
 MAX_LABEL: Final = 80

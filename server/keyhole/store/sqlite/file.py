@@ -53,6 +53,8 @@ def _wait(handle: int, seconds: float, exclusive: bool) -> None:
             return
 
 
+# Run transactions on an SQLite file, or in memory. A damaged file is set aside, and replaced by a new one.
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 

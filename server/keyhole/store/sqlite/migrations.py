@@ -46,7 +46,7 @@ class Tables(NamedTuple):
         return self.first_version + len(self.steps) - 1
 
     def names(self, version: int) -> set[tuple[str, str]]:
-        """Return the tables and indexes of a version, with the column "", and each table with each of its columns."""
+        """Return `(name, "")` for each table and index of a version, and `(table, column)` for each column."""
         statements = [sql for step in self.steps[: version - self.first_version + 1] for sql in step.statements]
         found = set(_ADD.findall("\n".join(statements)))
         for sql in statements:
@@ -89,7 +89,7 @@ def migrate(connection: Connection, tables: Tables) -> None:
 
 
 def _register(migrations: Migrations, step: Step, *, is_applied: bool) -> None:
-    """Add a step. `is_applied`: True to record only its name, as the steps of the first version were not recorded."""
+    """Register a step. `is_applied`: True if the file has its tables already, so that only its name is recorded."""
 
     @migrations(name=step.name)
     def apply(db: Database) -> None:

@@ -111,6 +111,8 @@ def _count_terms(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]
     return counts
 
 
+# The artifact store in one SQLite file, shared by all processes on the machine.
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 

@@ -92,6 +92,8 @@ class _Parser:
             self._left = self.commands[start:] if sign == "(" else []
 
 
+# Find the secrets among the arguments of a command line, and in what a pipe leads to a program.
+
 Span = tuple[int, int]
 
 MAX_DEPTH: Final = 4

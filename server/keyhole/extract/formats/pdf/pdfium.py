@@ -189,6 +189,8 @@ def split_superscript(word: Word, first: float, last: float) -> list[Word]:
     ]
 
 
+# Call PDFium, a native library: open a file, read its pages, outline, labels and metadata.
+
 MAX_PAGE_CHARS: Final = 200_000
 """Largest number of characters read of one page. A dense page of a newspaper has 20,000."""
 MAX_PAGE_OBJECTS: Final = 20_000

@@ -238,6 +238,8 @@ def _is_garbled(word: str) -> bool:
     return (nonsense > 1 and nonsense * 3 > len(word)) or (len(scripts) >= 2 and len(word) > 2)
 
 
+# Read PDF files as Markdown. There is no OCR, so scanned pages have no text.
+
 MAX_PAGES: Final = 3_000
 """Largest number of pages read; further pages are counted. Standards and manuals have up to 2,000."""
 MAX_COST: Final = 5_000_000

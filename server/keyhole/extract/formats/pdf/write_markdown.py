@@ -114,6 +114,8 @@ def write_code_line(line: Line, left: float) -> str:
     return "".join(parts).replace(f" {RAISED}", "").replace(RAISED, "")
 
 
+# Write the blocks of a PDF file as Markdown, and note where each page begins.
+
 _HEADING_LIKE = re.compile(r"^(?=#{1,6}(?:\s|$)|[+>-]\s|~{3}|\d{1,9}[.)]\s|(?:=+|-+)$|\|)")
 _MARK = re.compile(rf" ?{RAISED}(\d{{1,3}}|[*†‡§])")
 _NUMBERED = re.compile(r"\(?(\d{1,3})[.)]")

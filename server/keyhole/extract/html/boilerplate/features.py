@@ -108,6 +108,9 @@ BOX_FEATURES: Final = (
 """The names of the columns of `BoxFacts.row`."""
 
 
+# Compute the numeric features of each text block of a page. classify.py predicts from them which blocks are
+# content.
+
 _SENTENCE_ENDS: Final = tuple(".!?。！？…:")
 _CLOSING_MARKS: Final = "\"'”’)]"
 _DIGIT = re.compile(r"\d")

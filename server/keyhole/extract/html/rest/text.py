@@ -22,8 +22,6 @@ from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown
 from keyhole.text.rest import RestKind, format_rest_cut, format_rest_line
 
-# Split the blocks of a page that are not its main part into parts by kind, and remove them from the tree.
-
 # Name the kind of a part of a page's rest, from its element, its class and role, and its links.
 
 _KINDS_BY_TAG: Final[dict[str, RestKind]] = {
@@ -82,6 +80,8 @@ def guess_kind(size: int, link_bytes: int) -> RestKind:
     """Return the kind of a part without a telling name, by the share of links in its text."""
     return "navigation" if link_bytes > _NAVIGATION_LINKS * size else "other"
 
+
+# Split the blocks of a page that are not its main part into parts by kind, and remove them from the tree.
 
 PAGE_KINDS: Final = frozenset({"navigation", "footer", "header", "dialog", "advertisement"})
 """Kinds that belong to the page as a whole, not to the heading above them."""
@@ -205,6 +205,8 @@ def _number_items(ordered: HtmlElement | None) -> None:
 def _parse_number(value: str | None, default: int) -> int:
     return int(value) if value and value.isascii() and value.isdigit() and len(value) < 7 else default
 
+
+# Write the rest of a page as Markdown: each part under a line that names its kind.
 
 MAX_REST_CHARS: Final = 200_000
 """Longest rest of a page that is kept. Menus have a few thousand characters; a longer rest is a catalogue of links."""

@@ -30,7 +30,6 @@ from keyhole.extract.html.visibility.selector_parts import (
 from keyhole.extract.html.visibility.selectors import Selector, compile_selectors
 
 # Find the rules that match an element, and the elements that given rules match.
-
 _UNREAD: Final = frozenset("([\\/\"'")
 """Characters of selectors that are not only names, combinators and pseudo-classes."""
 _SIMPLE: Final = re.compile(r"[a-z][a-z0-9-]*")
@@ -194,7 +193,6 @@ class Matcher:
 
 
 # Read the attributes of old HTML that style an element: `bgcolor`, `color`, `text` and `size`.
-
 _HINTS: Final = {
     **{(tag, "bgcolor"): "background-color" for tag in ("body", "table", "thead", "tbody", "tfoot", "tr", "td", "th")},
     **{(tag, "background"): "background-image" for tag in ("body", "table", "tr", "td", "th")},
@@ -233,6 +231,7 @@ def read_old_colour(value: str) -> Tokens:
     return parse_tokens(f"#{''.join(channels)}")
 
 
+# Match rules with elements, and decide which declaration wins for each property of an element.
 _STYLES: Final = etree.XPath("descendant-or-self::*/@style[contains(., '--')]", smart_strings=False)
 Priority = tuple[int, int, tuple[float, ...], Specificity, int]
 

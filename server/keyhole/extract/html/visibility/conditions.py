@@ -30,6 +30,8 @@ SUPPORTED: Final = frozenset(" ".join(read_lines(__file__, "supported_properties
 """All properties without a prefix for which `CSS.supports(name, "initial")` is true in Chromium 156."""
 
 
+# Evaluate the conditions of `@media`, `@supports` and `@container` for a computer screen.
+
 Leaf = Callable[[Token], bool | None]
 """Evaluate one condition in parentheses; None stands for an unknown condition, which applies in no case."""
 

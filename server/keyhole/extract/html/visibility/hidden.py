@@ -136,6 +136,8 @@ def _read_span(element: HtmlElement, name: str) -> int:
     return min(max(int(value), 1), _MOST_COLUMNS) if value.isdecimal() and len(value) < 10 else 1
 
 
+# Find the elements and the texts of a page that a reader cannot see.
+
 MAX_WORK: Final = 1_000_000
 """Number of comparisons of elements with selectors per page. They take about a second; pages need up to 800,000."""
 

@@ -115,6 +115,8 @@ def _find_semicolon(text: str) -> int:
     return text.find(";")
 
 
+# Read style sheets into the rules that apply to a screen and can matter for visibility.
+
 _AT_RULE: Final = re.compile(r"@([\w-]+)(.*)", re.DOTALL)
 _CONTAINER: Final = re.compile(r"container(?:-type)?\s*:", re.IGNORECASE)
 _STYLE_QUERY: Final = "style("
