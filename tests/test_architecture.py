@@ -27,15 +27,16 @@ from keyhole.runtime.extensions import NAMES, find_extensions, load_function
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
     "cli": (
-        "background_output bound_command build call child_process config_command demo demo_site "
-        "forget_command log_format main output_log run_command shell_command "
+        "bound_command build call config_command demo demo_site "
+        "forget_command hook_command log_format main output_log run_command shell_command "
         "server_command text_io"
     ),
     "cli/artifacts": "commands",
     "extensions/install/doctor": (
         "commands conversation end_to_end environment hooks network proxied registrations shared store_check"
     ),
-    "cli/hook": "keep program saved_file transcript",
+    "outputs": ("adopt adopt_running background_output child_process large_output running_output "),
+    "outputs/hooks": "answer keep saved_file transcript",
     "extensions/install": "boot_files change commands discover files ",
     "config": "extras folders load",
     "extract/workers": "child pool worker",
@@ -45,7 +46,7 @@ IO_FILES = {
     "extensions/conversations": "command",
     "extensions/models": "commands download folder hub_folder inference local",
     "retrieval": (
-        "adopt_running call large_output near_addresses pages pending_reads read_pages recording retrieve site_pages "
+        "call near_addresses pages pending_reads read_pages recording retrieve site_pages "
         "sources stored_output tenants url_policy"
     ),
     "serve": "handlers mcp_apps open_requests resources run stdio_stream tenants_loader tools",
@@ -63,7 +64,7 @@ IO_FILES = {
     ),
     "extensions/hosted/auth": "authenticate jwks token_file",
     "extensions/hosted/telemetry": "access_log metrics tracing",
-    "store": "disk_calls fallback forget_mark home ids open private_files running_output spool",
+    "store": "disk_calls fallback forget_mark home ids open private_files spool",
     "extensions/postgresql": "database reads schema stores texts",
     "store/calls": "queries queue schema sqlite writes",
     "store/sqlite": ("damage file forgetting keys migrations rows schema space store texts word_index"),
@@ -178,7 +179,6 @@ SHORT_MODULES = {
     "runtime/owner.py": "a context variable that every layer reads",
     "runtime/memory.py": "what the C library is asked for; used by servers and models",
     "text/data_file.py": "one way to read data files, also used by hooks",
-    "text/line_form.py": "used by extract and passages",
     "text/word_borders.py": "imported by a hook, which has no time for the tables of passages/words.py",
     "text/lazy_pattern.py": "used by every layer",
     "text/lower_case.py": "imported by a hook, which has no time for the tables of passages/words.py",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pytest
 
-from keyhole.extract.outputs.patterns import PATTERNS
+from keyhole.outputs.patterns import PATTERNS
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.secrets.shapes import SHAPES, VENDOR_RULES, VENDOR_START
 from tests.support.linear_time import is_linear
@@ -27,8 +27,8 @@ TRIES: Final = 3
 """Measurements: all must find what is reported, and one must find what is there."""
 
 BUILT: Final[dict[str, list[tuple[Any, ...]]]] = {
-    "keyhole.extract.outputs.parts._outer_line": [(0,), (8,)],
-    "keyhole.extract.outputs.patterns.patterns_of": [(kind,) for kind in PATTERNS],
+    "keyhole.outputs.parts._outer_line": [(0,), (8,)],
+    "keyhole.outputs.patterns.patterns_of": [(kind,) for kind in PATTERNS],
     "keyhole.passages.rank_sources._echo_pattern": [(["are", "there", "two", "or", "three", "words"],), (["a"] * 5,)],
     "keyhole.text.secrets.shapes._compile": [
         *((f"{VENDOR_START}(?:{pattern})",) for _, pattern in VENDOR_RULES),
@@ -75,9 +75,9 @@ def test_patterns_are_found_wherever_they_are(found: tuple[list[Found], set[str]
     assert len(found[0]) > 700
     assert {
         "keyhole.passages.split._HEADING",  # a variable
-        "keyhole.extract.outputs.kinds._YAML_KEY",  # compiled when it is first used
+        "keyhole.outputs.kinds._YAML_KEY",  # compiled when it is first used
         "keyhole.passages.split._STOPS",  # in a dictionary
-        "keyhole.extract.outputs.sections.FAMILIES",  # in named tuples, built by a function
+        "keyhole.outputs.sections.FAMILIES",  # in named tuples, built by a function
         "keyhole.text.measure.clip",  # within a function
         *BUILT,
     } <= names
@@ -94,7 +94,7 @@ def test_a_pattern_is_attacked_with_the_methods_that_the_package_calls(found: tu
     assert uses["keyhole.passages.feedback._TITLE_NOTE"] == {"findall"}  # `sub`
     assert uses["keyhole.extract.html.metadata._HANDLE"] == {"fullmatch"}
     assert uses["keyhole.extract.formats.data._TOKEN"] == {"findall"}  # `match` with a position
-    assert uses["keyhole.extract.outputs.kinds._YAML_KEY"] == {"findall"}  # passed to a function
+    assert uses["keyhole.outputs.kinds._YAML_KEY"] == {"findall"}  # passed to a function
 
 
 PATTERN = re.compile("a+b")

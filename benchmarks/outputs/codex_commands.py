@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Final
 
 from keyhole.cli.build import open_stores
-from keyhole.cli.hook.program import answer
 from keyhole.config.config import Config
+from keyhole.outputs.hooks.answer import answer
 from keyhole.store.base import LOCAL
 
 TABLE: Final = Path(__file__).with_suffix(".toml")

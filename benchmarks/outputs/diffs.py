@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.outputs.corpus import load_outputs
-from keyhole.retrieval.bound import bound
+from keyhole.outputs.bound import bound
 
 _CHANGED = re.compile(r"^[+-](?!\+\+ |-- )", re.MULTILINE)
 

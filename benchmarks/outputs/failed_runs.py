@@ -29,8 +29,8 @@ from statistics import mean
 from typing import Any, Final
 
 from benchmarks.tasks.tasks import SPLITS, split_of
-from keyhole.extract.outputs import terminal_text
-from keyhole.retrieval.bound import bound
+from keyhole.outputs.bound import bound
+from keyhole.outputs.read import terminal_text
 
 BUDGETS: Final = (2_000, 4_000, 9_000)
 FILE: Final = Path(__file__).with_name("failed_runs.jsonl.xz")

@@ -19,7 +19,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.outputs.corpus import load_outputs
-from keyhole.retrieval.bound import bound
+from keyhole.outputs.bound import bound
 
 MIN_CHARS = 20_000
 ROUNDS = 3

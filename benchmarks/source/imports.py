@@ -20,6 +20,7 @@ LAYERS: Final[tuple[tuple[str, ...], ...]] = (
     ("budget", "fetch", "passages"),
     ("sites", "store"),
     ("extract", "render", "rerank"),
+    ("outputs",),
     ("websearch",),
     ("retrieval",),
     ("serve",),

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from keyhole.extensions.conversations.compact import Compacted, Report, compact
     from keyhole.extensions.conversations.restore import restore
     from keyhole.extract import extract
+    from keyhole.outputs.bound import Bounded, bound
     from keyhole.passages import select
     from keyhole.records import Document, Selection
-    from keyhole.retrieval.bound import Bounded, bound
 
 __all__ = [
     "Bounded",
@@ -36,8 +36,8 @@ __all__ = [
 
 # Names are resolved on first use (PEP 562), so that the server does not load parsers when it starts.
 _MODULES = {
-    "bound": "keyhole.retrieval.bound",
-    "Bounded": "keyhole.retrieval.bound",
+    "bound": "keyhole.outputs.bound",
+    "Bounded": "keyhole.outputs.bound",
     "compact": "keyhole.extensions.conversations.compact",
     "Compacted": "keyhole.extensions.conversations.compact",
     "Report": "keyhole.extensions.conversations.compact",

@@ -16,10 +16,10 @@ def main() -> int:
         print(f"keyhole {__version__}")
         return 0
     if sys.argv[1:2] == ["hook"]:
-        from keyhole.cli.hook import program
+        from keyhole.cli import hook_command
 
-        if program.is_plain(sys.argv[2:]):
-            return program.run_plain(sys.argv[2:])
+        if hook_command.is_plain(sys.argv[2:]):
+            return hook_command.run_plain(sys.argv[2:])
     if sys.argv[1:2] == ["shell"]:
         from keyhole.cli import shell_command
 

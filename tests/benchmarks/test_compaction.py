@@ -14,7 +14,7 @@ from benchmarks.compaction.sessions import Figures
 from benchmarks.compaction.systems import CLEARED, KEPT_ROUNDS, SYSTEMS, call_for, texts
 from keyhole.budget.tokens import estimate
 from keyhole.extensions.conversations.formats.values import Format
-from keyhole.extract.outputs import terminal_text
+from keyhole.outputs.read import terminal_text
 from tests.support.pairing import CHECKERS
 from tests.support.product import SECRET, retrieval
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.outputs.failed_runs import Run, load_logdx, load_runs, tail, with_keyhole
 from benchmarks.tasks.tasks import SPLITS
-from keyhole.extract.outputs import terminal_text
+from keyhole.outputs.read import terminal_text
 
 RUNS = load_runs()
 SCORER = """

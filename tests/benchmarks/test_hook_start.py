@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.outputs.corpus import Output
 from benchmarks.outputs.hook_start import event, largest, resize
-from keyhole.cli.hook.program import answer
+from keyhole.outputs.hooks.answer import answer
 
 SMALL, LARGE = (Output(f"app/{size}", "command-log", "make orders", 0, "line of a log\n" * size) for size in (2, 20))
 

@@ -11,8 +11,8 @@ import pytest
 
 from keyhole.cli.commands import DEFAULT_BOUND_CHARS, OUTPUT_KINDS
 from keyhole.cli.main import main
-from keyhole.extract.outputs import KINDS
-from keyhole.retrieval.bound import BUDGET
+from keyhole.outputs.bound import BUDGET
+from keyhole.outputs.read import KINDS
 
 OUTPUT = "".join(f"test_{number} PASSED\n" for number in range(900)) + "E   assert 4 == 5\n1 failed\n"
 

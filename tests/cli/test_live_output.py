@@ -14,7 +14,7 @@ from keyhole.cli.run_command import MAX_BYTES, LiveOutput
 RUN = """
 import sys
 from pathlib import Path
-from keyhole.cli.child_process import Program
+from keyhole.outputs.child_process import Program
 from keyhole.cli.run_command import Options, run_program
 from keyhole.config.config import Config
 home, script = sys.argv[1:]

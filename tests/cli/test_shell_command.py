@@ -1,4 +1,4 @@
-"""`keyhole shell`: the shell that runs the script. tests/cli/hook/test_codex_commands.py compares what scripts do."""
+"""`keyhole shell` runs a script; tests/outputs/hooks/test_codex_commands.py compares what scripts do."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.hook.codex import ENVIRONMENT, MAX_ENVIRONMENT
 from keyhole.cli.main import main
 from keyhole.cli.shell_command import is_login, make_program, read_environment
+from keyhole.outputs.hooks.codex import ENVIRONMENT, MAX_ENVIRONMENT
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="keyhole shell needs POSIX signals")
 NAME = ENVIRONMENT.encode()

@@ -2,8 +2,8 @@
 
 Each agent makes the same calls, and a program in place of Keyhole writes each event into a file and answers nothing.
 Prints a line for each event: its name, the characters of its longest text, and those of the result that the model got.
-Writes the events, shortened and without private folders, as FOLDER/AGENT-CASE.json. `tests/cli/hook/payloads` has such
-files.
+Writes the events, shortened and without private folders, as FOLDER/AGENT-CASE.json. `tests/outputs/hooks/payloads` has
+such files.
 """
 
 from __future__ import annotations

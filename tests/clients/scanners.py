@@ -25,8 +25,8 @@ _KEY: Final = "the name of a key in Codex's file, not a secret"
 _HOME: Final = "the path is a fixed name in the folder of KEYHOLE_HOME"
 ACCEPTED: Final[dict[Finding, str]] = {
     ("B106", "extensions/install/clients.py"): _KEY,
-    ("B108", "cli/hook/copilot.py"): "a file there is read only if it belongs to this user, and is never written",
-    ("B110", "cli/hook/program.py"): "a hook that fails must print nothing, so that the result stays as it is",
+    ("B108", "outputs/hooks/copilot.py"): "a file there is read only if it belongs to this user, and is never written",
+    ("B110", "outputs/hooks/program.py"): "a hook that fails must print nothing, so that the result stays as it is",
     (
         "B106",
         "extensions/hosted/auth/authenticate.py",
@@ -57,8 +57,8 @@ ACCEPTED: Final[dict[Finding, str]] = {
     ): "starts the command that `install` wrote; the result is its input",
     ("MCP003", "cli/commands.py"): "a line of the help of `keyhole completion`",
     ("MCP007", "text/data_file.py"): "modules name their own data files",
-    ("MCP007", "cli/hook/keep.py"): _HOME,
-    ("MCP007", "store/running_output.py"): _HOME,
+    ("MCP007", "outputs/hooks/keep.py"): _HOME,
+    ("MCP007", "outputs/running_output.py"): _HOME,
     ("MCP007", "extensions/browser/supervisor.py"): "the path has the number of a process of the browser",
     ("MCP005", "extensions/install/clients.py"): _KEY,
     ("MCP005", "store/sqlite/schema.py"): "`tokenize` is an option of SQLite's full-text search, not a secret",

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from keyhole.outputs.bound import bound
 from keyhole.records import Answer
-from keyhole.retrieval.bound import bound
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import Clock, page
 from tests.support.product import SECRET, retrieval

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from benchmarks.outputs.corpus import Output, load_outputs
 from keyhole.cli.demo_site import recorded_pages
+from keyhole.outputs.bound import Bounded, bound_text
+from keyhole.outputs.keep import keep_in_store
 from keyhole.records import Answer
-from keyhole.retrieval.bound import Bounded, bound_text
-from keyhole.retrieval.kept_text import keep_in_store
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.text.output_facts import OutputFacts
 from tests.clients.tool_calls import next_call

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-PAYLOADS: Final = Path(__file__).resolve().parents[1] / "cli" / "hook" / "payloads"
+PAYLOADS: Final = Path(__file__).resolve().parents[1] / "outputs" / "hooks" / "payloads"
 LONG: Final = "".join(f"10:00:{n % 60:02} served request {n}\n" for n in range(2_000)) + "ERROR no route to host\nend\n"
 """A log of 60,000 characters."""
 

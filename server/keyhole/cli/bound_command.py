@@ -21,7 +21,7 @@ from keyhole.text.output_facts import OutputFacts
 if TYPE_CHECKING:
     import argparse
 
-    from keyhole.retrieval.bound import Bounded
+    from keyhole.outputs.bound import Bounded
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def bound_output(
 
     The output is stored, unless the settings keep none, it is small enough to be unchanged, or the store fails.
     """
-    from keyhole.retrieval.large_output import bound_blocks  # takes longer than most commands that `run` runs
+    from keyhole.outputs.large_output import bound_blocks  # takes longer than most commands that `run` runs
 
     begun, blocks = bytearray(), iter(blocks)
     for block in blocks:

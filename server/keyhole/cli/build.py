@@ -84,8 +84,7 @@ def open_stores(config: Config, *, long_running: bool = False) -> Stores:
 
     The local store and its log of calls adopt what hooks and ended commands left in the spool folder.
     """
-    from keyhole.retrieval.adopt import adopt_calls
-    from keyhole.retrieval.adopt_running import adopt_all
+    from keyhole.outputs.adopt import adopt_all, adopt_calls
     from keyhole.store.open import open_stores as open_chosen
 
     import_store(config)

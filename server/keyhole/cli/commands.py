@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
-from keyhole.cli.hook.arguments import add_hook
+from keyhole.cli.hook_command import add_hook
 from keyhole.cli.parser import Parser, add_command
 from keyhole.cli.serve_arguments import add_serve, add_server
 from keyhole.runtime.extensions import find_extensions, load_function

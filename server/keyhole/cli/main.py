@@ -34,7 +34,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "bound": "keyhole.cli.bound_command",
         "run": "keyhole.cli.run_command",
         "shell": "keyhole.cli.shell_command",
-        "hook": "keyhole.cli.hook.program",
+        "hook": "keyhole.cli.hook_command",
         "artifacts": "keyhole.cli.artifacts.commands",
         "forget": "keyhole.cli.forget_command",
         "config": "keyhole.cli.config_command",

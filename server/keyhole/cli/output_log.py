@@ -18,7 +18,7 @@ from keyhole.text.output_facts import OutputFacts
 from keyhole.text.secrets.mask import mask_secrets
 
 if TYPE_CHECKING:
-    from keyhole.retrieval.bound import Bounded
+    from keyhole.outputs.bound import Bounded
 
 
 class Asked(NamedTuple):
@@ -62,7 +62,7 @@ def record_output(
 
 def _add(config: Config, call: Mapping[str, Any]) -> None:
     from keyhole.cli.build import open_stores
-    from keyhole.retrieval.output_record import make_output_record, read_call
+    from keyhole.outputs.record import make_output_record, read_call
     from keyhole.store.base import LOCAL
 
     stores = open_stores(config)

@@ -17,16 +17,15 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TextIO
 
-from keyhole.cli.background_output import keep_reading
 from keyhole.cli.bound_command import bound_output, keeps_outputs, print_bounded
-from keyhole.cli.child_process import CANNOT_RUN, NOT_FOUND, Alarm, Ended, Program, end_by_signal, run_child
 from keyhole.cli.output_log import Asked, record_output
 from keyhole.cli.text_io import discard_buffered, print_bytes
 from keyhole.config.config import Config
 from keyhole.config.folders import working_folder
 from keyhole.errors import Code, KeyholeError
+from keyhole.outputs.child_process import CANNOT_RUN, NOT_FOUND, Alarm, Ended, Program, end_by_signal, run_child
+from keyhole.outputs.running_output import RunningOutput, keep_reading
 from keyhole.store.home import home_folder
-from keyhole.store.running_output import RunningOutput
 from keyhole.store.spool import spool_folder
 from keyhole.text.output_facts import OutputFacts
 from keyhole.text.secrets.mask import mask_secrets
@@ -34,7 +33,7 @@ from keyhole.text.secrets.mask import mask_secrets
 if TYPE_CHECKING:
     import argparse
 
-    from keyhole.retrieval.bound import Bounded
+    from keyhole.outputs.bound import Bounded
 
 # Show on a terminal that a command runs: a line with its bytes, lines, time and last line. A pipe gets nothing.
 
@@ -180,7 +179,7 @@ class _Run(NamedTuple):
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Run the command, print its bounded output, and return its exit status."""
-    from keyhole.retrieval.bound import MIN_BUDGET, check_options
+    from keyhole.outputs.bound import MIN_BUDGET, check_options
 
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     if not words:

@@ -93,8 +93,8 @@ def _run_server() -> int:
     check_engines(config, address.engines)
     with fast_imports(deferred=True):
         from keyhole.cli.build import build
-        from keyhole.cli.hook.prefer import Preferences
-        from keyhole.cli.hook.program import PREFER_KEY, answer
+        from keyhole.outputs.hooks.answer import PREFER_KEY, answer
+        from keyhole.outputs.hooks.prefer import Preferences
         from keyhole.serve.shared.server import serve_shared
 
     preferences = Preferences()

@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from keyhole.cli.child_process import Program
-from keyhole.cli.hook.codex import ENVIRONMENT, MAX_ENVIRONMENT
 from keyhole.cli.run_command import Options, run_program
 from keyhole.cli.text_io import open_closed_streams
 from keyhole.config.config import Config
 from keyhole.config.load import read_settings
 from keyhole.errors import KeyholeError
+from keyhole.outputs.child_process import Program
+from keyhole.outputs.hooks.codex import ENVIRONMENT, MAX_ENVIRONMENT
 
 if TYPE_CHECKING:
     import argparse

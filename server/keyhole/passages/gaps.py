@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from keyhole.text.escape import escape_gap_lines
-from keyhole.text.output import Span
+
+Span = tuple[int, int]
+"""Start and end offsets."""
 
 _start, _end = itemgetter(0), itemgetter(1)
 

@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.budget.fit import fit
 from keyhole.errors import Code, KeyholeError
+from keyhole.outputs.bound import LARGE_CHARS, read_stored
+from keyhole.outputs.excerpt import read_excerpt
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles
 from keyhole.passages.gaps import next_gap
 from keyhole.render.answer import Form, Style, each_form, page_answer
-from keyhole.retrieval.bound import LARGE_CHARS, read_stored
 from keyhole.retrieval.next_call import range_arguments
-from keyhole.retrieval.output_excerpt import read_excerpt
 from keyhole.text.output_facts import OutputFacts, is_output, output_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from keyhole.outputs.output import Output
     from keyhole.records import Answer, Artifact, ArtifactPart, Selection, Window
     from keyhole.retrieval.call import Call
     from keyhole.store.base import Store
     from keyhole.text.measure import Measure
-    from keyhole.text.output import Output
 
 READ_CHARS: Final = 1_000_000
 """Characters that are read at a time: 20 ms from the SQLite store."""
@@ -138,7 +138,7 @@ def select_lines(output: Output, query: str, max_chars: int, measure: Measure) -
 
     The offsets of an excerpt's lines are those of the whole text.
     """
-    from keyhole.passages.outputs import select_output
+    from keyhole.outputs.select import select_output
     from keyhole.records import Selection
 
     shown = select_output(output, query, max_chars, measure=measure)

@@ -45,7 +45,7 @@ class OutputFacts(NamedTuple):
     name: str = ""
     """The name of the file that it was read from."""
     kind: str | None = None
-    """One of `keyhole.extract.outputs.KINDS`, None to recognise it."""
+    """One of `keyhole.outputs.read.KINDS`, None to recognise it."""
     exit_status: int | None = None
     """The exit status of the command, None if it is unknown."""
     folder: str = ""

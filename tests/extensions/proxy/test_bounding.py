@@ -16,7 +16,7 @@ from keyhole.extensions.proxy.bounding import Bounder
 from keyhole.extensions.proxy.messages import Message, build, response
 from keyhole.extensions.proxy.rewrite import READER, Intent, Policy
 from keyhole.extensions.proxy.steps import ClientVersion, Pending
-from keyhole.retrieval.output_record import BoundCall, make_output_record
+from keyhole.outputs.record import BoundCall, make_output_record
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock

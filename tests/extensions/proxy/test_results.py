@@ -22,8 +22,8 @@ from keyhole.extensions.proxy.results import (
     is_within,
     json_size,
 )
-from keyhole.retrieval.bound import Bounded, read_and_keep
-from keyhole.retrieval.kept_text import keep_in_store
+from keyhole.outputs.bound import Bounded, read_and_keep
+from keyhole.outputs.keep import keep_in_store
 from keyhole.store.memory import MemoryStore
 from keyhole.text.output_facts import OutputFacts
 

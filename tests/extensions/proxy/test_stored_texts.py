@@ -15,7 +15,7 @@ from keyhole.extensions.proxy.messages import build as message
 from keyhole.extensions.proxy.rewrite import READER
 from keyhole.extensions.proxy.steps import ClientVersion
 from keyhole.extensions.proxy.stored_texts import StoredTexts
-from keyhole.retrieval.bound import bound
+from keyhole.outputs.bound import bound
 from keyhole.store.base import LOCAL
 
 OTHER = "keyhole_read_artifact"

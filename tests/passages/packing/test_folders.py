@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages.packing.output_text import by_folder
+from keyhole.outputs.output_text import by_folder
 
 
 def test_entries_are_summed_by_folder_the_deepest_first() -> None:

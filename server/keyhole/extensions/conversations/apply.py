@@ -32,7 +32,7 @@ from keyhole.extensions.conversations.notices import (
 )
 from keyhole.extensions.conversations.plan import Decisions, Place, Sizes
 from keyhole.extensions.conversations.transcript import Places, write_left_out
-from keyhole.retrieval.bound import MIN_BUDGET, bound
+from keyhole.outputs.bound import MIN_BUDGET, bound
 
 QUERY_CHARS: Final = 1_000
 """Characters of the user's last message that are the query for a shortened result: its end, where the question is."""

@@ -26,7 +26,7 @@ from keyhole.extensions.conversations.notices import NOTHING, Amount, is_notice
 from keyhole.extensions.conversations.plan import Decisions, InputLimits, Place, Sizes, decide
 
 if TYPE_CHECKING:
-    from keyhole.retrieval.kept_text import OutputStore
+    from keyhole.outputs.keep import OutputStore
 
 Counter = Callable[[Sequence[Item]], int]
 """Counts the tokens of items."""

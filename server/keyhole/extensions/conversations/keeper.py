@@ -9,12 +9,12 @@ from keyhole.errors import KeyholeError
 from keyhole.extensions.conversations.formats.contents import main_text, result_text
 from keyhole.extensions.conversations.notices import Stored
 from keyhole.extensions.conversations.transcript import is_transcript, write_transcript
-from keyhole.extract.outputs import terminal_text
-from keyhole.retrieval.kept_text import name_text
+from keyhole.outputs.keep import name_text
+from keyhole.outputs.read import terminal_text
 from keyhole.text.output_facts import OutputFacts
 
 if TYPE_CHECKING:
-    from keyhole.retrieval.kept_text import OutputStore
+    from keyhole.outputs.keep import OutputStore
 
 FACTS: Final = OutputFacts(name="left out of a conversation")
 """The facts of the stored texts. The name is their title."""

@@ -8,10 +8,10 @@ from dataclasses import astuple, dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
-from keyhole.extract.outputs import read_output
+from keyhole.outputs.output import Output, ends_of
+from keyhole.outputs.read import read_output
 from keyhole.store.ids import ID_FORM
 from keyhole.text.escape import quote_line
-from keyhole.text.output import Output, ends_of
 from keyhole.text.output_facts import KIND_NAMES
 
 STUB_LINES: Final = 2

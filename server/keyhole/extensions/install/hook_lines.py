@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import PureWindowsPath
 from typing import Final, Literal
 
-from keyhole.cli.hook.program import CLIENTS
 from keyhole.extensions.install.entries import PROGRAM
+from keyhole.outputs.hooks.answer import CLIENTS
 
 Shell = Literal["posix", "git bash", "cmd", "powershell"]
 MAX_LINE: Final = 8_192

@@ -23,15 +23,15 @@ from keyhole.extensions.proxy.results import (
 )
 from keyhole.extensions.proxy.rewrite import Intent, Policy
 from keyhole.extensions.proxy.steps import ClientVersion, Pending
-from keyhole.retrieval.adopt import adopt_outputs
-from keyhole.retrieval.bound import Bounded, read_and_keep
-from keyhole.retrieval.kept_text import keep_in_either, keep_in_store, name_text
-from keyhole.retrieval.output_record import BoundCall, KeptOutput
+from keyhole.outputs.adopt import adopt_outputs
+from keyhole.outputs.bound import Bounded, read_and_keep
+from keyhole.outputs.keep import keep_in_either, keep_in_store, name_text
+from keyhole.outputs.record import BoundCall, KeptOutput
 from keyhole.store.base import Store
 from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts
 
 if TYPE_CHECKING:
-    from keyhole.retrieval.kept_text import Keep
+    from keyhole.outputs.keep import Keep
 
 WHOLE_FILE_BYTES: Final = WHOLE_FILE_CHARS + 5_000
 """Most bytes of a response with a whole file that is not shortened: the limit of hooks, plus escapes and envelope."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from keyhole.budget.budget import Budget
 from keyhole.extensions.proxy.rewrite import READER
-from keyhole.retrieval.bound import MIN_BUDGET, Bounded
+from keyhole.outputs.bound import MIN_BUDGET, Bounded
 from keyhole.text.measure import Measure
 from keyhole.text.parse_json import parse_json
 

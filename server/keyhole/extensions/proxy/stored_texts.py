@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from keyhole.extensions.proxy.messages import Message, encode, response
 from keyhole.extensions.proxy.rewrite import READER
 from keyhole.extensions.proxy.steps import ClientVersion
-from keyhole.retrieval.output_record import BoundCall, make_output_record
+from keyhole.outputs.record import BoundCall, make_output_record
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.ids import random_id
 

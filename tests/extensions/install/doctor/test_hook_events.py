@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from keyhole.cli.hook.program import CLIENTS, answer
 from keyhole.extensions.install.doctor.hook_events import ERROR, LARGE, answer_fault, large_output, make_event
+from keyhole.outputs.hooks.answer import CLIENTS, answer
 
-PAYLOADS = Path(__file__).resolve().parents[3] / "cli" / "hook" / "payloads"
+PAYLOADS = Path(__file__).resolve().parents[3] / "outputs" / "hooks" / "payloads"
 
 
 def has_form(event: Any, recorded: Any) -> bool:

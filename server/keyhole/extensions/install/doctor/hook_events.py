@@ -1,6 +1,6 @@
 """Events as clients give them to hooks after a shell command, and the texts in the answers. Pure.
 
-The forms are those of the recorded events in `tests/cli/hook/payloads`.
+The forms are those of the recorded events in `tests/outputs/hooks/payloads`.
 """
 
 from __future__ import annotations

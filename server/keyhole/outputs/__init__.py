@@ -1,0 +1,1 @@
+"""Any output: the text of a command, a file or another tool, within a budget."""

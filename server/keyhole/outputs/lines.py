@@ -1,0 +1,124 @@
+"""Order the lines of an output for a reader who asks nothing: lines that name the command's words, and both ends. Pure.
+
+Nothing is indexed, so this takes a few milliseconds for an output of 100,000 characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import log
+from typing import Final
+
+from keyhole.outputs.output import Span
+from keyhole.outputs.repeats import template
+from keyhole.text.lazy_pattern import lazy_pattern
+from keyhole.text.lower_case import lower
+from keyhole.text.word_borders import is_inside_word
+
+MIN_WORD: Final = 3
+"""Characters of the shortest word that is looked for."""
+MAX_LINES: Final = 3_000
+"""Maximum number of lines with a word that are examined: a word on more lines distinguishes none."""
+MAX_LINE: Final = 400
+"""Characters of a line that are taken. A longer one is mostly data."""
+STRETCH: Final = 350
+"""Characters of the stretches from the ends."""
+HEAD_SHARE: Final = 0.75
+"""Share of the shown characters that come from the beginning."""
+
+
+def lines_with(text: str, words: str) -> Iterator[Span]:
+    """Yield the lines with any of the words, those with more and rarer ones first; equal lines once, long ones cut."""
+    low, lines = lower(text), text.count("\n") + 1
+    weights: dict[int, float] = {}
+    places: dict[int, int] = {}
+    seen: set[str] = set()
+    for word in dict.fromkeys(lower(words).split()):
+        starts = _starts(low, word) if len(word) >= MIN_WORD else {}
+        for start, place in starts.items():
+            weights[start] = weights.get(start, 0.0) + log(1 + lines / len(starts))
+            places.setdefault(start, place)
+    for start in sorted(weights, key=lambda start: (-weights[start], start))[:MAX_LINES]:
+        end = text.find("\n", start) + 1 or len(text)
+        start = start if end - start <= MAX_LINE else max(start, places[start] - MAX_LINE // 4)
+        end = min(end, start + MAX_LINE)
+        if text[start:end] not in seen:
+            seen.add(text[start:end])
+            yield start, end
+
+
+def _starts(low: str, word: str) -> dict[int, int]:
+    """Return the starts of the first lines that contain a word, each with the word's offset."""
+    starts: dict[int, int] = {}
+    place = low.find(word)
+    while place >= 0 and len(starts) < MAX_LINES:
+        end = place + len(word)
+        if not is_inside_word(low, place):
+            starts[low.rfind("\n", 0, place) + 1] = place
+            end = low.find("\n", place)
+        place = low.find(word, end) if end >= 0 else -1
+    return starts
+
+
+def ends_first(text: str, start: int = 0, end: int | None = None, head_share: float = HEAD_SHARE) -> Iterator[Span]:
+    """Yield stretches of whole lines from both ends of a range towards its middle; a long line is cut.
+
+    `head_share`: the share of the characters that are of the beginning.
+    """
+    first, last = start, len(text) if end is None else end
+    head, tail = first, last
+    while head < tail:
+        if (head - first) * (1 - head_share) <= head_share * (last - tail):
+            stop = text.find("\n", head + STRETCH, tail) + 1 or tail
+            stop = stop if stop - head <= 2 * STRETCH else min(tail, head + STRETCH)
+            yield head, stop
+            head = stop
+        else:
+            begin = text.rfind("\n", head, max(head, tail - STRETCH)) + 1
+            begin = begin if begin > head and tail - begin <= 2 * STRETCH else max(head, tail - STRETCH)
+            yield begin, tail
+            tail = begin
+
+
+# Find the last lines of an output, and the last ones with a word of failure.
+
+END_LINES: Final = 4
+"""Last lines of an output, which come before the lines with words of failure."""
+MAX_SEARCHED: Final = 400_000
+"""Characters before the end in which lines with words of failure are searched, in some milliseconds."""
+MAX_FAILURE_LINE: Final = 300
+"""Characters of a line that is shown apart from the lines around it. A longer one is mostly a command or data."""
+
+_FAILURE = lazy_pattern(
+    r"\b(?:errors?|fail(?:s|ed|ures?|ing)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|crash(?:ed)?|killed|denied"
+    r"|refused|undefined|cannot|rejects?|unexpected|timed? ?out|segmentation fault|not found|exit (?:code|status))\b",
+    re.IGNORECASE,
+)
+"""Words with which programs of any kind report a failure."""
+
+
+def last_failures(text: str) -> Iterator[Span]:
+    """Yield the last lines of an output, and then its last lines with a word of failure, the last one first.
+
+    The first failures of an output are often warnings; the last ones ended the run. Of lines that differ only in
+    numbers, the last one is yielded.
+    """
+    seen: set[str] = set()
+    for number, (start, end) in enumerate(_lines_backwards(text, max(0, len(text) - MAX_SEARCHED))):
+        if number < END_LINES:
+            seen.add(template(text[start:end]))
+            yield start, end
+        elif _FAILURE.search(text, start, end) and (form := template(text[start:end])) not in seen:
+            seen.add(form)
+            yield start, end
+
+
+def _lines_backwards(text: str, first: int) -> Iterator[Span]:
+    """Yield the beginnings of the lines of `text[first:]` that are not blank, the last one first."""
+    end = len(text)
+    while end > first:
+        start = text.rfind("\n", first, end - 1) + 1 or first
+        if not text[start:end].isspace():
+            yield start, min(end, start + MAX_FAILURE_LINE)
+        end = start

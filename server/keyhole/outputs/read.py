@@ -1,0 +1,107 @@
+"""Read the output of a command, a file or another tool. Pure.
+
+An output is text that was not written as a page: the log of a build, the results of a search, a table of data. Reading
+it means to show it as a terminal would, to recognise its kind, and to mark the lines that every reader looks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from keyhole.outputs.envelope import take_prefixes
+from keyhole.outputs.kinds import KINDS, command_words, name_opaque, recognise, take_labels
+from keyhole.outputs.marks import FAILED_KIND, MAX_LINE_CHARS, find_key_marks, mark_lines
+from keyhole.outputs.output import Envelope, Mark, Output, Span
+from keyhole.outputs.parts import find_parts
+from keyhole.outputs.records import read_json, read_xml, shape_of_lines
+from keyhole.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
+from keyhole.outputs.sections import SECTIONED_KINDS, TRACED_KINDS, find_failed, find_traces
+from keyhole.outputs.terminal import decode_output, terminal_text
+
+OUTSIDE_SHARE: Final = 0.3
+"""Share of its weight that a marked line keeps outside of the failed sections, if there are any."""
+OUTSIDE_WEIGHT: Final = 5.0
+"""Outside of the failed sections, only lines of a larger weight are marked: failures, but not the output's ends."""
+TITLE_WEIGHT: Final = 6.9
+"""The first line of a failed section: what was run."""
+END_WEIGHT: Final = 7.5
+"""The last line of a failed section, which says that it failed."""
+
+__all__ = [
+    "KINDS",
+    "Output",
+    "command_words",
+    "decode_output",
+    "read_lines",
+    "read_output",
+    "read_parts",
+    "recognise",
+    "take_prefixes",
+    "terminal_text",
+]
+
+
+def read_output(output: str, *, kind: str | None = None, command: str = "", name: str = "") -> Output:
+    """Read an output, as text that may contain escape sequences, without the prefixes of its lines.
+
+    `kind`: one of `KINDS`; None to recognise it from the content, the `command` that printed it and its file's `name`.
+    """
+    text, envelope = take_prefixes(terminal_text(output))
+    return read_parts(text, read_lines(text, kind or recognise(text, command, name)))._replace(envelope=envelope)
+
+
+def read_lines(
+    text: str, kind: str, failed: Sequence[Span] | None = None, key_marks: Iterable[Mark] | None = None
+) -> Output:
+    """Find the important lines and the repeated lines of an output, or of an excerpt. `kind` decides what is important.
+
+    `failed`: the sections that failed; `key_marks`: the marks of `find_key_marks`; None to look for them.
+    """
+    forms = line_forms(text)
+    if failed is None:
+        failed = find_failed(text) if kind in SECTIONED_KINDS else ()
+    repeats = find_repeats(text, forms) if kind in REPEATING_KINDS else ()
+    traces = find_traces(text) if kind in TRACED_KINDS else ()
+    bare, labels = take_labels(text) if kind in SECTIONED_KINDS else (text, None)
+    if labels:
+        marks = tuple(_with_labels(mark_lines(bare, FAILED_KIND, line_forms(bare)), labels))
+    else:
+        marks = mark_lines(text, kind, forms, list(find_key_marks(text, kind) if key_marks is None else key_marks))
+    marks = _mark_failed(text, marks, failed) if failed else marks
+    return Output(text, kind, marks, traces, repeats, failed=tuple(failed))
+
+
+def _with_labels(marks: Sequence[Mark], labels: Envelope) -> Iterator[Mark]:
+    """Convert the marks of a text without labels to marks of the text with its labels."""
+    for start, end, weight in marks:
+        begin = labels.place(max(0, start - 1)) + 1 if start else 0
+        yield begin, labels.place(max(start, end - 1)) + 1, weight
+
+
+def _mark_failed(text: str, marks: Sequence[Mark], failed: Sequence[Span]) -> tuple[Mark, ...]:
+    """Mark the failed sections with the patterns of `FAILED_KIND`, and lower or drop the marks outside of them."""
+    found = {mark[0]: (*mark[:2], mark[2] * OUTSIDE_SHARE) for mark in marks if mark[2] > OUTSIDE_WEIGHT}
+    for start, end in failed:
+        section = text[start:end]
+        inner = mark_lines(section, FAILED_KIND, line_forms(section))
+        found |= {start + first: (start + first, start + last, weight) for first, last, weight in inner}
+        first_end = text.find("\n", start) + 1 or len(text)
+        last_start = text.rfind("\n", start, end - 1) + 1
+        found[start] = (start, min(first_end, start + MAX_LINE_CHARS), TITLE_WEIGHT)
+        found[last_start] = (last_start, min(end, last_start + MAX_LINE_CHARS), END_WEIGHT)
+    return tuple(sorted(found.values()))
+
+
+def read_parts(text: str, lines: Output) -> Output:
+    """Return `lines`, the result of `read_lines` for a text or its excerpt, with the records and parts of the text."""
+    if lines.kind == "json":
+        parts, shapes = read_json(text)
+        return lines._replace(records=tuple(part[:2] for part in parts), parts=parts, about=shapes)
+    if lines.kind == "xml":
+        records, parts, about = read_xml(text)
+        return lines._replace(records=records, parts=parts, about=about)
+    parts, title = find_parts(text, lines.kind)
+    is_long = lines.kind == "opaque"
+    about = shape_of_lines(text) if lines.kind == "jsonl" else (name_opaque(text),) if is_long else ()
+    return lines._replace(parts=parts, summary_title=title, about=about)

@@ -1,0 +1,337 @@
+"""Find the records of JSON with their addresses, and describe its shape. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from keyhole.outputs.output import OutputPart, Span
+from keyhole.text.lazy_pattern import lazy_pattern
+from keyhole.text.parse_json import parse_json
+
+# Find the records of JSON with their addresses, and describe its shape.
+
+MAX_JSON_CHARS: Final = 8_000_000
+"""Characters of JSON that are read for records: a second. Longer JSON is read by lines."""
+SHAPE_DEPTHS: Final = (4, 3, 2, 1)
+"""Depths of the shapes of JSON, from the most detailed one."""
+MAX_JSON_DEPTH: Final = 20
+"""Depth down to which records are looked for: the text is read once for each level above them."""
+MAX_CONTAINERS: Final = 4
+"""Arrays and objects whose items are records. A report often has a few beside each other."""
+MAX_KEYS: Final = 12
+"""Keys of an object in a shape. An object with more is usually a table whose keys are data."""
+MAX_BEFORE: Final = 1_000
+"""Characters of the lines before JSON: what npm and others write to the standard error first."""
+PARSED_CHARS: Final = 65_536
+"""Characters of a long text that are parsed to see whether it is JSON: some milliseconds."""
+MAX_CUT_TOKEN: Final = 8
+"""Characters before the end of a cut text at which its last token, other than a string, may begin."""
+NAMES: Final = ("name", "id", "key", "title", "path", "filename", "url", "hostname")
+"""Fields that name a record, the one that says most first."""
+MAX_FIELD: Final = 60
+"""Characters of such a name. A longer one is a text."""
+SAMPLE_LINES: Final = 50
+"""Lines of JSON Lines whose keys make its shape."""
+
+_JSON_START = lazy_pattern(r"\s*[\[{]\s*[\"{\[\]}\d-]")
+_START_OF_LINE = lazy_pattern(r"^(?:\{\s*\"|\[\s*[\[{\"])", re.MULTILINE)
+_SPACE = lazy_pattern(r"[ \t\r\n]*")
+_NAME = lazy_pattern(r"[A-Za-z_]\w*")
+_DECODER: Final = json.JSONDecoder()
+
+Path = tuple[str | int, ...]
+
+
+class _Item(NamedTuple):
+    key: str | int
+    start: int
+    """Where the item begins: with its key in an object."""
+    value: int
+    end: int
+
+
+def read_json(text: str) -> tuple[tuple[OutputPart, ...], tuple[str, ...]]:
+    """Return the records of JSON, each named by its address, and the descriptions of its shape.
+
+    The records are the items of the `MAX_CONTAINERS` arrays and objects with the most arrays and objects directly in
+    them. No such container is inside another; of equal ones, the outermost and then the first is chosen. Returns
+    nothing for invalid or very long JSON.
+    """
+    start = json_start(text)
+    if start is None or len(text) > MAX_JSON_CHARS:
+        return (), ()
+    try:
+        data = parse_json(text[start:] if start else text)
+        paths = _paths_of_records(data)
+        records = sorted(_find_records(text, _skip_space(text, start), data, (), paths)) if paths else []
+    except (ValueError, RecursionError):
+        return (), ()
+    return tuple(records), describe(data)
+
+
+def json_start(text: str) -> int | None:
+    """Return where the JSON of a text starts, perhaps after a few lines such as warnings; None if it has no JSON."""
+    if _JSON_START.match(text):
+        return 0
+    after = _START_OF_LINE.search(text, 0, MAX_BEFORE)
+    return after.start() if after else None
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is JSON, perhaps after a few lines; of a long text, whether its first `PARSED_CHARS` are.
+
+    Several objects one after the other are JSON, too.
+    """
+    start = json_start(text)
+    if start is None:
+        return False
+    part = text[start : start + PARSED_CHARS]
+    try:
+        parse_json(part)
+    except json.JSONDecodeError as error:
+        is_cut = len(text) > start + len(part)
+        is_whole_so_far = error.pos >= len(part) - MAX_CUT_TOKEN or error.msg.startswith("Unterminated string")
+        return (is_cut and is_whole_so_far) or (error.msg == "Extra data" and part.lstrip()[:1] == "{")
+    except ValueError:  # nests too deeply
+        return True
+    return True
+
+
+def shape_of_lines(text: str) -> tuple[str, ...]:
+    """Return the descriptions of the shape of JSON Lines: the keys of the first records."""
+    merged: dict[str, Any] = {}
+    for line in text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES]:
+        try:
+            record = parse_json(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            merged = record | merged
+    return describe(merged) if merged else ()
+
+
+def describe(data: Any) -> tuple[str, ...]:
+    """Return the shape of data at several depths: keys, lengths of arrays, numbers of further keys."""
+    return tuple(dict.fromkeys(f"shape: {_shape(data, depth)}" for depth in SHAPE_DEPTHS))
+
+
+def address(path: Path) -> str:
+    """Return a path as JSONPath writes it, such as `$.packages[12]`."""
+    return "$" + "".join(
+        f"[{key}]" if isinstance(key, int) else f".{key}" if _NAME.fullmatch(key) else f"[{json.dumps(key)}]"
+        for key in path
+    )
+
+
+def _shape(value: Any, depth: int) -> str:
+    if isinstance(value, dict):
+        if not depth or not value:
+            return f"{{{len(value)} keys}}"
+        shown = list(value.items())[:MAX_KEYS]
+        more = [f"{len(value) - MAX_KEYS} more keys"] if len(value) > MAX_KEYS else []
+        return "{" + ", ".join([_key(key) + _typed(each, depth - 1) for key, each in shown] + more) + "}"
+    if isinstance(value, list):
+        items = _shape(value[0], depth - 1) if value and depth else ""
+        return f"[{len(value)} × {items}]" if items else f"[{len(value)} items]"
+    return {str: "string", bool: "boolean", type(None): "null"}.get(type(value), "number")
+
+
+def _typed(value: Any, depth: int) -> str:
+    """Return `: TYPE` for a value, "" for a string, which is the usual case."""
+    return "" if isinstance(value, str) else f": {_shape(value, depth)}"
+
+
+def _key(key: str) -> str:
+    return key if _NAME.fullmatch(key) else json.dumps(key)
+
+
+def _paths_of_records(data: Any) -> list[Path]:
+    """Return the paths of the arrays and objects with the most arrays and objects directly in them, at least two."""
+    found: list[tuple[int, Path]] = []
+    waiting: deque[tuple[Path, Any]] = deque([((), data)])
+    while waiting:
+        path, value = waiting.popleft()
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        inside = [((*path, key), each) for key, each in items if isinstance(each, dict | list)]
+        if len(inside) > 1:
+            found.append((-len(inside), path))
+        if len(path) < MAX_JSON_DEPTH:
+            waiting.extend(inside)
+    chosen: list[Path] = []
+    for _, path in sorted(found, key=lambda each: each[0]):
+        if len(chosen) < MAX_CONTAINERS and not any(_contains(path, each) or _contains(each, path) for each in chosen):
+            chosen.append(path)
+    return chosen
+
+
+def _contains(path: Path, other: Path) -> bool:
+    return other[: len(path)] == path
+
+
+def _find_records(text: str, opening: int, data: Any, path: Path, paths: Sequence[Path]) -> Iterator[OutputPart]:
+    """Yield the items of the arrays and objects at `paths` in `data`, the value at `path` that begins at `opening`."""
+    items = list(_items(text, opening))
+    if path in paths:
+        yield from (
+            OutputPart(item.start, item.end, address((*path, item.key)) + _field_of(data[item.key])) for item in items
+        )
+        return
+    # Of equal keys in an object the last one counts, as in the data.
+    for key, item in {item.key: item for item in items}.items():
+        inner = (*path, key)
+        if any(_contains(inner, each) for each in paths):
+            yield from _find_records(text, item.value, data[key], inner, paths)
+
+
+def _field_of(record: Any) -> str:
+    """Return the field of a record or of its `metadata` that names it, as ` name=web-017`; "" if it has none."""
+    if not isinstance(record, dict):
+        return ""
+    inner = record.get("metadata")
+    fields = {**(inner if isinstance(inner, dict) else {}), **record}
+    name = next((key for key in NAMES if isinstance(fields.get(key), str | int)), None)
+    value = str(fields[name]) if name else ""
+    return f" {name}={value}" if value and len(value) <= MAX_FIELD else ""
+
+
+def _items(text: str, opening: int) -> Iterator[_Item]:
+    """Yield the items of the array or object that opens at an offset."""
+    is_object = text[opening] == "{"
+    position = _skip_space(text, opening + 1)
+    number = 0
+    while text[position] not in "]}":
+        start, key = position, number
+        if is_object:
+            key, position = _DECODER.raw_decode(text, position)
+            position = _skip_space(text, _skip_space(text, position) + 1)
+        end = _DECODER.raw_decode(text, position)[1]
+        yield _Item(key, start, position, end)
+        position = _skip_space(text, end)
+        if text[position] == ",":
+            position = _skip_space(text, position + 1)
+        number += 1
+
+
+def _skip_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+# Find the elements of XML that repeat, with their names: test cases, packages, entries of a feed.
+
+MAX_TAGS: Final = 60_000
+"""Tags that are read, in about 60 ms. A larger text has no names for its last elements."""
+MAX_XML_DEPTH: Final = 50
+"""Maximum depth of nested elements. Deeper ones are not read."""
+MAX_PARTS: Final = 5_000
+MIN_ALIKE: Final = 3
+"""Elements of one name at one depth are records if there are at least this many."""
+MAX_NAME: Final = 80
+"""Characters of a name. A longer one is cut: it is repeated in the result."""
+NAME_CHARS: Final = 400
+"""Characters of an element in which the child that names it is looked for."""
+MAX_KINDS: Final = 6
+"""Kinds of elements that the line about the text names."""
+
+_XML_START = lazy_pattern(r"\s*(?:<\?xml\b|<(?:\w+:)?[A-Za-z_][\w.-]*(?:\s[^<>]*)?>)")
+_TAG = lazy_pattern(r"<(?:(!--|!\[CDATA\[)|(/?)([A-Za-z_][\w:.-]*+)([^<>]*+)>)")
+_ENDS: Final = {"!--": "-->", "![CDATA[": "]]>"}
+_NAME_ATTRIBUTE = lazy_pattern(r"\s(name|id|key|title|path|file|url|ref)\s*=\s*[\"']([^\"'\n]+)")
+_NAME_CHILD = lazy_pattern(r"<(?:\w+:)?(name|id|key|title|path|artifactId|url)>\s*+([^<>\n]*[^<>\s])")
+_FAILURE = lazy_pattern(r"<(?:\w+:)?(?:failure|error|fault|exception)\b", re.IGNORECASE)
+
+
+class Element(NamedTuple):
+    """An element `text[start:end]` with its depth: 0 for the root."""
+
+    start: int
+    end: int
+    depth: int
+    tag: str
+    attributes: str
+
+
+def is_xml(text: str) -> bool:
+    """Return whether a text begins and ends as XML does."""
+    return _XML_START.match(text) is not None and text.rstrip().endswith(">") and "</" in text
+
+
+def read_xml(text: str) -> tuple[tuple[Span, ...], tuple[OutputPart, ...], tuple[str, ...]]:
+    """Return the innermost elements that repeat, all that repeat with their names, and what the text is."""
+    elements = list(_elements(text))
+    counts = Counter((each.depth, each.tag) for each in elements)
+    alike = sorted(each for each in elements if each.depth and counts[each.depth, each.tag] >= MIN_ALIKE)
+    records = tuple(each[:2] for each in _innermost(alike))
+    named = ((each, name) for each in alike if (name := _element_name(text, each)))
+    parts = tuple(OutputPart(each.start, each.end, name) for each, name in islice(named, MAX_PARTS))
+    return records, parts, tuple(_about(elements, counts))
+
+
+def find_failures(text: str) -> Iterator[Span]:
+    """Yield the elements that say that something failed, from their beginning to the next tag that ends."""
+    for match in _FAILURE.finditer(text):
+        end = text.find("</", match.end())
+        yield match.start(), end if end >= 0 else len(text)
+        if end < 0:
+            return
+
+
+def _tags(text: str) -> Iterator[re.Match[str]]:
+    """Yield the tags of a text, without those in comments and CDATA sections."""
+    position = 0
+    while tag := _TAG.search(text, position):
+        position = tag.end()
+        if tag[1]:
+            position = text.find(_ENDS[tag[1]], position)
+            if position < 0:
+                return
+        else:
+            yield tag
+
+
+def _elements(text: str) -> Iterator[Element]:
+    """Yield the elements in the order of their ends. One without an end tag is left out."""
+    opened: list[tuple[str, int, str]] = []
+    for tag in islice(_tags(text), MAX_TAGS):
+        _, slash, name, attributes = tag.groups()
+        if slash:
+            while opened and opened[-1][0] != name and any(each[0] == name for each in opened):
+                opened.pop()
+            if opened and opened[-1][0] == name:
+                _, start, own = opened.pop()
+                yield Element(start, tag.end(), len(opened), name, own)
+        elif attributes.endswith("/"):
+            yield Element(tag.start(), tag.end(), len(opened), name, attributes)
+        elif len(opened) < MAX_XML_DEPTH:
+            opened.append((name, tag.start(), attributes))
+
+
+def _innermost(elements: Sequence[Element]) -> Iterator[Element]:
+    """Yield the elements that contain no other. `elements` are in the order of their starts."""
+    for number, each in enumerate(elements):
+        if number + 1 == len(elements) or elements[number + 1].start >= each.end:
+            yield each
+
+
+def _element_name(text: str, element: Element) -> str:
+    """Return the attribute or the child that names an element, such as `name=pump`, "" if it has none."""
+    found = _NAME_ATTRIBUTE.search(element.attributes)
+    found = found or _NAME_CHILD.search(text, element.start, min(element.end, element.start + NAME_CHARS))
+    return f"{found[1]}={found[2]}"[:MAX_NAME] if found else ""
+
+
+def _about(elements: Sequence[Element], counts: Counter[tuple[int, str]]) -> Iterator[str]:
+    """Yield a line with the root and the elements that repeat, then a shorter line with the root alone."""
+    root = next((each.tag for each in reversed(elements) if not each.depth), "")
+    if root:
+        kinds = Counter[str]()
+        for (depth, tag), count in counts.items():
+            kinds[tag] += count if depth else 0
+        alike = [f"{count:,} {tag}" for tag, count in kinds.most_common(MAX_KINDS) if count >= MIN_ALIKE]
+        yield f"<{root}>" + (f" of {', '.join(alike)}" if alike else "")
+        yield f"<{root}>"

@@ -1,0 +1,155 @@
+"""Find the sections of a log that failed: the steps of a CI run, the sessions of a test runner, the stages of a build.
+
+Each family of programs begins a section with a line of one form, and says with another line that the section failed.
+The formats are those that the programs write, each named beside its pattern. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from keyhole.outputs.output import Span
+from keyhole.text.lazy_pattern import lazy_pattern
+
+SECTIONED_KINDS: Final = frozenset({"log", "test", "compiler", "trace", "text"})
+"""Kinds of outputs that may have sections."""
+MAX_FAILED: Final = 8
+"""Maximum number of failed sections. If there are more, the first and the last ones are kept."""
+MAX_EXAMINED: Final = 5_000
+"""Lines of one form that are examined."""
+
+
+class Family(NamedTuple):
+    """The forms of the lines with which programs begin a section, and with which they say that it failed."""
+
+    needle: str
+    """A text that each log of the family contains. Searching it is faster than the patterns."""
+    begins: re.Pattern[str]
+    fails: re.Pattern[str]
+
+
+def _family(needle: str, begins: str, fails: str) -> Family:
+    first, last = (lazy_pattern(rf"^(?:{forms}).*$", re.MULTILINE) for forms in (begins, fails))
+    return Family(needle, first, last)
+
+
+FAMILIES: Final = (
+    # GitHub Actions, Azure Pipelines
+    _family(
+        "##[error]",
+        r"##\[(?:group\](?:Run|Post) |section\]Starting: )|Post job cleanup\.",
+        r"##\[error\]",
+    ),
+    # GitLab
+    _family("ERROR: Job failed", r"\$ \S|section_start:|Executing \"", r"ERROR: Job failed"),
+    # Jenkins
+    _family(
+        "[Pipeline]",
+        r"\[Pipeline\] \{ \(|\[Pipeline\] (?:sh|bat|powershell)$|\++ \S",
+        r"ERROR: script returned exit code",
+    ),
+    # Buildkite
+    _family("🚨 Error: ", r"(?:---|\+\+\+|~~~) ", r"🚨 Error: "),
+    # Travis CI, CircleCI
+    _family("exited with ", r"\$ \S", r"The command \".*\" (?:failed and )?exited with [1-9]|Exited with code [1-9]"),
+    # tox
+    _family(": commands[", r"\S+: commands(?:_\w+)?\[\d+\]> ", r"\S+: exit [1-9]"),
+    # nox
+    _family("nox > ", r"nox > Running session ", r"nox > Session \S+ (?:failed|aborted)"),
+    # Ansible
+    _family("TASK [", r"TASK \[|PLAY [\[R]|RUNNING HANDLER \[", r"fatal: .*(?=\n(?!\.\.\.ignoring))"),
+    # pre-commit, whose sections are below the line that says that they failed
+    _family("Failed\n", r"(?=.{1,70}\.{3}).*(?:Passed|Failed|Skipped)$", r"(?=.{1,70}\.{3}).*Failed$"),
+    # Gradle, whose task has its output below the line that says that it failed, or before " FAILED" in version 4
+    _family(
+        "FAILURE: Build ",
+        r"(?:> Task )?:[\w:.-]+|FAILURE: Build ",
+        r"> Task \S+ FAILED|:[\w:.-]+ FAILED|(?:> .*)? FAILED$|FAILURE: Build ",
+    ),
+    # Maven, whose last goal failed
+    _family("BUILD FAILURE", r"\[INFO\] --- \S", r"\[INFO\] BUILD FAILURE|\[ERROR\] Failed to execute goal "),
+    # Bazel, which prints what an action printed below the line that says that it failed
+    _family(" failed: (Exit ", r"(?:ERROR|INFO|WARNING|DEBUG|FAILED|FAIL|Target)\b", r"ERROR: .* failed: \(Exit "),
+    # npm, yarn, pnpm
+    _family("npm e", r"> \S[^\s@]*+@\S++ \S", r"npm (?:ERR!|error) (?:Lifecycle|code ELIFECYCLE|command failed)"),
+)
+
+
+_FAILED_RUN = lazy_pattern(r"##\[error\]|^::error\b|\bexit(?:ed with)? (?:code|status):? [1-9]", re.MULTILINE)
+"""Marks that runners write at a failure, of GitHub Actions first."""
+
+
+def is_failed_run(text: str) -> bool:
+    """Return whether a text has a line with which a runner says that a step failed."""
+    return _FAILED_RUN.search(text) is not None or bool(find_failed(text))
+
+
+def find_failed(text: str) -> tuple[Span, ...]:
+    """Return the failed sections of a log in order, each from its first line to the line that says that it failed.
+
+    All are of one family: the first in `FAMILIES`, where outer programs come first, that has a failed section.
+    """
+    for family in FAMILIES:
+        if family.needle in text:
+            failed = list(_failed_of(text, family))
+            if len(failed) > MAX_FAILED:
+                failed = [*failed[: MAX_FAILED // 2], *failed[-MAX_FAILED // 2 :]]
+            if failed:
+                return tuple(failed)
+    return ()
+
+
+def _failed_of(text: str, family: Family) -> Iterator[Span]:
+    starts = sorted({0, *(match.start() for match in family.begins.finditer(text))})
+    last: Span | None = None
+    for match in islice(family.fails.finditer(text), MAX_EXAMINED):
+        number = bisect_right(starts, match.start())
+        start, after = starts[number - 1], starts[number] if number < len(starts) else len(text)
+        if last is not None and last[0] != start:
+            yield last
+        last = start, after if start == match.start() else min(len(text), match.end() + 1)
+    if last is not None:
+        yield last
+
+
+# Find the stack traces of an output, which are shown whole unless they are long.
+
+TRACED_KINDS: Final = frozenset({"trace", "log", "test"})
+"""Kinds in which stack traces are looked for."""
+
+_PYTHON = lazy_pattern(r"(?:^[ \t].*\n)+(\S.*\n?)?", re.MULTILINE)
+"""What follows the first line of a trace of Python: its frames, and the error. Without the error, it is cut off."""
+_PYTHON_START: Final = "Traceback (most recent call last):\n"
+_FRAMES = lazy_pattern(r"(?:^[ \t]+(?:at .*|\.\.\. \d+ more)\n|^Caused by: .*\n)+", re.MULTILINE)
+"""What follows the first line of a trace of Java or JavaScript."""
+_FRAME_STARTS: Final = ("\n\tat ", "\n    at ")
+
+
+def find_traces(text: str) -> tuple[Span, ...]:
+    """Return the stack traces of Python, Java and JavaScript, in order."""
+    return tuple(sorted([*_python_traces(text), *_traces_of_frames(text)]))
+
+
+def _python_traces(text: str) -> Iterator[Span]:
+    start = text.find(_PYTHON_START)
+    while start >= 0:
+        after = start + len(_PYTHON_START)
+        match = _PYTHON.match(text, after)
+        if match and match[1] and text[start - 1 : start] in ("", "\n"):
+            yield start, match.end()
+        start = text.find(_PYTHON_START, match.end() if match else after)
+
+
+def _traces_of_frames(text: str) -> Iterator[Span]:
+    for frame in _FRAME_STARTS:
+        place = text.find(frame)
+        while place >= 0:
+            match = _FRAMES.match(text, place + 1)
+            end = match.end() if match else place + len(frame)
+            if match:
+                yield text.rfind("\n", 0, place) + 1, end
+            place = text.find(frame, end - 1)

@@ -1,0 +1,42 @@
+"""The last lines of an output, and its last lines with a word of failure, are shown whatever else is."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from keyhole import bound
+from keyhole.outputs.lines import MAX_FAILURE_LINE, last_failures
+
+
+def first(text: str, count: int) -> list[str]:
+    return [text[start:end].rstrip() for start, end in islice(last_failures(text), count)]
+
+
+def test_the_last_lines_come_before_the_last_failures_and_alike_ones_come_once() -> None:
+    text = "error: first\n" + "compiling\n" * 9 + "error: 3 of 7\nerror: 4 of 7\nok\n\none\ntwo\nthree\nfour\n"
+    assert first(text, 9) == ["four", "three", "two", "one", "error: 4 of 7", "error: first"]
+
+
+@pytest.mark.parametrize("line", ["terrors of the failsafe", "all passed", "0 warnings"])
+def test_other_words_are_no_failures(line: str) -> None:
+    assert first(f"{line}\n" + "end\n" * 4, 9) == ["end"] * 4
+
+
+def test_a_long_line_is_cut_and_an_empty_text_has_no_line() -> None:
+    assert [end - start for start, end in last_failures("error " * 900)] == [MAX_FAILURE_LINE]
+    assert first("", 9) == first("\n\n", 9) == []
+
+
+@pytest.mark.parametrize("lines", [2_000, 60_000])
+def test_a_long_log_shows_its_last_failure_among_thousands_of_warnings(lines: int) -> None:
+    warnings = "".join(
+        f"cc -Werror=format -c part{number}.c: warning: error code {number} unused\n" for number in range(lines)
+    )
+    log = (
+        f"{warnings}engine.c:41:7: error: no member named speed\n" + "making docs\n" * 40 + "make: *** [all] Error 2\n"
+    )
+    shown = bound(log, budget=2_000).text
+    assert "engine.c:41:7: error: no member named speed" in shown
+    assert "make: *** [all] Error 2" in shown
