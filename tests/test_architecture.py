@@ -46,7 +46,7 @@ IO_FILES = {
     "extensions/conversations": "command",
     "extensions/models": "commands download folder hub_folder inference local",
     "retrieval": (
-        "call near_addresses pages pending_reads read_pages recording retrieve site_pages "
+        "call instrumentation near_addresses pages pending_reads read_pages recording retrieve site_pages "
         "sources stored_output tenants url_policy"
     ),
     "serve": "handlers mcp_apps open_requests resources run stdio_stream tenants_loader tools",
@@ -167,7 +167,6 @@ SHORT_MODULES = {
     "config/wrapped.py": "what `install --wrap` writes and the proxy reads",
     "config/setting.py": "the form of one setting, beside the table of all",
     "extract/formats/inventory.py": "one format; its parser is also used for dead addresses",
-    "retrieval/call_observer.py": "a port",
     "retrieval/progress.py": "a port",
     "sites/dead_links/archive.py": "one source, as its siblings",
     "sites/api_address.py": "the one function that composes addresses of APIs",

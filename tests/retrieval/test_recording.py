@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Hit
 from keyhole.retrieval.call import Caller
-from keyhole.retrieval.call_record import LEFT_OUT, NO_MATCH, SAME_TEXT, Recording
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
+from keyhole.retrieval.recording import LEFT_OUT, NO_MATCH, SAME_TEXT, Recording
 from keyhole.retrieval.session import Session, Visits
 from keyhole.serve import resources
 from keyhole.store.calls.queue import MAX_WAITING, CallQueue

@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from keyhole.retrieval.instrumentation import stage, stages_observed_by
-from keyhole.retrieval.recording import StageTimes
+from keyhole.retrieval.instrumentation import CallEvents, collect_events, stage
 
 
 class Ticks:
@@ -22,22 +21,22 @@ class Ticks:
 
 
 @pytest.fixture
-def times(monkeypatch: pytest.MonkeyPatch) -> StageTimes:
-    monkeypatch.setattr("keyhole.retrieval.recording.time.perf_counter", Ticks())
-    return StageTimes()
+def events(monkeypatch: pytest.MonkeyPatch) -> CallEvents:
+    monkeypatch.setattr("keyhole.retrieval.instrumentation.time.perf_counter", Ticks())
+    return CallEvents()
 
 
-def test_the_times_of_a_stage_that_runs_twice_are_added(times: StageTimes) -> None:
+def test_the_times_of_a_stage_that_runs_twice_are_added(events: CallEvents) -> None:
     for _ in range(2):
-        with times.stage("rank"):
+        with events.stage("rank"):
             pass
-    assert times.measured() == (("rank", 2.0),)
+    assert events.stage_seconds() == (("rank", 2.0),)
 
 
-def test_parts_of_a_stage_that_run_at_the_same_time_count_once(times: StageTimes) -> None:
-    with times.stage("fetch"), times.stage("fetch"):
+def test_parts_of_a_stage_that_run_at_the_same_time_count_once(events: CallEvents) -> None:
+    with events.stage("fetch"), events.stage("fetch"):
         pass
-    assert times.measured() == (("fetch", 1.0),)
+    assert events.stage_seconds() == (("fetch", 1.0),)
 
 
 def test_stages_in_threads_and_tasks_belong_to_the_call_that_started_them() -> None:
@@ -46,12 +45,11 @@ def test_stages_in_threads_and_tasks_belong_to_the_call_that_started_them() -> N
             pass
 
     async def call(name: str) -> tuple[str, ...]:
-        own = StageTimes()
-        with stages_observed_by(own):
+        with collect_events() as own:
             await asyncio.gather(asyncio.to_thread(rank), asyncio.to_thread(rank))
             with stage("fetch" if name == "one" else "render"):
                 await asyncio.sleep(0)
-        return tuple(stage for stage, _ in own.measured())
+        return tuple(stage for stage, _ in own.stage_seconds())
 
     async def both() -> tuple[tuple[str, ...], ...]:
         return tuple(await asyncio.gather(call("one"), call("two")))

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.types import Implementation
 
-from keyhole.retrieval.call_record import Recording
+from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.session import Visits
 from keyhole.serve.tools import build_server
 from keyhole.store.calls.queue import CallQueue

@@ -15,7 +15,7 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Window
 from keyhole.render.answer import error_answer
-from keyhole.retrieval.call_observer import CallObserver
+from keyhole.retrieval.instrumentation import current_events
 from keyhole.retrieval.session import NO_HISTORY, History, Session, Shown
 from keyhole.store.base import Store
 
@@ -145,13 +145,13 @@ def begin_call(
 
 
 async def answer_call(
-    call: Call, work: Coroutine[Any, Any, Answer], warning: Callable[[], str], observer: CallObserver, secret: bytes
+    call: Call, work: Coroutine[Any, Any, Answer], warning: Callable[[], str], secret: bytes
 ) -> Answer:
     """Return the answer of `work`, or the answer for its error or timeout. Record the passages shown in the session.
 
     `warning` returns the store's warning code, which an error's text names too.
     """
-    observer.budget(call.budget.size)
+    current_events().budget = call.budget.size
     try:
         async with asyncio.timeout_at(call.deadline):
             answer = await work

@@ -236,9 +236,9 @@ async def dispatch(
 
     A KeyholeError becomes an answer within the budget. `overhead`: as in `Retrieval.read_artifact`.
     """
-    with record_call(retrieval, Request(origin, tool, arguments, caller)) as call:
-        call.answer = await _call(call.retrieval, tool, arguments, progress, caller, overhead)
-        return call.answer
+    with record_call(retrieval.recording, retrieval.clock, Request(origin, tool, arguments, caller)) as events:
+        events.answer = await _call(retrieval, tool, arguments, progress, caller, overhead)
+        return events.answer
 
 
 async def _call(

@@ -1,22 +1,97 @@
-"""Report calls, their stages and amounts to observers, such as metrics and logs.
+"""Collect what happens in a call, and report calls, stages and amounts to observers such as metrics.
 
-There are no observers by default. Only names and numbers are reported, never page content or an address.
+The events of a call are for its own user: the log of calls, look and `--explain` read them. Observers receive those of
+all users, so they are told only names and numbers, never page content or an address. There are none by default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Final, Literal, Protocol
 
-from keyhole.records import Answer
+from keyhole.records import Answer, Artifact, EngineReport, Ranked, Source
 from keyhole.store.calls.record import OK
 
 Stage = Literal["store", "fetch", "extract", "engines", "rank", "render", "browser"]
 Amount = Literal["bytes_in", "characters_saved"]
 CANCELLED: Final = "cancelled"
+
+
+# The events of one call: what it read, found and returned.
+
+
+@dataclass(slots=True)
+class CallEvents:
+    """What happened in one call: the texts that it read, the sources that it found, and the seconds of each stage."""
+
+    budget: int = 0
+    """The budget in bytes."""
+    pages: list[tuple[Artifact, int]] = field(default_factory=list)
+    """Each text that was read, whole or in part, with the length of the whole text."""
+    removed: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    """By the URL of a page that was extracted: how many parts of each kind were removed from it."""
+    sources: Sequence[Source] = ()
+    """The sources of a search, read or not."""
+    reports: Sequence[EngineReport] = ()
+    ranked: Ranked | None = None
+    """The passages of each source, best first; None if they were not ranked."""
+    answer: Answer | None = None
+    """None for a call that ended without an answer."""
+    _running: dict[str, tuple[int, float]] = field(default_factory=dict)
+    """By name of a stage: its parts that run now, and when the first of them started."""
+    _seconds: dict[str, float] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Measure the block as a part of a stage. Parts that run at the same time, as in a search, count once.
+
+        Stages run in several threads.
+        """
+        with self._lock:
+            parts, started = self._running.get(name, (0, 0.0))
+            self._running[name] = (parts + 1, started if parts else time.perf_counter())
+        try:
+            yield
+        finally:
+            with self._lock:
+                parts, started = self._running[name]
+                self._running[name] = (parts - 1, started)
+                if parts == 1:
+                    self._seconds[name] = self._seconds.get(name, 0.0) + time.perf_counter() - started
+
+    def stage_seconds(self) -> tuple[tuple[str, float], ...]:
+        """Return the seconds of each stage, in the order in which the stages ended."""
+        with self._lock:
+            return tuple(self._seconds.items())
+
+
+_events: ContextVar[CallEvents | None] = ContextVar("events", default=None)
+"""The events of the running call. Threads and tasks that the call starts with asyncio have them too."""
+
+
+@contextmanager
+def collect_events() -> Iterator[CallEvents]:
+    """Collect the events of the block. A block within another one adds to the events of the outer block."""
+    events = _events.get() or CallEvents()
+    token = _events.set(events)
+    try:
+        yield events
+    finally:
+        _events.reset(token)
+
+
+def current_events() -> CallEvents:
+    """Return the events of the running call. Outside of a call, return events that nobody reads."""
+    return _events.get() or CallEvents()
+
+
+# Observers of all calls.
 
 
 @dataclass(slots=True)
@@ -58,17 +133,7 @@ class Observer(Protocol):
         ...
 
 
-class StageObserver(Protocol):
-    """Receives the stages of one call."""
-
-    def stage(self, name: str) -> AbstractContextManager[object]:
-        """Return a context for one stage, or for one of its parts that run at the same time."""
-        ...
-
-
 _observers: tuple[Observer, ...] = ()
-_stage_observer: ContextVar[StageObserver | None] = ContextVar("stage_observer", default=None)
-"""The observer of the running call. Threads and tasks that the call starts with asyncio have it too."""
 _NO_CONTEXT: Final = nullcontext()
 
 
@@ -95,19 +160,9 @@ def observe_call(tool: str, tenant: str) -> Iterator[ObservedCall]:
 def stage(name: Stage) -> AbstractContextManager[object]:
     """Return a context that reports its block as one stage of a call."""
     contexts = [observer.stage(name) for observer in _observers]
-    if own := _stage_observer.get():
-        contexts.append(own.stage(name))
+    if events := _events.get():
+        contexts.append(events.stage(name))
     return _combine(contexts) if contexts else _NO_CONTEXT
-
-
-@contextmanager
-def stages_observed_by(observer: StageObserver) -> Iterator[None]:
-    """Report the stages of the running call to this observer too."""
-    token = _stage_observer.set(observer)
-    try:
-        yield
-    finally:
-        _stage_observer.reset(token)
 
 
 def add_amount(what: Amount, amount: int) -> None:

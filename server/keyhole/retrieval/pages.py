@@ -22,7 +22,7 @@ from keyhole.fetch.owners import owner_of
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import UNDIGESTED, Artifact, Page
 from keyhole.retrieval.artifact import is_fresh, link_to_previous, make_artifact, validators
-from keyhole.retrieval.instrumentation import add_amount, stage
+from keyhole.retrieval.instrumentation import add_amount, current_events, stage
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_markdown_of, is_same_text
 from keyhole.retrieval.pending_reads import PendingReads, Read, start_read
 from keyhole.retrieval.url_policy import check_url_policy
@@ -182,6 +182,7 @@ class Pages:
     async def _extract(self, page: Page) -> Extracted:
         with stage("extract"):
             document, terms = await self.extractor.extract(page)
+        current_events().removed[page.url] = document.removed
         kind = document.media_type
         if kind.startswith(_IMAGE) and kind != _SVG:
             # An image has no text to store. The error states its first line, without the text fields of the file, which

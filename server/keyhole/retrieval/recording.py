@@ -1,65 +1,49 @@
-"""Record each call in the log after its answer. A log that fails or is slow neither fails nor delays a call."""
+"""Record each call in the log after its answer: what was asked and returned, and which texts were read for it.
+
+A log that fails or is slow neither fails nor delays a call.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from keyhole._version import __version__
 from keyhole.errors import Code
-from keyhole.records import Answer
+from keyhole.records import Answer, Artifact, Source
 from keyhole.retrieval.call import Caller
-from keyhole.retrieval.call_record import CallTrace, FinishedCall, Recording, make_record
-from keyhole.retrieval.instrumentation import CANCELLED, outcome_of, stages_observed_by
-from keyhole.store.calls.record import Origin
+from keyhole.retrieval.instrumentation import CANCELLED, CallEvents, collect_events, outcome_of
+from keyhole.retrieval.session import Visits
+from keyhole.store.base import Clock
+from keyhole.store.calls.base import CallLog
+from keyhole.store.calls.queue import CallQueue
+from keyhole.store.calls.record import MATCH, OK, WEAK, CallRecord, CallSummary, Origin, ReadText, Span
 from keyhole.store.ids import random_id
+from keyhole.text.secrets.mask import mask_secrets
 
-if TYPE_CHECKING:
-    from keyhole.retrieval.retrieve import Retrieval
-
-# Measure the stages of one call.
-
-
-class StageTimes:
-    """The seconds during which each stage of a call ran. Thread-safe.
-
-    Parts of a stage that run at the same time, such as the fetches of a search, count once.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._running: dict[str, tuple[int, float]] = {}
-        """By name of the stage: its parts that run now, and when the first of them started."""
-        self._seconds: dict[str, float] = {}
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Measure the block as a part of a stage."""
-        with self._lock:
-            parts, started = self._running.get(name, (0, 0.0))
-            self._running[name] = (parts + 1, started if parts else time.perf_counter())
-        try:
-            yield
-        finally:
-            with self._lock:
-                parts, started = self._running[name]
-                self._running[name] = (parts - 1, started)
-                if parts == 1:
-                    self._seconds[name] = self._seconds.get(name, 0.0) + time.perf_counter() - started
-
-    def measured(self) -> tuple[tuple[str, float], ...]:
-        """Return the seconds of each stage, in the order in which they ended."""
-        with self._lock:
-            return tuple(self._seconds.items())
+LISTED: Final = "listed without passages"
+"""The state of a source that shows no passage: the budget had no space, or its passages were shown before."""
+LEFT_OUT: Final = "not among the best sources"
+"""The state of a source that was read and is not in the result, because better sources are in its place."""
+SAME_TEXT: Final = "the same text as"
+"""The state of a source with nearly the same text as a source in the result, whose address follows."""
+NO_MATCH: Final = "no passage matched"
+"""The state of a source in which no passage answers the query."""
 
 
-# Record each call in the log after its answer. A log that fails or is slow neither fails nor delays a call.
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The log of a tenant's calls, the queue of records to write, and visits, for callers without sessions."""
+
+    log: CallLog
+    queue: CallQueue
+    visits: Visits
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,46 +56,41 @@ class Request:
     caller: Caller
 
 
-@dataclass(slots=True)
-class RecordedCall:
-    """A call that is recorded when it ends."""
+@dataclass(frozen=True, slots=True)
+class FinishedCall:
+    """One call that has ended."""
 
-    retrieval: Retrieval
-    """The tools, which note what they read."""
-    answer: Answer | None = None
-    """Set by the caller of the tool; None for a call without an answer."""
+    id: str
+    session: str
+    """The server's session, "" for a command, which is a process of its own."""
+    client: str
+    request: Request
+    started_at: float
+    seconds: float
+    outcome: str
+    events: CallEvents
 
 
 @contextmanager
-def record_call(retrieval: Retrieval, request: Request) -> Iterator[RecordedCall]:
-    """Record the block as one call, if calls are recorded."""
-    recording = retrieval.recording
-    if recording is None:
-        yield RecordedCall(retrieval)
-        return
-    trace, times = CallTrace(retrieval.observer), StageTimes()
-    call = RecordedCall(replace(retrieval, observer=trace))
-    started_at, start = retrieval.clock(), time.perf_counter()
-    try:
-        with stages_observed_by(times):
-            yield call
-    finally:
-        finished = FinishedCall(
-            random_id(),
-            _session_of(request, recording, started_at),
-            _client_of(request),
-            request.caller.folder,
-            request.origin,
-            request.tool,
-            dict(request.arguments),
-            started_at,
-            time.perf_counter() - start,
-            _outcome(call.answer),
-            call.answer,
-            trace,
-            times.measured(),
-        )
-        recording.queue.put(lambda: recording.log.add(make_record(finished)))
+def record_call(recording: Recording | None, clock: Clock, request: Request) -> Iterator[CallEvents]:
+    """Collect the events of the block as one call, and record it if calls are recorded. The block sets the answer."""
+    started_at, start = clock(), time.perf_counter()
+    with collect_events() as events:
+        try:
+            yield events
+        finally:
+            if recording is not None:
+                finished = FinishedCall(
+                    random_id(),
+                    _session_of(request, recording, started_at),
+                    _client_of(request),
+                    request,
+                    started_at,
+                    time.perf_counter() - start,
+                    _outcome(events.answer),
+                    events,
+                )
+                recording.queue.put(lambda: recording.log.add(make_record(finished)))
 
 
 def _session_of(request: Request, recording: Recording, now: float) -> str:
@@ -132,3 +111,96 @@ def _outcome(answer: Answer | None) -> str:
     if answer is None:
         return CANCELLED if isinstance(sys.exception(), asyncio.CancelledError) else Code.INTERNAL_ERROR
     return outcome_of(answer)
+
+
+# The record of a call.
+
+
+def make_record(call: FinishedCall) -> CallRecord:
+    """Return the record of a call. Secrets in its arguments, addresses and titles are masked."""
+    from keyhole.budget.tokens import estimate  # imported late: most calls do not need it
+
+    request = call.request
+    arguments = {name: _masked(value) for name, value in request.arguments.items() if value is not None}
+    answer = call.events.answer or Answer("", {})
+    texts = _texts(call, answer)
+    query = arguments.get("query") or next(iter(arguments.get("queries") or ()), "")
+    summary = CallSummary(
+        call.id,
+        call.session,
+        call.client,
+        request.origin,
+        request.tool,
+        str(query),
+        str(arguments.get("url") or arguments.get("id") or ""),
+        call.started_at,
+        call.seconds,
+        call.outcome,
+        call.events.budget,
+        len(answer.text.encode("utf-8", "replace")),
+        estimate(answer.text) if answer.text else 0,
+        sum(text.chars for text in texts if text.id),
+        sum(text.shown for text in texts),
+        folder=mask_secrets(request.caller.folder),
+    )
+    engines = tuple((each.name, mask_secrets(each.fault or each.note)) for each in call.events.reports)
+    details = answer.details
+    found = [("found", "yes" if details["found"] else "no")] if "found" in details else []
+    notes = (*found, *([(MATCH, WEAK)] if details.get("weak") else []))
+    return CallRecord(
+        summary,
+        json.dumps(arguments, ensure_ascii=False, default=str),
+        answer.text,
+        texts,
+        engines,
+        call.events.stage_seconds(),
+        notes,
+    )
+
+
+def _masked(value: Any) -> Any:
+    """Return the value of an argument in which secrets are masked."""
+    if isinstance(value, list | tuple):
+        return [_masked(each) for each in value]
+    return mask_secrets(value) if isinstance(value, str) else value
+
+
+def _texts(call: FinishedCall, answer: Answer) -> tuple[ReadText, ...]:
+    """Return the texts that a call read or tried to read, those in the result first, in its order."""
+    shown: dict[str, list[Span]] = {}
+    for id, start, end in answer.shown:
+        shown.setdefault(id, []).append((start, end))
+    texts = [_read_text(artifact, total, shown.get(artifact.id, ()), call) for artifact, total in call.events.pages]
+    texts += [
+        _source_text(source, _state(source, number, call, answer), shown, call)
+        for number, source in enumerate(call.events.sources)
+    ]
+    order = {id: place for place, id in enumerate(shown)}
+    unique = dict.fromkeys(texts)
+    return tuple(sorted(unique, key=lambda text: order.get(text.id, len(order))))
+
+
+def _source_text(source: Source, state: str, shown: Mapping[str, Sequence[Span]], call: FinishedCall) -> ReadText:
+    """Return a source of a search as a text. A source that is shown has no state."""
+    artifact = source.artifact
+    if artifact is None:
+        return ReadText("", mask_secrets(source.url), mask_secrets(source.title), state=source.not_read or state)
+    spans = shown.get(artifact.id, ())
+    return _read_text(artifact, len(artifact.text), spans, call, "" if spans else state)
+
+
+def _read_text(artifact: Artifact, total: int, spans: Sequence[Span], call: FinishedCall, state: str = "") -> ReadText:
+    url, title = mask_secrets(artifact.url), mask_secrets(artifact.title)
+    is_stored = artifact.fetched_at < call.started_at
+    return ReadText(artifact.id, url, title, total, tuple(spans), state, is_stored)
+
+
+def _state(source: Source, number: int, call: FinishedCall, answer: Answer) -> str:
+    """Return why a source that is read shows no passage."""
+    details: Any = answer.details.get("sources", [])
+    if original := next((row["url"] for row in details if source.url in row.get("copies", ())), ""):
+        return f"{SAME_TEXT} {mask_secrets(original)}"
+    if source.url not in {row.get("url") for row in details}:
+        return LEFT_OUT if call.outcome == OK else ""
+    ranked = call.events.ranked
+    return NO_MATCH if ranked is not None and not ranked[number] else LISTED

@@ -22,12 +22,11 @@ from keyhole.records import Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, rerank_note
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call, forget_earlier
-from keyhole.retrieval.call_observer import NO_OBSERVER, CallObserver
-from keyhole.retrieval.call_record import Recording
-from keyhole.retrieval.instrumentation import stage
+from keyhole.retrieval.instrumentation import current_events, stage
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.pending_reads import PendingReads
 from keyhole.retrieval.progress import Progress, no_progress, only_rising
+from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.sources import FoundSources, Question, SourceFinder
 from keyhole.retrieval.text_answer import (
     QUOTE_CONTEXT,
@@ -66,7 +65,6 @@ class Retrieval:
     clock: Clock
     extractor: Extractor
     reranker: PassageReranker | None = None
-    observer: CallObserver = NO_OBSERVER
     renderer: Renderer | None = None
     recording: Recording | None = None  # None if calls are not recorded
     pending: PendingReads = field(default_factory=PendingReads)
@@ -102,7 +100,7 @@ class Retrieval:
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,
         )  # fmt: skip
         work = self._fetch_page(call, url, query, refresh, skip)
-        return await answer_call(call, work, self.store.warning, self.observer, self.secret)
+        return await answer_call(call, work, self.store.warning, self.secret)
 
     async def read_artifact(
         self,
@@ -136,7 +134,7 @@ class Retrieval:
             work = asyncio.to_thread(self._window_answer, call, id, max(0, min(offset, MAX_OFFSET)), limit)
         else:
             work = self._read_text(call, id, query or "", find or "", skip)
-        return await answer_call(call, work, self.store.warning, self.observer, self.secret)
+        return await answer_call(call, work, self.store.warning, self.secret)
 
     async def search(
         self,
@@ -171,9 +169,7 @@ class Retrieval:
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,
         )  # fmt: skip
         question = Question(request, phrasings, scope, fetch, call.deadline, only_rising(progress))
-        return await answer_call(
-            call, self._find_sources(call, question), self.store.warning, self.observer, self.secret
-        )
+        return await answer_call(call, self._find_sources(call, question), self.store.warning, self.secret)
 
     # Reading.
 
@@ -201,7 +197,7 @@ class Retrieval:
         from keyhole.retrieval.stored_output import find_large, large_answer, large_part
 
         if large := await asyncio.to_thread(large_part, self.store, id):
-            self.observer.page(large.artifact, large.total)
+            current_events().pages.append((large.artifact, large.total))
             if find:
                 place = await asyncio.to_thread(find_large, self.store, call, large, find, QUOTE_CONTEXT)
                 return await asyncio.to_thread(self._window_answer, call, id, *place)
@@ -210,11 +206,11 @@ class Retrieval:
             artifact = await asyncio.to_thread(self.store.get, id)
         if not find:
             return await self._answer_page(call, artifact, True, query, skip)
-        self.observer.page(artifact, len(artifact.text))
+        current_events().pages.append((artifact, len(artifact.text)))
         return await asyncio.to_thread(self._quote_answer, call, artifact, find)
 
     async def _answer_page(self, call: Call, artifact: Artifact, stored: bool, query: str | None, skip: int) -> Answer:
-        self.observer.page(artifact, len(artifact.text))
+        current_events().pages.append((artifact, len(artifact.text)))
         asked = Asked(query, skip, *await self._rerank_page(call, artifact, query))
         return await asyncio.to_thread(self._passages_answer, call, artifact, stored, asked)
 
@@ -222,7 +218,8 @@ class Retrieval:
         found = await SourceFinder(self.config, self.panel, self._pages(), self.store).find(question)
         await question.progress(question.steps - 1, question.steps, f"ranking {len(found.sources)} sources")
         ranked, note = await self._rank(call, found, question.phrasings)
-        self.observer.sources(found.sources, found.reports, ranked)
+        events = current_events()
+        events.sources, events.reports, events.ranked = found.sources, found.reports, ranked
         return await asyncio.to_thread(self._sources_answer, call, question, found, ranked, note)
 
     def _pages(self) -> Pages:
@@ -273,7 +270,7 @@ class Retrieval:
         most = max_window_chars(limit, call.budget.window_size) + max_window_chars(None, call.next_budget.window_size)
         with stage("store"):
             part = self.store.part(id, offset, offset + most)
-        self.observer.page(part.artifact, part.total)
+        current_events().pages.append((part.artifact, part.total))
         return answer_window(call, part, offset, limit, self.secret, self.store.warning())
 
     def _quote_answer(self, call: Call, artifact: Artifact, find: str) -> Answer:

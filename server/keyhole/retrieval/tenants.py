@@ -15,8 +15,8 @@ from keyhole.errors import KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Api, Fetcher, Renderer
 from keyhole.fetch.markdown_twins import MarkdownHosts
-from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.pending_reads import PendingReads
+from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Visits
 from keyhole.store.base import Clock, Store

@@ -109,9 +109,11 @@ async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
     overhead = envelope_overhead(uri)
     # A person attaches a resource and expects all of it, so the session's history does not apply.
     reader = replace(caller, session=None)
-    with record_call(retrieval, Request("resource", "read_artifact", arguments, caller)) as call:
-        call.answer = await call.retrieval.read_artifact(**arguments, repeat=True, caller=reader, overhead=overhead)
-        return call.answer
+    with record_call(
+        retrieval.recording, retrieval.clock, Request("resource", "read_artifact", arguments, caller)
+    ) as events:
+        events.answer = await retrieval.read_artifact(**arguments, repeat=True, caller=reader, overhead=overhead)
+        return events.answer
 
 
 def envelope_overhead(uri: str) -> int:

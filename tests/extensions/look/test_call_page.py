@@ -18,9 +18,9 @@ from keyhole.extensions.look.call_page import (
 from keyhole.extensions.look.page import Look
 from keyhole.extensions.look.text_page import quote_of
 from keyhole.records import Artifact
-from keyhole.retrieval.call_record import Recording
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
+from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.session import Visits
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import CallRecord, ReadText

@@ -12,7 +12,7 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.look.mcp_app import show_call
 from keyhole.retrieval.call import Caller
-from keyhole.retrieval.call_record import Recording
+from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.session import Visits
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.calls.record import OK, CallRecord, CallSummary, ReadText
