@@ -24,6 +24,7 @@ from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
 from keyhole.records import Page
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
@@ -66,7 +67,8 @@ def find_faults(row: dict[str, Any]) -> list[str]:
         return [f"failed: {error.code}"]
     store = MemoryStore(lambda: 0.0)
     product = Retrieval(
-        Config(), OnePageFetcher(body, row["ctype"]), store, Panel(()), b"0" * 32, lambda: 0.0, InProcessExtractor()
+        Pages(Config(), OnePageFetcher(body, row["ctype"]), InProcessExtractor(), store, b"0" * 32, lambda: 0.0),
+        Panel(()),
     )
     answer = asyncio.run(product.web_fetch(URL)).text
     texts = (("text", document.text), ("result", answer))

@@ -27,6 +27,7 @@ from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.config.config import Config
 from keyhole.records import Artifact
 from keyhole.retrieval.call import Caller
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session
 from keyhole.store.memory import MemoryStore
@@ -160,7 +161,7 @@ def make_retrieval(id: str, text: str, repeats: str) -> Retrieval:
         Artifact(id, f"https://data.example/{id}", f"https://data.example/{id}", "", text, "text/plain", "", NOW), ""
     )
     unused: object = None
-    return Retrieval(Config(repeats=repeats), unused, store, Panel(()), b"0" * 32, lambda: NOW, unused)  # type: ignore[arg-type]
+    return Retrieval(Pages(Config(repeats=repeats), unused, unused, store, b"0" * 32, lambda: NOW), Panel(()))  # type: ignore[arg-type]
 
 
 async def run_session(ask: Ask, questions: Sequence[Question], document: str = "") -> Totals:

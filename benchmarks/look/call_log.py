@@ -26,9 +26,9 @@ from keyhole.extensions.postgresql.call_tables import CALL_TABLES
 from keyhole.extensions.postgresql.calls import PostgresCallLog
 from keyhole.extensions.postgresql.database import Database
 from keyhole.extensions.postgresql.schema import prepare
-from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
+from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Visits
 from keyhole.store.base import Limits

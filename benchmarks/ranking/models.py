@@ -32,6 +32,7 @@ from keyhole.config.config import Config
 from keyhole.passages import select
 from keyhole.records import Artifact
 from keyhole.rerank.rerank_passages import PassageReranker
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Limits
 from keyhole.store.memory import MemoryStore
@@ -115,7 +116,7 @@ async def read_all(
     """Return the first result of each task at each budget."""
     unused = cast("Any", None)
     config = Config(timeout=SECONDS, repeats="always")
-    tools = Retrieval(config, unused, store, Panel([]), b"s" * 32, time.time, unused, reranker)
+    tools = Retrieval(Pages(config, unused, unused, store, b"s" * 32, time.time), Panel([]), reranker=reranker)
     readings: Readings = {}
     for task in tasks:
         for budget in BUDGETS:

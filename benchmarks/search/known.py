@@ -39,6 +39,7 @@ from keyhole.passages.stems import index_terms, query_words
 from keyhole.records import Artifact
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.rerank.vector_scorer import MAX_TEXTS
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Limits, Store
 from keyhole.store.sqlite.store import SqliteStore
@@ -209,7 +210,9 @@ def whole_search(store: Store, reranker: PassageReranker | None = None) -> Calla
     """Return the function that searches the store as the tool does, and returns the ids of its sources in order."""
     unused = cast("Any", None)
     product = Retrieval(
-        Config(search_timeout=SECONDS), unused, store, Panel([]), b"s" * 32, lambda: NOW, unused, reranker
+        Pages(Config(search_timeout=SECONDS), unused, unused, store, b"s" * 32, lambda: NOW),
+        Panel([]),
+        reranker=reranker,
     )
 
     def search(text: str) -> list[str]:

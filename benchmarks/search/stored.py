@@ -25,6 +25,7 @@ from keyhole.config.config import Config
 from keyhole.passages.stems import index_terms, query_words
 from keyhole.passages.words import UNSPACED
 from keyhole.records import Answer
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import SqliteStore
@@ -98,7 +99,7 @@ def first_words(sentence: str, count: int) -> str:
 def measure_searches(store: SqliteStore, queries: list[Query]) -> None:
     """Print the times of whole searches, by kind and by language."""
     unused = cast("Any", None)
-    product = Retrieval(Config(), unused, store, Panel([]), b"s" * 32, lambda: NOW, unused)
+    product = Retrieval(Pages(Config(), unused, unused, store, b"s" * 32, lambda: NOW), Panel([]))
     times: dict[str, list[Times]] = defaultdict(list)
     shown: dict[str, list[bool]] = defaultdict(list)
     for number, (kind, made, question, filters) in enumerate(queries):

@@ -43,6 +43,7 @@ from keyhole.extract.workers.child import index_words
 from keyhole.fetch.base import DEFAULT_OPTIONS, ApiCall, ApiReply, FetchOptions
 from keyhole.records import Document, Page
 from keyhole.retrieval.dispatch import dispatch
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.tools import build_server
@@ -200,13 +201,7 @@ class Bench:
         store, secret = self.stores.for_tenant(LOCAL)
         self.instant, timed = InstantNetwork(), TimedStore(store, timer)
         self.product = Retrieval(
-            Config(home=home),
-            self.instant,
-            timed,
-            Panel([]),
-            secret,
-            time.time,
-            self.instant,
+            Pages(Config(home=home), self.instant, self.instant, timed, secret, time.time), Panel([])
         )
         self._pages = itertools.count(100)
 

@@ -120,9 +120,10 @@ def read_acme(body):
 
 
 def test_a_client_with_hooks_is_added_in_four_files(copy: Path, run: Run) -> None:
-    cli = copy / "cli"
-    shutil.copy(cli / "hook" / "copilot.py", cli / "hook" / "acme.py")
-    insert(cli / "hook" / "program.py", '"opencode")', '"acme", ')
+    hooks = copy / "outputs" / "hooks"
+    shutil.copy(hooks / "copilot.py", hooks / "acme.py")
+    insert(hooks / "answer.py", '"opencode")', '"acme", ')
+
     install = copy / "extensions" / "install"
     events, clients = install / "doctor" / "hook_events.py", install / "hook_clients.py"
     insert(events, '    "copilot": ("modified', '    "acme": ("modifiedResult", "textResultForLlm"),\n')

@@ -49,7 +49,7 @@ def test_a_large_output_shows_its_failure_within_the_budget() -> None:
 
 def test_a_stored_output_is_read_on_by_the_call_that_its_last_lines_name() -> None:
     product = retrieval({})
-    bounded = bound(BUILD, command="make", store=product.store, secret=SECRET, now=product.clock())
+    bounded = bound(BUILD, command="make", store=product.store, secret=SECRET, now=product.pages.clock())
     id, offset, limit = re.findall(
         r'^Next: read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)$', bounded.text, re.M
     )[0]

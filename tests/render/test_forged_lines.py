@@ -193,10 +193,10 @@ def test_hidden_parts_are_not_mentioned_and_the_stored_page_gives_the_same_bytes
 def test_the_mark_of_a_page_changes_with_its_text_and_only_with_it() -> None:
     product = retrieval({URL: page(URL, "<p>one")})
     first = asyncio.run(product.web_fetch(URL)).text
-    assert isinstance(product.fetcher, FakeFetcher)
-    product.fetcher.answers[URL] = page(URL, "<p>two")
+    assert isinstance(product.pages.fetcher, FakeFetcher)
+    product.pages.fetcher.answers[URL] = page(URL, "<p>two")
     second = asyncio.run(product.web_fetch(URL, refresh=True)).text
-    product.fetcher.answers[URL] = page(URL, "<p>one")
+    product.pages.fetcher.answers[URL] = page(URL, "<p>one")
     third = asyncio.run(product.web_fetch(URL, refresh=True)).text
     marks = [found[1] for text in (first, second, third) if (found := BLOCK.search(text))]
     assert marks[0] != marks[1]

@@ -34,6 +34,7 @@ from benchmarks.fetch.faults.server import serve
 from keyhole.config.config import Config
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer, Hit
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
@@ -137,7 +138,7 @@ def test_a_search_over_pages_that_fail_shows_the_others_in_time(certificate: SSL
             config = Config(search_timeout=STALL, timeout=STALL, robots="off")
             fetcher = await stack.enter_async_context(HttpFetcher(config, "Test/1"))
             panel, store = Panel((FakeEngine(hits),)), MemoryStore(Clock())
-            product = Retrieval(config, fetcher, store, panel, SECRET, Clock(), InProcessExtractor())
+            product = Retrieval(Pages(config, fetcher, InProcessExtractor(), store, SECRET, Clock()), panel)
             async with asyncio.timeout(STALL + 1):
                 return await product.search("orchid or larch", max_results=5)
 

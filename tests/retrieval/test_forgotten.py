@@ -30,7 +30,7 @@ def test_a_page_on_its_way_is_shown_but_neither_it_nor_its_links_are_stored() ->
 
     body = f'<h1>Pumps</h1><p>{"Pumps move water. " * 40}<a href="{LINK}">more</a>'
     product = retrieval(store=store, clock=clock)
-    object.__setattr__(product, "fetcher", Slow({URL: page(URL, body, fetched_at=began)}))
+    object.__setattr__(product.pages, "fetcher", Slow({URL: page(URL, body, fetched_at=began)}))
     answer = asyncio.run(product.web_fetch(URL))
     assert "Pumps move water." in answer.text
     assert answer.facts["artifact_id"] is None

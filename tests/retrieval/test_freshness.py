@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Limits, Store
 from keyhole.store.memory import LIMITS, MemoryStore
@@ -90,7 +91,9 @@ class Agent:
         async def run() -> Answer:
             config = Config(allow_private=frozenset({self.site.endpoint}))
             async with HttpFetcher(config, "Test/1", self.clock) as fetcher:
-                product = Retrieval(config, fetcher, self.store, Panel(()), SECRET, self.clock, InProcessExtractor())
+                product = Retrieval(
+                    Pages(config, fetcher, InProcessExtractor(), self.store, SECRET, self.clock), Panel(())
+                )
                 return await product.web_fetch(self.site.url(path), None, budget, refresh)
 
         return asyncio.run(run())
@@ -245,8 +248,10 @@ def test_the_result_of_a_changed_page_is_within_every_budget(
     product = retrieval({"https://a.example/x": page("https://a.example/x", html(lines))}, clock=clock)
     asyncio.run(product.web_fetch("https://a.example/x", query, budget))
     clock.advance(901)
-    assert isinstance(product.fetcher, FakeFetcher)
-    product.fetcher.answers["https://a.example/x"] = page("https://a.example/x", html(other), fetched_at=clock.now)
+    assert isinstance(product.pages.fetcher, FakeFetcher)
+    product.pages.fetcher.answers["https://a.example/x"] = page(
+        "https://a.example/x", html(other), fetched_at=clock.now
+    )
     answer = asyncio.run(product.web_fetch("https://a.example/x", query, budget))
     assert not answer.is_error
     assert len(answer.text) <= budget

@@ -103,7 +103,7 @@ def test_an_archive_without_a_copy_names_nothing(body: str) -> None:
 def test_only_a_few_lists_are_requested() -> None:
     product = retrieval({DEAD: GONE})
     fetch(product)
-    assert len(product.fetcher.calls) == 1 + MAX_REQUESTS  # type: ignore[attr-defined]
+    assert len(product.pages.fetcher.calls) == 1 + MAX_REQUESTS  # type: ignore[attr-defined]
 
 
 def test_a_page_of_the_site_that_was_read_needs_no_request() -> None:
@@ -111,9 +111,9 @@ def test_a_page_of_the_site_that_was_read_needs_no_request() -> None:
     dead = f"{SITE}/en/4.0/topics/models/"
     product = retrieval({dead: GONE, models: page(models, PROSE)})
     fetch(product, models)
-    product.fetcher.calls.clear()  # type: ignore[attr-defined]
+    product.pages.fetcher.calls.clear()  # type: ignore[attr-defined]
     assert f"- {models} (another version, read before)" in fetch(product, dead).text
-    assert product.fetcher.calls == [dead]  # type: ignore[attr-defined]
+    assert product.pages.fetcher.calls == [dead]  # type: ignore[attr-defined]
 
 
 def test_the_links_of_a_page_that_was_read_are_candidates() -> None:
@@ -127,15 +127,15 @@ def test_the_links_of_a_page_that_was_read_are_candidates() -> None:
 def test_a_session_remembers_a_dead_address_and_what_is_near() -> None:
     product, caller = retrieval({DEAD: GONE, f"{SITE}/en/3.2/": INDEX}), Caller(session=Session())
     first = fetch(product, caller=caller)
-    product.fetcher.calls.clear()  # type: ignore[attr-defined]
+    product.pages.fetcher.calls.clear()  # type: ignore[attr-defined]
     assert fetch(product, caller=caller) == first
-    assert product.fetcher.calls == []  # type: ignore[attr-defined]
+    assert product.pages.fetcher.calls == []  # type: ignore[attr-defined]
 
 
 def test_a_dead_address_is_requested_again_if_the_call_says_so() -> None:
     product, caller = retrieval({DEAD: GONE}), Caller(session=Session())
     fetch(product, caller=caller)
-    product.fetcher.answers[DEAD] = page(DEAD, f"<h1>Model</h1><p>{PROSE}")  # type: ignore[attr-defined]
+    product.pages.fetcher.answers[DEAD] = page(DEAD, f"<h1>Model</h1><p>{PROSE}")  # type: ignore[attr-defined]
     assert not fetch(product, caller=caller, refresh=True).is_error
 
 
@@ -169,16 +169,16 @@ def test_a_redirect_to_the_first_page_names_what_may_have_been_meant() -> None:
     line = f"- {SITE}/en/3.2/topics/models.html (a similar name, named by a page of the site)"
     assert "Addresses near it, the likeliest first:" in answer.text.splitlines()
     assert lines_of(answer) == [line]
-    calls = len(product.fetcher.calls)  # type: ignore[attr-defined]
+    calls = len(product.pages.fetcher.calls)  # type: ignore[attr-defined]
     assert line in fetch(product, query="pumps").text
-    assert len(product.fetcher.calls) == calls  # type: ignore[attr-defined]
+    assert len(product.pages.fetcher.calls) == calls  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("code", [Code.FORBIDDEN, Code.SERVER_ERROR, Code.DNS_FAILURE])
 def test_other_failures_cost_no_further_request(code: Code) -> None:
     product = retrieval({DEAD: KeyholeError(code, "HTTP 403")})
     assert fetch(product).text.startswith(str(code))
-    assert product.fetcher.calls == [DEAD]  # type: ignore[attr-defined]
+    assert product.pages.fetcher.calls == [DEAD]  # type: ignore[attr-defined]
 
 
 def test_an_address_that_a_page_made_up_cannot_leave_its_line() -> None:
@@ -197,7 +197,7 @@ def test_the_file_of_another_owner_is_not_named_and_other_owners_are_not_asked()
     fetch(product, page_of_another)
     answer = fetch(product, dead)
     assert "attacker" not in answer.text
-    asked = product.fetcher.calls[2:]  # type: ignore[attr-defined]
+    asked = product.pages.fetcher.calls[2:]  # type: ignore[attr-defined]
     assert asked
     assert all(call.startswith("https://api.github.com/repos/victim/tool/git/trees/") for call in asked)
 
@@ -205,7 +205,7 @@ def test_the_file_of_another_owner_is_not_named_and_other_owners_are_not_asked()
 def test_on_a_host_that_owners_share_only_the_pages_of_the_owner_are_asked() -> None:
     product = retrieval({f"{SHARED}/ann/wiki/model": GONE})
     fetch(product, f"{SHARED}/ann/wiki/model")
-    asked = product.fetcher.calls[1:]  # type: ignore[attr-defined]
+    asked = product.pages.fetcher.calls[1:]  # type: ignore[attr-defined]
     assert asked
     assert all(call.startswith(f"{SHARED}/ann/") for call in asked)
 
@@ -221,7 +221,7 @@ def test_an_index_of_sitemaps_leads_to_no_other_site() -> None:
     sitemap = page(f"{SITE}/sitemap.xml", index, "application/xml")
     product = retrieval({DEAD: GONE, f"{SITE}/sitemap.xml": sitemap})
     fetch(product)
-    assert all(call.startswith(f"{SITE}/") for call in product.fetcher.calls)  # type: ignore[attr-defined]
+    assert all(call.startswith(f"{SITE}/") for call in product.pages.fetcher.calls)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_a_worker_that_a_page_took_over_can_name_and_request_nothing_elsewhere(v
 
     product = retrieval({DEAD: GONE}, extractor=TakenOver())
     assert "near" not in fetch(product).details
-    assert product.fetcher.calls == [DEAD]  # type: ignore[attr-defined]
+    assert product.pages.fetcher.calls == [DEAD]  # type: ignore[attr-defined]
 
 
 def test_a_worker_that_names_requests_without_end_gets_few() -> None:
@@ -251,7 +251,7 @@ def test_a_worker_that_names_requests_without_end_gets_few() -> None:
 
     product = retrieval({DEAD: GONE}, extractor=Endless())
     fetch(product)
-    assert len(product.fetcher.calls) == 1 + MAX_REQUESTS  # type: ignore[attr-defined]
+    assert len(product.pages.fetcher.calls) == 1 + MAX_REQUESTS  # type: ignore[attr-defined]
 
 
 def test_a_list_that_cannot_be_read_counts_as_missing() -> None:

@@ -67,8 +67,8 @@ def run(
 
 
 def requests(product: Retrieval) -> list[str]:
-    assert isinstance(product.fetcher, FakeFetcher)
-    return product.fetcher.calls
+    assert isinstance(product.pages.fetcher, FakeFetcher)
+    return product.pages.fetcher.calls
 
 
 def test_a_page_that_is_not_read_in_time_is_a_retryable_error_that_says_what_is_known() -> None:
@@ -85,7 +85,7 @@ def test_the_same_call_gets_the_whole_text_without_another_request() -> None:
     async def act(product: Retrieval, extractor: GatedExtractor) -> Answer:
         await product.web_fetch(URL)
         extractor.gate.set()
-        return await replace(product, config=LONG).web_fetch(URL, refresh=True)
+        return await replace(product, pages=replace(product.pages, config=LONG)).web_fetch(URL, refresh=True)
 
     answer, product, _ = run(act)
     assert "oiled once a week" in answer.text
@@ -97,7 +97,7 @@ def test_a_second_call_waits_for_the_read_that_goes_on() -> None:
     async def act(product: Retrieval, extractor: GatedExtractor) -> Answer:
         late = [(await product.web_fetch(URL)).facts["code"] for _ in range(2)]
         assert late == ["extraction_pending"] * 2
-        second = asyncio.create_task(replace(product, config=LONG).web_fetch(URL))
+        second = asyncio.create_task(replace(product, pages=replace(product.pages, config=LONG)).web_fetch(URL))
         await asyncio.sleep(0)
         extractor.gate.set()
         return await second
@@ -112,7 +112,10 @@ def test_a_late_page_of_a_search_is_named_and_read_on() -> None:
     async def act(product: Retrieval, extractor: GatedExtractor) -> Answer:
         answer = await product.search("oiled valves")
         extractor.gate.set()
-        assert "oiled once a week" in (await replace(product, config=LONG).web_fetch(URL)).text
+        assert (
+            "oiled once a week"
+            in (await replace(product, pages=replace(product.pages, config=LONG)).web_fetch(URL)).text
+        )
         return answer
 
     answer, product, _ = run(act, engines=[FakeEngine([HIT])])
@@ -124,7 +127,7 @@ def test_the_error_of_a_late_page_is_told_by_the_next_call() -> None:
     async def act(product: Retrieval, extractor: GatedExtractor) -> Answer:
         await product.web_fetch(URL)
         extractor.gate.set()
-        return await replace(product, config=LONG).web_fetch(URL)
+        return await replace(product, pages=replace(product.pages, config=LONG)).web_fetch(URL)
 
     answer, product, _ = run(act, error=KeyholeError(Code.ENCRYPTED_DOCUMENT, "it is encrypted"))
     assert answer.text.startswith("encrypted_document: it is encrypted.")

@@ -140,7 +140,7 @@ def test_an_error_is_recorded_with_its_code() -> None:
 
 def test_a_cancelled_call_is_recorded_as_cancelled() -> None:
     product = Product()
-    fetcher: Any = product.retrieval.fetcher
+    fetcher: Any = product.retrieval.pages.fetcher
     fetcher.answers["https://slow.example/"] = HANGS
 
     async def cancel() -> None:
@@ -155,7 +155,7 @@ def test_a_cancelled_call_is_recorded_as_cancelled() -> None:
 
 def test_a_failure_inside_keyhole_is_recorded_and_raised() -> None:
     product = Product()
-    fetcher: Any = product.retrieval.fetcher
+    fetcher: Any = product.retrieval.pages.fetcher
     fetcher.answers[OTHER] = ZeroDivisionError()
     with pytest.raises(ZeroDivisionError):
         product.call("web_fetch", url=OTHER)

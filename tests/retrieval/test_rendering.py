@@ -11,6 +11,7 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import AllowsDocument, FetchOptions
 from keyhole.records import Answer, Page
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
@@ -52,8 +53,8 @@ def fetch(renderer: FakeRenderer | None, body: str = SHELL, config: Config | Non
     store = MemoryStore(clock)
     fetcher = FakeFetcher({URL: replace(page(URL, body), etag='"shell"')})
     product = Retrieval(
-        config, fetcher, store, Panel(()), SECRET, clock, InProcessExtractor(), renderer=renderer
-    )  # fmt: skip
+        Pages(config, fetcher, InProcessExtractor(), store, SECRET, clock, renderer=renderer), Panel(())
+    )
     first = asyncio.run(product.web_fetch(URL))
     assert asyncio.run(product.web_fetch(URL)).text == first.text
     return first, product

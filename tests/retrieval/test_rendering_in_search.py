@@ -15,6 +15,7 @@ from keyhole.extensions.browser.render import MAX_PAGES, PageRenderer
 from keyhole.extensions.browser.renderer import BrowserRenderer
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer, Hit
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
@@ -91,9 +92,9 @@ def search(site: Site, paths: Sequence[str], seconds: float) -> Answer:
         async with HttpFetcher(config, AGENT) as fetcher:
             renderer = BrowserRenderer(PageRenderer(config, AGENT, str(PROGRAM)), fetcher, clock)
             product = Retrieval(
-                config, fetcher, MemoryStore(clock), Panel([engine]), SECRET, clock, InProcessExtractor(),
-                renderer=renderer,
-            )  # fmt: skip
+                Pages(config, fetcher, InProcessExtractor(), MemoryStore(clock), SECRET, clock, renderer=renderer),
+                Panel([engine]),
+            )
             start = asyncio.get_running_loop().time()
             try:
                 answer = await product.search("valve opens", max_results=len(paths))

@@ -91,8 +91,8 @@ def test_a_stored_page_answers_another_query_without_the_network() -> None:
     id = str(fetch(product).facts["artifact_id"])
     answer = asyncio.run(product.read_artifact(id, query="widget55"))
     assert "It has 55 screws." in answer.text
-    assert isinstance(product.fetcher, FakeFetcher)
-    assert product.fetcher.calls == [URL]
+    assert isinstance(product.pages.fetcher, FakeFetcher)
+    assert product.pages.fetcher.calls == [URL]
 
 
 def test_a_quote_is_found_with_its_offsets() -> None:
@@ -177,15 +177,15 @@ def test_an_offset_beyond_the_end_reports_the_length_of_the_text() -> None:
 def test_a_fresh_page_is_answered_from_the_store_unless_refresh_is_set() -> None:
     clock = Clock()
     product = retrieval(markdown(), clock=clock)
-    assert isinstance(product.fetcher, FakeFetcher)
+    assert isinstance(product.pages.fetcher, FakeFetcher)
     first = fetch(product)
     second = fetch(product)
-    assert product.fetcher.calls == [URL]
+    assert product.pages.fetcher.calls == [URL]
     assert first == second
     asyncio.run(product.web_fetch(URL, refresh=True))
     clock.advance(901)
     fetch(product)
-    assert product.fetcher.calls == [URL] * 3
+    assert product.pages.fetcher.calls == [URL] * 3
 
 
 def test_with_a_broken_store_a_fetch_answers_without_a_continuation() -> None:

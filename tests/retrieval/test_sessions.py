@@ -196,7 +196,8 @@ def test_a_new_query_on_a_page_that_was_shown_whole_is_answered() -> None:
 
 def test_failed_and_cancelled_calls_show_nothing() -> None:
     product, caller = session(timeout=0.2)
-    product = replace(product, fetcher=type(product.fetcher)({VACUUM: HANGS}))  # type: ignore[call-arg]
+    fetcher = type(product.pages.fetcher)({VACUUM: HANGS})  # type: ignore[call-arg]
+    product = replace(product, pages=replace(product.pages, fetcher=fetcher))
     assert fetch(product, caller, QUERIES[0]).is_error
 
     async def cancelled() -> None:

@@ -43,7 +43,7 @@ def fetch(product: Retrieval, url: str = URL, **arguments: Any) -> Answer:
 
 
 def requests(product: Retrieval) -> list[str]:
-    calls: list[str] = product.fetcher.calls  # type: ignore[attr-defined]
+    calls: list[str] = product.pages.fetcher.calls  # type: ignore[attr-defined]
     return calls
 
 
@@ -138,7 +138,7 @@ def test_an_unknown_site_is_an_error_that_names_the_known_ones() -> None:
 def test_the_token_is_sent_only_to_the_repository_in_the_api() -> None:
     product = retrieval(answers(), config=Config(github_token="ghp_0123456789"))
     fetch(product)
-    options = product.fetcher.options  # type: ignore[attr-defined]
+    options = product.pages.fetcher.options  # type: ignore[attr-defined]
     for credential in (each.permission.credential for each in options):
         assert credential.authorization == "Bearer ghp_0123456789"
         assert credential.applies_to(API)
@@ -148,7 +148,7 @@ def test_the_token_is_sent_only_to_the_repository_in_the_api() -> None:
         assert not credential.applies_to("http://api.github.com/repos/o/r/issues/7")
     product = retrieval({URL: HTML}, config=Config(github_token="ghp_0123456789", sites=()))
     fetch(product)
-    assert product.fetcher.options[0].permission.credential is None  # type: ignore[attr-defined]
+    assert product.pages.fetcher.options[0].permission.credential is None  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

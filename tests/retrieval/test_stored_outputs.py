@@ -26,7 +26,7 @@ def product() -> Retrieval:
 
 def keep(product: Retrieval, **facts: object) -> str:
     options = {"command": "pytest -v", "exit_status": 1, "folder": "/src", "store": product.store, **facts}
-    return str(bound(RUN, secret=SECRET, now=product.clock(), **options).id)  # type: ignore[arg-type]
+    return str(bound(RUN, secret=SECRET, now=product.pages.clock(), **options).id)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

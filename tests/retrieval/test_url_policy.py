@@ -38,8 +38,8 @@ def fetch(product: Retrieval, url: str) -> str:
 
 
 def requested_urls(product: Retrieval) -> list[str]:
-    assert isinstance(product.fetcher, FakeFetcher)
-    return product.fetcher.calls
+    assert isinstance(product.pages.fetcher, FakeFetcher)
+    return product.pages.fetcher.calls
 
 
 def test_by_default_any_url_is_fetched_as_written() -> None:
@@ -130,8 +130,8 @@ def test_a_stored_page_of_another_site_is_not_used_for_a_site_filter() -> None:
     product = retrieval(pages, engines=[engine])
     fetch(product, HIT)
     asyncio.run(product.search("pumps", sites=["hit.example"]))
-    assert isinstance(product.fetcher, FakeFetcher)
-    first, second = product.fetcher.options
+    assert isinstance(product.pages.fetcher, FakeFetcher)
+    first, second = product.pages.fetcher.options
     assert first.permission.permits(LINKED)
     assert second.permission.permits(HIT)
     assert not second.permission.permits(LINKED)

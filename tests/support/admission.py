@@ -98,8 +98,8 @@ class AdmissionServer:
 
     @property
     def fetcher(self) -> FakeFetcher:
-        assert isinstance(self.product.fetcher, FakeFetcher)
-        return self.product.fetcher
+        assert isinstance(self.product.pages.fetcher, FakeFetcher)
+        return self.product.pages.fetcher
 
     async def open(
         self, body: bytes, headers: Mapping[str, str] | None = None, method: str = "POST", length: int | None = None

@@ -8,6 +8,7 @@ from typing import Any
 from keyhole.config.config import Config
 from keyhole.extract.workers.base import Extractor
 from keyhole.rerank.rerank_passages import PassageReranker
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
@@ -33,5 +34,7 @@ def retrieval(
     clock = clock or Clock()
     fetcher, store = FakeFetcher(answers), store or MemoryStore(clock)
     return Retrieval(
-        config or Config(), fetcher, store, Panel(engines), SECRET, clock, extractor or InProcessExtractor(), reranker
+        Pages(config or Config(), fetcher, extractor or InProcessExtractor(), store, SECRET, clock),
+        Panel(engines),
+        reranker=reranker,
     )

@@ -16,6 +16,7 @@ from benchmarks.fetch.faults.server import serve
 from keyhole.config.config import Config
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.client import HttpFetcher
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
@@ -40,7 +41,7 @@ async def run_cases(
             config = Config(timeout=seconds, robots="on" if robots else "off")
             fetcher = await stack.enter_async_context(HttpFetcher(config, "Keyhole-Faults/1"))
             store, secret = MemoryStore(time.time), b"0" * 32
-            products[robots] = Retrieval(config, fetcher, store, Panel(()), secret, time.time, extractor)
+            products[robots] = Retrieval(Pages(config, fetcher, extractor, store, secret, time.time), Panel(()))
 
         async def run(number: int, case: Case) -> list[Outcome]:
             async with slots:

@@ -16,6 +16,7 @@ from keyhole.runtime.lazy_imports import hidden_modules
 from keyhole.store.home import has_models, home_folder
 
 if TYPE_CHECKING:
+    from keyhole.extract.workers.base import Extractor
     from keyhole.rerank.base import Scorer
     from keyhole.retrieval.tenants import Tenants
     from keyhole.store.base import Store
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def build(config: Config, *, long_running: bool = False, engines_file: bytes | None = None) -> Tenants:
+def build(
+    config: Config, extractor: Extractor | None = None, *, long_running: bool = False, engines_file: bytes | None = None
+) -> Tenants:
     """Build the tools of each tenant. Files, workers and connections are opened by the first call that needs them.
 
     `long_running`: True for a process that answers many calls. `engines_file`: its content, if it was read.
@@ -50,7 +53,7 @@ def build(config: Config, *, long_running: bool = False, engines_file: bytes | N
     specs = load_engines_file(config, engines_file)
     apis = api_endpoints(config) | {spec.endpoint for spec in specs}
     fetcher = HttpFetcher(config, build_user_agent(config), apis=apis)
-    extractor = WorkerPool(config)
+    extractor = extractor or WorkerPool(config)
     api = SearchApi(fetcher, extractor)
     custom = [CustomEngine(spec, api) for spec in specs]
     engines = select_engines(config.engines, build_engines(config, api, time.time), custom)

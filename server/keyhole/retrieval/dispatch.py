@@ -236,7 +236,7 @@ async def dispatch(
 
     A KeyholeError becomes an answer within the budget. `overhead`: as in `Retrieval.read_artifact`.
     """
-    with record_call(retrieval.recording, retrieval.clock, Request(origin, tool, arguments, caller)) as events:
+    with record_call(retrieval.recording, retrieval.pages.clock, Request(origin, tool, arguments, caller)) as events:
         events.answer = await _call(retrieval, tool, arguments, progress, caller, overhead)
         return events.answer
 

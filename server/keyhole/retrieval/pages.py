@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -30,6 +30,9 @@ from keyhole.store.base import Clock, Store
 from keyhole.store.forget_mark import FORGOTTEN
 from keyhole.store.ids import artifact_id
 from keyhole.store.term_lookup import make_words
+
+if TYPE_CHECKING:
+    from keyhole.retrieval.near_addresses import NearAddresses
 
 AFTER_READING: Final = 3.0
 """Seconds of a call's time that are reserved for the stages after the page is stored: selecting passages and rendering.
@@ -59,7 +62,7 @@ class Pages:
     store: Store
     secret: bytes
     clock: Clock
-    pending: PendingReads
+    pending: PendingReads = field(default_factory=PendingReads)
     renderer: Renderer | None = None
     markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
     site_pauses: dict[str, float] = field(default_factory=dict[str, float])
@@ -89,6 +92,12 @@ class Pages:
         read = start_read(page, self._read(page, known, options.until(until)))
         return await self.pending.wait(key, read, until)
 
+    def near_addresses(self) -> NearAddresses:
+        """Return the finder of addresses near a dead one."""
+        from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
+
+        return NearAddresses(self.fetcher, self.extractor, self.store, self.config.archive == "on")
+
     async def _fetch_best(self, url: str, options: FetchOptions) -> Page:
         """Return what a site reader composes, or else the page."""
         fault = ""
@@ -113,10 +122,7 @@ class Pages:
         """Extract and store a page. `known`: the artifact stored for its URL before."""
         artifact, terms = await self._extract_or_render(page, options)
         if artifact.notice in DEAD_NOTICES:
-            from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
-
-            near = NearAddresses(self.fetcher, self.extractor, self.store, self.config.archive == "on")
-            artifact = await near.note(artifact, options)
+            artifact = await self.near_addresses().note(artifact, options)
         if known:
             artifact = await asyncio.to_thread(link_to_previous, artifact, known)
         return artifact, await self._put(artifact, terms)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.base import Extractor
-from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
-from keyhole.fetch.markdown_twins import MarkdownHosts
+from keyhole.fetch.base import FetchOptions
 from keyhole.fetch.permission import Permission
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
@@ -24,7 +22,6 @@ from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call, forget_earlier
 from keyhole.retrieval.instrumentation import current_events, stage
 from keyhole.retrieval.pages import Pages
-from keyhole.retrieval.pending_reads import PendingReads
 from keyhole.retrieval.progress import Progress, no_progress, only_rising
 from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.sources import FoundSources, Question, SourceFinder
@@ -37,7 +34,7 @@ from keyhole.retrieval.text_answer import (
     count_saved,
 )
 from keyhole.retrieval.url_policy import check_url_policy
-from keyhole.store.base import Clock, Store
+from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog
 from keyhole.text.output_facts import is_output
 from keyhole.text.page_starts import PAGES, parse_page_starts
@@ -55,22 +52,22 @@ MAX_OFFSET: Final = 2_000_000_000
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Retrieval:
-    """The three tools, with the settings and the ports that they use."""
+    """The three tools."""
 
-    config: Config
-    fetcher: Fetcher
-    store: Store
+    pages: Pages
     panel: Panel
-    secret: bytes
-    clock: Clock
-    extractor: Extractor
     reranker: PassageReranker | None = None
-    renderer: Renderer | None = None
     recording: Recording | None = None  # None if calls are not recorded
-    pending: PendingReads = field(default_factory=PendingReads)
-    markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
-    site_pauses: dict[str, float] = field(default_factory=dict[str, float])
-    """The times until which APIs of sites are not asked."""
+
+    @property
+    def config(self) -> Config:
+        """Return the settings."""
+        return self.pages.config
+
+    @property
+    def store(self) -> Store:
+        """Return the store."""
+        return self.pages.store
 
     @property
     def calls(self) -> CallLog | None:
@@ -100,7 +97,7 @@ class Retrieval:
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,
         )  # fmt: skip
         work = self._fetch_page(call, url, query, refresh, skip)
-        return await answer_call(call, work, self.store.warning, self.secret)
+        return await answer_call(call, work, self.store.warning, self.pages.secret)
 
     async def read_artifact(
         self,
@@ -134,7 +131,7 @@ class Retrieval:
             work = asyncio.to_thread(self._window_answer, call, id, max(0, min(offset, MAX_OFFSET)), limit)
         else:
             work = self._read_text(call, id, query or "", find or "", skip)
-        return await answer_call(call, work, self.store.warning, self.secret)
+        return await answer_call(call, work, self.store.warning, self.pages.secret)
 
     async def search(
         self,
@@ -169,7 +166,7 @@ class Retrieval:
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,
         )  # fmt: skip
         question = Question(request, phrasings, scope, fetch, call.deadline, only_rising(progress))
-        return await answer_call(call, self._find_sources(call, question), self.store.warning, self.secret)
+        return await answer_call(call, self._find_sources(call, question), self.store.warning, self.pages.secret)
 
     # Reading.
 
@@ -179,14 +176,11 @@ class Retrieval:
         if session and not refresh and (known := session.dead_error(allowed_url)):
             raise known.with_near(known.near)
         try:
-            artifact, stored = await self._pages().get(allowed_url, refresh, options)
+            artifact, stored = await self.pages.get(allowed_url, refresh, options)
         except KeyholeError as error:
             if error.code is not Code.NOT_FOUND:
                 raise
-            from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
-
-            near = NearAddresses(self.fetcher, self.extractor, self.store, self.config.archive == "on")
-            dead = await near.add_to(error, allowed_url, options)
+            dead = await self.pages.near_addresses().add_to(error, allowed_url, options)
             if session:
                 session.record_dead(allowed_url, dead)
             raise dead from error
@@ -201,7 +195,7 @@ class Retrieval:
             if find:
                 place = await asyncio.to_thread(find_large, self.store, call, large, find, QUOTE_CONTEXT)
                 return await asyncio.to_thread(self._window_answer, call, id, *place)
-            return await asyncio.to_thread(large_answer, self.store, self.secret, call, large, query)
+            return await asyncio.to_thread(large_answer, self.store, self.pages.secret, call, large, query)
         with stage("store"):
             artifact = await asyncio.to_thread(self.store.get, id)
         if not find:
@@ -215,18 +209,12 @@ class Retrieval:
         return await asyncio.to_thread(self._passages_answer, call, artifact, stored, asked)
 
     async def _find_sources(self, call: Call, question: Question) -> Answer:
-        found = await SourceFinder(self.config, self.panel, self._pages(), self.store).find(question)
+        found = await SourceFinder(self.config, self.panel, self.pages, self.store).find(question)
         await question.progress(question.steps - 1, question.steps, f"ranking {len(found.sources)} sources")
         ranked, note = await self._rank(call, found, question.phrasings)
         events = current_events()
         events.sources, events.reports, events.ranked = found.sources, found.reports, ranked
         return await asyncio.to_thread(self._sources_answer, call, question, found, ranked, note)
-
-    def _pages(self) -> Pages:
-        return Pages(
-            self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock, self.pending, self.renderer,
-            self.markdown_hosts, self.site_pauses,
-        )  # fmt: skip
 
     # Ranking passages.
 
@@ -261,7 +249,7 @@ class Retrieval:
 
     def _passages_answer(self, call: Call, artifact: Artifact, stored: bool, asked: Asked) -> Answer:
         warning = self.store.warning() if stored else UNSTORED
-        return answer_passages(call, artifact, asked, self.secret, warning, is_stored=stored)
+        return answer_passages(call, artifact, asked, self.pages.secret, warning, is_stored=stored)
 
     def _window_answer(self, call: Call, id: str, offset: int, limit: int | None) -> Answer:
         from keyhole.passages.reading import max_window_chars
@@ -271,10 +259,10 @@ class Retrieval:
         with stage("store"):
             part = self.store.part(id, offset, offset + most)
         current_events().pages.append((part.artifact, part.total))
-        return answer_window(call, part, offset, limit, self.secret, self.store.warning())
+        return answer_window(call, part, offset, limit, self.pages.secret, self.store.warning())
 
     def _quote_answer(self, call: Call, artifact: Artifact, find: str) -> Answer:
-        return answer_quote(call, artifact, find, self.secret, self.store.warning())
+        return answer_quote(call, artifact, find, self.pages.secret, self.store.warning())
 
     def _sources_answer(
         self, call: Call, question: Question, found: FoundSources, ranked: Ranked | None, note: str
@@ -284,6 +272,6 @@ class Retrieval:
         with stage("render"):
             answer = search_answer(
                 found, ranked, call, count=question.request.max_results, scope=question.scope,
-                secret=self.secret, note=note, warning=self.store.warning(),
+                secret=self.pages.secret, note=note, warning=self.store.warning(),
             )  # fmt: skip
         return count_saved(answer, *(source.artifact for source in found.sources if source.artifact))

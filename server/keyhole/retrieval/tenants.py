@@ -15,6 +15,7 @@ from keyhole.errors import KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Api, Fetcher, Renderer
 from keyhole.fetch.markdown_twins import MarkdownHosts
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.pending_reads import PendingReads
 from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.retrieve import Retrieval
@@ -102,11 +103,11 @@ class Tenants:
     def _create(self, tenant: str) -> Retrieval:
         store, secret = self.stores.for_tenant(tenant)
         reranker = _make_reranker(self.config, self.network, store, self.model)
-        retrieval = Retrieval(
-            self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker,
-            renderer=self.renderer, recording=self._recording(tenant), pending=self.pending,
-            markdown_hosts=self.markdown_hosts, site_pauses=self.site_pauses,
+        pages = Pages(
+            self.config, self.network, self.extractor, store, secret, self.clock, self.pending, self.renderer,
+            self.markdown_hosts, self.site_pauses,
         )  # fmt: skip
+        retrieval = Retrieval(pages, self.panel, reranker, self._recording(tenant))
         close = (store.close, *([retrieval.calls.close] if retrieval.calls else []))
         weakref.finalize(retrieval, _close_in_thread, close).atexit = False  # at exit, aclose closes all stores
         return retrieval

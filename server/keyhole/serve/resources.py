@@ -110,7 +110,7 @@ async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
     # A person attaches a resource and expects all of it, so the session's history does not apply.
     reader = replace(caller, session=None)
     with record_call(
-        retrieval.recording, retrieval.clock, Request("resource", "read_artifact", arguments, caller)
+        retrieval.recording, retrieval.pages.clock, Request("resource", "read_artifact", arguments, caller)
     ) as events:
         events.answer = await retrieval.read_artifact(**arguments, repeat=True, caller=reader, overhead=overhead)
         return events.answer

@@ -47,6 +47,6 @@ def _opener(get_retrieval: GetRetrieval, tenants: GetTenants, ttl: float) -> Ope
     async def open_look(tenant: str) -> AsyncIterator[Look]:
         retrieval = await get_retrieval(tenant)  # kept until the block ends, because its store is closed after it
         calls = await asyncio.to_thread((await tenants()).stores.calls_for, tenant)
-        yield Look(calls, retrieval.store, retrieval.clock, LINKS, tenant, ttl)
+        yield Look(calls, retrieval.store, retrieval.pages.clock, LINKS, tenant, ttl)
 
     return open_look
