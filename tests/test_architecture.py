@@ -40,7 +40,7 @@ IO_FILES = {
     "extensions/install": "boot_files change commands discover files ",
     "config": "extras folders load",
     "extract/workers": "child pool worker",
-    "fetch": "backend byte_cap client dial dns exchange host_limits nat64 pool robots ",
+    "fetch": "exchange backend dns pool client host_limits robots ",
     "extensions/browser": ("check chromium devtools gateway page_connections page_session render renderer supervisor"),
     "rerank": "embeddings_api rerank_passages reranker_api vector_scorer",
     "extensions/conversations": "command",

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.rows import Check, has_fields, is_anything, is_number, is_text, list_of, load_rows, map_of, one_of
-from keyhole.fetch.embedded import DISCOVERY_NAME
+from keyhole.fetch.addresses import DISCOVERY_NAME
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
 REFUSALS = ("blocked_address", "invalid_url", "invalid_argument", "scheme_not_allowed")

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.rows import Check, is_text, load_rows, one_of
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.known_urls import hash_page_urls
+from keyhole.fetch.urls import hash_page_urls
 from keyhole.retrieval.url_policy import check_url_policy, remember_urls
 from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import SqliteStore

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import ipaddress
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.fetch.addresses import address_refusal
+from keyhole.config.parsers import WEB_PORTS
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.addresses import (
+    PREFIX_LENGTHS,
+    address_refusal,
+    check_domain,
+    declared_ipv4,
+    ipv4_after,
+    is_domain_allowed,
+    is_private,
+    is_url_allowed,
+    likely_ipv4,
+    name_refusal,
+    nat64_prefixes,
+    port_refusal,
+    possible_ipv4,
+)
 from tests.support.nat64 import embed
 
 # The first and the last address of each range, and what its reason must name.
@@ -263,3 +280,257 @@ def test_no_refused_address_is_reached_through_a_known_nat64_prefix(
     refusal = address_refusal(address, [network])
     assert refusal is not None or address_refusal(v4) is None
     assert refusal is not None or address_refusal(address) is None, "a known prefix allows nothing"
+
+
+# Embedded IPv4 addresses
+
+EXAMPLES = {
+    32: "2001:db8:c000:221::",
+    40: "2001:db8:1c0:2:21::",
+    48: "2001:db8:122:c000:2:2100::",
+    56: "2001:db8:122:3c0:0:221::",
+    64: "2001:db8:122:344:c0:2:2100::",
+    96: "2001:db8:122:344::192.0.2.33",
+}
+"""Section 2.4 of RFC 6052: 192.0.2.33 behind prefixes of each length."""
+
+
+@pytest.mark.parametrize("length", PREFIX_LENGTHS)
+def test_the_examples_of_rfc_6052_embed_its_address(length: int) -> None:
+    address = IPv6Address(EXAMPLES[length])
+    assert ipv4_after(address, length) == IPv4Address("192.0.2.33")
+    assert IPv4Address("192.0.2.33") in possible_ipv4(address)
+    if length >= 48:
+        assert IPv4Address("192.0.2.33") in set(likely_ipv4(address))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "::192.0.2.33",
+        "::ffff:192.0.2.33",
+        "::ffff:0:192.0.2.33",
+        "64:ff9b::192.0.2.33",
+        "2002:c000:221::1",
+        "2620:fe::5efe:192.0.2.33",
+        "2620:fe::100:5efe:192.0.2.33",
+        "2620:fe::200:5efe:192.0.2.33",
+        "2620:fe::300:5efe:192.0.2.33",
+        "fe80::5efe:192.0.2.33",
+    ],
+)
+def test_a_declared_form_names_its_address(address: str) -> None:
+    assert declared_ipv4(IPv6Address(address)) == IPv4Address("192.0.2.33")
+    assert IPv4Address("192.0.2.33") in possible_ipv4(IPv6Address(address))
+
+
+def test_an_ordinary_address_declares_none() -> None:
+    assert declared_ipv4(IPv6Address("2620:fe::fe")) is None
+
+
+def test_the_client_of_a_teredo_address_is_found_behind_its_inverted_bits() -> None:
+    assert IPv4Address("192.0.2.45") in possible_ipv4(IPv6Address("2001:0:4136:e378:8000:63bf:3fff:fdd2"))
+
+
+@pytest.mark.parametrize("length", PREFIX_LENGTHS)
+@pytest.mark.parametrize("known", ["192.0.0.170", "192.0.0.171"])
+def test_a_prefix_is_discovered_at_each_length(length: int, known: str) -> None:
+    prefix = IPv6Network(("2a00:1098:2b:3c4d::", length), strict=False)
+    assert nat64_prefixes([IPv6Address(embed(str(prefix.network_address), length, known))]) == {prefix}
+
+
+def test_addresses_without_the_known_ones_disclose_no_prefix() -> None:
+    assert nat64_prefixes([IPv6Address("2620:fe::fe"), IPv6Address("2a00:1098:2b::192.0.0.172")]) == frozenset()
+
+
+# Host names and ports
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("localhost", "RFC 6761"),
+        ("app.localhost", "RFC 6761"),
+        ("a.b.localhost", "RFC 6761"),
+        ("printer.local", "RFC 6762"),
+        ("api.default.svc.cluster.local", "RFC 6762"),
+        ("abcdef.onion", "RFC 7686"),
+        ("name.gns.alt", "RFC 9476"),
+        ("nas.home.arpa", "RFC 8375"),
+        ("metadata.google.internal", "metadata of Google"),
+        ("metadata.goog", "metadata of Google"),
+        ("metadata.packet.net", "metadata of Packet"),
+        ("metadata.platformequinix.com", "metadata of Equinix"),
+        ("metadata.tencentyun.com", "metadata of Tencent"),
+        ("api.metadata.cloud.ibm.com", "metadata of IBM"),
+        ("metadata.exoscale.com", "metadata of Exoscale"),
+        ("instance-data.ec2.internal", "metadata of AWS"),
+        ("x.metadata.packet.net", "metadata of Packet"),
+        ("host.docker.internal", "ICANN"),
+        ("wiki.corp", "RFC 6762"),
+        ("nas.home", "RFC 6762"),
+        ("db.intranet", "RFC 6762"),
+        ("router.lan", "RFC 6762"),
+        ("x.private", "RFC 6762"),
+        ("metadata", "RFC 1535"),
+        ("ip6-loopback", "RFC 1535"),
+        ("redis", "RFC 1535"),
+    ],
+)
+def test_a_private_name_is_refused_with_its_source(name: str, source: str) -> None:
+    assert source in str(name_refusal(name))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "example.org", "metadata.example.com", "packet.net", "cloud.ibm.com", "deploy.platformequinix.com",
+        "metadata.packet.net.example.org", "mymetadata.goog",
+        "localhost.example.org", "localhost-docs.example.org", "notlocalhost.org", "mylocal.org",
+        "internal.example.org", "corp.example.org", "home.example", "arpa.example", "4.4.8.8.in-addr.arpa", "site.test",
+        "nowhere.invalid", "xn--mnchen-3ya.de", "sub_domain.example.org", "9.9.9.9", "127.0.0.1", "::1", "2620:fe::fe",
+    ],
+)  # fmt: skip
+def test_other_names_and_literal_addresses_are_accepted(name: str) -> None:
+    assert name_refusal(name) is None
+
+
+@pytest.mark.parametrize("port", [80, 443, 3000, 8000, 8008, 8080, 8443, 8888, 2053, 8880])
+def test_the_ports_of_public_sites_are_open(port: int) -> None:
+    assert port_refusal(port, WEB_PORTS) is None
+
+
+@pytest.mark.parametrize(
+    "port", [22, 25, 53, 110, 143, 445, 993, 2375, 2379, 3306, 5432, 6379, 9000, 9200, 10080, 10250, 11211, 27017]
+)
+def test_the_ports_of_other_services_are_refused(port: int) -> None:
+    assert "KEYHOLE_PORTS" in str(port_refusal(port, WEB_PORTS))
+
+
+@pytest.mark.parametrize("host", ["localhost", "nas", "printer.local", "intranet.corp", "192.168.0.1", "::1"])
+def test_a_private_name_or_address_is_private(host: str) -> None:
+    assert is_private(host)
+
+
+@pytest.mark.parametrize("host", ["example.org", "93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
+def test_a_public_name_or_address_is_not_private(host: str) -> None:
+    assert not is_private(host)
+
+
+@given(st.text(max_size=30))
+def test_any_name_is_checked_without_an_exception(name: str) -> None:
+    reason = name_refusal(name)
+    assert reason is None or reason
+
+
+# Domains
+
+NONE: frozenset[str] = frozenset()
+
+
+def is_allowed(host: str, allow: str = "", deny: str = "") -> bool:
+    return is_domain_allowed(host, frozenset(allow.split()), frozenset(deny.split()))
+
+
+def test_without_lists_every_host_is_allowed() -> None:
+    assert is_allowed("example.com")
+
+
+def test_a_name_matches_only_that_host() -> None:
+    assert is_allowed("example.com", "example.com")
+    for other in ("www.example.com", "example.com.evil.example", "notexample.com", "com", "example.co"):
+        assert not is_allowed(other, "example.com")
+
+
+def test_a_star_matches_every_subdomain_and_not_the_host_itself() -> None:
+    for below in ("www.example.com", "a.b.example.com"):
+        assert is_allowed(below, "*.example.com")
+    for other in ("example.com", "badexample.com", "example.com.evil.example"):
+        assert not is_allowed(other, "*.example.com")
+
+
+def test_a_deny_entry_takes_precedence_over_an_allow_entry() -> None:
+    assert not is_allowed("a.example.com", "*.example.com a.example.com", "a.example.com")
+    assert not is_allowed("a.b.example.com", "a.b.example.com", "*.example.com")
+    assert is_allowed("example.com", "", "*.example.com")
+
+
+@pytest.mark.parametrize("address", ["203.0.113.7", "2001:db8::7"])
+def test_an_address_matches_itself_and_no_star(address: str) -> None:
+    assert is_allowed(address, address)
+    assert not is_allowed("203.0.113.7", "*.113.7 *.0.113.7 *.7")
+
+
+FORMS = [
+    "203.0.113.7",
+    "::203.0.113.7",
+    "::ffff:203.0.113.7",
+    "::ffff:0:203.0.113.7",
+    "64:ff9b::203.0.113.7",
+    "2002:cb00:7107::1",
+    "2001:0:4136:e378:8000:63bf:34ff:8ef8",
+    "2620:fe::5efe:203.0.113.7",
+    "2620:fe::100:5efe:203.0.113.7",
+    "2620:fe:12:34:5678:9abc:203.0.113.7",
+    *(embed("64:ff9b:1::", length, "203.0.113.7") for length in (48, 56, 64, 96)),
+    *(embed("2620:fe::", length, "203.0.113.7") for length in (32, 40, 48, 56, 64, 96)),
+]
+"""An IPv4 address as itself, compatible, mapped, translated, NAT64, 6to4, Teredo, ISATAP and in layouts of NAT64."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_denied_ipv4_address_is_denied_in_every_form(form: str) -> None:
+    host = str(ip_address(form))
+    assert not is_allowed(host, "", "203.0.113.7 example.com")
+    assert not is_allowed(host, host, "203.0.113.7"), "denying takes precedence"
+    assert is_allowed(host, "", "203.0.113.8 example.com")
+
+
+@pytest.mark.parametrize(
+    "entry", ["::ffff:203.0.113.7", "64:ff9b::203.0.113.7", "2002:cb00:7107::", "2620::5efe:cb00:7107"]
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_an_entry_that_embeds_an_address_denies_each_form_of_it(entry: str, form: str) -> None:
+    assert not is_allowed(str(ip_address(form)), "", str(ip_address(entry)))
+
+
+def test_a_denied_ipv6_address_denies_no_address_that_its_bits_happen_to_contain() -> None:
+    assert is_allowed("0.0.0.254", "", "2620:fe::fe")
+    assert is_allowed("2620:fe::9", "", "2620:fe::fe")
+
+
+def test_an_allowed_address_is_allowed_only_as_it_is_written() -> None:
+    assert not is_allowed("::ffff:cb00:7107", "203.0.113.7")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://203.0.113.7./",
+        "http://203.0.113.7:8080/",
+        "http://２０３.0.113。7/",
+        "http://[::FFFF:203.0.113.7]/",
+        "http://[0:0:0:0:0:ffff:cb00:7107]:8080/",
+        "https://EXAMPLE.com./",
+        "https://ｅｘａｍｐｌｅ.com/",
+        "https://www.Example.COM:8443/",
+        "https://exam\u00adple.com/",
+    ],
+)
+def test_a_url_is_denied_in_every_spelling_of_its_host(url: str) -> None:
+    assert not is_url_allowed(url, NONE, frozenset({"203.0.113.7", "example.com", "*.example.com"}))
+
+
+def test_a_refusal_names_the_host_and_the_settings() -> None:
+    with pytest.raises(KeyholeError) as caught:
+        check_domain("evil.example", NONE, frozenset({"evil.example"}))
+    assert caught.value.code is Code.DOMAIN_NOT_ALLOWED
+    assert "evil.example" in caught.value.message
+
+
+def test_a_url_is_checked_by_its_normalized_host() -> None:
+    deny = frozenset({"xn--bcher-kva.example"})
+    assert not is_url_allowed("https://BÜCHER.example./x", NONE, deny)
+    assert not is_url_allowed("https://xn--bcher-kva.example:8443/x", NONE, deny)
+    for url in ("no url", "https://b%C3%BCcher.example/", "https://ok.example\\@xn--bcher-kva.example/"):
+        assert not is_url_allowed(url, NONE, deny), "a browser may ask what we refuse to"

@@ -19,8 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.codecs import ZSTD_WINDOW
-from keyhole.fetch.decoding import ACCEPT_ENCODING, Decoder
+from keyhole.fetch.decoding import ACCEPT_ENCODING, ZSTD_WINDOW, Decoder
 from keyhole.runtime.zstd import compression_options, zstd
 from tests.support.machine import allowed
 

@@ -14,9 +14,9 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.byte_cap import MAX_HEAD
 from keyhole.fetch.client import FETCH_SHARE, HttpFetcher
-from keyhole.fetch.response_head import MAX_HEADER
+from keyhole.fetch.exchange import MAX_HEADER
+from keyhole.fetch.pool import MAX_HEAD
 from keyhole.records import Page
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 

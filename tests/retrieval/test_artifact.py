@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from keyhole import __version__
-from keyhole.fetch.validators import Validators
+from keyhole.fetch.base import Validators
 from keyhole.records import Document, Metadata
 from keyhole.retrieval.artifact import link_to_previous, make_artifact, validators
 from tests.support.fakes import artifact, page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
-from keyhole.fetch.known_urls import hash_url
+from keyhole.fetch.urls import hash_url
 from keyhole.records import Page
 from keyhole.store.forget_mark import Mark
 from keyhole.store.memory import MemoryStore

@@ -23,7 +23,7 @@ from benchmarks.server.hostile_bodies.attack import (
     runs,
 )
 from keyhole.config.config import Config
-from keyhole.fetch.response_head import MAX_LINK
+from keyhole.fetch.exchange import MAX_LINK
 from keyhole.fetch.robots import MAX_ROBOTS
 
 if sys.version_info >= (3, 14):
@@ -36,7 +36,7 @@ DECODED: Final = Config().max_decoded_bytes
 BOMB: Final = 10
 """How many times the limit of decoded bytes a bomb has at its full size."""
 MAX_HEADERS: Final = 90_000
-"""Bytes of the headers of one response; httpcore reads 100 KB (see fetch/byte_cap.py)."""
+"""Bytes of the headers of one response; httpcore reads 100 KB (see fetch/pool.py)."""
 TARGET: Final = f"{HOST}/page"
 URL: Final = f"http://{TARGET}"
 WORDS: Final = b"<title>T</title><p>Some words of a page about boats and the mark of a harbour.</p>"

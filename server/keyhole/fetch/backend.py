@@ -12,8 +12,9 @@ import asyncio
 import re
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Collection, Container, Iterable
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Sequence
 from ipaddress import IPv6Network
+from itertools import chain, zip_longest
 from typing import Any, Final
 
 import anyio
@@ -23,14 +24,87 @@ from httpcore._backends.anyio import AnyIOStream
 
 from keyhole.config.parsers import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.addresses import address_refusal
-from keyhole.fetch.dial import connect_to_first, order_addresses
-from keyhole.fetch.dns import look_up
-from keyhole.fetch.domains import is_address_denied
-from keyhole.fetch.endpoints import name_refusal, port_refusal
-from keyhole.fetch.nat64 import Nat64Prefixes
+from keyhole.fetch.addresses import address_refusal, is_address_denied, name_refusal, port_refusal
+from keyhole.fetch.dns import Nat64Prefixes, look_up
 
-# Connect to a checked address through the operator's proxy.
+# Several addresses: attempts to connect overlap, as RFC 8305 (Happy Eyeballs) says.
+#
+# An address that hangs delays the connection by a quarter of a second instead of by its own time-out. The addresses
+# were checked before.
+
+MAX_ADDRESSES: Final = 4
+"""Addresses tried per connection: enough for two IPv4 and two IPv6 addresses, and few enough for one deadline."""
+ATTEMPT_DELAY: Final = 0.25
+"""Seconds after which the next address is tried beside one that has not answered (RFC 8305, section 8)."""
+
+Connect = Callable[[str], Awaitable[httpcore.AsyncNetworkStream]]
+"""Connects to an address. Raises httpcore.ConnectError, httpcore.ConnectTimeout or, if the operator's proxy cannot,
+KeyholeError (connect_failure): the next one may be tried."""
+Attempt = asyncio.Future[httpcore.AsyncNetworkStream]
+
+_closing: set[asyncio.Future[None]] = set()
+"""The streams that are being closed. The event loop itself holds no strong reference to a task."""
+
+
+def order_addresses(addresses: Sequence[str]) -> list[str]:
+    """Return the addresses to try: the families in turn, the resolver's choice first (RFC 8305, section 4)."""
+    preferred = [address for address in addresses if (":" in address) == (":" in addresses[0])]
+    others = [address for address in addresses if address not in preferred]
+    return [address for address in chain(*zip_longest(preferred, others)) if address][:MAX_ADDRESSES]
+
+
+async def connect_to_first(
+    addresses: Sequence[str], connect: Connect, delay: float = ATTEMPT_DELAY
+) -> httpcore.AsyncNetworkStream:
+    """Return a stream to the address that answers first.
+
+    The next address is tried when an attempt has failed or has lasted for `delay` seconds. Raises the failure of the
+    last attempt, and every other exception of `connect` at once.
+    """
+    left = list(addresses)
+    started: list[Attempt] = []
+    running: set[Attempt] = set()
+    winner: Attempt | None = None
+    failure: Exception = httpcore.ConnectError("no address")
+    try:
+        while winner is None and (left or running):
+            if left:
+                started.append(asyncio.ensure_future(connect(left.pop(0))))
+                running.add(started[-1])
+            done, running = await asyncio.wait(
+                running, timeout=delay if left else None, return_when=asyncio.FIRST_COMPLETED
+            )
+            winner = next((attempt for attempt in done if attempt.exception() is None), None)
+            if winner is None:
+                failure = next((_connect_failure(attempt) for attempt in done), failure)
+    finally:  # nothing is awaited here: a cancellation would lose the stream of the winner
+        for attempt in started:
+            if attempt is not winner:
+                attempt.cancel()
+                attempt.add_done_callback(_close_stream)
+    if winner is None:
+        raise failure
+    return winner.result()
+
+
+def _connect_failure(attempt: Attempt) -> Exception:
+    """Return the failure to connect to an address. Raises any other exception."""
+    try:
+        attempt.result()
+    except (httpcore.ConnectError, httpcore.ConnectTimeout, KeyholeError) as error:
+        return error
+    raise AssertionError("the attempt succeeded")
+
+
+def _close_stream(attempt: Attempt) -> None:
+    """Close the stream of an attempt that has connected, in a task of its own."""
+    if not attempt.cancelled() and attempt.exception() is None:
+        closing = asyncio.ensure_future(attempt.result().aclose())
+        _closing.add(closing)
+        closing.add_done_callback(_closing.discard)
+
+
+# The operator's proxy: a tunnel to a checked address.
 
 MAX_HEAD: Final = 16_384
 """Bytes read of the proxy's response to CONNECT. Proxies send a few hundred; other servers may send anything."""
@@ -81,7 +155,7 @@ async def _send_connect(stream: httpcore.AsyncNetworkStream, authority: str) -> 
         raise KeyholeError(Code.CONNECT_FAILURE, "the proxy of KEYHOLE_PROXY sent data before the site could")
 
 
-# Open TCP connections that are closed if the caller is cancelled while they are being opened.
+# TCP connections: closed if the caller is cancelled while they are being opened.
 
 
 class TcpBackend(httpcore.AnyIOBackend):
@@ -123,7 +197,7 @@ def _family(host: str) -> socket.AddressFamily | None:
     return None
 
 
-# Connect to checked ports and addresses only.
+# The checked backend: it connects to checked ports and addresses only.
 
 IsAllowed = Callable[[str], bool]
 """Returns True if a `host:port` is on the operator's list of private endpoints."""

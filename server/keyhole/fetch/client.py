@@ -18,16 +18,14 @@ import certifi
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import DEFAULT_OPTIONS, ApiCall, ApiReply, FetchOptions
+from keyhole.fetch.addresses import check_domain
+from keyhole.fetch.base import DEFAULT_OPTIONS, NOT_MODIFIED, ApiCall, ApiReply, FetchOptions
 from keyhole.fetch.decoding import ACCEPT_ENCODING
-from keyhole.fetch.domains import check_domain
-from keyhole.fetch.exchange import Exchange
+from keyhole.fetch.exchange import MAX_HEADER, Exchange, page_headers, raise_for_status, redirect_location
 from keyhole.fetch.host_limits import HostLimits, parse_retry_after
 from keyhole.fetch.permission import HourlyRequests
-from keyhole.fetch.response_head import MAX_HEADER, page_headers, raise_for_status, redirect_location
 from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache, whole_lines
 from keyhole.fetch.urls import Target, parse_target, resolve_url
-from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Page
 from keyhole.text.challenges import MAX_ERROR_BODY, find_challenge_header, find_challenge_in_error
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from keyhole._version import __version__
-from keyhole.fetch.validators import Validators, sanitize_etag, sanitize_last_modified
+from keyhole.fetch.base import Validators, sanitize_etag, sanitize_last_modified
 from keyhole.records import CHANGED, READER, RENDERED, REST, SITE, SITE_FAULT, UNDIGESTED, Artifact, Document, Page
 from keyhole.text.diff import find_new_ranges, format_ranges
 from keyhole.text.page_starts import PAGES, format_page_starts

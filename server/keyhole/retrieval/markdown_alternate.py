@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from keyhole.fetch.alternate_link import MARKDOWN_TYPES
+from keyhole.fetch.markdown_versions import MARKDOWN_TYPES
 from keyhole.fetch.urls import parse_target
 from keyhole.records import MARKDOWN, REST, Artifact, Page
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from keyhole.errors import KeyholeError
 from keyhole.extract.workers.base import Extractor, Result, Task
 from keyhole.fetch.base import Fetcher, FetchOptions
-from keyhole.fetch.owners import Place, owner_of
+from keyhole.fetch.permission import Place, owner_of
 from keyhole.fetch.urls import parse_target
 from keyhole.records import NEAR, Artifact, Page
 from keyhole.render.answer import near_lines

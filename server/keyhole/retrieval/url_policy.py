@@ -9,8 +9,8 @@ from typing import Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.domains import is_url_allowed
-from keyhole.fetch.known_urls import canonicalize, hash_url, hash_urls, is_listed
+from keyhole.fetch.addresses import is_url_allowed
+from keyhole.fetch.urls import canonicalize, hash_url, hash_urls, is_listed
 from keyhole.records import Hit, SearchRequest
 from keyhole.retrieval.session import Session
 from keyhole.store.base import Store

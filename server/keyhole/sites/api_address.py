@@ -10,7 +10,7 @@ from __future__ import annotations
 from urllib.parse import quote, unquote, urlencode
 
 from keyhole.errors import KeyholeError
-from keyhole.fetch.owners import hides_segments
+from keyhole.fetch.permission import hides_segments
 from keyhole.fetch.urls import parse_target
 
 

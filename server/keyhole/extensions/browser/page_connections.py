@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 import httpcore
 
 from keyhole.config.config import Config
+from keyhole.fetch.addresses import check_domain
 from keyhole.fetch.backend import CheckedBackend
-from keyhole.fetch.domains import check_domain
-from keyhole.fetch.nat64 import Nat64Prefixes
+from keyhole.fetch.dns import Nat64Prefixes
 from keyhole.fetch.urls import Target
 
 Connect = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]

@@ -12,7 +12,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.browser.chromium import find_browser
 from keyhole.extensions.browser.render import PageRenderer, Rendered
 from keyhole.fetch.base import AllowsDocument, FetchOptions
-from keyhole.fetch.response_head import raise_for_status
+from keyhole.fetch.exchange import raise_for_status
 from keyhole.records import Page
 
 log = logging.getLogger(__name__)

@@ -14,11 +14,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from keyhole.config.config import Config, build_user_agent
+from keyhole.fetch.addresses import check_domain, is_private
 from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.fetch.client import HttpFetcher
-from keyhole.fetch.domains import check_domain
-from keyhole.fetch.endpoints import is_private
 from keyhole.fetch.urls import DEFAULT_PORTS, Target, parse_target
 
 MAX_BYTES: Final = 1_000_000

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from keyhole.errors import KeyholeError
-from keyhole.fetch.endpoints import is_private
+from keyhole.fetch.addresses import is_private
 from keyhole.fetch.urls import parse_target
 from keyhole.outputs.hooks.answer import PREFER_KEY
 from keyhole.outputs.hooks.event import read_source, table_at, text_at

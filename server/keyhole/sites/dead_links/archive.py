@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from keyhole.fetch.owners import place_of
+from keyhole.fetch.permission import place_of
 from keyhole.sites.api_address import api_address
 from keyhole.text.parse_json import parse_json
 

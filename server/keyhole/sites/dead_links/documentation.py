@@ -20,7 +20,7 @@ from heapq import nlargest
 from typing import Final
 from urllib.parse import urljoin
 
-from keyhole.fetch.owners import owner_of
+from keyhole.fetch.permission import owner_of
 from keyhole.sites.dead_links.address_words import is_variant, read_address, shared_length, without_index
 from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import GOOD, STRONG, Candidate, Source

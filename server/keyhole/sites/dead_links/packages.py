@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.fetch.owners import Place, place_of
+from keyhole.fetch.permission import Place, place_of
 from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import Candidate, Source
 from keyhole.sites.readers.npm import NPM

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from keyhole.fetch.owners import Place, place_of
+from keyhole.fetch.permission import Place, place_of
 from keyhole.sites.api_address import api_address
 from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import Candidate, Source

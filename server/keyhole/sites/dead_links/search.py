@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from keyhole.fetch.owners import owner_of
+from keyhole.fetch.permission import owner_of
 from keyhole.sites.dead_links.address_words import read_address, shared_length, stem_words
 from keyhole.sites.dead_links.documentation import DocumentationFinder
 from keyhole.sites.dead_links.finder import Asked, Finder, Reply, State

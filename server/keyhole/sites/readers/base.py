@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from keyhole.fetch.owners import Place, owner_of
+from keyhole.fetch.permission import Place, owner_of
 from keyhole.sites.document import Form, Part, SiteDocument
 from keyhole.text.escape import escape_markdown
 from keyhole.text.parse_json import parse_json

@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.addresses import is_url_allowed
 from keyhole.fetch.base import ApiReply
-from keyhole.fetch.domains import is_url_allowed
 from keyhole.records import Hit, SearchRequest
 from keyhole.text.parse_json import parse_json
 from keyhole.websearch.hits import MARKUP_FACTOR, MAX_ROWS, MAX_SNIPPET, build_hits

@@ -1,4 +1,4 @@
-"""Only safe validators are sent back, and only to the URL that supplied them."""
+"""Test the options of a fetch: the validators of stored pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.fetch.validators import MAX_ETAG, Validators, sanitize_etag, sanitize_last_modified
+from keyhole.fetch.base import MAX_ETAG, Validators, sanitize_etag, sanitize_last_modified
 
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
 
