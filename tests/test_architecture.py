@@ -66,8 +66,8 @@ IO_FILES = {
     "extensions/hosted/telemetry": "access_log metrics tracing",
     "store": "disk_calls fallback forget_mark home ids open private_files spool",
     "extensions/postgresql": "database reads schema stores texts",
-    "store/calls": "queries queue schema sqlite writes",
-    "store/sqlite": ("damage file forgetting keys migrations rows schema space store texts word_index"),
+    "store/calls": "sqlite queries queue ",
+    "store/sqlite": ("store schema rows damage file space texts word_index"),
     "websearch": "engines_file failover panel",
     "websearch/engines": "custom ddgs searxng",
 }

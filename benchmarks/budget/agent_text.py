@@ -26,7 +26,7 @@ from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
 from keyhole.records import Page
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import InProcessExtractor
 

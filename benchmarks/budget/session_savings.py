@@ -30,7 +30,7 @@ from keyhole.retrieval.call import Caller
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.panel import Panel
 
 NOW: Final = 1_780_000_000.0

@@ -32,9 +32,8 @@ from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Visits
 from keyhole.store.base import Limits
-from keyhole.store.calls.base import CallLog
+from keyhole.store.calls.base import CallFilters, CallLog
 from keyhole.store.calls.queue import CallQueue
-from keyhole.store.calls.record import CallFilters
 from keyhole.store.calls.sqlite import SqliteCallLog
 from tests.store.calls.samples import START, calls
 from tests.support.fakes import Clock, page

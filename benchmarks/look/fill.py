@@ -13,7 +13,7 @@ from typing import Final
 
 from keyhole.records import Artifact
 from keyhole.store.base import Limits
-from keyhole.store.calls.record import CallRecord, CallSummary, ReadText
+from keyhole.store.calls.base import CallRecord, CallSummary, ReadText
 from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.home import open_home
 from keyhole.store.ids import artifact_id

@@ -35,8 +35,7 @@ from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Limits
-from keyhole.store.memory import MemoryStore
-from keyhole.store.sqlite.store import SqliteStore
+from keyhole.store.sqlite.store import MemoryStore, SqliteStore
 from keyhole.websearch.panel import Panel
 
 BUDGETS = (2_000, 4_000, 9_000)

@@ -32,7 +32,7 @@ from keyhole import extract
 from keyhole.passages import score_text
 from keyhole.passages.strength import FITTED, WEAK_STRENGTH, lacks_names, measure_evidence
 from keyhole.rerank.rerank_passages import list_units
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 
 Similarities = Callable[[str, str], tuple[float, ...]]
 """Returns the evidence of a model for a text and a question."""

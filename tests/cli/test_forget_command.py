@@ -22,9 +22,9 @@ from keyhole.cli.main import main
 from keyhole.config.config import Config
 from keyhole.runtime.zstd import zstd
 from keyhole.store.base import LOCAL
+from keyhole.store.filters import ALL
 from keyhole.store.forget import find
 from keyhole.store.open import open_stores
-from keyhole.store.scope import ALL
 from tests.extensions.proxy.client import SERVER, PipeClient, running
 from tests.store.calls.samples import call
 from tests.support.fakes import artifact

@@ -12,7 +12,7 @@ from typing import Final
 from keyhole.cli.build import open_stores
 from keyhole.config.parse import parse_config
 from keyhole.store.base import LOCAL
-from keyhole.store.calls.record import CallFilters
+from keyhole.store.calls.base import CallFilters
 
 from . import flood_server
 from .fake_model import Step

@@ -13,7 +13,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.outputs.bound import BUDGET, MIN_BUDGET, bound, read_and_keep
 from keyhole.outputs.keep import IndexWords, KeptText
 from keyhole.outputs.read import terminal_text
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import OutputFacts
 from tests.support.fakes import Clock
 from tests.support.product import SECRET, retrieval

@@ -15,7 +15,7 @@ from keyhole.rerank.base import describe_error
 from keyhole.rerank.embeddings_api import BATCH_TEXTS, MAX_REQUESTS, EmbeddingsApi
 from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, Embedded
 from keyhole.store.base import Store
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock
 from tests.support.scorer_requests import FakeSleep, Server, config, embedder, with_api
 from tests.support.scorer_server import KEY, POISON

@@ -12,7 +12,7 @@ from keyhole.extensions.models.local import LocalModel, make_local_scorer
 from keyhole.records import Answer, Hit
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import output_url
 from tests.support.fakes import Clock, FakeEngine, artifact, page
 from tests.support.local_model import install_model

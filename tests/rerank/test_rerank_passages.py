@@ -20,7 +20,7 @@ from keyhole.rerank.base import Scorer
 from keyhole.rerank.rerank_passages import CALL_MARGIN, PassageReranker, Reranking, is_spoken, list_units
 from keyhole.rerank.reranker_api import MAX_TEXTS, Reranker
 from keyhole.store.base import LOCAL
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock
 from tests.support.local_model import install_model
 from tests.support.scorer_requests import Server, config, embedder, with_api

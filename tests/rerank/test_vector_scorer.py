@@ -15,7 +15,7 @@ from keyhole.rerank.prefixes import Prefixes
 from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, Embedded, VectorScorer
 from keyhole.rerank.vectors import vector_key
 from keyhole.store.base import Store
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import BrokenStore, Clock
 
 QUERY = "query"

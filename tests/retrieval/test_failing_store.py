@@ -18,8 +18,8 @@ from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import LOCAL, Limits, Span, Store
 from keyhole.store.chunks import PackedText
 from keyhole.store.fallback import KEPT_IN_MEMORY, FallbackStore
-from keyhole.store.memory import LIMITS, MemoryStore
 from keyhole.store.open import LocalStores, open_stores
+from keyhole.store.sqlite.store import MEMORY_LIMITS, MemoryStore
 from tests.support.documentation import DOCS
 from tests.support.fakes import BrokenStore, Clock, FakeEngine, page
 from tests.support.product import retrieval
@@ -111,7 +111,7 @@ def test_a_text_lost_from_memory_names_the_url_to_fetch_again() -> None:
 
 def test_a_source_dropped_from_memory_has_no_continuation() -> None:
     clock = Clock()
-    agent = product(failing_store(clock, MemoryStore(clock, replace(LIMITS, max_bytes=10_000))), clock)
+    agent = product(failing_store(clock, MemoryStore(clock, replace(MEMORY_LIMITS, max_bytes=10_000))), clock)
     answer = asyncio.run(agent.search("pump seal"))
     offered = set(re.findall(r'id="(\w+)"', answer.text))
     assert len(offered) == 1

@@ -36,7 +36,7 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer, Hit
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, FakeEngine, InProcessExtractor
 from tests.support.product import SECRET

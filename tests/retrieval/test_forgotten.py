@@ -7,8 +7,8 @@ import asyncio
 from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
 from keyhole.fetch.urls import hash_url
 from keyhole.records import Page
-from keyhole.store.forget_mark import Mark
-from keyhole.store.memory import MemoryStore
+from keyhole.store.forget_mark import ForgetMark
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock, FakeFetcher, page
 from tests.support.product import retrieval
 
@@ -24,7 +24,7 @@ def test_a_page_on_its_way_is_shown_but_neither_it_nor_its_links_are_stored() ->
     class Slow(FakeFetcher):
         async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:
             clock.now += 5
-            store.add_mark(Mark(clock.now, clock.now))
+            store.add_mark(ForgetMark(clock.now, clock.now))
             clock.now += 5
             return await super().fetch(url, options)
 

@@ -19,8 +19,7 @@ from keyhole.records import Answer
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Limits, Store
-from keyhole.store.memory import LIMITS, MemoryStore
-from keyhole.store.sqlite.store import SqliteStore
+from keyhole.store.sqlite.store import MEMORY_LIMITS, MemoryStore, SqliteStore
 from keyhole.text.challenges import CHALLENGE_MARKS
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, page
@@ -70,7 +69,7 @@ def clock() -> Clock:
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Store]:
     if request.param == "memory":
-        yield MemoryStore(clock, replace(LIMITS, ttl=1e9))
+        yield MemoryStore(clock, replace(MEMORY_LIMITS, ttl=1e9))
         return
     kept = SqliteStore(tmp_path, clock, Limits(1e9, 10**9))
     yield kept

@@ -21,7 +21,7 @@ from keyhole.retrieval.instrumentation import (
     observed_by,
     stage,
 )
-from keyhole.store.calls.record import OK
+from keyhole.store.calls.base import OK
 from tests.support.fakes import page
 from tests.support.product import retrieval
 

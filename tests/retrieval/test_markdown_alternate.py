@@ -19,7 +19,7 @@ from keyhole.retrieval.markdown_alternate import adopt_markdown, is_same_text
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.pending_reads import PendingReads
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, InProcessExtractor, artifact, page
 from tests.support.loopback import Call, Responder, Site, response, serve

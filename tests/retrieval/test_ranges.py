@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.records import Artifact, ArtifactPart
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.retrieval.test_properties import TEXTS
 from tests.support.fakes import Clock, artifact
 from tests.support.product import retrieval

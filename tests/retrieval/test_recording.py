@@ -21,8 +21,8 @@ from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.recording import LEFT_OUT, NO_MATCH, SAME_TEXT, Recording
 from keyhole.retrieval.session import Session, Visits
 from keyhole.serve import resources
+from keyhole.store.calls.base import CallRecord
 from keyhole.store.calls.queue import MAX_WAITING, CallQueue
-from keyhole.store.calls.record import CallRecord
 from tests.support.fakes import HANGS, Clock, FakeEngine, MemoryCallLog, page
 from tests.support.product import retrieval
 

@@ -13,7 +13,7 @@ from keyhole.fetch.base import AllowsDocument, FetchOptions
 from keyhole.records import Answer, Page
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, page
 from tests.support.product import SECRET

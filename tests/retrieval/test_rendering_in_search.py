@@ -17,7 +17,7 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer, Hit
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.panel import Panel
 from tests.support.chromium import MISSING
 from tests.support.fakes import Clock, FakeEngine, InProcessExtractor

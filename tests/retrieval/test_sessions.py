@@ -19,7 +19,7 @@ from keyhole.render.boundary import END
 from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session
-from keyhole.store.forget_mark import Mark
+from keyhole.store.forget_mark import ForgetMark
 from tests.support.fakes import HANGS, FakeEngine, page
 from tests.support.product import retrieval
 
@@ -254,6 +254,6 @@ def test_a_session_does_not_name_calls_from_before_the_store_forgot_something() 
     product, caller = session()
     fetch(product, caller, "vacuum threshold for autovacuum", 9_000)
     assert "as shown in call 1;" in fetch(product, caller, "transaction id wraparound", 9_000).text
-    product.store.add_mark(Mark(0.0, 1.0))
+    product.store.add_mark(ForgetMark(0.0, 1.0))
     answer = fetch(product, caller, "transaction id wraparound", 9_000)
     assert "in call" not in answer.text and answer.text.endswith(END)

@@ -12,7 +12,7 @@ import pytest
 from keyhole.records import Answer, ArtifactPart
 from keyhole.retrieval import stored_output
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock, artifact
 from tests.support.product import retrieval
 

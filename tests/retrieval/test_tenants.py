@@ -18,8 +18,8 @@ from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.tenants import MAX_OPEN, Tenants
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.calls.base import CallLog
-from keyhole.store.memory import MemoryStore
 from keyhole.store.open import LocalStores
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, MemoryCallLog, page
 from tests.support.waiting import wait_for

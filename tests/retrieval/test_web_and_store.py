@@ -12,7 +12,7 @@ from keyhole.passages.stems import index_terms
 from keyhole.records import Answer, Hit, Page
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Store
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import BrokenStore, Clock, FakeEngine, artifact, page
 from tests.support.product import retrieval
 

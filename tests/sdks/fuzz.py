@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 import keyhole
-from keyhole.store.memory import LIMITS, MemoryStore
+from keyhole.store.sqlite.store import MEMORY_LIMITS, MemoryStore
 from tests.sdks.laws import LAWS, LAWS_OF_RESTORING, Trial, count_bytes, run
 from tests.support.conversations import FORMATS, Event, random_events
 
@@ -45,7 +45,7 @@ def make_trial(seed: int, name: str, write: Write) -> Trial:
     rng = random.Random(f"{seed} {name}")
     items = write(random_events(random.Random(seed)), rng)
     format = name.split()[0]
-    store = MemoryStore(lambda: 0.0, replace(LIMITS, max_bytes=1 << 30))
+    store = MemoryStore(lambda: 0.0, replace(MEMORY_LIMITS, max_bytes=1 << 30))
     options: dict[str, Any] = {"keep_last": rng.choice((0, 1, 2, 3, 3, 5))}
     if rng.random() < 0.7:
         options["format"] = format

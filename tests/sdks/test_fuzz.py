@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import keyhole
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.sdks import shapes
 from tests.sdks.fuzz import failures, make_trial, writers
 from tests.sdks.laws import LAWS, Trial, run

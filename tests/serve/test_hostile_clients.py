@@ -14,7 +14,7 @@ from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import KeyholeError
 from keyhole.serve import resources
 from keyhole.serve.resources import parse_cursor
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock, artifact
 from tests.support.product import retrieval
 

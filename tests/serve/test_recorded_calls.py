@@ -12,8 +12,8 @@ from mcp.types import Implementation
 from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.session import Visits
 from keyhole.serve.tools import build_server
+from keyhole.store.calls.base import CallRecord
 from keyhole.store.calls.queue import CallQueue
-from keyhole.store.calls.record import CallRecord
 from keyhole.store.ids import random_id
 from tests.serve.test_tools import ERAS, URL, ready
 from tests.support.fakes import Clock, MemoryCallLog, page

@@ -38,7 +38,7 @@ from keyhole.serve.resources import (
 )
 from keyhole.serve.tools import build_server
 from keyhole.store.base import Store
-from keyhole.store.memory import LIMITS, MemoryStore
+from keyhole.store.sqlite.store import MEMORY_LIMITS, MemoryStore
 from tests.serve.test_tools import ready
 from tests.support.fakes import BrokenStore, Clock, artifact
 from tests.support.product import retrieval
@@ -290,7 +290,7 @@ def test_a_uri_can_be_filled_in_as_clients_do(uri: str, arguments: dict[str, int
 @pytest.mark.parametrize("era", ERAS)
 def test_an_expired_artifact_is_reported_with_its_url(era: str) -> None:
     clock = Clock()
-    store = MemoryStore(clock, replace(LIMITS, ttl=10))
+    store = MemoryStore(clock, replace(MEMORY_LIMITS, ttl=10))
     store.put(artifact(id_of(0), url="https://a.example/gone"), "x")
     clock.advance(20)
     product = retrieval(store=store, clock=clock)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+from itertools import pairwise
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.runtime.zstd import zstd
-from keyhole.store.chunks import LEVEL, Chunk, pack, unpack, unpack_range
+from keyhole.store.chunks import CHUNK_CHARS, LEVEL, Chunk, TextFile, pack, unpack, unpack_range
 
 TEXTS = st.text(st.sampled_from(list("aé中😀\x00\n\ud800\udfff")) | st.characters(), max_size=40)
 LONG = "".join(f"{number} 中 😀 \ud800\x00 " for number in range(40_000))
@@ -71,3 +75,45 @@ def test_chunks_without_their_own_checksum_are_read() -> None:
     ]
     assert unpack([chunk.data for chunk in plain], packed.digest, 300) == text
     assert unpack_range(plain[1:3], 350, 700, 300) == text[350:700]
+
+
+# Files
+
+LONG_TEXT = "".join(f"{number} 中 😀 \ud800\x00\n" for number in range(20_000))
+LARGE = TextFile(io.BytesIO(), [LONG_TEXT])
+
+
+@given(st.lists(st.integers(0, 2 * CHUNK_CHARS), max_size=6))
+def test_a_text_in_pieces_is_packed_as_a_whole_text(cuts: list[int]) -> None:
+    places = [0, *sorted(cuts), len(LONG_TEXT)]
+    file = TextFile(io.BytesIO(), [LONG_TEXT[start:end] for start, end in pairwise(places)])
+    packed, expected = file.packed(), pack(LONG_TEXT, CHUNK_CHARS)
+    assert (packed.digest, packed.chars, packed.size) == (expected.digest, expected.chars, expected.size)
+    assert tuple(packed.chunks) == expected.chunks
+    assert packed.stored_bytes == expected.stored_bytes
+    assert file.lines == LONG_TEXT.count("\n")
+
+
+@given(st.integers(0, len(LONG_TEXT)), st.integers(0, 2 * CHUNK_CHARS))
+def test_any_range_is_read(start: int, length: int) -> None:
+    assert LARGE.read(start, start + length) == LONG_TEXT[start : start + length]
+
+
+def test_the_pieces_and_the_chunks_are_the_text() -> None:
+    assert "".join(LARGE.pieces()) == LONG_TEXT
+    packed = LARGE.packed()
+    assert unpack([chunk.data for chunk in packed.chunks], packed.digest, CHUNK_CHARS) == LONG_TEXT
+
+
+def test_an_empty_text_has_no_chunks() -> None:
+    empty = TextFile(io.BytesIO(), ["", ""])
+    assert (empty.chars, list(empty.pieces()), empty.read(0, 10)) == (0, [], "")
+
+
+def test_a_file_that_was_changed_is_an_error() -> None:
+    file = io.BytesIO()
+    text = TextFile(file, ["text " * 1_000])
+    file.seek(10)
+    file.write(b"changed")
+    with pytest.raises(OSError, match="changed"):
+        text.read(0, 10)

@@ -12,17 +12,18 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Limits, Store
-from keyhole.store.disk_calls import FIRST_PAUSE, LONGEST_PAUSE
 from keyhole.store.fallback import (
     ARTIFACTS_PER_MOVE,
+    FIRST_PAUSE,
     KEPT_IN_MEMORY,
+    LONGEST_PAUSE,
     MAX_PENDING_KEYS,
+    Backoff,
     FallbackStore,
 )
-from keyhole.store.forget_mark import Mark
-from keyhole.store.memory import LIMITS, MemoryStore
-from keyhole.store.scope import ALL
-from keyhole.store.sqlite.store import SqliteStore
+from keyhole.store.filters import ALL
+from keyhole.store.forget_mark import ForgetMark
+from keyhole.store.sqlite.store import MEMORY_LIMITS, MemoryStore, SqliteStore
 from tests.support.fakes import BrokenStore, Clock, artifact
 from tests.support.store_contract import DAY, TTL, StoreContract, code_of
 from tests.support.stores import noise
@@ -37,7 +38,7 @@ class Disk(MemoryStore):
     """A store that fails the calls named in `fails` and puts of the ids in `too_large`; `calls` lists all calls."""
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__(clock, replace(LIMITS, ttl=TTL))
+        super().__init__(clock, replace(MEMORY_LIMITS, ttl=TTL))
         self.fails: frozenset[str] = frozenset()
         self.too_large: set[str] = set()
         self.calls: list[str] = []
@@ -193,7 +194,7 @@ def test_a_pin_moves_to_the_disk_with_its_artifact(store: FallbackStore, disk: D
 def test_a_pin_is_lost_if_too_much_is_pinned_on_the_disk(
     disk: Disk, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    disk._limits = replace(LIMITS, max_bytes=3_000)
+    disk._limits = replace(MEMORY_LIMITS, max_bytes=3_000)
     store = FallbackStore(disk, MemoryStore(clock), clock, Limits(TTL, GB))
     disk.fails = CALLS
     store.put(artifact(), "x")
@@ -426,6 +427,28 @@ def test_what_was_forgotten_meanwhile_is_not_moved_to_the_disk(clock: Clock, tmp
     store.put(artifact(fetched_at=clock.now), "word", [b"key"])
     (tmp_path / "home").mkdir()
     clock.advance(DAY)
-    SqliteStore(tmp_path / "home", clock, Limits(TTL, 10**9)).add_mark(Mark(clock.now, clock.now))
+    SqliteStore(tmp_path / "home", clock, Limits(TTL, 10**9)).add_mark(ForgetMark(clock.now, clock.now))
     store.close()
     assert disk.match(ALL) == frozenset() and not memory.has_artifacts()
+
+
+# Backoff
+
+
+def test_only_one_caller_may_try_after_a_pause() -> None:
+    clock = Clock()
+    backoff = Backoff(clock)
+    backoff.record_failure()
+    assert [backoff.acquire() for _ in range(3)] == [False] * 3
+    clock.advance(FIRST_PAUSE)
+    assert [backoff.acquire() for _ in range(3)] == [True, False, False]
+    backoff.record_success()
+    assert [backoff.acquire() for _ in range(3)] == [True] * 3
+
+
+def test_a_clock_that_is_set_back_does_not_lengthen_the_pause() -> None:
+    clock = Clock()
+    backoff = Backoff(clock)
+    backoff.record_failure()
+    clock.advance(-86_400)
+    assert backoff.acquire()

@@ -18,10 +18,10 @@ from keyhole.extensions.postgresql.marks import share_lock
 from keyhole.extensions.postgresql.rows import hash_tenant
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.store.base import Traces
+from keyhole.store.filters import ALL, Scope
 from keyhole.store.forget import Forgotten, find, forget, remove_texts
-from keyhole.store.forget_mark import FORGOTTEN, Mark
+from keyhole.store.forget_mark import FORGOTTEN, ForgetMark
 from keyhole.store.open import MemoryStores, open_stores
-from keyhole.store.scope import ALL, Scope
 from keyhole.store.stores import Stores
 from tests.store.calls.samples import call
 from tests.support.fakes import artifact
@@ -63,7 +63,7 @@ def test_one_tenant_forgets_and_the_others_do_not(stores: Stores) -> None:
     assert [(set(each.texts), set(each.calls.ids)) for each in found] == [(set(), set()), ({"two-text"}, {"two-call"})]
     (one, _), (two, _) = (each for each, _ in kept)
     assert [store.remembers(b"url") for store in (one, two)] == [False, True]
-    assert (one.last_mark(), two.last_mark()) == (Mark(NOW, NOW), Mark())
+    assert (one.last_mark(), two.last_mark()) == (ForgetMark(NOW, NOW), ForgetMark())
 
 
 def test_nothing_that_began_before_is_written_afterwards_and_all_that_began_later_is(stores: Stores) -> None:
@@ -83,7 +83,7 @@ def test_nothing_that_began_before_is_written_afterwards_and_all_that_began_late
 def test_a_condition_that_is_no_date_stops_no_writing(stores: Stores, scope: Scope) -> None:
     store = stores.for_tenant("one")[0]
     forget(stores, "one", scope, NOW)
-    assert store.last_mark() == Mark(0.0, NOW)
+    assert store.last_mark() == ForgetMark(0.0, NOW)
     store.put(artifact(fetched_at=NOW - 6), "word")
 
 

@@ -9,9 +9,8 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Limits, Store
-from keyhole.store.forget_mark import Mark
-from keyhole.store.memory import LIMITS, MemoryStore
-from keyhole.store.sqlite.store import TOUCH_AFTER
+from keyhole.store.forget_mark import ForgetMark
+from keyhole.store.sqlite.store import MEMORY_LIMITS, TOUCH_AFTER, MemoryStore
 from tests.support.fakes import Clock, artifact
 from tests.support.store_contract import StoreContract, code_of
 from tests.support.stores import noise
@@ -22,7 +21,7 @@ class TestMemoryStore(StoreContract):
         return MemoryStore(clock, limits)
 
     def test_only_the_newest_vectors_are_stored(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("keyhole.store.memory.MAX_VECTORS", 3, raising=False)
+        monkeypatch.setattr("keyhole.store.sqlite.store.MAX_VECTORS", 3, raising=False)
         monkeypatch.setattr("keyhole.store.sqlite.store.MAX_VECTORS", 3)
         super().test_only_the_newest_vectors_are_stored(store, monkeypatch)
 
@@ -38,7 +37,7 @@ MAX_BYTES = 800_000
 
 def test_the_least_recently_read_artifact_is_dropped_beyond_the_limit() -> None:
     clock = Clock()
-    store = MemoryStore(clock, replace(LIMITS, max_bytes=MAX_BYTES))
+    store = MemoryStore(clock, replace(MEMORY_LIMITS, max_bytes=MAX_BYTES))
     put(store, "one", "two", "three", "four", "five")
     assert len(store.list(10)) == 5
     clock.advance(TOUCH_AFTER + 1)
@@ -50,7 +49,7 @@ def test_the_least_recently_read_artifact_is_dropped_beyond_the_limit() -> None:
 
 
 def test_a_pinned_artifact_is_not_dropped_and_pins_take_at_most_half_of_the_store() -> None:
-    store = MemoryStore(Clock(), replace(LIMITS, max_bytes=MAX_BYTES))
+    store = MemoryStore(Clock(), replace(MEMORY_LIMITS, max_bytes=MAX_BYTES))
     put(store, "one", "two", "three", "four")
     assert store.pin("one", True)
     assert store.pin("two", True)
@@ -74,7 +73,7 @@ def test_an_artifact_expires_an_hour_after_its_last_read_by_default() -> None:
 
 
 def test_an_artifact_larger_than_the_store_is_rejected_and_drops_nothing() -> None:
-    store = MemoryStore(Clock(), replace(LIMITS, max_bytes=10_000))
+    store = MemoryStore(Clock(), replace(MEMORY_LIMITS, max_bytes=10_000))
     store.put(artifact("one"), "x")
     with pytest.raises(KeyholeError, match="larger than the size limit of the memory store") as caught:
         store.put(artifact("huge", noise(20_000)), "x")
@@ -95,6 +94,6 @@ def test_an_artifact_is_discarded_unless_it_was_fetched_again() -> None:
 
 def test_the_mark_is_kept_for_this_process() -> None:
     store = MemoryStore(Clock())
-    store.add_mark(Mark(5.0, 3.0))
-    store.add_mark(Mark(4.0, 6.0))
-    assert store.last_mark() == Mark(5.0, 6.0)
+    store.add_mark(ForgetMark(5.0, 3.0))
+    store.add_mark(ForgetMark(4.0, 6.0))
+    assert store.last_mark() == ForgetMark(5.0, 6.0)

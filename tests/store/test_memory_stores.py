@@ -8,8 +8,8 @@ from pathlib import Path
 from keyhole.config.config import Config
 from keyhole.retrieval.tenants import MAX_OPEN, Tenants
 from keyhole.store.base import LOCAL
-from keyhole.store.memory import MAX_BYTES
 from keyhole.store.open import MemoryStores, open_stores
+from keyhole.store.sqlite.store import MEMORY_BYTES
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, artifact, page
 from tests.support.waiting import wait_for
@@ -81,5 +81,5 @@ def test_a_store_in_use_is_not_released() -> None:
 def test_each_of_many_tenants_gets_a_share_of_the_memory() -> None:
     stores = MemoryStores(Clock())
     alone, shared = (stores.for_tenant(tenant)[0].stats().max_bytes for tenant in (LOCAL, "one"))
-    assert alone == MAX_BYTES
-    assert shared * MAX_OPEN <= 8 * MAX_BYTES
+    assert alone == MEMORY_BYTES
+    assert shared * MAX_OPEN <= 8 * MEMORY_BYTES

@@ -25,9 +25,8 @@ from keyhole.store.base import Span, Store, StoreStats, Traces, Verification, Wo
 from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES
 from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.chunks import PackedText
-from keyhole.store.filters import NO_FILTERS, Filters
-from keyhole.store.forget_mark import Mark
-from keyhole.store.scope import Scope
+from keyhole.store.filters import NO_FILTERS, Filters, Scope
+from keyhole.store.forget_mark import ForgetMark
 from keyhole.websearch.base import Engine
 from keyhole.websearch.parsing import SearchApi
 
@@ -265,10 +264,10 @@ class BrokenStore:
     def match(self, scope: Scope) -> frozenset[str]:
         self._fail("match")
 
-    def add_mark(self, mark: Mark) -> None:
+    def add_mark(self, mark: ForgetMark) -> None:
         self._fail("add_mark")
 
-    def last_mark(self) -> Mark:
+    def last_mark(self) -> ForgetMark:
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the fake medium failed")  # every call of a session reads it first
 
     def remove_traces(self, scope: Scope) -> Traces:

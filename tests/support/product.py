@@ -11,7 +11,7 @@ from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Store
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.base import Engine
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor

@@ -21,7 +21,7 @@ from keyhole.rerank.embeddings_api import EmbeddingsApi
 from keyhole.rerank.reranker_api import Reranker
 from keyhole.rerank.vector_scorer import VectorScorer
 from keyhole.store.base import Store
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.registry import api_endpoints
 from tests.support.fakes import Clock
 

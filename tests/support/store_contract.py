@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import TOPIC, UNDIGESTED, ArtifactPart
 from keyhole.store.base import Limits, Store, Traces
-from keyhole.store.filters import Filters
-from keyhole.store.forget_mark import FORGOTTEN, NO_MARK, Mark
-from keyhole.store.scope import ALL, Scope
-from keyhole.store.text_file import TextFile
+from keyhole.store.chunks import TextFile
+from keyhole.store.filters import ALL, Filters, Scope
+from keyhole.store.forget_mark import FORGOTTEN, NO_MARK, ForgetMark
 from tests.support.fakes import Clock, artifact
 from tests.support.stores import noise
 
@@ -636,9 +635,9 @@ class StoreContract(ABC):
 
     def test_what_began_before_the_mark_is_not_stored(self, store: Store, clock: Clock) -> None:
         assert store.last_mark() == NO_MARK
-        store.add_mark(Mark(clock.now, clock.now))
-        store.add_mark(Mark(0.0, clock.now + 1))
-        assert store.last_mark() == Mark(clock.now, clock.now + 1)
+        store.add_mark(ForgetMark(clock.now, clock.now))
+        store.add_mark(ForgetMark(0.0, clock.now + 1))
+        assert store.last_mark() == ForgetMark(clock.now, clock.now + 1)
         with pytest.raises(KeyholeError) as raised:
             store.put(artifact(id="a", fetched_at=clock.now - 1), "word", [b"key"])
         assert raised.value.message == FORGOTTEN and not store.remembers(b"key")

@@ -18,7 +18,7 @@ from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.client import HttpFetcher
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.websearch.panel import Panel
 
 CONCURRENT: Final = 32

@@ -14,8 +14,8 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import LOCAL
 
 if TYPE_CHECKING:
+    from keyhole.store.filters import Scope
     from keyhole.store.forget import Forgotten, Found
-    from keyhole.store.scope import Scope
 
 DONE, REFUSED = 0, 1
 
@@ -44,7 +44,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 
 def read_scope(arguments: argparse.Namespace) -> Scope:
     """Return the scope of the command line. Raises KeyholeError (invalid_argument)."""
-    from keyhole.store.scope import ALL, Scope
+    from keyhole.store.filters import ALL, Scope
 
     scope = Scope(tuple(arguments.url), tuple(arguments.site), arguments.before, tuple(arguments.client))
     if "" in (*scope.urls, *scope.sites, *scope.clients):

@@ -15,7 +15,7 @@ from keyhole.outputs.keep import keep_in_store, name_text, output_words
 from keyhole.outputs.read import Output, decode_output
 from keyhole.outputs.terminal import decode_blocks, terminal_pieces
 from keyhole.passages.excerpt import ExcerptChooser, make_excerpt
-from keyhole.store.text_file import TextFile
+from keyhole.store.chunks import TextFile
 from keyhole.text.output_facts import OutputFacts
 
 if TYPE_CHECKING:

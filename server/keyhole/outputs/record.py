@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
-from keyhole.store.calls.record import OK, CallRecord, CallSummary, Origin, ReadText, Span
+from keyhole.store.calls.base import OK, CallRecord, CallSummary, Origin, ReadText, Span
 from keyhole.text.output_facts import output_notes, output_title, output_url
 from keyhole.text.secrets.mask import mask_secrets
 

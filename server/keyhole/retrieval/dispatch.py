@@ -23,7 +23,7 @@ from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.recording import Request, record_call
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.calls.record import Origin
+from keyhole.store.calls.base import Origin
 from keyhole.text.sites import to_ascii
 
 MAX_NUMBER: Final = 2**63 - 1

@@ -23,7 +23,8 @@ from keyhole.retrieval.session import Visits
 from keyhole.store.base import Clock
 from keyhole.store.calls.base import CallLog
 from keyhole.store.calls.queue import CallQueue
-from keyhole.store.calls.record import MATCH, OK, WEAK, CallRecord, CallSummary, Origin, ReadText, Span
+from keyhole.retrieval.instrumentation import CANCELLED, outcome_of, stages_observed_by
+from keyhole.store.calls.base import Origin
 from keyhole.store.ids import random_id
 from keyhole.text.secrets.mask import mask_secrets
 

@@ -36,7 +36,7 @@ from keyhole.serve.handlers import resource_handlers
 from keyhole.serve.mcp_apps import declared_views
 from keyhole.serve.resources import protocol_error
 from keyhole.store.base import LOCAL
-from keyhole.store.calls.record import OK
+from keyhole.store.calls.base import OK
 from keyhole.store.ids import random_id
 
 log = logging.getLogger(__name__)

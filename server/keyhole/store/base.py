@@ -12,8 +12,8 @@ from keyhole.store.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
     from keyhole.store.chunks import PackedText
-    from keyhole.store.forget_mark import Mark
-    from keyhole.store.scope import Scope
+    from keyhole.store.filters import Scope
+    from keyhole.store.forget_mark import ForgetMark
 
 Clock = Callable[[], float]
 Span = tuple[int, int]
@@ -208,11 +208,11 @@ class Store(Protocol):
         """Return the ids of the artifacts in a scope, including expired and damaged ones. Its clients are ignored."""
         ...
 
-    def add_mark(self, mark: Mark) -> None:
+    def add_mark(self, mark: ForgetMark) -> None:
         """Record what is forgotten, for this and all other processes that use the store."""
         ...
 
-    def last_mark(self) -> Mark:
+    def last_mark(self) -> ForgetMark:
         """Return what is forgotten."""
         ...
 

@@ -13,8 +13,8 @@ from itertools import islice
 
 from keyhole.store.base import Store, Traces
 from keyhole.store.calls.base import CallLog, CallMatch
-from keyhole.store.forget_mark import Mark
-from keyhole.store.scope import Scope
+from keyhole.store.filters import Scope
+from keyhole.store.forget_mark import ForgetMark
 from keyhole.store.stores import Stores
 
 REMOVED_AT_ONCE = 200
@@ -57,7 +57,7 @@ def forget(stores: Stores, tenant: str, scope: Scope, now: float) -> Forgotten:
     calls = stores.calls_for(tenant)
     if not scope.is_all:
         _adopt_all(store, calls)  # before the mark, so that what is not in the scope is stored
-    store.add_mark(Mark(_end(scope, now), now))
+    store.add_mark(ForgetMark(_end(scope, now), now))
     files = stores.remove_files(tenant, everything=scope.is_all)
     found = find(store, calls, scope)
     texts = len(remove_texts(store, found.texts))

@@ -16,7 +16,7 @@ FORGOTTEN: Final = "the text was fetched before the time up to which everything 
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ForgetMark:
     """The times up to which the last commands forgot something. A mark names no page and no client."""
 
     before: float = 0.0
@@ -24,22 +24,22 @@ class Mark:
     at: float = 0.0
     """The time of the last command that forgot something. Sessions then drop their records of earlier calls."""
 
-    def merged_with(self, other: Mark) -> Mark:
+    def merged_with(self, other: ForgetMark) -> ForgetMark:
         """Return the mark for both."""
-        return Mark(max(self.before, other.before), max(self.at, other.at))
+        return ForgetMark(max(self.before, other.before), max(self.at, other.at))
 
 
-NO_MARK: Final = Mark()
+NO_MARK: Final = ForgetMark()
 
 
 class Marks(Protocol):
     """Keeps a mark."""
 
-    def read(self) -> Mark:
+    def read(self) -> ForgetMark:
         """Return the mark. Raises OSError."""
         ...
 
-    def add(self, mark: Mark) -> None:
+    def add(self, mark: ForgetMark) -> None:
         """Merge a mark with the one that is kept. Raises OSError."""
         ...
 
@@ -55,14 +55,14 @@ class FolderMarks:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self) -> Mark:
+    def read(self) -> ForgetMark:
         try:
             before, at = json.loads((self._folder / FILE_NAME).read_bytes())
-            return Mark(float(before), float(at))
+            return ForgetMark(float(before), float(at))
         except (FileNotFoundError, ValueError, TypeError):
             return NO_MARK
 
-    def add(self, mark: Mark) -> None:
+    def add(self, mark: ForgetMark) -> None:
         merged = self.read().merged_with(mark)
         partial = self._folder / f"{FILE_NAME}.{os.getpid()}.partial"
         write_private_file(partial, json.dumps([merged.before, merged.at]).encode())
@@ -75,8 +75,8 @@ class MemoryMarks:
     def __init__(self) -> None:
         self._mark = NO_MARK
 
-    def read(self) -> Mark:
+    def read(self) -> ForgetMark:
         return self._mark
 
-    def add(self, mark: Mark) -> None:
+    def add(self, mark: ForgetMark) -> None:
         self._mark = self._mark.merged_with(mark)

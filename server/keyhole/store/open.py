@@ -29,7 +29,7 @@ from keyhole.store.stores import Stores
 
 if TYPE_CHECKING:
     from keyhole.store.calls.sqlite import SqliteCallLog
-    from keyhole.store.memory import MemoryStore
+    from keyhole.store.sqlite.store import MemoryStore
 
 Adopt = Callable[[str, Store, bytes, str], int]
 """`(folder, store, secret, id)`: moves the outputs of a spool folder into a store, or only the output `id` unless it is
@@ -74,9 +74,11 @@ def check_packages(config: Config) -> None:
 
 def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:
     """Return a memory store with the tenant's size limit."""
-    from keyhole.store.memory import LIMITS, MemoryStore
+    from keyhole.store.sqlite.store import MEMORY_LIMITS, MemoryStore
 
-    return MemoryStore(clock, LIMITS if tenant == LOCAL else replace(LIMITS, max_bytes=TENANT_MEMORY_BYTES))
+    return MemoryStore(
+        clock, MEMORY_LIMITS if tenant == LOCAL else replace(MEMORY_LIMITS, max_bytes=TENANT_MEMORY_BYTES)
+    )
 
 
 class LocalStores:

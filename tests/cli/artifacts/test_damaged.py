@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.cli.artifacts.commands import run_action
 from keyhole.store.base import StoreStats, Verification
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock
 
 DAMAGED_ID = "d" * 16

@@ -11,7 +11,7 @@ from keyhole.extensions.conversations.keeper import Keeper
 from keyhole.extensions.conversations.notices import Amount, split_notice
 from keyhole.extensions.conversations.plan import Decisions, Sizes
 from keyhole.extensions.conversations.transcript import read_left_out
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import output_url
 
 CALL = {"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}

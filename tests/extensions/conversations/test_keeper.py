@@ -10,7 +10,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.keeper import FACTS, Keeper
 from keyhole.extensions.conversations.notices import Stored
 from keyhole.extensions.conversations.transcript import read_transcript
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import output_url
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo"}}

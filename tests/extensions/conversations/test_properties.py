@@ -14,7 +14,7 @@ import keyhole
 from keyhole.budget.items import estimate_item
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.transcript import read_transcript
-from keyhole.store.memory import LIMITS, MemoryStore
+from keyhole.store.sqlite.store import MEMORY_LIMITS, MemoryStore
 from tests.sdks.laws import LAWS, LAWS_OF_RESTORING, Trial, count_bytes, run
 from tests.support.conversations import FORMATS, Event, Item, events, rich_events
 
@@ -52,7 +52,7 @@ def compact_or_none(items: list[Item], budget: int, format: str, **options: Any)
 def test_compacting_any_conversation_keeps_all_laws(
     format: str, steps: list[Event], share: float, keep_last: int, target: float, trigger: float, counter: Any
 ) -> None:
-    store = MemoryStore(lambda: 0.0, replace(LIMITS, max_bytes=1 << 30))
+    store = MemoryStore(lambda: 0.0, replace(MEMORY_LIMITS, max_bytes=1 << 30))
     options = {"format": format, "keep_last": keep_last, "target": target, "trigger": trigger, "store": store}
     trial = Trial(format, FORMATS[format](steps), 1, {**options, **({"counter": counter} if counter else {})}, store)
     trial.budget = max(1, int(trial.count(trial.items) * share))

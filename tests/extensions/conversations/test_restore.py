@@ -13,7 +13,7 @@ from pydantic import BaseModel
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.formats.plain import plain
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.conversations import FORMATS, Event, Item, events
 from tests.support.conversations.texts import IMITATIONS
 

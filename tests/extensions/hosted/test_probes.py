@@ -17,7 +17,7 @@ from keyhole.extensions.hosted.probes import ProbesMiddleware, check_stores
 from keyhole.serve.http.asgi import Message, Receive, Scope, Send
 from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock, MemoryCallLog, artifact
 from tests.support.server_process import ServerProcess, get, server_process
 

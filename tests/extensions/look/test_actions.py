@@ -6,8 +6,7 @@ import pytest
 
 from keyhole.extensions.look.actions import ACTIONS, MAX_FORM_BYTES, own_path, parse_form, with_done
 from keyhole.extensions.look.page import Look
-from keyhole.store.calls.base import find_session
-from keyhole.store.calls.record import ReadText
+from keyhole.store.calls.base import ReadText, find_session
 from tests.store.calls import samples
 from tests.support.look import empty_look, page_client, words_of
 

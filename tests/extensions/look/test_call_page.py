@@ -22,8 +22,8 @@ from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.session import Visits
+from keyhole.store.calls.base import CallRecord, ReadText
 from keyhole.store.calls.queue import CallQueue
-from keyhole.store.calls.record import CallRecord, ReadText
 from tests.store.calls.samples import call, page, read_text
 from tests.support.fakes import artifact
 from tests.support.fakes import page as web_page

@@ -14,7 +14,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.look import export as module
 from keyhole.extensions.look.export import export, hash_of, read_style
 from keyhole.extensions.look.page import Look
-from keyhole.store.calls.record import CallFilters, CallRecord
+from keyhole.store.calls.base import CallFilters, CallRecord
 from tests.store.calls import samples
 from tests.support.look import empty_look, words_of
 

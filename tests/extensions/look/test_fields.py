@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyhole.extensions.look.fields import read_filters, read_number, read_place, write_filters, write_place
-from keyhole.store.calls.record import CallFilters
+from keyhole.store.calls.base import CallFilters
 
 
 @pytest.mark.parametrize(

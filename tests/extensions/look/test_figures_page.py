@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from keyhole.extensions.look.figures_page import since_of, view_of
 from keyhole.store.base import StoreStats
-from keyhole.store.calls.record import Figures, Hour
+from keyhole.store.calls.base import Figures, Hour
 from tests.support.look import NOW, empty_look, page_client, words_of
 
 STATS = StoreStats("memory", 4, 2, 5_000, 1_000_000, 4_000_000, 0, 1, NOW - 86_400, NOW, 1, (1, 1, 3))

@@ -18,7 +18,7 @@ from keyhole.extensions.look.formats import (
     format_size,
 )
 from keyhole.extensions.look.page import environment
-from keyhole.store.calls.record import Miss
+from keyhole.store.calls.base import Miss
 
 
 def test_numbers_have_thousands_separators() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from keyhole.extensions.look.misses_page import ADVICE, PER_PAGE, view_of
-from keyhole.store.calls.record import NO_CALL_FILTERS, CallRecord, CallSummary, ReadText
+from keyhole.store.calls.base import NO_CALL_FILTERS, CallRecord, CallSummary, ReadText
 from tests.support.look import NOW, empty_look, page_client, words_of
 
 CALL = CallSummary(

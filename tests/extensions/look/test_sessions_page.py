@@ -16,7 +16,7 @@ from keyhole.config.parse import parse_config
 from keyhole.extensions.look.page import Look
 from keyhole.extensions.look.sessions_page import CALLS, SESSIONS
 from keyhole.store.base import LOCAL
-from keyhole.store.calls.record import CallFilters
+from keyhole.store.calls.base import CallFilters
 from tests.store.calls import samples
 from tests.support.agents_at_work import Workplace, serve_pages
 from tests.support.hook_events import LONG, recorded

@@ -17,7 +17,7 @@ from keyhole.extensions.models.inference import Inference, converted_faults
 from keyhole.extensions.models.local import LocalModel, make_local_scorer, open_local_model
 from keyhole.extensions.models.manifest import Kind, Manifest
 from keyhole.rerank.base import describe_error
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock
 from tests.support.local_model import NAME, install_model
 

@@ -15,8 +15,7 @@ from keyhole.extensions.postgresql.calls import PostgresCallLog
 from keyhole.extensions.postgresql.database import Database
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.store.base import Limits
-from keyhole.store.calls.base import list_following
-from keyhole.store.calls.record import NO_CALL_FILTERS, CallFilters
+from keyhole.store.calls.base import NO_CALL_FILTERS, CallFilters, list_following
 from tests.store.calls.samples import call, calls, page, read_text
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster

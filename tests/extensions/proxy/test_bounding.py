@@ -18,7 +18,7 @@ from keyhole.extensions.proxy.rewrite import READER, Intent, Policy
 from keyhole.extensions.proxy.steps import ClientVersion, Pending
 from keyhole.outputs.record import BoundCall, make_output_record
 from keyhole.store.base import Store
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock
 
 WORDS = ("pump", "valve", "gauge", "filter", "tank", "meter", "seal", "drain", "boiler", "fan", "belt")

@@ -20,7 +20,7 @@ from keyhole.extensions.proxy.relay import Relay
 from keyhole.extensions.proxy.rewrite import READER, Policy
 from keyhole.extensions.proxy.steps import ClientVersion
 from keyhole.store.base import Store
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock
 
 TEXT = "".join(f"line {number} of the log says that all is well\n" for number in range(2_000))

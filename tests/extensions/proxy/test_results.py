@@ -24,7 +24,7 @@ from keyhole.extensions.proxy.results import (
 )
 from keyhole.outputs.bound import Bounded, read_and_keep
 from keyhole.outputs.keep import keep_in_store
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import OutputFacts
 
 LOG = "\n".join(f"{number:05} worker {number * 7919 % 1000} did step {number * 31 % 977}" for number in range(3_000))

@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from keyhole.records import Artifact
-from keyhole.store.calls.record import CallRecord, CallSummary, Origin, ReadText, Span
+from keyhole.store.calls.base import CallRecord, CallSummary, Origin, ReadText, Span
 
 START: Final = 1_700_000_000.0
 """When the first call of the samples started: the time of `tests.support.fakes.Clock`."""

@@ -18,10 +18,18 @@ from keyhole.extensions.postgresql.calls import PostgresCallLog
 from keyhole.extensions.postgresql.database import Database
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.store.base import Limits
-from keyhole.store.calls.base import CallLog, CallMatch, find_session, list_following
-from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
+from keyhole.store.calls.base import (
+    CallFilters,
+    CallLog,
+    CallMatch,
+    CallRecord,
+    CallSummary,
+    ReadText,
+    find_session,
+    list_following,
+)
 from keyhole.store.calls.sqlite import SqliteCallLog
-from keyhole.store.scope import ALL, Scope
+from keyhole.store.filters import ALL, Scope
 from tests.store.calls.samples import START, call, calls, page, read_text
 from tests.support.fakes import Clock, MemoryCallLog
 from tests.support.postgresql import Cluster

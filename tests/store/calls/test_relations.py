@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.store.calls.record import MATCH, WEAK, CallRecord, Origin
+from keyhole.store.calls.base import MATCH, WEAK, CallRecord, Origin
 from keyhole.store.calls.relations import earlier_of, relate
 from tests.store.calls.samples import START, call, page, read_text
 

@@ -19,9 +19,8 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import UNDIGESTED, Artifact, ArtifactPart, ArtifactSummary
 from keyhole.render.answer import NOTICES
 from keyhole.store.base import LOCAL, Store
-from keyhole.store.filters import Filters, matches_address
+from keyhole.store.filters import ALL, Filters, matches_address
 from keyhole.store.forget import remove_texts
-from keyhole.store.scope import ALL
 from keyhole.text.clean import clean
 from keyhole.text.links import expand_links, find_link_origin
 from keyhole.text.output_facts import COMMAND, EXIT_STATUS, FOLDER, is_output, kind_name, output_kind

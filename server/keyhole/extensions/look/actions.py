@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from keyhole.extensions.look.page import DONE, Look, look_of
 from keyhole.serve.http.asgi import read_body
-from keyhole.store.calls.record import CallFilters
+from keyhole.store.calls.base import CallFilters
 
 MAX_FORM_BYTES: Final = 8_192
 """Bytes of a form: an id of some 20 characters, and an address to return to."""

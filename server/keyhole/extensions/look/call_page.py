@@ -17,8 +17,7 @@ from keyhole.errors import KeyholeError
 from keyhole.extensions.look.page import Look, look_of, page
 from keyhole.extensions.look.text_page import WINDOW_CHARS, quote_of
 from keyhole.extensions.look.text_view.view import TextView, read_text, view_whole
-from keyhole.store.calls.base import list_following
-from keyhole.store.calls.record import CallFilters, CallRecord, CallSummary, ReadText
+from keyhole.store.calls.base import CallFilters, CallRecord, CallSummary, ReadText, list_following
 
 FOLDED_CHARS: Final = 200_000
 """Characters of long gaps that the page of a call contains, for all its texts together: the page takes up to 1 MB then.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from keyhole.extensions.look.formats import format_clock, format_day
-from keyhole.store.calls.record import Hour
+from keyhole.store.calls.base import Hour
 
 Basis = Literal["counted", "estimated"]
 HEIGHT: Final = 100.0

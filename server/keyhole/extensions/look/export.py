@@ -13,8 +13,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.look.call_page import FOLDED_CHARS, CallView, view_of
 from keyhole.extensions.look.links import ServedLinks
 from keyhole.extensions.look.page import Look, render
-from keyhole.store.calls.base import find_session
-from keyhole.store.calls.record import CallFilters, CallSummary, SessionSummary
+from keyhole.store.calls.base import CallFilters, CallSummary, SessionSummary, find_session
 
 MAX_CALLS: Final = 500
 """Calls of a session that a file contains, the newest of them."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Final
 
-from keyhole.store.calls.record import CallFilters, CallPlace
+from keyhole.store.calls.base import CallFilters, CallPlace
 
 MAX_DIGITS: Final = 15
 """Digits of a number that is read: those that a double holds exactly. Python refuses to read 5,000."""

@@ -23,7 +23,7 @@ from keyhole.extensions.look.charts import (
 from keyhole.extensions.look.formats import format_duration, format_miss, format_number, format_percent
 from keyhole.extensions.look.page import look_of, page
 from keyhole.store.base import EXPIRY_DAYS, StoreStats
-from keyhole.store.calls.record import OK, Figures
+from keyhole.store.calls.base import OK, Figures
 
 RANGES: Final = (1, 7, 30)
 """Days that the page can show. Calls are kept for 30 days by default."""

@@ -13,9 +13,8 @@ from starlette.routing import Route
 
 from keyhole.extensions.look.fields import read_filters, read_place, write_filters, write_place
 from keyhole.extensions.look.page import look_of, page
-from keyhole.store.calls.base import list_following
-from keyhole.store.calls.record import CallFilters, CallSummary, Miss
-from keyhole.store.calls.search_terms import site_of
+from keyhole.store.calls.base import CallFilters, CallSummary, Miss, list_following
+from keyhole.store.calls.rows import site_of
 
 PER_PAGE: Final = 30
 """Misses on one page."""

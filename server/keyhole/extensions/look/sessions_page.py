@@ -17,8 +17,7 @@ from keyhole.extensions.look.fields import read_filters, read_place, write_filte
 from keyhole.extensions.look.figures_page import since_of
 from keyhole.extensions.look.formats import format_number, format_percent
 from keyhole.extensions.look.page import Look, look_of, page
-from keyhole.store.calls.base import find_session
-from keyhole.store.calls.record import NO_CALL_FILTERS, Figures, Hour
+from keyhole.store.calls.base import NO_CALL_FILTERS, Figures, Hour, find_session
 
 # The three figures of the first page: what was kept out of the context, answered at once, and needs a look.
 

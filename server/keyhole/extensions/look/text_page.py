@@ -16,7 +16,7 @@ from keyhole.extensions.look.text_view.view import read_text, view_window
 from keyhole.extensions.look.texts_page import TextRow, row_of
 from keyhole.records import Artifact
 from keyhole.render.answer import caveats
-from keyhole.store.calls.record import CallFilters, CallRecord, Span
+from keyhole.store.calls.base import CallFilters, CallRecord, Span
 
 WINDOW_CHARS: Final = 50_000
 """Characters of a window: some 15 screens, which a browser lays out in a tenth of a second."""

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.postgresql.database import Connection
-from keyhole.store.calls.base import CallAddresses
-from keyhole.store.calls.record import (
+from keyhole.store.calls.base import (
     ASKING,
     HOUR,
     MAX_SOURCES,
     OK,
+    CallAddresses,
     CallFilters,
     CallPlace,
     CallRecord,
@@ -28,12 +28,12 @@ from keyhole.store.calls.rows import (
     SESSION_COLUMNS,
     TEXT_COLUMNS,
     session_of,
+    sql_conditions,
     summary_of,
     text_of,
     to_storable,
     unpack_record,
 )
-from keyhole.store.calls.search_terms import sql_conditions
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
 _READS: Final = """calls.key IN (

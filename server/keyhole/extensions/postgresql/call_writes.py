@@ -21,21 +21,42 @@ from keyhole.extensions.postgresql.call_reads import (
 )
 from keyhole.extensions.postgresql.database import Connection
 from keyhole.extensions.postgresql.marks import read_mark
-from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES, CallMatch, match_calls
-from keyhole.store.calls.record import CallRecord, CallSummary, sum_session
-from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, Earlier, Related, output_read_by, relate, request_of
+from keyhole.store.calls.base import (
+    MAX_CALLS,
+    MAX_LOG_BYTES,
+    CallMatch,
+    CallRecord,
+    CallSummary,
+    match_calls,
+    sum_session,
+)
+from keyhole.store.calls.relations import (
+    EARLIER_CALLS,
+    MAX_RECENT,
+    OUTPUTS,
+    PAUSE_SECONDS,
+    Earlier,
+    KnownRuns,
+    OpenSession,
+    Related,
+    in_session,
+    output_read_by,
+    relate,
+    request_of,
+)
 from keyhole.store.calls.rows import (
     CALL_COLUMNS,
     SESSION_COLUMNS,
     TEXT_COLUMNS,
     pack_body,
+    site_of,
+    sites_of,
     summary_values,
     text_values,
     to_storable,
+    words_of,
 )
-from keyhole.store.calls.runs import MAX_RECENT, PAUSE_SECONDS, KnownRuns, OpenSession, in_session
-from keyhole.store.calls.search_terms import site_of, sites_of, words_of
-from keyhole.store.scope import Scope
+from keyhole.store.filters import Scope
 
 CALL_BYTES: Final = 1_600
 """Bytes of a call beside its body and its words: its row, nine index entries and its stages. With it, the counted bytes

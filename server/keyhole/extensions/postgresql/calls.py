@@ -17,17 +17,17 @@ from keyhole.extensions.postgresql.database import Connection, Database
 from keyhole.extensions.postgresql.forgetting import SECONDS
 from keyhole.extensions.postgresql.sweep import sweep, sweep_calls
 from keyhole.store.base import Clock, Limits
-from keyhole.store.calls.base import CallMatch
-from keyhole.store.calls.record import (
+from keyhole.store.calls.base import (
     NO_CALL_FILTERS,
     CallFilters,
+    CallMatch,
     CallPlace,
     CallRecord,
     CallSummary,
     Figures,
     SessionSummary,
 )
-from keyhole.store.scope import Scope
+from keyhole.store.filters import Scope
 
 T = TypeVar("T")
 

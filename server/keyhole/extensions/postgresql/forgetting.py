@@ -11,7 +11,7 @@ from keyhole.extensions.postgresql.rows import decode_addresses, to_storable
 from keyhole.extensions.postgresql.sweep import drop_artifacts
 from keyhole.extensions.postgresql.totals import Totals, add_totals
 from keyhole.store.base import Traces
-from keyhole.store.scope import Scope
+from keyhole.store.filters import Scope
 
 SECONDS: Final = 60.0
 """Seconds for a statement that reads or deletes all rows of a tenant, and for the transactions before it to end."""

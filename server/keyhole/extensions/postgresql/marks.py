@@ -11,7 +11,7 @@ from typing import Final, LiteralString
 from uuid import UUID
 
 from keyhole.extensions.postgresql.database import Connection
-from keyhole.store.forget_mark import NO_MARK, Mark
+from keyhole.store.forget_mark import NO_MARK, ForgetMark
 
 CREATE_FORGETS: Final[LiteralString] = """
 CREATE TABLE keyhole.forgets (
@@ -38,12 +38,12 @@ def _lock_number(tenant: UUID) -> int:
     return int.from_bytes(tenant.bytes[:8], "big", signed=True)
 
 
-def add_mark(connection: Connection, tenant: UUID, mark: Mark) -> None:
+def add_mark(connection: Connection, tenant: UUID, mark: ForgetMark) -> None:
     """Merge a mark with the one of a tenant."""
     connection.execute(_ADD_MARK, [tenant, mark.before, mark.at])
 
 
-def read_mark(connection: Connection, tenant: UUID) -> Mark:
+def read_mark(connection: Connection, tenant: UUID) -> ForgetMark:
     """Return the mark of a tenant."""
     row = connection.execute("SELECT before, at FROM keyhole.forgets WHERE tenant = %s", [tenant]).fetchone()
-    return Mark(row["before"], row["at"]) if row else NO_MARK
+    return ForgetMark(row["before"], row["at"]) if row else NO_MARK

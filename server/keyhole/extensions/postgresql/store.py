@@ -55,9 +55,8 @@ from keyhole.store.base import (
     expiry_times,
 )
 from keyhole.store.chunks import PackedText, pack
-from keyhole.store.filters import NO_FILTERS, Filters
-from keyhole.store.forget_mark import FORGOTTEN, Mark
-from keyhole.store.scope import Scope
+from keyhole.store.filters import NO_FILTERS, Filters, Scope
+from keyhole.store.forget_mark import FORGOTTEN, ForgetMark
 from keyhole.store.term_lookup import make_words
 
 VERIFY_BATCH: Final = 16
@@ -240,11 +239,11 @@ class PostgresStore:
         with self._transaction(seconds=seconds, settings=marks.own_lock(self._tenant)) as connection:
             return forgetting.match(connection, self._tenant, scope)
 
-    def add_mark(self, mark: Mark) -> None:
+    def add_mark(self, mark: ForgetMark) -> None:
         with self._transaction() as connection:
             marks.add_mark(connection, self._tenant, mark)
 
-    def last_mark(self) -> Mark:
+    def last_mark(self) -> ForgetMark:
         with self._transaction() as connection:
             return marks.read_mark(connection, self._tenant)
 

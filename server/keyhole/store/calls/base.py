@@ -1,23 +1,234 @@
-"""The protocol of every log of calls."""
+"""The protocol of every log of calls, and its records."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
-
-from keyhole.store.calls.record import (
-    NO_CALL_FILTERS,
-    CallFilters,
-    CallPlace,
-    CallRecord,
-    CallSummary,
-    Figures,
-    SessionSummary,
-)
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 if TYPE_CHECKING:
-    from keyhole.store.scope import Scope
+    from keyhole.store.filters import Scope
+
+
+# Records: the calls, their sessions, and the figures of many calls.
+#
+# Times are seconds since the epoch, durations seconds, sizes characters unless said otherwise.
+
+Span = tuple[int, int]
+Origin = Literal["tool", "resource", "hook", "pipe", "run", "proxy", "command"]
+"""Where a call came from: a tool or a resource of the MCP server, a hook in a client, `keyhole bound`, `keyhole run`,
+the proxy, or the command line."""
+Relation = Literal["", "same_call", "same_page", "read_on", "searched_again", "quote_found", "quote_not_found"]
+"""How a call relates to the earlier call of its session that it follows."""
+MATCH, WEAK = "match", "weak"
+"""The note of a call whose passages match the question only weakly, and its value."""
+Miss = Literal["", "weak", "same_page", "read_on", "searched_again", "error"]
+"""Why a call did not suffice: what the session did after it, or that it failed."""
+
+OK: Final = "ok"
+"""The outcome of a call that did not fail. Other outcomes are error codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """One text that a call read or tried to read. `id` is "" and `state` says why if it was not read."""
+
+    id: str
+    url: str
+    title: str = ""
+    chars: int = 0
+    """The length of the whole stored text."""
+    spans: tuple[Span, ...] = ()
+    """The ranges of the text that the result shows, in reading order."""
+    state: str = ""
+    """Why a source of a search was left out or not read, "" if it is shown."""
+    is_stored: bool = False
+    """True if the text came from the store, without a request."""
+
+    @property
+    def shown(self) -> int:
+        """Return the number of characters shown."""
+        return sum(end - start for start, end in self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class CallSummary:
+    """One call without its result and its texts, for lists."""
+
+    id: str
+    session: str
+    """The session. A new record has the caller's own name for it, or "": the log decides which session it joins."""
+    client: str
+    """The client's name and version, separated by a space; "" if it sent none."""
+    origin: Origin
+    tool: str
+    """The name of the tool, or the program that printed an output."""
+    query: str
+    """The words for which the text was ranked, "" without a question."""
+    target: str
+    """What was asked for: a URL, the id of a stored text, the command line of an output, or "" for a search."""
+    started_at: float
+    seconds: float
+    outcome: str
+    """`ok` or an error code."""
+    budget: int
+    """The budget: bytes of JSON, or characters for an output; 0 if it is unknown."""
+    result_bytes: int
+    """Bytes of the result's text in UTF-8: counted."""
+    tokens: int
+    """Tokens of the result: estimated."""
+    read_chars: int
+    """Characters of all texts that were read, counted. A text counts whole even if only a range of it was read."""
+    shown_chars: int
+    """Characters of stored texts in the result: counted."""
+    follows: str = ""
+    """The id of the earlier call of the session that this one follows on, "" for none."""
+    relation: Relation = ""
+    miss: Miss = ""
+    """Why this call did not suffice. Set when a later call of the session shows it."""
+    folder: str = ""
+    """The client's working folder, or that of the command; "" if it is unknown."""
+    run: str = ""
+    """The session as the caller named it, "" for a command. Set by the log, which may join runs to one session."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call, whole."""
+
+    summary: CallSummary
+    arguments: str
+    """The arguments as JSON, with secrets masked."""
+    result: str
+    """The text of the result exactly as it was sent."""
+    texts: tuple[ReadText, ...] = ()
+    engines: tuple[tuple[str, str], ...] = ()
+    """`(name, outcome)` of each search engine; the outcome is "" if it answered without a remark."""
+    stages: tuple[tuple[str, float], ...] = ()
+    """`(name, seconds)` of each stage of the call."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """Further facts, such as `command`, `exit` and `folder` of an output."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """One session with the totals of its calls."""
+
+    id: str
+    client: str
+    first_at: float
+    last_at: float
+    calls: int
+    errors: int
+    misses: int
+    tokens: int
+    result_bytes: int
+    read_chars: int
+    shown_chars: int
+    folder: str = ""
+    """The folder of its first call."""
+    about: str = ""
+    """The query, or else the target, of the first call that has one. The id of a stored text is not a target here."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFilters:
+    """Conditions for the calls of a list. An empty field allows all."""
+
+    session: str = ""
+    client: str = ""
+    tool: str = ""
+    site: str = ""
+    """A host; its subdomains count too."""
+    outcome: str = ""
+    """`ok`, an error code, or `error` for all errors."""
+    words: str = ""
+    """Words that the arguments, titles or URLs of a call contain, in any order and without regard to case."""
+    misses_only: bool = False
+    miss: Miss = ""
+    """The kind of miss."""
+    follows: str = ""
+    """The id of the call that a call follows."""
+    text: str = ""
+    """The id of a stored text that a call read."""
+
+
+NO_CALL_FILTERS: Final = CallFilters()
+CallPlace = tuple[float, str]
+"""A place in a listing: when a call started, or a session was last used, and its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """The totals of the calls that started in one hour."""
+
+    start: float
+    calls: int
+    errors: int
+    misses: int
+    read_chars: int
+    shown_chars: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Totals of the calls since a time. Everything is counted but the tokens, which are estimated."""
+
+    since: float
+    calls: int
+    asked: int
+    """Calls that asked for a page or searched, and did not fail."""
+    sufficed: int
+    """Those of `asked` without a miss."""
+    hours: tuple[Hour, ...]
+    """The hours with calls, oldest first."""
+    outcomes: tuple[tuple[str, int], ...]
+    """Calls by outcome, most first."""
+    stages: tuple[tuple[str, float, int], ...]
+    """`(name, seconds, calls)` of each stage: total seconds, and the calls that had it."""
+    sources: tuple[tuple[str, int, int], ...]
+    """`(site, characters read, calls)` of the sites with the most characters."""
+    tools: tuple[tuple[str, int], ...]
+    clients: tuple[tuple[str, int], ...]
+    misses: tuple[tuple[str, int], ...] = ()
+    """Calls by kind of miss, most first; "" for the calls without one."""
+
+
+HOUR: Final = 3_600.0
+MAX_SOURCES: Final = 20
+"""Sites in the figures: those with the most characters read."""
+ASKING: Final = frozenset({"web_fetch", "search"})
+"""Tools that ask for a page or search. The share of these calls that sufficed is a figure."""
+
+
+def sum_session(calls: Sequence[CallSummary]) -> SessionSummary:
+    """Return the session of one or more calls. Its client is that of the latest call."""
+    in_order = sorted(calls, key=lambda call: (call.started_at, call.id))
+    latest = in_order[-1]
+    return SessionSummary(
+        id=latest.session,
+        client=latest.client,
+        first_at=in_order[0].started_at,
+        last_at=latest.started_at,
+        calls=len(calls),
+        errors=sum(call.outcome != OK for call in calls),
+        misses=sum(call.miss != "" for call in calls),
+        tokens=sum(call.tokens for call in calls),
+        result_bytes=sum(call.result_bytes for call in calls),
+        read_chars=sum(call.read_chars for call in calls),
+        shown_chars=sum(call.shown_chars for call in calls),
+        folder=in_order[0].folder,
+        about=next((about for call in in_order if (about := _about(call))), ""),
+    )
+
+
+def _about(call: CallSummary) -> str:
+    """Return the query of a call, or else its target unless that is the id of a stored text."""
+    return call.query or ("" if call.tool == "read_artifact" else call.target)
+
+
+# The protocol: what every log of calls does, and the calls of a scope.
 
 MAX_CALLS: Final = 100_000
 """Calls that a log keeps. The oldest are dropped first."""

@@ -1,17 +1,18 @@
-"""Read a log of calls in SQLite. Lists read an index in their order, and stop at their limit."""
+"""Read and change a log of calls in SQLite. Lists read an index in their order, and stop at their limit."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from keyhole.store.calls.base import CallAddresses
-from keyhole.store.calls.record import (
+from keyhole.store.calls.base import (
     ASKING,
     HOUR,
     MAX_SOURCES,
     OK,
+    CallAddresses,
     CallFilters,
     CallPlace,
     CallRecord,
@@ -20,18 +21,38 @@ from keyhole.store.calls.record import (
     Hour,
     ReadText,
     SessionSummary,
+    sum_session,
+)
+from keyhole.store.calls.relations import (
+    EARLIER_CALLS,
+    MAX_RECENT,
+    OUTPUTS,
+    PAUSE_SECONDS,
+    Earlier,
+    KnownRuns,
+    OpenSession,
+    in_session,
+    output_read_by,
+    relate,
+    request_of,
 )
 from keyhole.store.calls.rows import (
     CALL_COLUMNS,
     SESSION_COLUMNS,
     TEXT_COLUMNS,
+    pack_body,
     session_of,
+    site_of,
+    sites_of,
+    sql_conditions,
     summary_of,
+    summary_values,
     text_of,
+    text_values,
     to_storable,
     unpack_record,
+    words_of,
 )
-from keyhole.store.calls.search_terms import sql_conditions
 
 CALLS: Final = ", ".join(f"calls.{name}" for name in CALL_COLUMNS)
 FOLDER: Final = """coalesce((
@@ -129,7 +150,7 @@ def list_addresses(connection: sqlite3.Connection) -> list[CallAddresses]:
     ]
 
 
-# Figures.
+# Figures: the totals of many calls.
 
 _HOURS: Final = f"""SELECT CAST(started_at / {HOUR} AS INTEGER) * {HOUR}, count(*), sum(outcome != '{OK}'),
     sum(miss != ''), sum(read_chars), sum(shown_chars), sum(tokens)
@@ -158,3 +179,169 @@ def sum_figures(connection: sqlite3.Connection, since: float) -> Figures:
 def _count_by(connection: sqlite3.Connection, name: str, since: float) -> tuple[tuple[str, int], ...]:
     sql = f"SELECT {name}, count(*) FROM calls WHERE started_at >= ? GROUP BY 1 ORDER BY 2 DESC, 1"  # noqa: S608
     return tuple(connection.execute(sql, [since]))
+
+
+# Changes: calls are added and deleted with the totals of their sessions.
+
+DROPPED_AT_ONCE: Final = 200
+"""Calls dropped in one transaction: some 20 ms, during which no other process can add a call."""
+PAGES_FREED: Final = 256
+"""Free pages given back to the disk by one transaction that drops calls: 1 MB."""
+
+_TABLES: Final = ("calls", "bodies", "searchable", "texts", "stages")
+_SUMMED: Final = ("calls", "errors", "misses", "tokens", "result_bytes", "read_chars", "shown_chars")
+_ADD_TO_SESSION: Final = f"""INSERT INTO sessions VALUES ({", ".join("?" * len(SESSION_COLUMNS))})
+ON CONFLICT (id) DO UPDATE SET
+    client = CASE WHEN excluded.last_at >= last_at THEN excluded.client ELSE client END,
+    first_at = min(first_at, excluded.first_at),
+    last_at = max(last_at, excluded.last_at),
+    {", ".join(f"{name} = {name} + excluded.{name}" for name in _SUMMED)}"""  # noqa: S608 - constants
+_ADD_MISS: Final = "UPDATE sessions SET misses = misses + 1 WHERE id = (SELECT session FROM calls WHERE id = ?)"
+_ADD_CALL: Final = (
+    f"INSERT INTO calls ({', '.join(CALL_COLUMNS)}, request) VALUES ({', '.join('?' * (len(CALL_COLUMNS) + 1))})"  # noqa: S608
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The most calls of a log, and the most bytes of its used pages."""
+
+    max_calls: int
+    max_bytes: int
+
+
+def add_call(connection: sqlite3.Connection, record: CallRecord) -> None:
+    """Add a call, unless it is known, and determine what it follows."""
+    if connection.execute("SELECT 1 FROM calls WHERE id = ?", [to_storable(record.summary.id)]).fetchone():
+        return
+    record = in_session(record, _find_runs(connection, record.summary))
+    related = relate(record, _earlier(connection, record))
+    call = related.record.summary
+    key = connection.execute(_ADD_CALL, [*summary_values(call), request_of(record)]).lastrowid
+    connection.execute("INSERT INTO bodies VALUES (?, ?)", [key, pack_body(record)])
+    words = to_storable(words_of(record))
+    connection.execute("INSERT INTO searchable VALUES (?, ?, ?)", [key, to_storable(sites_of(record)), words])
+    connection.executemany(
+        "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            [key, number, *text_values(text), to_storable(site_of(text.url))]
+            for number, text in enumerate(related.record.texts)
+        ],
+    )
+    stages = [(key, name, seconds) for name, seconds in dict(record.stages).items()]
+    connection.executemany("INSERT INTO stages VALUES (?, ?, ?)", stages)
+    total = sum_session([call])
+    values = (getattr(total, name) for name in SESSION_COLUMNS)
+    connection.execute(_ADD_TO_SESSION, [to_storable(each) if isinstance(each, str) else each for each in values])
+    if related.miss:
+        connection.execute("UPDATE calls SET miss = ? WHERE id = ?", [related.miss, call.follows])
+        connection.execute(_ADD_MISS, [call.follows])
+    connection.execute("UPDATE state SET changes = changes + 1, calls = calls + 1")
+
+
+_SESSION_OF_RUN: Final = "SELECT session FROM calls WHERE run = ? AND run != '' LIMIT 1"
+_RECENT: Final = f"""SELECT id, client, {FOLDER}, first_at, last_at,
+    (SELECT group_concat(DISTINCT origin || ':' || run) FROM calls INDEXED BY calls_by_session
+    WHERE session = sessions.id)
+FROM sessions WHERE last_at >= ? ORDER BY last_at DESC, id DESC LIMIT ?"""  # noqa: S608 - constants
+
+
+def _find_runs(connection: sqlite3.Connection, call: CallSummary) -> KnownRuns:
+    """Return the sessions that a call may join."""
+    if row := connection.execute(_SESSION_OF_RUN, [to_storable(call.session)]).fetchone():
+        return KnownRuns(row[0])
+    if not call.folder:
+        return KnownRuns()
+    rows = connection.execute(_RECENT, [call.started_at - PAUSE_SECONDS, MAX_RECENT])
+    sessions = (
+        OpenSession(id, client, folder, first_at, last_at, frozenset(runs.split(",")))
+        for id, client, folder, first_at, last_at, runs in rows
+    )
+    return KnownRuns("", tuple(sessions))
+
+
+_OF_SESSION: Final = f"""SELECT {CALLS}, request, key FROM calls INDEXED BY calls_by_session WHERE session = ?
+ORDER BY started_at DESC, id DESC LIMIT ?"""  # noqa: S608 - constants
+_OF_OUTPUT: Final = f"""SELECT {CALLS}, request, key FROM calls
+WHERE key IN (SELECT key FROM texts WHERE text_id = ?) AND session != ? AND origin IN {OUTPUTS}
+ORDER BY started_at DESC, id DESC LIMIT 1"""  # noqa: S608 - constants
+
+
+def _earlier(connection: sqlite3.Connection, record: CallRecord) -> list[Earlier]:
+    """Return the calls that a call may follow, in the order that `relate` expects."""
+    session = to_storable(record.summary.session)
+    rows = connection.execute(_OF_SESSION, [session, EARLIER_CALLS]).fetchall()
+    if id := output_read_by(record):
+        rows += connection.execute(_OF_OUTPUT, [to_storable(id), session])
+    texts = texts_of_calls(connection, [row[-1] for row in rows])
+    return [Earlier(summary_of(row[:-2]), row[-2], texts[row[-1]]) for row in rows]
+
+
+def remove_calls(connection: sqlite3.Connection, ids: Sequence[str]) -> int:
+    """Delete calls; return the number of those that were known."""
+    places = ", ".join("?" * len(ids))
+    found = connection.execute(f"SELECT key FROM calls WHERE id IN ({places})", list(map(to_storable, ids)))  # noqa: S608
+    return _drop(connection, found)
+
+
+def remove_session(connection: sqlite3.Connection, id: str) -> int:
+    """Delete all calls of a session; return their number."""
+    return _drop(connection, connection.execute("SELECT key FROM calls WHERE session = ?", [to_storable(id)]))
+
+
+def count_excess(connection: sqlite3.Connection, bounds: Bounds, expired_before: float) -> int:
+    """Return how many of the oldest calls are to be dropped now, at most `DROPPED_AT_ONCE`."""
+    (calls,) = connection.execute("SELECT calls FROM state").fetchone()
+    excess = max(calls - bounds.max_calls, 0)
+    if used := used_bytes(connection):
+        excess_bytes = max(used - bounds.max_bytes, 0)
+        excess = max(excess, -(-calls * excess_bytes // used))
+    sql = "SELECT count(*) FROM (SELECT 1 FROM calls WHERE started_at < ? ORDER BY started_at LIMIT ?)"
+    (expired,) = connection.execute(sql, [expired_before, DROPPED_AT_ONCE]).fetchone()
+    return int(min(max(excess, expired), DROPPED_AT_ONCE))
+
+
+def drop_oldest(connection: sqlite3.Connection, bounds: Bounds, expired_before: float) -> int:
+    """Drop the oldest calls that have expired or exceed the bounds; return their number."""
+    count = count_excess(connection, bounds, expired_before)
+    dropped = _drop(connection, connection.execute("SELECT key FROM calls ORDER BY started_at, id LIMIT ?", [count]))
+    for _ in range(PAGES_FREED if dropped else 0):
+        # One page at a time: Python's sqlite3 runs a single step of a statement without columns, which is one page.
+        connection.execute("PRAGMA incremental_vacuum(1)")
+    return dropped
+
+
+def used_bytes(connection: sqlite3.Connection) -> int:
+    """Return the bytes of the file's used pages."""
+    pages, free, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
+
+
+def _drop(connection: sqlite3.Connection, found: sqlite3.Cursor) -> int:
+    """Delete the calls with the keys that were found, and sum up their sessions again; return their number."""
+    keys = found.fetchall()
+    if not keys:
+        return 0
+    places = ", ".join("?" * len(keys))
+    flat = [key for (key,) in keys]
+    sessions = connection.execute(f"SELECT DISTINCT session FROM calls WHERE key IN ({places})", flat).fetchall()  # noqa: S608
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE key IN ({places})", flat)  # noqa: S608 - constants
+    _sum_again(connection, [session for (session,) in sessions])
+    connection.execute("UPDATE state SET changes = changes + 1, calls = calls - ?", [len(flat)])
+    return len(flat)
+
+
+_SUM_SESSION: Final = """INSERT INTO sessions
+SELECT session, (SELECT client FROM calls WHERE session = :id ORDER BY started_at DESC, id DESC LIMIT 1),
+    min(started_at), max(started_at), count(*), sum(outcome != 'ok'), sum(miss != ''),
+    sum(tokens), sum(result_bytes), sum(read_chars), sum(shown_chars)
+FROM calls WHERE session = :id GROUP BY session"""
+
+
+def _sum_again(connection: sqlite3.Connection, sessions: Sequence[str]) -> None:
+    for id in sessions:
+        connection.execute("DELETE FROM sessions WHERE id = ?", [id])
+        connection.execute(_SUM_SESSION, {"id": id})

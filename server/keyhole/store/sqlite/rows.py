@@ -1,18 +1,22 @@
-"""SQL for artifacts as rows of the SQLite file. Each function runs within a transaction."""
+"""SQL for the rows of the SQLite file: artifacts, tombstones, URL keys and vectors.
+
+Each function runs within a transaction.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from sqlite3 import Connection, Row
 from typing import Any, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import UNDIGESTED, Artifact, ArtifactPart, ArtifactSummary, Place
-from keyhole.store.base import MAX_SEARCHED_CHARS, PINNED_SHARE, TOO_MUCH_PINNED, Limits, Span, main_span
+from keyhole.store.base import MAX_SEARCHED_CHARS, PINNED_SHARE, TOO_MUCH_PINNED, Limits, Span, Traces, main_span
 from keyhole.store.chunks import PackedText, pack
+from keyhole.store.filters import Scope
 from keyhole.store.sqlite import texts, word_index
 from keyhole.text.output_facts import is_output
 
@@ -348,3 +352,93 @@ def _decode(row: Row, text: str) -> Artifact:
         notes=tuple(json.loads(row["notes"]).items()),
         main_end=row["main_end"],
     )
+
+
+# Forgetting: artifacts and their traces are deleted.
+
+
+def match(db: Connection, scope: Scope) -> frozenset[str]:
+    """Return the ids of the artifacts in a scope, also of expired and damaged ones."""
+    rows = db.execute("SELECT id, url, requested_url, fetched_at FROM entries")
+    return frozenset(
+        str(id)
+        for id, url, requested, at in rows
+        # A damaged row can have values of other types, which cannot be compared. Only the scope of everything includes
+        # it.
+        if scope.is_all or (isinstance(at, float) and scope.includes_text((str(url), str(requested)), at))
+    )
+
+
+def remove(db: Connection, ids: Sequence[str]) -> frozenset[str]:
+    """Delete artifacts without tombstones; return the ids of those that were stored."""
+    keys = {id: row["key"] for id in ids if (row := find_row(db, id)) is not None}
+    drop(db, keys.values(), tombstones=False)
+    if len(keys) > word_index.MAX_REMOVED and word_index.unknown_share(db) == 1:
+        word_index.rebuild(db)  # nothing is left to be indexed
+    return frozenset(keys)
+
+
+def discard(db: Connection, artifact: Artifact) -> None:
+    """Delete an artifact without a tombstone, unless it was fetched again."""
+    row = find_row(db, artifact.id)
+    if row is not None and row["fetched_at"] == artifact.fetched_at:
+        drop(db, [row["key"]], tombstones=False)
+
+
+def remove_traces(db: Connection, scope: Scope) -> Traces:
+    """Delete the tombstones in a scope, and all URL keys and vectors; return their numbers."""
+    tombstones = db.execute("SELECT number, url FROM tombstones").fetchall()
+    dropped = [(number,) for number, url in tombstones if scope.includes_trace(str(url))]
+    db.executemany("DELETE FROM tombstones WHERE number = ?", dropped)
+    return Traces(len(dropped), *(db.execute(f"DELETE FROM {table}").rowcount for table in ("known_urls", "vectors")))  # noqa: S608
+
+
+def merge_words(db: Connection) -> None:
+    """Merge the search index. Removed words stay in it until it is merged."""
+    db.execute("INSERT INTO words (words) VALUES ('optimize')")
+
+
+# Keys: known URLs and passage vectors.
+
+KEY_BYTES: Final = 80
+"""Approximate bytes of a key: the key and its number, and both again in the index."""
+KNOWN_SHARE: Final = 1 / 10
+"""Share of the store's size limit for URL keys."""
+VECTORS_SHARE: Final = 1 / 4
+"""Share of the store's size limit for vectors."""
+_KEYS_PER_STATEMENT: Final = 500
+"""Parameters of one statement; the lowest limit of any SQLite in use is 999."""
+
+
+def remember(db: Connection, keys: Iterable[bytes], max_count: int, max_bytes: int) -> None:
+    """Store URL keys, and drop the least recently seen beyond `max_count` or beyond their share of `max_bytes`."""
+    # REPLACE gives a key the highest number, so the lowest numbers are the least recently seen keys.
+    db.executemany("INSERT OR REPLACE INTO known_urls (key) VALUES (?)", [(key,) for key in sorted(keys)])
+    max_count = min(max_count, int(max_bytes * KNOWN_SHARE / KEY_BYTES))
+    db.execute("DELETE FROM known_urls WHERE number <= (SELECT max(number) FROM known_urls) - ?", [max_count])
+
+
+def remembers(db: Connection, key: bytes) -> bool:
+    """Return whether a URL key is stored."""
+    return next(iter(db.execute("SELECT 1 FROM known_urls WHERE key = ?", [key])), None) is not None
+
+
+def keep_vectors(db: Connection, vectors: Mapping[bytes, bytes], max_count: int, max_bytes: int) -> None:
+    """Store vectors, and drop the oldest beyond `max_count` or beyond their share of `max_bytes`."""
+    # All vectors are of one model, so all are as long as the new vectors.
+    rows = sorted(vectors.items())
+    db.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows)
+    longest = KEY_BYTES + max((len(vector) for vector in vectors.values()), default=0)
+    max_count = min(max_count, int(max_bytes * VECTORS_SHARE / longest))
+    db.execute("DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?", [max_count])
+
+
+def vectors(db: Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Return the stored vectors for `keys`."""
+    result: dict[bytes, bytes] = {}
+    for start in range(0, len(keys), _KEYS_PER_STATEMENT):
+        batch = list(keys[start : start + _KEYS_PER_STATEMENT])
+        placeholders = ", ".join("?" * len(batch))
+        sql = f"SELECT key, vector FROM vectors WHERE key IN ({placeholders})"  # noqa: S608 - question marks
+        result |= {bytes(key): bytes(vector) for key, vector in db.execute(sql, batch)}
+    return result

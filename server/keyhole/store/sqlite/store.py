@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -31,20 +31,19 @@ from keyhole.store.base import (
     Verification,
     Word,
 )
-from keyhole.store.filters import NO_FILTERS, Facets, Filters, passes
-from keyhole.store.forget_mark import FORGOTTEN, Mark, open_marks
-from keyhole.store.scope import Scope
-from keyhole.store.sqlite import forgetting, rows, space, word_index
-from keyhole.store.sqlite import keys as key_tables
+from keyhole.store.filters import NO_FILTERS, Facets, Filters, Scope, passes
+from keyhole.store.forget_mark import FORGOTTEN, ForgetMark, open_marks
+from keyhole.store.sqlite import rows, space, word_index
 from keyhole.store.sqlite.damage import check_integrity, salvage
 from keyhole.store.sqlite.file import open_database, rewrite, translate_errors
 from keyhole.store.sqlite.schema import open_store
+from keyhole.store.sqlite.word_index import decode_spans
 from keyhole.store.term_lookup import CANDIDATES_PER_RESULT, TITLE_WEIGHT, find_words, list_forms, select_rare
 
 if TYPE_CHECKING:
     from keyhole.store.chunks import PackedText
 
-# SQL for searching the SQLite file: artifacts ranked by BM25, and filtered by their columns.
+# Search: artifacts of the SQLite file, ranked by BM25 and filtered by their columns.
 
 _RANKED: Final = (
     f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {TITLE_WEIGHT}, 1.0), rowid DESC LIMIT ?"  # noqa: S608 - constant
@@ -111,7 +110,7 @@ def _count_terms(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]
     return counts
 
 
-# The artifact store in one SQLite file, shared by all processes on the machine.
+# The store: one SQLite file, shared by all processes on the machine.
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -173,7 +172,7 @@ class SqliteStore:
             # In the transaction, so that a command that forgets sees this text, or this transaction sees its mark.
             if artifact.fetched_at < self._marks.read().before:
                 raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
-            key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._limits.max_bytes)
+            rows.remember(db, url_keys, MAX_KNOWN_URLS, self._limits.max_bytes)
             key = rows.put(db, entry, words, now)
             rows.drop_replaced(db, key, entry.columns["requested_url"])
             space.make_room(db, self._limits, now, protected_key=key)
@@ -202,27 +201,27 @@ class SqliteStore:
 
     def remove(self, *ids: str) -> frozenset[str]:
         self._adopt(ids[0] if len(ids) == 1 else "")
-        return self._database.run(lambda db: forgetting.remove(db, ids), write=True)
+        return self._database.run(lambda db: rows.remove(db, ids), write=True)
 
     def match(self, scope: Scope) -> frozenset[str]:
         self._adopt("")
         # Take the write lock, to wait for transactions that have not seen the mark.
-        return self._database.run(lambda db: forgetting.match(db, scope), write=True)
+        return self._database.run(lambda db: rows.match(db, scope), write=True)
 
-    def add_mark(self, mark: Mark) -> None:
+    def add_mark(self, mark: ForgetMark) -> None:
         with translate_errors(NAME):
             self._marks.add(mark)
 
-    def last_mark(self) -> Mark:
+    def last_mark(self) -> ForgetMark:
         with translate_errors(NAME):
             return self._marks.read()
 
     def remove_traces(self, scope: Scope) -> Traces:
-        return self._database.run(lambda db: forgetting.remove_traces(db, scope), write=True)
+        return self._database.run(lambda db: rows.remove_traces(db, scope), write=True)
 
     def erase(self) -> None:
         self._rebuild_words(0.0)
-        self._database.run(forgetting.merge_words, write=True)
+        self._database.run(rows.merge_words, write=True)
         self._database.run(lambda db: rewrite(db), write=None)
 
     def _rebuild_words(self, most: float) -> None:
@@ -311,17 +310,17 @@ class SqliteStore:
     def remember(self, keys: Iterable[bytes]) -> None:
         url_keys = list(keys)
         limit = self._limits.max_bytes
-        self._database.run(lambda db: key_tables.remember(db, url_keys, MAX_KNOWN_URLS, limit), write=True)
+        self._database.run(lambda db: rows.remember(db, url_keys, MAX_KNOWN_URLS, limit), write=True)
 
     def remembers(self, key: bytes) -> bool:
-        return self._database.run(lambda db: key_tables.remembers(db, key))
+        return self._database.run(lambda db: rows.remembers(db, key))
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
         limit = self._limits.max_bytes
-        self._database.run(lambda db: key_tables.keep_vectors(db, vectors, MAX_VECTORS, limit), write=True)
+        self._database.run(lambda db: rows.keep_vectors(db, vectors, MAX_VECTORS, limit), write=True)
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        return self._database.run(lambda db: key_tables.vectors(db, keys))
+        return self._database.run(lambda db: rows.vectors(db, keys))
 
     # Helpers for reading artifacts.
 
@@ -368,3 +367,41 @@ class SqliteStore:
                 with suppress(KeyholeError):
                     self._database.run(partial(rows.mark_damaged, key=each.row["key"]), write=True)
         return tuple(artifacts)
+
+
+# The store in memory: bounded, for KEYHOLE_STORE=memory and for the time when a disk fails.
+
+MEMORY_TTL = 3_600.0
+"""Seconds after its last access until an artifact expires: memory only bridges the time until the disk works again."""
+MEMORY_BYTES = 64 * 1024**2
+"""Memory for texts and words: some 600 pages of 150 KB, compressed."""
+MEMORY_LIMITS = Limits(MEMORY_TTL, MEMORY_BYTES)
+
+
+class MemoryStore(SqliteStore):
+    """A store in memory. The least recently read artifacts are dropped first."""
+
+    _kind = "memory"
+    _too_large = "the text is larger than the size limit of the memory store"
+
+    def __init__(self, clock: Clock, limits: Limits = MEMORY_LIMITS) -> None:
+        super().__init__(None, clock, limits)
+
+    def has_artifacts(self) -> bool:
+        """Return whether the store contains any artifact."""
+        return self._database.run(lambda db: bool(space.list_oldest(db, self._clock() - self._limits.ttl, 1)))
+
+    def is_pinned(self, id: str) -> bool:
+        """Return whether an artifact is in memory and pinned."""
+        return self._database.run(lambda db: bool((row := rows.find_row(db, id)) and row["pinned"]))
+
+    def oldest(self, count: int, exclude: Collection[str] = ()) -> tuple[tuple[Artifact, Sequence[Span] | None], ...]:
+        """Return up to `count` artifacts with the ranges that are indexed, least recently read first, without excluded
+        ids."""
+        since = self._clock() - self._limits.ttl
+        read = self._database.run(lambda db: rows.read_many(db, space.list_oldest(db, since, count, exclude)))
+        return tuple((each.artifact, decode_spans(each.row["indexed"])) for each in read if each.artifact)
+
+    def discard(self, artifact: Artifact) -> None:
+        """Remove an artifact, unless it was put again since `oldest` returned it."""
+        self._database.run(lambda db: rows.discard(db, artifact), write=True)

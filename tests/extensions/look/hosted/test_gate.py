@@ -21,7 +21,7 @@ from keyhole.extensions.look.hosted.sign_in import COOKIE
 from keyhole.extensions.look.links import ServedLinks
 from keyhole.extensions.look.page import LOOK, Look
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock
 
 OPERATOR = "operator-token-of-this-test"

@@ -16,8 +16,8 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.look.hosted.operator import DAYS, FRESH_SECONDS, Operator, read_view
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.calls.base import CallLog
-from keyhole.store.memory import MemoryStore
 from keyhole.store.open import MemoryStores, open_stores, tenant_folder_name
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.store.stores import Stores
 from tests.store.calls.samples import START, call
 from tests.support.fakes import Clock, MemoryCallLog, artifact

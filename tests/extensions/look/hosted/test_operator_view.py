@@ -6,7 +6,7 @@ import dataclasses
 
 from keyhole.extensions.look.hosted.operator_view import OTHER, make_row, make_view
 from keyhole.store.base import StoreStats
-from keyhole.store.calls.record import Figures, Hour
+from keyhole.store.calls.base import Figures, Hour
 
 STATS = StoreStats(
     kind="sqlite",

@@ -14,9 +14,9 @@ from keyhole.extensions.look.mcp_app import show_call
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.session import Visits
+from keyhole.store.calls.base import OK, CallRecord, CallSummary, ReadText
 from keyhole.store.calls.queue import CallQueue
-from keyhole.store.calls.record import OK, CallRecord, CallSummary, ReadText
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock, MemoryCallLog, artifact
 from tests.support.product import retrieval
 

@@ -12,7 +12,7 @@ from keyhole.extensions.look.text_view import view as text_view
 from keyhole.extensions.look.text_view.marks import SHORT_GAP
 from keyhole.extensions.look.text_view.view import StoredText, cut_window, read_text, view_whole, view_window
 from keyhole.passages import select
-from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock, artifact
 
 FILLER = "This line says nothing about it at all. " * 80 + "\n\n"

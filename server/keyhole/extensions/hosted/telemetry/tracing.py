@@ -17,7 +17,7 @@ from keyhole._version import __version__
 from keyhole.errors import KeyholeError
 from keyhole.retrieval.instrumentation import CANCELLED, Amount, ObservedCall, Stage
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
-from keyhole.store.calls.record import OK
+from keyhole.store.calls.base import OK
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer, TracerProvider

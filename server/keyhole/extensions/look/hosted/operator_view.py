@@ -14,7 +14,7 @@ from typing import Final, get_args
 from keyhole.errors import Code
 from keyhole.retrieval.instrumentation import CANCELLED, Stage
 from keyhole.store.base import StoreStats
-from keyhole.store.calls.record import OK, Figures
+from keyhole.store.calls.base import OK, Figures
 
 OTHER: Final = "other"
 OUTCOMES: Final = frozenset({OK, CANCELLED, *Code})

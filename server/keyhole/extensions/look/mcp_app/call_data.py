@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from keyhole.extensions.look.text_view.heat import Cell
 from keyhole.extensions.look.text_view.marks import Segment
-from keyhole.store.calls.record import CallRecord, ReadText
+from keyhole.store.calls.base import CallRecord, ReadText
 
 MAX_ASKED: Final = 2_000
 """Characters of a question or address: the longest question that a tool accepts."""

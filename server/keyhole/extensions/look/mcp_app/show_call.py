@@ -19,8 +19,7 @@ from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.resources import deadline
 from keyhole.store.base import Store
-from keyhole.store.calls.base import CallLog
-from keyhole.store.calls.record import CallRecord, ReadText
+from keyhole.store.calls.base import CallLog, CallRecord, ReadText
 from keyhole.text.links import expand_links, find_link_origin
 
 PAGE: Final = 500

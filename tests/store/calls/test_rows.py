@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.store.calls.record import CallFilters
-from keyhole.store.calls.search_terms import MAX_WORDS, site_of, sites_of, wanted_site, wanted_words, words_of
+from keyhole.store.calls.base import CallFilters
+from keyhole.store.calls.rows import MAX_WORDS, site_of, sites_of, wanted_site, wanted_words, words_of
 from tests.store.calls.samples import call, page, read_text
 
 
