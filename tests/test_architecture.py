@@ -168,8 +168,6 @@ SHORT_MODULES = {
     "config/setting.py": "the form of one setting, beside the table of all",
     "extract/formats/inventory.py": "one format; its parser is also used for dead addresses",
     "retrieval/progress.py": "a port",
-    "sites/dead_links/archive.py": "one source, as its siblings",
-    "sites/api_address.py": "the one function that composes addresses of APIs",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "passages/light_words.py": "the words are a data file",
     "rerank/prefixes.py": "used by the core for servers and by the extension for local models",

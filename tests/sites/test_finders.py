@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 
 import pytest
 
+from keyhole.config.config import SITES
+from keyhole.sites.dead_links.api_finders import find_package, find_repository
 from keyhole.sites.dead_links.documentation import DocumentationFinder, other_versions
-from keyhole.sites.dead_links.finder import Asked, Finder, Reply, State
-from keyhole.sites.dead_links.packages import find_package
-from keyhole.sites.dead_links.repositories import find_repository
-from keyhole.sites.dead_links.similarity import STRONG, Candidate, Near, Source, rank_candidates
+from keyhole.sites.dead_links.finder import Finder, ListRequest, Reply, State
+from keyhole.sites.dead_links.similarity import STRONG, CandidateSource, CandidateUrl, Near, rank_candidates
+from tests.support.documentation import ROOT
 
 TREE = json.dumps({"tree": [{"path": "docs/Hooks.md", "type": "blob"}, {"path": "docs", "type": "tree"}]}).encode()
 
 
-def run(finder: Finder, url: str, answers: Mapping[str, bytes]) -> tuple[list[str], list[Candidate]]:
+def run(finder: Finder, url: str, answers: Mapping[str, bytes]) -> tuple[list[str], list[CandidateUrl]]:
     """Answer the requests of a finder; return them and the candidates."""
-    asked: list[Asked] = []
-    candidates: list[Candidate] = []
+    requested: list[ListRequest] = []
+    candidates: list[CandidateUrl] = []
     ranked: list[Near] = []
-    while len(asked) < 8 and (request := finder.next_request(State(candidates, asked, ranked))):
+    while len(requested) < 8 and (request := finder.next_request(State(candidates, requested, ranked))):
         body = answers.get(request)
-        asked.append(Asked(request, "" if body is None else request, body is not None))
+        requested.append(ListRequest(request, "" if body is None else request, body is not None))
         if body is not None:
             candidates += finder.read(Reply(request, request, body))
         ranked = rank_candidates(url, candidates)
-    return [each.request for each in asked], candidates
+    return [each.request for each in requested], candidates
 
 
-def documentation(url: str, answers: Mapping[str, bytes]) -> tuple[list[str], list[Candidate]]:
+def documentation(url: str, answers: Mapping[str, bytes]) -> tuple[list[str], list[CandidateUrl]]:
     return run(DocumentationFinder(url), url, answers)
 
 
@@ -138,7 +140,10 @@ def test_a_file_is_looked_for_on_its_branch_and_then_on_the_default_branch(
 ) -> None:
     finder = find_repository(url)
     assert finder
-    assert run(finder, url, {requests[1]: TREE}) == (requests, [Candidate(named, "", Source.DEFAULT_BRANCH)])
+    assert run(finder, url, {requests[1]: TREE}) == (
+        requests,
+        [CandidateUrl(named, "", CandidateSource.DEFAULT_BRANCH)],
+    )
 
 
 def test_the_default_branch_is_not_requested_if_the_named_one_exists() -> None:
@@ -146,7 +151,7 @@ def test_the_default_branch_is_not_requested_if_the_named_one_exists() -> None:
     request = "https://api.github.com/repos/o/r/git/trees/main?recursive=1"
     finder = find_repository(url)
     assert finder
-    named = Candidate("https://raw.githubusercontent.com/o/r/main/docs/Hooks.md", "", Source.BRANCH)
+    named = CandidateUrl("https://raw.githubusercontent.com/o/r/main/docs/Hooks.md", "", CandidateSource.BRANCH)
     assert run(finder, url, {request: TREE}) == ([request], [named])
 
 
@@ -198,5 +203,13 @@ def test_other_addresses_belong_to_no_repository_and_no_package(find: Callable[[
 
 
 def test_the_same_place_in_another_version_is_certain() -> None:
-    candidate = Candidate("https://docs.example/en/3.2/topics/db/models.html", "", Source.PAGE)
+    candidate = CandidateUrl("https://docs.example/en/3.2/topics/db/models.html", "", CandidateSource.PAGE)
     assert rank_candidates("https://docs.example/en/4.2/topics/db/models/", [candidate])[0].score >= STRONG
+
+
+# Documentation
+
+
+def test_the_table_of_readers_names_the_sites_of_the_setting_in_order() -> None:
+    text = (ROOT / "docs" / "how-it-works" / "sites.md").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == SITES

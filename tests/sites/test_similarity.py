@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyhole.sites.dead_links.address_words import read_address
-from keyhole.sites.dead_links.similarity import MAX_NEAR, Candidate, Source, choose_near, rank_candidates
+from keyhole.sites.dead_links.similarity import MAX_NEAR, CandidateSource, CandidateUrl, choose_near, rank_candidates
 
 SITE = "https://docs.example"
 PAGES = {
@@ -18,7 +18,7 @@ PAGES = {
     "/en/3.2/ref/create_table.html": "CREATE TABLE",
     "/en/3.2/faq/help.html": "FAQ: Getting help",
 }
-CANDIDATES = [Candidate(SITE + path, title, Source.SITEMAP) for path, title in PAGES.items()]
+CANDIDATES = [CandidateUrl(SITE + path, title, CandidateSource.SITEMAP) for path, title in PAGES.items()]
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,19 @@ def test_the_reason_says_what_is_alike_and_where_the_address_is_named() -> None:
 
 
 def test_at_most_five_addresses_are_named_and_each_once() -> None:
-    candidates = [Candidate(f"{SITE}/part{n}/models{slash}", "", Source.PAGE) for n in range(8) for slash in ("", "/")]
+    candidates = [
+        CandidateUrl(f"{SITE}/part{n}/models{slash}", "", CandidateSource.PAGE) for n in range(8) for slash in ("", "/")
+    ]
     near = choose_near(rank_candidates(f"{SITE}/models", candidates))
     assert len({each.url.rstrip("/") for each in near}) == len(near) == MAX_NEAR
 
 
 def test_a_page_is_named_in_one_version_the_one_that_answered_or_the_newest() -> None:
-    candidates = [Candidate(f"{SITE}/{version}/models", "", Source.PAGE) for version in ("v4", "v18", "v9")]
+    candidates = [CandidateUrl(f"{SITE}/{version}/models", "", CandidateSource.PAGE) for version in ("v4", "v18", "v9")]
     assert [each.url for each in choose_near(rank_candidates(f"{SITE}/v20/models", candidates))] == [
         f"{SITE}/v18/models"
     ]
-    candidates.append(Candidate(f"{SITE}/v9/models", "", Source.ANSWERED))
+    candidates.append(CandidateUrl(f"{SITE}/v9/models", "", CandidateSource.ANSWERED))
     assert [each.url for each in choose_near(rank_candidates(f"{SITE}/v20/models", candidates))] == [
         f"{SITE}/v9/models"
     ]

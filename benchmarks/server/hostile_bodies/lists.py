@@ -18,7 +18,7 @@ from benchmarks.server.hostile_bodies.attack import (
     runs,
     words,
 )
-from keyhole.sites import inventory, link_lists
+from keyhole.sites import link_lists
 
 DEAD: Final = "unknown-page-of-the-manual"
 """The path of the dead link."""
@@ -79,10 +79,10 @@ KINDS: Final = (
          words(f"{_LOC}{{word}}</loc>", "abcdefghijklmnopqrstuvwxyz/", 260)),
     kind("sitemap-index", link_lists.MAX_BYTES, _index, between("<loc>", " ", "</loc>"),
          numbered("", f"{_LOC}{{n}}.xml</loc>")),
-    kind("inventory-spaces", inventory.MAX_BYTES, _inventory, *(_packed(each) for each in runs(_SPACES))),
-    kind("inventory-bomb", inventory.MAX_BYTES, _inventory,
+    kind("inventory-spaces", link_lists.MAX_INVENTORY_BYTES, _inventory, *(_packed(each) for each in runs(_SPACES))),
+    kind("inventory-bomb", link_lists.MAX_INVENTORY_BYTES, _inventory,
          *(_packed(each, BOMB) for each in runs("a", "\n", "a b:c 1 d e\n", "\x85"))),
-    kind("inventory-names", inventory.MAX_BYTES, _inventory,
+    kind("inventory-names", link_lists.MAX_INVENTORY_BYTES, _inventory,
          *(_packed(each) for each in (numbered("", "name_{n} py:function 1 api/{n}.html#$ -\n"),
                                       numbered("", "name_{n} std:doc -1 page.html The title {n}\n")))),
     kind("llms-brackets", link_lists.MAX_BYTES, dead_link("llms.txt", "text/plain"), *runs("[", "[a", "![", "[](")),

@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import idna
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.permission import hides_segments
 
 MAX_URL = 8_192
 """Characters. Servers limit request lines to about 8 KB, and URLs beyond that contain data rather than an address."""
@@ -229,6 +230,36 @@ def _to_ascii(host: str) -> str:
 
 def _invalid_url(reason: str) -> KeyholeError:
     return KeyholeError(Code.INVALID_URL, reason)
+
+
+# Addresses of APIs: composed from parts of an address that a caller or a page wrote.
+#
+# Such a part could lead to another object of the API: with a slash, with dots that a server resolves after decoding, or
+# with a further parameter. So each part is quoted as one segment or value, and one that decodes to dots is refused.
+
+
+def api_address(base: str, *segments: str, **query: str | int) -> str:
+    """Return the address below `base`, without a slash at its end, with these segments and the parameters of a query.
+
+    `segments`: as in an address, where an escaped slash stays within its segment. Raises ValueError for parts that a
+    server could read as another address.
+    """
+    path = "".join(f"/{quote(unquote(segment), safe='')}" for segment in segments)
+    address = f"{base}{path}" + (f"?{urlencode(query, quote_via=quote, safe='')}" if query else "")
+    try:
+        target = parse_target(address)
+    except KeyholeError as error:
+        raise ValueError("the address has parts that are not allowed") from error
+    is_below = target.url == address and (address == base or address.startswith((f"{base}/", f"{base}?")))
+    has_control = any(character < " " for segment in segments for character in unquote(segment))
+    if "" in segments or has_control or hides_segments(address) or not is_below:
+        raise ValueError("the address has parts that lead elsewhere")
+    return address
+
+
+def segments_of(path: str) -> list[str]:
+    """Return the segments of a path in an address."""
+    return [segment for segment in path.split("/") if segment]
 
 
 # Known URLs: normalized, hashed for the store and extracted from text, for the URL policy `known`.

@@ -22,9 +22,17 @@ from keyhole.render.answer import near_lines
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.url_policy import remember_urls
 from keyhole.sites.dead_links.address_words import shared_length
-from keyhole.sites.dead_links.archive import COPIES, PLACE, archive_request, read_copy
-from keyhole.sites.dead_links.search import MAX_REQUESTS, begin_search, continue_search, find_api
-from keyhole.sites.dead_links.similarity import MAX_NEAR, Near, Relation, Source
+from keyhole.sites.dead_links.search import (
+    ARCHIVE_API,
+    ARCHIVE_COPIES,
+    MAX_REQUESTS,
+    archive_request,
+    begin_search,
+    continue_search,
+    find_api,
+    read_copy,
+)
+from keyhole.sites.dead_links.similarity import MAX_NEAR, CandidateSource, Near, Relation
 from keyhole.sites.link_lists import MAX_URL_CHARS
 from keyhole.store.base import Store
 
@@ -107,12 +115,14 @@ class NearAddresses:
             return await self.extractor.run(Task(continue_search, {**arguments, "answered": ""}, (state, b"")))
 
     async def _copy(self, url: str, options: FetchOptions) -> tuple[Near, ...]:
-        page = await self._request(archive_request(url), FetchOptions(options.permission.for_api(PLACE), is_api=True))
+        page = await self._request(
+            archive_request(url), FetchOptions(options.permission.for_api(ARCHIVE_API), is_api=True)
+        )
         if not page:
             return ()
         values, _ = await self.extractor.run(Task(read_copy, {}, (page.body,)))
-        copy = _checked_url(values.get("url"), COPIES)
-        return (Near(copy, Relation.COPY, Source.ARCHIVE),) if copy else ()
+        copy = _checked_url(values.get("url"), ARCHIVE_COPIES)
+        return (Near(copy, Relation.COPY, CandidateSource.ARCHIVE),) if copy else ()
 
     async def _request(self, url: str, options: FetchOptions) -> Page | None:
         with suppress(KeyholeError), stage("fetch"):
@@ -127,7 +137,7 @@ def _read_near(values: dict[str, Any], owner: Place) -> list[Near]:
     with suppress(ValueError, TypeError):  # a reason that is not on the list
         for url, relation, source in rows if isinstance(rows, list) else ():
             if checked := _checked_url(url, owner):
-                near.append(Near(checked, Relation(relation), Source(source)))
+                near.append(Near(checked, Relation(relation), CandidateSource(source)))
     return near[:MAX_NEAR]
 
 

@@ -23,9 +23,8 @@ from keyhole.fetch.urls import parse_target
 from keyhole.records import Page
 from keyhole.retrieval.instrumentation import stage
 from keyhole.sites.document import CONTENT_TYPE
-from keyhole.sites.readers import find_reader
-from keyhole.sites.readers.base import MAX_REQUESTS, Answer, FixedReader, Request, SiteReader, places_of
-from keyhole.sites.readers.steps import continue_reading, read_requests
+from keyhole.sites.readers import continue_reading, find_reader, read_requests
+from keyhole.sites.readers.base import MAX_REQUESTS, FixedReader, SiteAnswer, SiteReader, SiteRequest, places_of
 from keyhole.store.base import Clock
 
 SHARE: Final = 0.5
@@ -105,7 +104,7 @@ class SitePages:
 
     async def _compose(self, reader: SiteReader, url: str, options: FetchOptions) -> bytes:
         """Return the composed body, b"" if an answer has another form."""
-        answers: list[Answer] = []
+        answers: list[SiteAnswer] = []
         requests = tuple(reader.next_requests(()))
         while requests and len(answers) + len(requests) <= MAX_REQUESTS:
             answers += await self._answer_all(requests, options)
@@ -117,16 +116,16 @@ class SitePages:
                 return body
         return b""
 
-    async def _answer_all(self, requests: Sequence[Request], options: FetchOptions) -> list[Answer]:
+    async def _answer_all(self, requests: Sequence[SiteRequest], options: FetchOptions) -> list[SiteAnswer]:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._answer(request, options)) for request in requests]
         results = [task.result() for task in tasks]
         for result in results:
             if isinstance(result, KeyholeError):
                 raise result
-        return [result for result in results if isinstance(result, Answer)]
+        return [result for result in results if isinstance(result, SiteAnswer)]
 
-    async def _answer(self, request: Request, options: FetchOptions) -> Answer | KeyholeError:
+    async def _answer(self, request: SiteRequest, options: FetchOptions) -> SiteAnswer | KeyholeError:
         """Return the answer to a request; for an optional one that failed, one without a body. Errors are returned,
         since a group of tasks would wrap them."""
         try:
@@ -135,5 +134,5 @@ class SitePages:
             if page.cut:
                 raise KeyholeError(Code.TOO_LARGE, "the answer of the API is incomplete")
         except KeyholeError as error:
-            return Answer(request.url, label=request.label) if request.optional else error
-        return Answer(request.url, page.url, page.body)
+            return SiteAnswer(request.url, label=request.label) if request.optional else error
+        return SiteAnswer(request.url, page.url, page.body)

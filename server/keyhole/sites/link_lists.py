@@ -6,6 +6,7 @@ Each function returns absolute addresses in the order of the list, without fragm
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +15,49 @@ from typing import Final
 
 from keyhole.errors import KeyholeError
 from keyhole.fetch.urls import Target, parse_target, resolve_url
-from keyhole.sites.inventory import parse_inventory
+
+# Inventories: the names that the pages of a site made by Sphinx document (objects.inv).
+#
+# The format has four lines of comment, then lines `name domain:role priority address title`, compressed by zlib. `$` at
+# the end of an address stands for the name, and the title `-` for the name too. Source: sphinx/util/inventory.py.
+
+SIGNATURE: Final = b"# Sphinx inventory version 2"
+MAX_INVENTORY_BYTES: Final = 20_000_000
+"""Bytes of the decompressed lines; that of Python's documentation has 1.3 million."""
+MAX_LINE: Final = 2_000
+"""Characters of a line; real names and titles have some hundred."""
+_HEAD_LINES: Final = 4
+_INVENTORY_LINE = re.compile(r"(\S.*?)(?<=\S)\s++([^\s:]++:\S++)\s++-?\d++\s(\S*+)\s++(\S.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryEntry:
+    """One documented name. `address` is relative to the folder of the inventory."""
+
+    name: str
+    role: str
+    """Domain and role, such as `py:function`; `std:doc` is a page."""
+    address: str
+    title: str
+
+
+def parse_inventory(data: bytes) -> Iterator[InventoryEntry]:
+    """Yield the entries of an inventory up to the first damaged byte. Data without the signature has none."""
+    if not data.startswith(SIGNATURE):
+        return
+    packed = data.split(b"\n", _HEAD_LINES)[-1]
+    try:
+        text = zlib.decompressobj().decompress(packed, MAX_INVENTORY_BYTES).decode("utf-8", "replace")
+    except zlib.error:
+        return
+    for line in text.splitlines():
+        if len(line) <= MAX_LINE and (match := _INVENTORY_LINE.fullmatch(line)):
+            name, role, address, title = match.groups()
+            address = f"{address.removesuffix('$')}{name}" if address.endswith("$") else address
+            yield InventoryEntry(name, role, address, name if title == "-" else title)
+
+
+# Lists: the links of pages, sitemaps, Markdown and inventories.
 
 MAX_BYTES: Final = 2_000_000
 """Bytes of a list that are read. An index of 10,000 pages has about one million."""

@@ -9,7 +9,7 @@ from keyhole.extract import extract
 from keyhole.records import Document
 from keyhole.sites.document import CONTENT_TYPE
 from keyhole.sites.readers import find_reader
-from keyhole.sites.readers.base import MAX_REQUESTS, Answer, compose
+from keyhole.sites.readers.base import MAX_REQUESTS, SiteAnswer, compose
 
 
 def read(url: str, answers: Mapping[str, object]) -> tuple[Document, list[str]]:
@@ -19,16 +19,16 @@ def read(url: str, answers: Mapping[str, object]) -> tuple[Document, list[str]]:
     """
     reader = find_reader(url, None)
     assert reader, f"no reader for {url}"
-    got: list[Answer] = []
+    got: list[SiteAnswer] = []
     while requests := reader.next_requests(got):
         for request in requests:
             value = answers.get(request.url)
             assert value is not None or request.optional, f"no answer to {request.url}"
             body = value if isinstance(value, str) else json.dumps(value)
             got.append(
-                Answer(request.url, label=request.label)
+                SiteAnswer(request.url, label=request.label)
                 if value is None
-                else Answer(request.url, request.url, body.encode())
+                else SiteAnswer(request.url, request.url, body.encode())
             )
         assert len(got) <= MAX_REQUESTS
     document = extract(compose(reader, got).encode(), url=url, content_type=CONTENT_TYPE)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyhole.sites.readers.package_parts import MAX_VERSIONS
+from keyhole.sites.readers.packages import MAX_VERSIONS
 from tests.sites.readers.reading import read
 
 PYPI: dict[str, Any] = {

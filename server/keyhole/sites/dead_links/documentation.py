@@ -23,7 +23,7 @@ from urllib.parse import urljoin
 from keyhole.fetch.permission import owner_of
 from keyhole.sites.dead_links.address_words import is_variant, read_address, shared_length, without_index
 from keyhole.sites.dead_links.finder import Reply, State
-from keyhole.sites.dead_links.similarity import GOOD, STRONG, Candidate, Source
+from keyhole.sites.dead_links.similarity import GOOD, STRONG, CandidateSource, CandidateUrl
 from keyhole.sites.link_lists import Link, read_html_links, read_inventory_links, read_markdown_links, read_sitemap
 
 _SPHINX = re.compile(
@@ -61,9 +61,9 @@ class DocumentationFinder:
 
     def next_request(self, state: State) -> str:
         """Return the next list to request; "" once a page is probable or nothing is left."""
-        if state.best >= (STRONG if len(state.asked) < SURE_LISTS else GOOD):
+        if state.best >= (STRONG if len(state.requested) < SURE_LISTS else GOOD):
             return ""
-        known = {without_index(url) for each in state.asked for url in (each.request, each.url)} | {
+        known = {without_index(url) for each in state.requested for url in (each.request, each.url)} | {
             without_index(self.url)
         }
         return next((url for url in self._lists(state) if without_index(url) not in known), "")
@@ -91,11 +91,11 @@ class DocumentationFinder:
             if length:
                 yield f"{site}/{'/'.join(segments[:length])}/"
 
-    def _hub(self, candidates: Sequence[Candidate]) -> str:
+    def _hub(self, candidates: Sequence[CandidateUrl]) -> str:
         """Return the page that leads farthest towards the dead address, "" if none does."""
         dead = read_address(self.url)
 
-        def leads(each: Candidate) -> tuple[int, int, int]:
+        def leads(each: CandidateUrl) -> tuple[int, int, int]:
             address = read_address(each.url)
             place = address.place if address.name else address.folder
             shared = shared_length(place, dead.place)
@@ -107,27 +107,27 @@ class DocumentationFinder:
         best = max(candidates, key=leads, default=None)
         return best.url if best and leads(best)[0] >= 0 else ""
 
-    def read(self, reply: Reply) -> tuple[Candidate, ...]:
+    def read(self, reply: Reply) -> tuple[CandidateUrl, ...]:
         """Return the pages of the site that a list names, and the page of the list itself."""
         name = reply.request.rpartition("/")[2]
         if name == _INVENTORY:
-            return self._candidates(read_inventory_links(reply.body, reply.url), Source.INVENTORY)
+            return self._candidates(read_inventory_links(reply.body, reply.url), CandidateSource.INVENTORY)
         if name == _SITEMAP or reply.request in self.sitemaps:
             links = read_sitemap(reply.body, reply.url)
             self.sitemaps += [link.url for link in self._own(links) if link.url.endswith(".xml")][:MAX_SITEMAPS]
-            return self._candidates([link for link in links if not link.url.endswith(".xml")], Source.SITEMAP)
+            return self._candidates([link for link in links if not link.url.endswith(".xml")], CandidateSource.SITEMAP)
         if name == _LLMS:
-            return self._candidates(read_markdown_links(reply.body, reply.url), Source.LLMS)
+            return self._candidates(read_markdown_links(reply.body, reply.url), CandidateSource.LLMS)
         if _SPHINX.search(reply.body):
             root = _ROOT.search(reply.body)
             folder = urljoin(reply.url, (root[1] or root[2]).decode("ascii", "replace") if root else "./")
             self.inventories.append(urljoin(folder, _INVENTORY))
-        own = Candidate(reply.url, "", Source.ANSWERED)
-        return (own, *self._candidates(read_html_links(reply.body, reply.url), Source.PAGE))
+        own = CandidateUrl(reply.url, "", CandidateSource.ANSWERED)
+        return (own, *self._candidates(read_html_links(reply.body, reply.url), CandidateSource.PAGE))
 
-    def _candidates(self, links: Sequence[Link], source: Source) -> tuple[Candidate, ...]:
+    def _candidates(self, links: Sequence[Link], source: CandidateSource) -> tuple[CandidateUrl, ...]:
         """Return the links to pages of the same owner."""
-        return tuple(Candidate(link.url, link.title, source) for link in self._own(links) if not _is_asset(link.url))
+        return tuple(CandidateUrl(link.url, link.title, source) for link in self._own(links) if not _is_asset(link.url))
 
     def _own(self, links: Sequence[Link]) -> Iterator[Link]:
         owner = owner_of(self.url)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from keyhole.sites.dead_links.similarity import Candidate, Near
+from keyhole.sites.dead_links.similarity import CandidateUrl, Near
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ListRequest:
     """A request that was made, whether it was answered, and at which address."""
 
     request: str
@@ -37,8 +37,8 @@ class Asked:
 class State:
     """What a search has found so far. `ranked`: the candidates near the address, best first."""
 
-    candidates: Sequence[Candidate]
-    asked: Sequence[Asked]
+    candidates: Sequence[CandidateUrl]
+    requested: Sequence[ListRequest]
     ranked: Sequence[Near]
 
     @property
@@ -54,6 +54,6 @@ class Finder(Protocol):
         """Return the address of the next list to request, or "" if no further one can help."""
         ...
 
-    def read(self, reply: Reply) -> tuple[Candidate, ...]:
+    def read(self, reply: Reply) -> tuple[CandidateUrl, ...]:
         """Return the candidates that a list names."""
         ...

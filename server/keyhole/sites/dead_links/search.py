@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from keyhole.fetch.permission import owner_of
+from keyhole.fetch.permission import owner_of, place_of
+from keyhole.fetch.urls import api_address
 from keyhole.sites.dead_links.address_words import read_address, shared_length, stem_words
+from keyhole.sites.dead_links.api_finders import PackageFinder, RepositoryFinder, find_package, find_repository
 from keyhole.sites.dead_links.documentation import DocumentationFinder
-from keyhole.sites.dead_links.finder import Asked, Finder, Reply, State
-from keyhole.sites.dead_links.packages import PackageFinder, find_package
-from keyhole.sites.dead_links.repositories import RepositoryFinder, find_repository
-from keyhole.sites.dead_links.similarity import Candidate, Near, Relation, Source, choose_near, rank_candidates
+from keyhole.sites.dead_links.finder import Finder, ListRequest, Reply, State
+from keyhole.sites.dead_links.similarity import (
+    CandidateSource,
+    CandidateUrl,
+    Near,
+    Relation,
+    choose_near,
+    rank_candidates,
+)
 from keyhole.sites.link_lists import read_markdown_links
+from keyhole.text.parse_json import parse_json
 
 MAX_REQUESTS: Final = 5
 """Requests for lists for one dead address."""
@@ -38,10 +47,10 @@ def begin_search(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple
     `url`: the dead address. `pages`: addresses and titles of stored pages; `bodies`: the texts of the first of them.
     """
     search = _Search(arguments["url"])
-    stored = [Candidate(url, title, Source.READ) for url, title in arguments["pages"]]
+    stored = [CandidateUrl(url, title, CandidateSource.READ) for url, title in arguments["pages"]]
     for (url, _), text in zip(arguments["pages"], bodies, strict=False):
         links = read_markdown_links(text, url)
-        stored += [Candidate(link.url, link.title, Source.READ_PAGE) for link in links]
+        stored += [CandidateUrl(link.url, link.title, CandidateSource.READ_PAGE) for link in links]
     owner = owner_of(search.url)
     search.add_all(each for each in stored if owner.contains(each.url))
     return search.result()
@@ -60,8 +69,8 @@ class _Search:
     """One search: the candidates so far and the requests that were made."""
 
     url: str
-    candidates: dict[str, Candidate] = field(default_factory=dict)
-    asked: list[Asked] = field(default_factory=list)
+    candidates: dict[str, CandidateUrl] = field(default_factory=dict)
+    requested: list[ListRequest] = field(default_factory=list)
     ranked: list[Near] = field(default_factory=list)
     finder: Finder = field(init=False)
 
@@ -73,8 +82,10 @@ class _Search:
         """Return the search of a state."""
         values = json.loads(state)
         search = cls(values["url"])
-        search.asked = [Asked(**each) for each in values["asked"]]
-        search.candidates = {url: Candidate(url, title, Source(each)) for url, title, each in values["candidates"]}
+        search.requested = [ListRequest(**each) for each in values["requested"]]
+        search.candidates = {
+            url: CandidateUrl(url, title, CandidateSource(each)) for url, title, each in values["candidates"]
+        }
         if isinstance(search.finder, DocumentationFinder):
             search.finder.inventories, search.finder.sitemaps = values["lists"]
         return search
@@ -82,12 +93,12 @@ class _Search:
     def result(self) -> tuple[dict[str, Any], bytes]:
         """Return the next request, "" at the end, and the addresses to name; and the state."""
         request = ""
-        if len(self.asked) < MAX_REQUESTS:
-            request = self.finder.next_request(State([*self.candidates.values()], self.asked, self.ranked))
+        if len(self.requested) < MAX_REQUESTS:
+            request = self.finder.next_request(State([*self.candidates.values()], self.requested, self.ranked))
         finder = self.finder
         state = {
             "url": self.url,
-            "asked": [asdict(each) for each in self.asked],
+            "requested": [asdict(each) for each in self.requested],
             "candidates": [[each.url, each.title, each.source] for each in self.candidates.values()],
             "lists": [finder.inventories, finder.sitemaps] if isinstance(finder, DocumentationFinder) else [],
         }
@@ -98,10 +109,10 @@ class _Search:
 
     def add(self, reply: Reply) -> None:
         """Add the candidates of a list."""
-        self.asked.append(Asked(reply.request, reply.url, reply.found))
+        self.requested.append(ListRequest(reply.request, reply.url, reply.found))
         self.add_all(self.finder.read(reply) if reply.found else ())
 
-    def add_all(self, candidates: Iterable[Candidate]) -> None:
+    def add_all(self, candidates: Iterable[CandidateUrl]) -> None:
         """Add candidates, of which the nearest are kept. Of their titles, the words of the dead address matter."""
         wanted = set(read_address(self.url).words)
         for each in candidates:
@@ -118,6 +129,26 @@ class _Search:
 
     def _named(self) -> tuple[Near, ...]:
         """Return the addresses to name: the nearest ones, or else the list that leads nearest to the dead address."""
-        lists = [each.url for each in self.asked if each.found and each.url in self.candidates]
+        lists = [each.url for each in self.requested if each.found and each.url in self.candidates]
         above = max(lists, key=lambda url: shared_length(url, self.url), default="")
-        return choose_near(self.ranked) or ((Near(above, Relation.LIST, Source.ANSWERED),) if above else ())
+        return choose_near(self.ranked) or ((Near(above, Relation.LIST, CandidateSource.ANSWERED),) if above else ())
+
+
+# The Internet Archive: its copy of a dead address (archive.org/help/wayback_api.php).
+
+ARCHIVE_API: Final = place_of("https://archive.org/wayback/available", 2)
+ARCHIVE_COPIES: Final = place_of("https://web.archive.org/web", 1)
+
+
+def archive_request(url: str) -> str:
+    """Return the address of the archive's answer about its copy of a page."""
+    return api_address("https://archive.org/wayback/available", url=url)
+
+
+def read_copy(_arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
+    """Return the address of the copy that an answer of the archive names, "" if it has no copy. For a worker."""
+    with suppress(ValueError, TypeError, KeyError):
+        copy: Any = parse_json(bodies[0])["archived_snapshots"]["closest"]
+        if copy["available"]:
+            return {"url": str(copy["url"]).replace("http://", "https://", 1)}, b""
+    return {"url": ""}, b""

@@ -52,7 +52,7 @@ FRACTION_OF_TITLE: Final = 0.8
 """Weight of words that are found only in the title."""
 
 
-class Source(StrEnum):
+class CandidateSource(StrEnum):
     """Where an address comes from. No word of a site is in it, because it stands beside Keyhole's own sentences."""
 
     ANSWERED = "it answered"
@@ -82,17 +82,17 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateUrl:
     """An address that a list names, or that answered."""
 
     url: str
     title: str
-    source: Source
+    source: CandidateSource
 
     @property
     def exists(self) -> bool:
         """Return True if the address was requested and answered, not only named by a list."""
-        return self.source is Source.ANSWERED
+        return self.source is CandidateSource.ANSWERED
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Near:
 
     url: str
     relation: Relation
-    source: Source
+    source: CandidateSource
     score: float = 0.0
 
     @property
@@ -110,7 +110,7 @@ class Near:
         return f"{self.relation}, {self.source}"
 
 
-def rank_candidates(url: str, candidates: Collection[Candidate]) -> list[Near]:
+def rank_candidates(url: str, candidates: Collection[CandidateUrl]) -> list[Near]:
     """Return the candidates near a dead address, best first."""
     dead = read_address(url)
     words = _Words(candidates)
@@ -143,14 +143,14 @@ def _older(url: str) -> tuple[int, ...]:
 class _Words:
     """The words of all candidates, of which the rare ones tell more."""
 
-    def __init__(self, candidates: Collection[Candidate]) -> None:
+    def __init__(self, candidates: Collection[CandidateUrl]) -> None:
         self._total = len(candidates) + 1
         self._counts = Counter(word for each in candidates for word in set(read_address(each.url).words))
 
     def _weight(self, words: Iterable[str]) -> float:
         return sum(log(1 + self._total / (1 + self._counts[word])) for word in set(words))
 
-    def similarity(self, dead: AddressWords, candidate: Candidate) -> float:
+    def similarity(self, dead: AddressWords, candidate: CandidateUrl) -> float:
         """Return the similarity of the words of name and title, from 0 to 1."""
         address = read_address(candidate.url)
         theirs, titled = set(address.words), set(stem_words(candidate.title))
@@ -163,7 +163,7 @@ class _Words:
         found = both + FRACTION_OF_TITLE * only_titled
         return found / (own + extra * (0.5 if only_titled else 1.0))
 
-    def score(self, dead: AddressWords, candidate: Candidate) -> float:
+    def score(self, dead: AddressWords, candidate: CandidateUrl) -> float:
         """Return how near a candidate is, from 0 to 1.15."""
         address = read_address(candidate.url)
         same = dead.name == address.name

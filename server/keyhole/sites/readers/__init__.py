@@ -1,27 +1,20 @@
-"""Readers of objects that sites offer through an API: which reader reads an address, and which names there are.
+"""Read objects that sites offer through an API: find the reader of an address, and run it in a worker.
 
 docs/how-it-works/sites.md lists them with their sources and limits; a test compares the two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
-from keyhole.sites.readers.base import SiteReader
-from keyhole.sites.readers.crates import match_crates
-from keyhole.sites.readers.discourse import match_topic
+from keyhole.sites.readers.base import MAX_REQUESTS, SiteAnswer, SiteReader, SiteRequest, compose
 from keyhole.sites.readers.forges import match_forge
-from keyhole.sites.readers.github_discussion import match_discussion
-from keyhole.sites.readers.github_repository import match_gist, match_repository
-from keyhole.sites.readers.maven import match_maven
-from keyhole.sites.readers.npm import match_npm
-from keyhole.sites.readers.pypi import match_pypi
+from keyhole.sites.readers.github import match_discussion, match_gist, match_repository
+from keyhole.sites.readers.packages import match_crates, match_gem, match_maven, match_npm, match_pypi
+from keyhole.sites.readers.questions import match_question, match_story, match_topic
 from keyhole.sites.readers.references import match_reference
-from keyhole.sites.readers.rubygems import match_gem
-from keyhole.sites.readers.stackexchange import match_question
-from keyhole.sites.readers.stories import match_story
 
 _MATCHERS: Final[tuple[Callable[[str], SiteReader | None], ...]] = (
     match_discussion, match_repository, match_gist, match_forge, match_pypi, match_npm, match_crates, match_maven,
@@ -39,3 +32,38 @@ def find_reader(url: str, names: Collection[str] | None) -> SiteReader | None:
             if reader := match(url):
                 return reader if names is None or reader.name in names else None
     return None
+
+
+# Steps: a worker gives a reader the answers of an API, and what comes back from there is checked.
+
+_FORMS: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, StopIteration)
+"""What readers raise for answers of another form than they know."""
+
+
+def continue_reading(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
+    """Return the next requests of the reader of `url`, or the composed document; b"" if an answer has another form.
+
+    `answers`: request, final address and label of each answer, whose bodies are `bodies`.
+    """
+    reader = find_reader(arguments["url"], None)
+    answers = [
+        SiteAnswer(request, url, body, label)
+        for (request, url, label), body in zip(arguments["answers"], bodies, strict=True)
+    ]
+    with suppress(*_FORMS):
+        if reader and (requests := reader.next_requests(answers)):
+            return {"requests": [[each.url, each.optional, each.label] for each in requests]}, b""
+        if reader:
+            return {}, compose(reader, answers).encode()
+    return {}, b""
+
+
+def read_requests(values: Mapping[str, Any]) -> tuple[SiteRequest, ...]:
+    """Return the requests in a worker's result, none if they are of another form. Their places are checked later."""
+    rows = values.get("requests")
+    with suppress(ValueError, TypeError):
+        return tuple(
+            SiteRequest(str(url), bool(optional), str(label))
+            for url, optional, label in (rows if isinstance(rows, list) else [])[:MAX_REQUESTS]
+        )
+    return ()

@@ -15,10 +15,12 @@ MAX_REQUESTS: Final = 8
 """Requests for one object. With 100 comments in each answer, all but the longest discussions are complete."""
 PER_PAGE: Final = 100
 """Entries in one answer of most APIs, which allow no more."""
+URL_END: Final = r"/?(?:[?#].*)?$"
+"""A pattern for the end of an address whose query and fragment do not matter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SiteRequest:
     """A request of a reader."""
 
     url: str
@@ -30,7 +32,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SiteAnswer:
     """The answer to a request; without `url` and `body` if there was none."""
 
     request: str
@@ -61,11 +63,11 @@ class SiteReader(Protocol):
         """Return the name of the site, as the setting KEYHOLE_SITES and the first line of a result have it."""
         ...
 
-    def next_requests(self, answers: Sequence[Answer]) -> Sequence[Request]:
+    def next_requests(self, answers: Sequence[SiteAnswer]) -> Sequence[SiteRequest]:
         """Return the requests to make after these answers, none when the document is complete."""
         ...
 
-    def document(self, answers: Sequence[Answer]) -> SiteDocument:
+    def document(self, answers: Sequence[SiteAnswer]) -> SiteDocument:
         """Compose the document. Raises ValueError, TypeError, KeyError or IndexError for answers of another form."""
         ...
 
@@ -89,7 +91,7 @@ def _further_places(owner: Place) -> Iterator[Place]:
             yield Place("pypi.org", ("rss", "project", name))
 
 
-def compose(reader: SiteReader, answers: Sequence[Answer]) -> SiteDocument:
+def compose(reader: SiteReader, answers: Sequence[SiteAnswer]) -> SiteDocument:
     """Return the document of a reader, with a line that names the parts that were not read.
 
     Raises ValueError, TypeError, KeyError, IndexError, AttributeError or StopIteration for answers of another form.
@@ -107,17 +109,17 @@ class FixedReader:
     """A reader of an object whose requests are known from its address. `compose` makes the document of the answers."""
 
     name: str
-    requests: tuple[Request, ...]
-    compose: Callable[[Sequence[Answer]], SiteDocument]
+    requests: tuple[SiteRequest, ...]
+    compose: Callable[[Sequence[SiteAnswer]], SiteDocument]
     file: str = ""
     """The address of the file that the object is, "" for others. It is read as any file where no document can be
     composed of it, such as a PDF."""
 
-    def next_requests(self, answers: Sequence[Answer]) -> Sequence[Request]:
+    def next_requests(self, answers: Sequence[SiteAnswer]) -> Sequence[SiteRequest]:
         """Return all requests at once."""
         return () if answers else self.requests
 
-    def document(self, answers: Sequence[Answer]) -> SiteDocument:
+    def document(self, answers: Sequence[SiteAnswer]) -> SiteDocument:
         """Compose the document."""
         return self.compose(answers)
 

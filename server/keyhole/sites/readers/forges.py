@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 from urllib.parse import unquote
 
-from keyhole.sites.api_address import api_address, segments_of
+from keyhole.fetch.urls import api_address, segments_of
 from keyhole.sites.document import Part, SiteDocument, file_part
 from keyhole.sites.readers.base import (
     PER_PAGE,
-    Answer,
+    URL_END,
     FixedReader,
-    Request,
+    SiteAnswer,
+    SiteRequest,
     count_words,
     get_list,
     get_text,
@@ -25,12 +26,11 @@ from keyhole.sites.readers.base import (
     post,
 )
 
-_END: Final = r"/?(?:[?#].*)?$"
-_GITLAB = re.compile(rf"(https?://[^/?#]+)/([^?#]+?)/-/(issues|merge_requests|work_items)/(\d+){_END}")
-_GITLAB_FILE = re.compile(rf"(https?://[^/?#]+)/([^?#]+?)/-/blob/([^?#]+){_END}")
-_CODEBERG = re.compile(rf"(https?://codeberg\.org)/([\w.-]+/[\w.-]+)/(?:issues|pulls)/(\d+){_END}")
+_GITLAB = re.compile(rf"(https?://[^/?#]+)/([^?#]+?)/-/(issues|merge_requests|work_items)/(\d+){URL_END}")
+_GITLAB_FILE = re.compile(rf"(https?://[^/?#]+)/([^?#]+?)/-/blob/([^?#]+){URL_END}")
+_CODEBERG = re.compile(rf"(https?://codeberg\.org)/([\w.-]+/[\w.-]+)/(?:issues|pulls)/(\d+){URL_END}")
 _CODEBERG_FILE = re.compile(
-    rf"(https?://codeberg\.org)/([\w.-]+/[\w.-]+)/src/(branch|tag|commit)/([^/?#]+)/([^?#]+){_END}"
+    rf"(https?://codeberg\.org)/([\w.-]+/[\w.-]+)/src/(branch|tag|commit)/([^/?#]+)/([^?#]+){URL_END}"
 )
 
 
@@ -52,11 +52,11 @@ def match_forge(url: str) -> FixedReader | None:
 
 
 def _file(name: str, request: str, path: str, project: str) -> FixedReader:
-    def compose(answers: Sequence[Answer]) -> SiteDocument:
+    def compose(answers: Sequence[SiteAnswer]) -> SiteDocument:
         part = file_part(answers[0].text, unquote(path))
         return SiteDocument(f"{unquote(path)} · {project}", (part,), site={"gitlab": "GitLab"}.get(name, "Codeberg"))
 
-    return FixedReader(name, (Request(request),), compose, file=request)
+    return FixedReader(name, (SiteRequest(request),), compose, file=request)
 
 
 def _gitlab(site: str, project: str, kind: str, number: str) -> FixedReader:
@@ -64,7 +64,7 @@ def _gitlab(site: str, project: str, kind: str, number: str) -> FixedReader:
     api = api_address(f"{site}/api/v4/projects", project, kind, number)
     sign = "!" if kind == "merge_requests" else "#"
 
-    def compose(answers: Sequence[Answer]) -> SiteDocument:
+    def compose(answers: Sequence[SiteAnswer]) -> SiteDocument:
         issue = answers[0].json()
         notes = [each for each in get_list(answers[1].json()) if not each.get("system")] if answers[1].found else []
         entries = [
@@ -78,14 +78,14 @@ def _gitlab(site: str, project: str, kind: str, number: str) -> FixedReader:
             labels=[str(each) for each in issue.get("labels") or ()], count=int(issue.get("user_notes_count") or 0),
         )  # fmt: skip
 
-    notes = Request(f"{api}/notes?sort=asc&order_by=created_at&per_page={PER_PAGE}", optional=True)
-    return FixedReader("gitlab", (Request(api), notes), compose)
+    notes = SiteRequest(f"{api}/notes?sort=asc&order_by=created_at&per_page={PER_PAGE}", optional=True)
+    return FixedReader("gitlab", (SiteRequest(api), notes), compose)
 
 
 def _codeberg(site: str, project: str, number: str) -> FixedReader:
     api = f"{site}/api/v1/repos/{project}/issues/{number}"
 
-    def compose(answers: Sequence[Answer]) -> SiteDocument:
+    def compose(answers: Sequence[SiteAnswer]) -> SiteDocument:
         issue, comments = answers[0].json(), get_list(answers[1].json())
         entries = [
             (get_text(each, "user", "login"), get_text(each, "created_at"), get_text(each, "body")) for each in comments
@@ -97,7 +97,7 @@ def _codeberg(site: str, project: str, number: str) -> FixedReader:
             count=int(issue.get("comments") or 0),
         )  # fmt: skip
 
-    return FixedReader("codeberg", (Request(api), Request(f"{api}/comments")), compose)
+    return FixedReader("codeberg", (SiteRequest(api), SiteRequest(f"{api}/comments")), compose)
 
 
 def _discussion(

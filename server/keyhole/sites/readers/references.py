@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
 
 from keyhole.sites.document import Part, SiteDocument
-from keyhole.sites.readers.base import Answer, FixedReader, Request, get_text, one_line
+from keyhole.sites.readers.base import URL_END, FixedReader, SiteAnswer, SiteRequest, get_text, one_line
 from keyhole.text.invalid_characters import unescape
 
-_END: Final = r"/?(?:[?#].*)?$"
 _ARXIV = re.compile(
     r"https?://(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/((?:\d{4}\.\d{4,5}|[a-z.-]+/\d{7})(?:v\d+)?)(?:\.pdf)?"
-    + _END
+    + URL_END
 )
 _RFC = re.compile(
     r"https?://(?:www\.rfc-editor\.org/(?:rfc|info)|datatracker\.ietf\.org/doc(?:/html)?|tools\.ietf\.org/html)"
-    rf"/rfc(\d{{1,5}})(?:\.(?:html|txt))?{_END}"
+    rf"/rfc(\d{{1,5}})(?:\.(?:html|txt))?{URL_END}"
 )
 _FIELD = re.compile(r"<([\w:]{1,40})(?:\s[^<>]{0,200})?>([^<]{0,20000})</\1>")
 _CATEGORY = re.compile(r"<category\b[^>]{0,300}\bterm=\"([^\"]{1,60})\"")
@@ -35,7 +33,7 @@ def match_reference(url: str) -> FixedReader | None:
 
 
 def _arxiv(id: str) -> FixedReader:
-    def compose(answers: Sequence[Answer]) -> SiteDocument:
+    def compose(answers: Sequence[SiteAnswer]) -> SiteDocument:
         entry, html = answers[0].text.partition("<entry>")[2].partition("</entry>")[0], answers[1]
         if not _fields(entry, "published"):
             raise ValueError("no such paper")
@@ -57,8 +55,8 @@ def _arxiv(id: str) -> FixedReader:
         published, modified = _fields(entry, "published")[0], _fields(entry, "updated")[0]
         return SiteDocument(_fields(entry, "title")[0], parts, authors, published, modified, "arXiv", "en")
 
-    query = Request(f"https://export.arxiv.org/api/query?id_list={id}")
-    return FixedReader("arxiv", (query, Request(f"https://arxiv.org/html/{id}", optional=True)), compose)
+    query = SiteRequest(f"https://export.arxiv.org/api/query?id_list={id}")
+    return FixedReader("arxiv", (query, SiteRequest(f"https://arxiv.org/html/{id}", optional=True)), compose)
 
 
 def _fields(entry: str, name: str) -> list[str]:
@@ -69,7 +67,7 @@ def _fields(entry: str, name: str) -> list[str]:
 def _rfc(number: str) -> FixedReader:
     number = str(int(number))
 
-    def compose(answers: Sequence[Answer]) -> SiteDocument:
+    def compose(answers: Sequence[SiteAnswer]) -> SiteDocument:
         about, text = answers[0].json(), answers[1].text.replace("\f", "")
         authors = [str(each) for each in about.get("authors") or ()]
         named = {"Status": "status", "Obsoletes": "obsoletes", "Obsoleted by": "obsoleted_by", "Updates": "updates",
@@ -85,4 +83,4 @@ def _rfc(number: str) -> FixedReader:
         )  # fmt: skip
 
     base = f"https://www.rfc-editor.org/rfc/rfc{number}"
-    return FixedReader("rfc", (Request(f"{base}.json"), Request(f"{base}.txt")), compose)
+    return FixedReader("rfc", (SiteRequest(f"{base}.json"), SiteRequest(f"{base}.txt")), compose)

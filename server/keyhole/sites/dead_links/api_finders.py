@@ -1,7 +1,4 @@
-"""Find files near a dead address of a repository: in the tree of its branch, else in that of its default branch.
-
-Sources: docs.github.com/rest/git/trees, docs.gitlab.com/api/repositories, and the API of Gitea (codeberg.org/api).
-"""
+"""Find addresses near a dead one through the API of a forge or a registry."""
 
 from __future__ import annotations
 
@@ -13,10 +10,15 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from keyhole.fetch.permission import Place, place_of
-from keyhole.sites.api_address import api_address
+from keyhole.fetch.urls import api_address
 from keyhole.sites.dead_links.finder import Reply, State
-from keyhole.sites.dead_links.similarity import Candidate, Source
+from keyhole.sites.dead_links.similarity import CandidateSource, CandidateUrl
+from keyhole.sites.readers.packages import NPM, PYPI
 from keyhole.text.parse_json import parse_json
+
+# Repositories: files in the tree of the named branch, else in that of the default branch.
+#
+# Sources: docs.github.com/rest/git/trees, docs.gitlab.com/api/repositories, and the API of Gitea (codeberg.org/api).
 
 MAX_FILES: Final = 20_000
 """Files of a tree that are compared. GitHub returns at most 100,000."""
@@ -51,17 +53,19 @@ class RepositoryFinder:
 
     def next_request(self, state: State) -> str:
         """Return the tree of the named branch, then that of the default branch if the named one has no tree."""
-        asked = {each.request for each in state.asked}
+        requested = {each.request for each in state.requested}
         trees = (self.tree(self.ref), self.tree(_DEFAULT))
         return (
-            "" if any(each.found for each in state.asked) else next((each for each in trees if each not in asked), "")
+            ""
+            if any(each.found for each in state.requested)
+            else next((each for each in trees if each not in requested), "")
         )
 
-    def read(self, reply: Reply) -> tuple[Candidate, ...]:
+    def read(self, reply: Reply) -> tuple[CandidateUrl, ...]:
         """Return the files of a tree."""
         is_named = reply.request == self.tree(self.ref)
-        ref, source = (self.ref, Source.BRANCH) if is_named else (_DEFAULT, Source.DEFAULT_BRANCH)
-        return tuple(Candidate(self.file(ref, quote(path)), "", source) for path in _read_paths(reply.body))
+        ref, source = (self.ref, CandidateSource.BRANCH) if is_named else (_DEFAULT, CandidateSource.DEFAULT_BRANCH)
+        return tuple(CandidateUrl(self.file(ref, quote(path)), "", source) for path in _read_paths(reply.body))
 
 
 def find_repository(url: str) -> RepositoryFinder | None:
@@ -127,3 +131,79 @@ def _read_paths(body: bytes) -> Iterator[str]:
         for entry in entries[:MAX_FILES] if isinstance(entries, list) else ():
             if isinstance(entry, Mapping) and entry.get("type") == "blob" and isinstance(entry.get("path"), str):
                 yield entry["path"]
+
+
+# Packages: versions and files of PyPI, npm, unpkg and jsDelivr.
+#
+# Sources: docs.pypi.org/api/feeds, the dist-tags of registry.npmjs.org, unpkg.com (`?meta`) and the API of jsDelivr.
+
+MAX_ENTRIES: Final = 20_000
+
+_FEED_LINK = re.compile(r"<link>\s*(https://pypi\.org/project/[\w.-]+/[\w.+!-]+/)\s*</link>")
+_VERSION = re.compile(r"\d[\w.+-]*$")
+_NAMED: Final = r"(?P<name>(?:@[\w.-]+/)?[\w.-]+)(?:@(?P<version>[\w.^~+-]+))?"
+_UNPKG = re.compile(rf"https?://unpkg\.com/{_NAMED}/(?P<path>[^?#]*)")
+_JSDELIVR = re.compile(rf"https?://cdn\.jsdelivr\.net/npm/{_NAMED}/(?P<path>[^?#]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class PackageFinder:
+    """Finds versions or files of one package from one answer of its registry."""
+
+    request: str
+    source: CandidateSource
+    entries: Callable[[bytes], Iterator[str]]
+    """Yields the addresses that the body of an answer names."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Return the registry, which may lead a tag to the list of its version."""
+        return (place_of(self.request),)
+
+    def next_request(self, state: State) -> str:
+        """Return the list of the registry."""
+        return "" if state.requested else self.request
+
+    def read(self, reply: Reply) -> tuple[CandidateUrl, ...]:
+        """Return the versions or files of the package."""
+        with suppress(ValueError, TypeError, KeyError, AttributeError):  # an answer of another form names nothing
+            entries = list(self.entries(reply.body))
+            return tuple(CandidateUrl(url, "", self.source) for url in entries[:MAX_ENTRIES])
+        return ()
+
+
+def find_package(url: str) -> PackageFinder | None:
+    """Return the finder for an address of a version or file of a package, else None."""
+    if (match := PYPI.match(url)) and match[2]:
+        # Its feed of releases, since robots.txt keeps crawlers from the JSON API.
+        feed = f"https://pypi.org/rss/project/{match[1]}/releases.xml"
+        return PackageFinder(feed, CandidateSource.PYPI, lambda body: iter(_FEED_LINK.findall(_text(body))))
+    if (match := NPM.match(url)) and match[2]:
+        name = match[1]
+        page = f"https://www.npmjs.com/package/{name}/v/"
+        return PackageFinder(
+            f"https://registry.npmjs.org/-/package/{name}/dist-tags", CandidateSource.NPM,
+            lambda body: (f"{page}{each}" for each in parse_json(body).values() if _VERSION.match(each)),
+        )  # fmt: skip
+    if match := _UNPKG.match(url):
+        base = f"https://unpkg.com/{_named(match)}"
+        return PackageFinder(
+            f"{base}/?meta",
+            CandidateSource.PACKAGE,
+            lambda body: (f"{base}{each['path']}" for each in parse_json(body)["files"]),
+        )
+    if match := _JSDELIVR.match(url):
+        named = _named(match)
+        return PackageFinder(
+            f"https://data.jsdelivr.com/v1/packages/npm/{named}?structure=flat", CandidateSource.PACKAGE,
+            lambda body: (f"https://cdn.jsdelivr.net/npm/{named}{each['name']}" for each in parse_json(body)["files"]),
+        )  # fmt: skip
+    return None
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "replace")
+
+
+def _named(match: re.Match[str]) -> str:
+    return f"{match['name']}@{match['version']}" if match["version"] else match["name"]

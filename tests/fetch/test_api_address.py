@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keyhole.fetch.urls import parse_target
-from keyhole.sites.api_address import api_address
+from keyhole.fetch.urls import api_address, parse_target
 
 BASE = "https://api.github.com/repos/o/r"
 PARTS = st.lists(st.text(st.sampled_from("./\\%2eEfF5cC?#&=a é\0"), max_size=12), max_size=4)
