@@ -68,7 +68,7 @@ IO_FILES = {
     "extensions/postgresql": "database reads schema stores texts",
     "store/calls": "sqlite queries queue ",
     "store/sqlite": ("store schema rows damage file space texts word_index"),
-    "websearch": "engines_file failover panel",
+    "websearch": "panel engines_file failover ",
     "websearch/engines": "custom ddgs searxng",
 }
 IMPURE = {

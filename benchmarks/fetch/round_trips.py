@@ -38,8 +38,8 @@ from keyhole.extract.workers.pool import WorkerPool
 from keyhole.fetch.client import HttpFetcher
 from keyhole.retrieval.tenants import Tenants
 from keyhole.store.open import open_stores
+from keyhole.websearch.base import SearchApi
 from keyhole.websearch.panel import Panel
-from keyhole.websearch.parsing import SearchApi
 from keyhole.websearch.registry import api_endpoints, build_engines
 
 DISTANCES: Final = (50, 150)

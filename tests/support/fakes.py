@@ -27,8 +27,7 @@ from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.chunks import PackedText
 from keyhole.store.filters import NO_FILTERS, Filters, Scope
 from keyhole.store.forget_mark import ForgetMark
-from keyhole.websearch.base import Engine
-from keyhole.websearch.parsing import SearchApi
+from keyhole.websearch.base import Engine, SearchApi
 
 
 class Hangs:

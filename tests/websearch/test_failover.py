@@ -10,7 +10,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.breaker import FAILURES, REFUSED_REST, REST
 from keyhole.websearch.failover import Failover
-from keyhole.websearch.hits import Hits
+from keyhole.websearch.hits import NotedHits
 from tests.support.fakes import HANGS, Clock, FakeEngine, Hangs
 
 REQUEST = SearchRequest("q", 5)
@@ -30,7 +30,7 @@ def make_failover(
 
 def search(engine: Failover) -> tuple[tuple[Hit, ...], str]:
     hits = asyncio.run(engine.search(REQUEST))
-    assert isinstance(hits, Hits)
+    assert isinstance(hits, NotedHits)
     return hits, hits.note
 
 
@@ -119,7 +119,7 @@ def test_an_instance_that_uses_up_the_time_of_several_calls_is_queried_last() ->
 def test_failover_supports_the_common_filters_and_keeps_notes() -> None:
     class EngineWithNote(FakeEngine):
         async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-            return Hits.with_note([HIT], "without google")
+            return NotedHits.with_note([HIT], "without google")
 
     instances = [
         ("a", FakeEngine(DOWN, supported_filters=frozenset({"news", "language"}))),

@@ -20,7 +20,7 @@ from keyhole.records import EngineReport, Hit, SearchRequest
 from keyhole.render.sources import search_status
 from keyhole.runtime.owner import owned_by
 from keyhole.websearch.filters import HITS_PER_RESULT
-from keyhole.websearch.hits import Hits
+from keyhole.websearch.hits import NotedHits
 from keyhole.websearch.panel import MAX_ENGINE_REQUESTS, MAX_REQUESTS, MAX_SHARED_REQUESTS, Panel, PanelResult
 from tests.support.fakes import HANGS, Clock, FakeEngine
 
@@ -323,7 +323,7 @@ class Picky(FakeEngine):
             raise QUOTA
         if request.query == "hang":
             await asyncio.Event().wait()
-        return Hits.with_note(hits(request.query), "without google")
+        return NotedHits.with_note(hits(request.query), "without google")
 
 
 def phrasings(*queries: str) -> list[SearchRequest]:

@@ -34,10 +34,10 @@ def build(
     """
     from keyhole.extract.workers.pool import WorkerPool
     from keyhole.retrieval.tenants import Tenants
+    from keyhole.websearch.base import SearchApi
     from keyhole.websearch.engines.custom import CustomEngine
     from keyhole.websearch.engines_file import load_engines_file
     from keyhole.websearch.panel import Panel
-    from keyhole.websearch.parsing import SearchApi
     from keyhole.websearch.registry import (
         api_endpoints,
         build_engines,

@@ -10,7 +10,7 @@ from typing import Final
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Source
 from keyhole.store.base import Word
-from keyhole.websearch.canonical import page_key
+from keyhole.websearch.merge import page_key
 
 MAX_NAMED: Final = 12
 """Words of a long question that an error names; the others are counted."""

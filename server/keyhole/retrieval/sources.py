@@ -26,9 +26,8 @@ from keyhole.retrieval.url_policy import is_wanted, remember_urls
 from keyhole.store.base import Store
 from keyhole.store.filters import Filters
 from keyhole.text.sites import is_allowed_by_sites
-from keyhole.websearch.filters import active_filters
+from keyhole.websearch.filters import active_filters, describe_no_results
 from keyhole.websearch.merge import merge_hits
-from keyhole.websearch.no_results import describe_no_results
 from keyhole.websearch.panel import Panel
 
 AFTER_READING: Final = 6.0

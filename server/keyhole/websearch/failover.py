@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import Engine
-from keyhole.websearch.breaker import Breakers
-from keyhole.websearch.faults import describe_fault, retry_after_seconds
-from keyhole.websearch.hits import Hits
+from keyhole.websearch.breaker import Breakers, describe_fault, retry_after_seconds
+from keyhole.websearch.hits import NotedHits
 
 Instance = tuple[str, Engine]
 """An instance's label in reports, and the instance."""
@@ -57,7 +56,7 @@ class Failover:
                 failures.append((label, error))
                 continue
             notes = [_describe_failures(failures), str(getattr(hits, "note", ""))]
-            return Hits.with_note(hits, "; ".join(note for note in notes if note))
+            return NotedHits.with_note(hits, "; ".join(note for note in notes if note))
         codes = {error.code for _, error in failures}
         if len(codes) == 1 and Code.ENGINE_UNAVAILABLE not in codes:
             raise failures[0][1]

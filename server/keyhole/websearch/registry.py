@@ -10,8 +10,7 @@ from keyhole.config.config import ENGINES, KEYED_ENGINES, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import parse_target
 from keyhole.text.suggest import suggest_name
-from keyhole.websearch.base import Engine
-from keyhole.websearch.parsing import SearchApi
+from keyhole.websearch.base import Engine, SearchApi
 
 DEFAULT_ENGINES: Final = ("keyless", "wikipedia")
 """Engines that need no setting. They are used by default only if no other engine is set up, because a team with its own

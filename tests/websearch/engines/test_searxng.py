@@ -18,7 +18,7 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.engines.searxng import SearxngEngine, build_searxng, build_url, parse
-from keyhole.websearch.hits import Hits
+from keyhole.websearch.hits import NotedHits
 from tests.support.fakes import Clock, FakeFetcher, page, search_api
 from tests.support.loopback import response, serve, unused_port
 
@@ -136,7 +136,7 @@ def test_results_are_returned_with_a_note_on_failed_engines() -> None:
         ApiReply(200, answer(ROW, unresponsive_engines=[["google", "CAPTCHA"], ["bing", "timeout"], ["google", "x"]]))
     )
     assert found == (HIT,)
-    assert isinstance(found, Hits)
+    assert isinstance(found, NotedHits)
     assert found.note == "without 2 of its engines"
 
 

@@ -14,10 +14,9 @@ import jmespath
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.dates import to_iso_date
+from keyhole.websearch.base import SearchApi
 from keyhole.websearch.engines_file import PLACEHOLDER, EngineSpec
-from keyhole.websearch.hits import MAX_ROWS, build_hits
-from keyhole.websearch.parsing import SearchApi
+from keyhole.websearch.hits import MAX_ROWS, build_hits, to_iso_date
 from keyhole.websearch.replies import decode_reply
 from keyhole.websearch.request import MAX_QUERY
 

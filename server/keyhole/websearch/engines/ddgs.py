@@ -21,8 +21,8 @@ from keyhole.fetch.addresses import is_url_allowed
 from keyhole.fetch.base import ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.text.parse_json import parse_json
+from keyhole.websearch.base import SearchApi
 from keyhole.websearch.hits import MARKUP_FACTOR, MAX_ROWS, MAX_SNIPPET, build_hits
-from keyhole.websearch.parsing import SearchApi
 from keyhole.websearch.request import build_query
 
 PROCESS_TIMEOUT = 12

@@ -10,8 +10,8 @@ from urllib.parse import quote, urljoin
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.text.sites import is_allowed_by_sites
+from keyhole.websearch.base import SearchApi
 from keyhole.websearch.hits import build_hits, parse_rows
-from keyhole.websearch.parsing import SearchApi
 from keyhole.websearch.replies import decode_reply, expect_shape
 from keyhole.websearch.request import build_get, result_count, truncate_query
 

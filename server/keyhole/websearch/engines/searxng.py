@@ -11,11 +11,9 @@ from urllib.parse import urlencode, urlsplit
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import Engine
-from keyhole.websearch.dates import to_iso_date
+from keyhole.websearch.base import Engine, SearchApi
 from keyhole.websearch.failover import Failover
-from keyhole.websearch.hits import Hits, build_hits, parse_rows
-from keyhole.websearch.parsing import SearchApi
+from keyhole.websearch.hits import NotedHits, build_hits, parse_rows, to_iso_date
 from keyhole.websearch.replies import decode_reply
 from keyhole.websearch.request import build_query
 
@@ -89,7 +87,7 @@ def parse(reply: ApiReply) -> tuple[Hit, ...]:
     engines = f"{len({str(row[0] if isinstance(row, list) and row else row) for row in rows}):,} of its engines"
     if not hits:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG found nothing, and {engines} failed")
-    return Hits.with_note(hits, f"without {engines}")
+    return NotedHits.with_note(hits, f"without {engines}")
 
 
 def _decode(reply: ApiReply) -> Any:

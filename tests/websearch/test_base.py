@@ -15,9 +15,9 @@ from keyhole.extract.workers.frames import OutOfTimeError
 from keyhole.extract.workers.pool import WorkerPool
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit
+from keyhole.websearch.base import SearchApi
 from keyhole.websearch.engines.searxng import parse
 from keyhole.websearch.hits import MAX_ROWS
-from keyhole.websearch.parsing import SearchApi
 from tests.support.fakes import FakeFetcher, InProcessExtractor, page
 
 URL = "https://searx.example/search?q=x"
