@@ -42,7 +42,7 @@ IO_FILES = {
     "extract/workers": "child pool worker",
     "fetch": "exchange backend dns pool client host_limits robots ",
     "extensions/browser": ("check chromium devtools gateway page_connections page_session render renderer supervisor"),
-    "rerank": "embeddings_api rerank_passages reranker_api vector_scorer",
+    "rerank": "apis vector_scorer rerank_passages ",
     "extensions/conversations": "command",
     "extensions/models": "commands download folder hub_folder inference local",
     "retrieval": (
@@ -170,15 +170,12 @@ SHORT_MODULES = {
     "retrieval/progress.py": "a port",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "passages/light_words.py": "the words are a data file",
-    "rerank/prefixes.py": "used by the core for servers and by the extension for local models",
     "extensions/hosted/arguments.py": "the parser does not load the command",
     "runtime/zstd.py": "one of two libraries, by the version of Python",
     "runtime/owner.py": "a context variable that every layer reads",
     "runtime/memory.py": "what the C library is asked for; used by servers and models",
     "text/data_file.py": "one way to read data files, also used by hooks",
-    "text/word_borders.py": "imported by a hook, which has no time for the tables of passages/words.py",
     "text/lazy_pattern.py": "used by every layer",
-    "text/lower_case.py": "imported by a hook, which has no time for the tables of passages/words.py",
     "text/suggest.py": "imports difflib only when needed; used by config, cli and extract",
 }
 """Modules under 40 lines, each with the reason why it is a separate file."""

@@ -27,7 +27,7 @@ from benchmarks.ranking.own_questions.documents import list_documents, make_exam
 from keyhole.errors import KeyholeError
 from keyhole.extract import extract
 from keyhole.passages import select
-from keyhole.text.links import expand_links, find_origin, shorten_link
+from keyhole.text.markdown import expand_links, find_origin, shorten_link
 
 PAGES: Final = 40
 """Pages of each manual."""

@@ -21,8 +21,7 @@ from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.hub_folder import Choices, read_hub_folder
 from keyhole.extensions.models.local import LocalModel, make_local_scorer
 from keyhole.rerank.base import Scorer
-from keyhole.rerank.prefixes import Prefixes
-from keyhole.rerank.vector_scorer import Embedded, VectorScorer
+from keyhole.rerank.vector_scorer import Embedded, Prefixes, VectorScorer
 from keyhole.store.base import Store
 
 SECONDS = 3_600.0

@@ -25,7 +25,7 @@ from keyhole.store.sqlite import word_index
 from keyhole.store.sqlite.rows import insert, make_entry
 from keyhole.store.sqlite.schema import connect
 from keyhole.store.sqlite.store import FILE_NAME
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 ENGLISH_SHARE = 0.4
 """Share of artifacts in English; the other languages share the rest evenly."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keyhole.budget.clients import UNKNOWN_CLIENT, limits_of
+from keyhole.budget.budget import UNKNOWN_CLIENT, limits_of
 from keyhole.config.config import MAX_BUDGET
 
 from .agents import Agent, AgentSetup

@@ -28,7 +28,7 @@ from keyhole.fetch.urls import (
     parse_target,
     resolve_url,
 )
-from keyhole.text.links import shorten_link
+from keyhole.text.markdown import shorten_link
 
 PIECES = st.sampled_from(
     [

@@ -14,7 +14,7 @@ from keyhole.passages.languages import (
     snowball_stem,
 )
 from keyhole.passages.words import WORD
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 
 def guess(page: str, query: str = "") -> str:

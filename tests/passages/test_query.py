@@ -7,7 +7,7 @@ import pytest
 from keyhole.passages.languages import count_function_words
 from keyhole.passages.query import MAX_TERMS, Match, Query, parse_query
 from keyhole.passages.words import WORD, fold
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 
 def parse(query: str, page: str = "") -> Query:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from keyhole.passages import SHORT_TEXT_CHARS, index_text, score_text, select
 from keyhole.passages.gaps import shown_part
 from keyhole.passages.words import UNSPACED, WORD, fold
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 from keyhole.text.measure import serialized_size
 
 ROOT = Path(__file__).parents[2]

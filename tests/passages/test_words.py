@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.passages.words import WORD, fold, fold_word
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.rerank.apis import BATCH_TEXTS, MAX_REQUESTS, EmbeddingsApi
 from keyhole.rerank.base import describe_error
-from keyhole.rerank.embeddings_api import BATCH_TEXTS, MAX_REQUESTS, EmbeddingsApi
 from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, Embedded
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import MemoryStore

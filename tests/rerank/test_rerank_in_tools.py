@@ -15,8 +15,8 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.fetch.base import Api
 from keyhole.records import Answer, Hit
+from keyhole.rerank.apis import Reranker
 from keyhole.rerank.rerank_passages import PassageReranker
-from keyhole.rerank.reranker_api import Reranker
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import FakeEngine, page
 from tests.support.loopback import response, serve

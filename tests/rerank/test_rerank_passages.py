@@ -16,9 +16,9 @@ from keyhole.config.config import Config
 from keyhole.fetch.base import Api
 from keyhole.records import Fault, Passage, Ranked
 from keyhole.render.answer import rerank_note
+from keyhole.rerank.apis import MAX_TEXTS, Reranker
 from keyhole.rerank.base import Scorer
 from keyhole.rerank.rerank_passages import CALL_MARGIN, PassageReranker, Reranking, is_spoken, list_units
-from keyhole.rerank.reranker_api import MAX_TEXTS, Reranker
 from keyhole.store.base import LOCAL
 from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
+from keyhole.rerank.apis import MAX_TEXT_CHARS, Reranker, parse_scores
 from keyhole.rerank.base import SENT_QUERY_CHARS, describe_error
-from keyhole.rerank.reranker_api import MAX_TEXT_CHARS, Reranker, parse_scores
 from tests.support.scorer_requests import Server, config, rerank, with_api
 from tests.support.scorer_server import KEY, overlap
 

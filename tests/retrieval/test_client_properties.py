@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.budget.budget import client_budget
-from keyhole.budget.clients import CLIENT_LIMITS, ClientLimits
+from keyhole.budget.budget import CLIENT_LIMITS, ClientLimits, client_budget
 from keyhole.budget.tokens import estimate
 from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS, Config
 from keyhole.records import Answer

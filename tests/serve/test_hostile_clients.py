@@ -8,8 +8,7 @@ import time
 
 import pytest
 
-from keyhole.budget.budget import client_budget
-from keyhole.budget.clients import CLIENT_LIMITS, UNKNOWN_CLIENT, limits_of
+from keyhole.budget.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, client_budget, limits_of
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import KeyholeError
 from keyhole.serve import resources

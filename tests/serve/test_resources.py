@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference, TextResourceContents
 
-from keyhole.budget.clients import CLIENT_LIMITS
+from keyhole.budget.budget import CLIENT_LIMITS
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import ArtifactSummary, Place

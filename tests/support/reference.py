@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.budget.budget import client_budget
-from keyhole.budget.clients import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, limits_of
+from keyhole.budget.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, client_budget, limits_of
 from keyhole.config.config import SETTINGS, Config
 from keyhole.config.setting import Setting
 from keyhole.errors import RULES

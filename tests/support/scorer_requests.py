@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 from keyhole.config.config import Config
 from keyhole.fetch.base import Api
 from keyhole.fetch.client import HttpFetcher
-from keyhole.rerank.embeddings_api import EmbeddingsApi
-from keyhole.rerank.reranker_api import Reranker
+from keyhole.rerank.apis import EmbeddingsApi, Reranker
 from keyhole.rerank.vector_scorer import VectorScorer
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import MemoryStore

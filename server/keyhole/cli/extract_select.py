@@ -15,8 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
 from keyhole.passages import select
 from keyhole.records import Artifact, Document, Selection
-from keyhole.text.links import expand_links, find_link_origin
-from keyhole.text.markdown import parse_blocks
+from keyhole.text.markdown import expand_links, find_link_origin, parse_blocks
 
 if TYPE_CHECKING:
     from keyhole.retrieval.answer_view import PageView

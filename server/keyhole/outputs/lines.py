@@ -13,8 +13,7 @@ from typing import Final
 from keyhole.outputs.output import Span
 from keyhole.outputs.repeats import template
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.lower_case import lower
-from keyhole.text.word_borders import is_inside_word
+from keyhole.text.letters import is_inside_word, lower
 
 MIN_WORD: Final = 3
 """Characters of the shortest word that is looked for."""

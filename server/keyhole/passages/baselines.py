@@ -16,7 +16,7 @@ from keyhole.passages.packing.one_text import head_tail_order, pack_windows
 from keyhole.passages.query import parse_query
 from keyhole.passages.stems import stem_words
 from keyhole.passages.words import WORD
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 from keyhole.text.measure import Measure, fits
 
 STRATEGIES = ("tf_cosine", "bm25", "head_tail")

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from keyhole.passages.gaps import merge_spans
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

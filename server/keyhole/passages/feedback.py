@@ -10,7 +10,7 @@ from keyhole.passages.index import Index
 from keyhole.passages.languages import FUNCTION_WORDS
 from keyhole.passages.rank import WindowScores, sort_by_score
 from keyhole.passages.words import WORD
-from keyhole.text.word_borders import is_inside_word
+from keyhole.text.letters import is_inside_word
 
 FEEDBACK_SHARE: Final = 0.6
 """The window with the most feedback words gains this share of the first round's best score."""

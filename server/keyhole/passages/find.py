@@ -11,7 +11,7 @@ from typing import Final
 from keyhole.passages.index import Index, Span
 from keyhole.passages.query import Match, Query, Term, stem_word
 from keyhole.passages.words import fold, word_end
-from keyhole.text.word_borders import is_inside_word
+from keyhole.text.letters import is_inside_word
 
 INFLECTED_WEIGHT: Final = 0.6
 """Weight of a word that begins with the needle and is at most `INFLECTION_CHARS` longer."""

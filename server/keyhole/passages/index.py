@@ -13,10 +13,8 @@ from keyhole.passages.blocks import CodeBlock, find_blocks, find_definitions
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.split import Heading, Layout, split
 from keyhole.passages.words import WORD, fold
-from keyhole.text.lower_case import lower
-from keyhole.text.page_starts import PageStarts
-from keyhole.text.rest import RestLine, blank_rest_lines, find_rest_lines
-from keyhole.text.word_borders import is_inside_word
+from keyhole.text.letters import is_inside_word, lower
+from keyhole.text.page_parts import PageStarts, RestLine, blank_rest_lines, find_rest_lines
 
 Span = tuple[int, int]
 """Start and end offsets of a verbatim passage."""

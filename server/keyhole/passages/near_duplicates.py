@@ -13,7 +13,7 @@ from zlib import crc32
 
 from keyhole.passages.words import UNSPACED, WORD
 from keyhole.records import Sketch
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 SHINGLE_WORDS: Final = 4
 """Words of a shingle: three occur by chance in texts on one subject, five break at every second edited word."""

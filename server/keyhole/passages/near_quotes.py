@@ -16,7 +16,7 @@ from typing import Final
 
 from keyhole.passages.quotes import plain_text
 from keyhole.passages.words import UNSPACED, WORD
-from keyhole.text.word_borders import is_inside_word
+from keyhole.text.letters import is_inside_word
 
 MAX_WORDS: Final = 120
 """Words of a quote that are compared."""

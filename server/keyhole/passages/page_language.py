@@ -11,7 +11,7 @@ from typing import Final
 from keyhole.passages.index import Index
 from keyhole.passages.languages import count_function_words
 from keyhole.passages.words import HAN, HANGUL, KANA, WORD
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 NAMES: Final = {
     "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",

@@ -9,7 +9,7 @@ from typing import Final
 
 from keyhole.passages.languages import FUNCTION_WORDS, VIETNAMESE, guess_language, snowball_stem
 from keyhole.passages.words import HAN, HANGUL, KANA, THAI_LIKE, UNSPACED, WORD, fold, fold_word
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 MAX_QUERY_CHARS: Final = 2_000
 """Characters read of a query: a longer query is a pasted text, and the rest would only cost time."""

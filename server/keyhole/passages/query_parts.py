@@ -9,7 +9,7 @@ from typing import Final
 
 from keyhole.passages.light_words import light_stems
 from keyhole.passages.query import MAX_QUERY_CHARS, Query, Term, extract_terms
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 MIN_PART_TERMS: Final = 2
 """Minimum own terms of a part, at least one of them no light word. With fewer it belongs to the part before it."""

@@ -14,8 +14,7 @@ from itertools import islice
 from typing import Final
 
 from keyhole.passages.words import UNSPACED, fold
-from keyhole.text.lower_case import lower
-from keyhole.text.word_borders import is_inside_word
+from keyhole.text.letters import is_inside_word, lower
 
 MAX_PLACES: Final = 20
 """Places of a quote whose offsets are listed."""

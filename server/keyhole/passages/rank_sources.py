@@ -20,8 +20,8 @@ from keyhole.passages.rank import WindowScores, find_terms, score_windows
 from keyhole.passages.strength import match_strength
 from keyhole.passages.words import UNSPACED, WORD, fold
 from keyhole.records import Passage, Ranked
-from keyhole.text.lower_case import lower
-from keyhole.text.page_starts import PageStarts
+from keyhole.text.letters import lower
+from keyhole.text.page_parts import PageStarts
 
 # Find where a text repeats a question word for word.
 

@@ -10,7 +10,7 @@ from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, count_function_w
 from keyhole.passages.query import MAX_QUERY_CHARS
 from keyhole.passages.words import HANGUL, UNSPACED, WORD, fold_word
 from keyhole.records import TOPIC
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 SAMPLE_WORDS = 600
 """Words that the language is detected from: about a page's first screen."""

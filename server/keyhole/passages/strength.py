@@ -19,7 +19,7 @@ from keyhole.passages.light_words import light_stems
 from keyhole.passages.query import Match, Query
 from keyhole.passages.rank import HEADING_SHARE, NEAR_DECAY, WindowScores
 from keyhole.passages.words import WORD
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 WEAK_STRENGTH: Final = 0.17
 """Strength below which a match is weak. About 3 % of the development questions are below it on their own page."""

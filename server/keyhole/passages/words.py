@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-from keyhole.text.word_borders import ATTACHED, IS_ATTACHED
+from keyhole.text.letters import ATTACHED, IS_ATTACHED
 
 
 def _marks() -> str:

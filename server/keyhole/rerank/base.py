@@ -1,13 +1,15 @@
-"""The port of what reranks passages, and what the clients of HTTP APIs share."""
+"""The port of what reranks passages, what the clients of HTTP APIs share, and how scores become an order."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply
+from keyhole.records import Passage, Ranked
 from keyhole.text.parse_json import parse_json
 
 SENT_QUERY_CHARS: Final = 500
@@ -95,3 +97,52 @@ def malformed_response(fault: str) -> KeyholeError:
 def describe_error(error: KeyholeError) -> str:
     """Describe an error in a few words, without the address from the settings."""
     return str(error.facts.get("fault", error.code))
+
+
+# Orders: scores become an order of passages, by reciprocal rank fusion and reordering.
+
+RANK_CONSTANT: Final = 10
+"""Damps the first ranks, so that a text with two high ranks comes before a text with one first rank. Cormack,
+Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, use 60 for lists of a thousand; lists here are short."""
+MAX_WEIGHT: Final = 2.0
+"""Weight of a rank by score where words hardly match. With 1, the first 2,000 characters answer 3 of 22 paraphrases
+instead of 5; with 2 for every question, 202 of 277 reading tasks instead of 207."""
+
+PassagePlace = tuple[int, int]
+"""The number of a source, and the number of a passage in it."""
+
+
+def fuse_ranks(scores: Sequence[float], strength: float) -> list[int]:
+    """Return the positions of texts, ordered by their lexical rank fused with their rank by score.
+
+    `scores` are in lexical order. `strength`: how probable it is by words, from 0 to 1, that the texts answer. The less
+    probable it is, the more a rank by score counts: from as much as a lexical rank to `MAX_WEIGHT` times as much.
+    """
+    weight = MAX_WEIGHT - (MAX_WEIGHT - 1) * strength
+    rank = {at: rank for rank, at in enumerate(order_by_score(scores))}
+    fused = [1 / (RANK_CONSTANT + at + 1) + weight / (RANK_CONSTANT + rank[at] + 1) for at in range(len(scores))]
+    return order_by_score(fused)
+
+
+def order_by_score(scores: Sequence[float]) -> list[int]:
+    """Return the positions of texts by score, best first, with ties in lexical order."""
+    return sorted(range(len(scores)), key=lambda at: -scores[at])
+
+
+def list_places(ranked: Ranked) -> list[PassagePlace]:
+    """List the passages of all sources, best lexical score first."""
+    places = [(source, at) for source, passages in enumerate(ranked) for at in range(len(passages))]
+    return sorted(places, key=lambda place: -ranked[place[0]][place[1]].score)
+
+
+def reorder_passages(ranked: Ranked, order: Sequence[PassagePlace]) -> Ranked:
+    """Return the passages in a new order over all sources.
+
+    The lexical scores are reassigned: the first passage gets the highest, and so on. Scores of different scorers do
+    not compare, and later stages expect the spread of lexical scores.
+    """
+    levels = sorted((passage.score for passages in ranked for passage in passages), reverse=True)
+    reordered: list[list[Passage]] = [[] for _ in ranked]
+    for (source, at), level in zip(order, levels, strict=True):
+        reordered[source].append(replace(ranked[source][at], score=level))
+    return tuple(tuple(passages) for passages in reordered)

@@ -9,8 +9,7 @@ from keyhole._version import __version__
 from keyhole.fetch.base import Validators, sanitize_etag, sanitize_last_modified
 from keyhole.records import CHANGED, READER, RENDERED, REST, SITE, SITE_FAULT, UNDIGESTED, Artifact, Document, Page
 from keyhole.text.diff import find_new_ranges, format_ranges
-from keyhole.text.page_starts import PAGES, format_page_starts
-from keyhole.text.rest import describe_rest
+from keyhole.text.page_parts import PAGES, describe_rest, format_page_starts
 
 COUNTED_PARTS: Final = frozenset({"hidden", "invisible"})
 """Kinds of removed parts whose number is stored, for `--explain`. Scripts, comments and menus are on every page."""

@@ -8,8 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keyhole.budget.budget import TOKENS_PER_CHAR, Budget, call_timeout, client_budget, session_budget
-from keyhole.budget.clients import ClientLimits, limits_of
+from keyhole.budget.budget import (
+    TOKENS_PER_CHAR,
+    Budget,
+    ClientLimits,
+    call_timeout,
+    client_budget,
+    limits_of,
+    session_budget,
+)
 from keyhole.budget.fit import answer_size, truncate
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError

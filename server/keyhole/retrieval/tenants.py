@@ -139,9 +139,8 @@ def _make_reranker(
     """Return the reranker with the configured scorers, embeddings first; None if none is configured."""
     if not (model or config.rerank_url or config.embed_url):
         return None
-    from keyhole.rerank.embeddings_api import EmbeddingsApi
+    from keyhole.rerank.apis import EmbeddingsApi, Reranker
     from keyhole.rerank.rerank_passages import PassageReranker
-    from keyhole.rerank.reranker_api import Reranker
     from keyhole.rerank.vector_scorer import VectorScorer
 
     scorers: list[Scorer] = [VectorScorer(EmbeddingsApi(config, api), store)] if config.embed_url else []

@@ -14,7 +14,7 @@ from keyhole.fetch.urls import canonicalize, hash_url, hash_urls, is_listed
 from keyhole.records import Hit, SearchRequest
 from keyhole.retrieval.session import Session
 from keyhole.store.base import Store
-from keyhole.text.links import find_origin
+from keyhole.text.markdown import find_origin
 from keyhole.text.sites import is_allowed_by_sites
 
 MAX_SITES: Final = 3

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from keyhole._version import __version__
-from keyhole.budget.clients import DECLARED_CHARS
+from keyhole.budget.budget import DECLARED_CHARS
 from keyhole.budget.fit import result_json
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.text.secrets.names import is_given, is_secret_name, is_secret_option, is_secret_value
+from keyhole.text.secrets.assignments import is_given, is_secret_name, is_secret_option, is_secret_value
 
 RANDOM = "aB3dE6gH9jK2mN5pQ8sT1vW4"
 

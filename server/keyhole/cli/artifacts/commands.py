@@ -22,7 +22,7 @@ from keyhole.store.base import LOCAL, Store
 from keyhole.store.filters import ALL, Filters, matches_address
 from keyhole.store.forget import remove_texts
 from keyhole.text.clean import clean
-from keyhole.text.links import expand_links, find_link_origin
+from keyhole.text.markdown import expand_links, find_link_origin
 from keyhole.text.output_facts import COMMAND, EXIT_STATUS, FOLDER, is_output, kind_name, output_kind
 
 OK, FAILED = 0, 1

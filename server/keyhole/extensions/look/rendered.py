@@ -26,7 +26,7 @@ from keyhole.extensions.look.page import html_response, look_of
 from keyhole.extensions.look.text_page import WINDOW_CHARS, passages_of
 from keyhole.extensions.look.text_view.marks import Span
 from keyhole.extensions.look.text_view.view import cut_window, read_text
-from keyhole.text.links import expand_links, find_link_origin
+from keyhole.text.markdown import expand_links, find_link_origin
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -22,7 +22,7 @@ from keyhole.extensions.models.manifest import (
     Pooling,
     check_name,
 )
-from keyhole.rerank.prefixes import find_prefixes
+from keyhole.rerank.vector_scorer import find_prefixes
 from keyhole.text.parse_json import parse_json
 
 WEIGHT_PLACES: Final = (WEIGHTS, "onnx/model_quantized.onnx", "onnx/model_int8.onnx", f"onnx/{WEIGHTS}")

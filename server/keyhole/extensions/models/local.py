@@ -17,10 +17,8 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.manifest import Kind, Manifest
-from keyhole.rerank.base import SENT_QUERY_CHARS, Scorer
-from keyhole.rerank.fuse import fuse_ranks, order_by_score
-from keyhole.rerank.prefixes import Prefixes
-from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, MAX_TEXTS, Embedded, VectorScorer
+from keyhole.rerank.base import SENT_QUERY_CHARS, Scorer, fuse_ranks, order_by_score
+from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, MAX_TEXTS, Embedded, Prefixes, VectorScorer
 from keyhole.runtime.memory import return_free_memory
 from keyhole.store.base import Store
 from keyhole.store.home import home_folder

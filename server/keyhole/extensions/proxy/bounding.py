@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from keyhole.budget.budget import Budget, client_budget
-from keyhole.budget.clients import ClientLimits, limits_of
+from keyhole.budget.budget import Budget, ClientLimits, client_budget, limits_of
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.proxy.messages import Message

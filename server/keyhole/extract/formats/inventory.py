@@ -9,7 +9,7 @@ from keyhole.extract.body import Body
 from keyhole.extract.html.links import resolve_link
 from keyhole.records import Document
 from keyhole.sites.link_lists import parse_inventory
-from keyhole.text.links import shorten_link
+from keyhole.text.markdown import shorten_link
 
 _FIELD = re.compile(r"^# (Project|Version): (.*)$", re.MULTILINE)
 

@@ -9,8 +9,7 @@ from keyhole.extract.body import Body
 from keyhole.extract.html.links import resolve_link
 from keyhole.records import Document
 from keyhole.text.clean import clean, count_invisible
-from keyhole.text.links import shorten_link
-from keyhole.text.markdown import parse_blocks
+from keyhole.text.markdown import parse_blocks, shorten_link
 
 # A relative target, which does not start with a scheme or `#`.
 _TARGET: Final = r"(?P<target>(?!#|[A-Za-z][A-Za-z0-9+.-]{0,30}:)[^\s()<>]{1,2000}+)"

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urljoin
 
 from keyhole.text.invalid_characters import DELETE
-from keyhole.text.links import find_origin, is_rooted, shorten_link
+from keyhole.text.markdown import find_origin, is_rooted, shorten_link
 
 # A parenthesis or a space ends a Markdown link early. A backslash or a backtick can hide the end of the link.
 _UNSAFE = re.compile(r"[\s()<>\\`]")

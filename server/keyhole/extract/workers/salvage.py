@@ -19,7 +19,7 @@ from keyhole.extract.workers.hiding_rules import Selectors, find_hidden_selector
 from keyhole.passages.words import WORD, fold_word
 from keyhole.records import UNDIGESTED, Document
 from keyhole.text.invalid_characters import unescape
-from keyhole.text.lower_case import lower
+from keyhole.text.letters import lower
 
 # Strip the tags of a page, together with the text that a reader cannot see, in linear time and without a parser.
 

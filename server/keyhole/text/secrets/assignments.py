@@ -7,8 +7,106 @@ from collections.abc import Iterator
 from typing import Final
 
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.secrets.names import is_secret_name, is_secret_option, is_secret_value
 from keyhole.text.secrets.shapes import NAME_SIGNS
+
+# Names: whether a name is that of a secret, and whether a value can be one.
+#
+# The name of an option, a variable, a field or a header is read word by word: `dbPassword`, `MYAPP_PW`, `--api-key` and
+# `X-Auth-Token` end with the word for a secret, `token_url`, `max_tokens` and `--password-file` do not.
+
+_PARTS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_ENDS: Final = ("password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "secretkey", "accesskey",
+                "privatekey", "accountkey", "authkey", "pwd", "pw", "pass")  # fmt: skip
+_WHOLE: Final = frozenset({"credential", "credentials", "otp", "psk"})
+_NO_SECRETS: Final = frozenset({"bypass", "compass", "trespass", "overpass", "underpass", "surpass", "encompass",
+                                "askpass", "multipass"})  # fmt: skip
+"""Words that end like the name of a secret."""
+_KEYS: Final = frozenset({"api", "auth", "private", "signing", "encryption", "access", "account", "master", "deploy",
+                          "session", "service", "secret", "setup", "license", "subscription"})  # fmt: skip
+"""Words before `key` in the name of a secret. Other keys are secrets if their value is random."""
+_OPEN_KEYS: Final = frozenset({"public", "cache", "primary", "foreign", "sort", "partition", "idempotency", "host"})
+_RANDOM_NAMES: Final = frozenset({"auth", "pat", "salt", "sig", "signature"})
+"""A name that ends with one of these words is the name of a secret only if the value is random."""
+_QUALIFIERS: Final = frozenset({"base", "base64", "hash", "string", "value", "v", "plain", "raw"})
+"""Words that can follow the word for a secret, as in `SECRET_KEY_BASE`."""
+_VERBS: Final = frozenset({
+    "ask", "no", "show", "with", "without", "use", "prompt", "enable", "disable", "generate", "rotate", "reset",
+    "create", "delete", "list", "revoke", "require", "allow", "skip", "check", "verify", "read", "save",
+})  # fmt: skip
+"""First words of options that have no value, such as `--ask-pass`."""
+
+_ORDINARY: Final = frozenset({
+    "true", "false", "none", "null", "nil", "yes", "no", "on", "off", "env", "auto", "prompt", "required", "optional",
+    "id", "f", "r", "b", "str", "string", "bytes", "int", "bool", "any", "object", "text", "undefined", "include",
+    "omit", "same-origin", "pass", "password", "token", "secret", "type", "bearer", "basic", "for", "and", "or", "is",
+    "of", "the", "but", "are", "can", "also", "if", "when", "option", "specified", "to", "in", "with", "a", "used",
+    "instead", "must",
+})  # fmt: skip
+"""Values that are no secrets: switches, types, the words of a description."""
+_NO_VALUE: Final = lazy_pattern(
+    r"\s|\$(?!(?:[0-9][a-z]?|y|argon2\w*)\$)|[<{*•…^]|%(?:\w+%|[sdr(])|\.[*+.]|x+$|\\[$n]|[\W_]{1,3}$"
+    r"|[0-9]{1,2}$|[~^v]?[0-9]+(?:\.[0-9x*]+)+\b|\.?/\w{0,2}$|(?:\.{1,2}|~)/|[a-z]+\+?://(?!\S*@)"
+    r"|/(?:run|home|etc|tmp|var|usr|opt|root|srv|dev|proc|app|mnt|secrets|Users|path)(?:/|$)"
+    r"|(?:env|file|fd|op|vault):|(?:id|src|type|from)="
+)
+"""A variable, unless it is the hash of a password, a placeholder, a small number, a version, a path, or a source."""
+_NO_WORD: Final = lazy_pattern(r"[-=@#%&|;,`()\[\]}]")
+"""A sign with which only a value in quotation marks begins. Otherwise it begins an option, a comment or a file."""
+_REFERENCE: Final = lazy_pattern(r"[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+$")
+_TYPE: Final = lazy_pattern(r"[A-Z][A-Za-z.]*$")
+_IDENTIFIER: Final = lazy_pattern(r"[A-Za-z_.]+$")
+_RANDOM: Final = lazy_pattern(r"(?=[A-Za-z+_-]{0,60}[0-9])(?=[0-9+_-]{0,60}[A-Za-z])[A-Za-z0-9+_-]+={0,2}$")
+MIN_RANDOM: Final = 20
+"""Characters of the shortest value that looks random."""
+MIN_AUTH: Final = 12
+"""`MIN_RANDOM` for a name and a password in base64, as Docker stores them."""
+
+
+def is_secret_name(name: str, value: str = "") -> bool:
+    """Return whether a secret has this name. For some names, only if the `value` looks random."""
+    parts = [part.lower() for part in _PARTS.findall(name)]
+    while parts and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
+        parts.pop()
+    if not parts or "existing" in parts:  # the name of a secret in Helm's charts
+        return False
+    last = parts[-1]
+    if last == "key":
+        return not _KEYS.isdisjoint(parts[-2:-1]) or (_OPEN_KEYS.isdisjoint(parts) and is_random(value))
+    if last in _RANDOM_NAMES:
+        return is_random(value) or (last == "auth" and (parts[0] == "rediscli" or is_random(value, MIN_AUTH)))
+    return last in _WHOLE or (last.endswith(_ENDS) and last not in _NO_SECRETS)
+
+
+def is_secret_option(name: str, value: str) -> bool:
+    """Return whether the word after an option of this name is a secret."""
+    first = _PARTS.match(name.lstrip("-"))
+    return is_secret_name(name, value) and not (first and first[0].lower() in _VERBS)
+
+
+def is_secret_value(value: str, name: str = "", sign: str = "", *, quoted: bool = False) -> bool:
+    """Return whether the value of a name can be a secret.
+
+    `sign`: the text between them, with its spaces. It tells source code, where a value is a type or another name.
+    """
+    if not is_given(value, quoted=quoted) or value.lower() in _ORDINARY:
+        return False
+    if (sign == ":" and _TYPE.match(value)) or (sign != ":" and sign and _IDENTIFIER.match(value)):
+        return False
+    is_reference = _REFERENCE.match(value) or value.isupper() or value == name
+    return not (is_reference and value != name.upper() and is_secret_name(value))
+
+
+def is_given(value: str, *, quoted: bool = False) -> bool:
+    """Return whether the value of a secret is in the text, not in a variable or a file."""
+    return bool(value) and not _NO_VALUE.match(value) and (quoted or not _NO_WORD.match(value))
+
+
+def is_random(value: str, shortest: int = MIN_RANDOM) -> bool:
+    """Return whether a value looks random: at least `shortest` characters, with letters and digits mixed."""
+    return len(value) >= shortest and bool(_RANDOM.match(value))
+
+
+# Assignments: fields, headers, options and elements of XML whose name is that of a secret.
 
 Span = tuple[int, int]
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.secrets.names import is_given, is_secret_name
+from keyhole.text.secrets.assignments import is_given, is_secret_name
 from keyhole.text.secrets.programs import PASSWORD_OPTIONS, TABLE, USER_OPTIONS, WRAPPERS
 
 # Split a shell command into the words of its simple commands, with their places in the text.

@@ -20,7 +20,7 @@ from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.resources import deadline
 from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog, CallRecord, ReadText
-from keyhole.text.links import expand_links, find_link_origin
+from keyhole.text.markdown import expand_links, find_link_origin
 
 PAGE: Final = 500
 """Calls that are listed at once while searching for a result."""

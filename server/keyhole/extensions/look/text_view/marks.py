@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from keyhole.text.links import expand_paths, find_paths
+from keyhole.text.markdown import expand_paths, find_paths
 
 Span = tuple[int, int]
 SHORT_GAP: Final = 2_000

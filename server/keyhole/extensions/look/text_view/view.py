@@ -23,7 +23,7 @@ from keyhole.retrieval.answer_view import (
     rank_text,
 )
 from keyhole.store.base import Store
-from keyhole.text.links import find_link_origin
+from keyhole.text.markdown import find_link_origin
 from keyhole.text.output_facts import is_output
 
 if TYPE_CHECKING:

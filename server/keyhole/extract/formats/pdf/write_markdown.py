@@ -15,7 +15,7 @@ from keyhole.extract.formats.pdf.page_parts import RAISED, Line
 from keyhole.extract.markup import format_table
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
-from keyhole.text.rest import RestKind, format_rest_line
+from keyhole.text.page_parts import RestKind, format_rest_line
 
 # Clean the characters of PDF files, and join lines: hyphenated words, and scripts without spaces. Pure.
 

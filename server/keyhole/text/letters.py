@@ -1,9 +1,33 @@
-"""Tell where words begin and end, without the tables of `passages/words.py`, which a hook has no time to make."""
+"""Lower-case texts, and tell where words begin and end.
+
+A hook imports this file, and has no time for the tables of passages/words.py.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Final
+
+# Lower case: a text keeps its length, and so its offsets.
+
+CHUNK_CHARS: Final = 100_000
+"""Characters lower-cased at a time: Python needs twelve bytes per character while it lower-cases."""
+
+
+def lower(text: str) -> str:
+    """Lower-case a text without changing its length: İ, the only letter with a longer lower case, becomes i."""
+    if text.isascii():
+        return text.lower()
+    starts = range(0, len(text), CHUNK_CHARS)
+    return "".join(_lower_piece(text[start : start + CHUNK_CHARS]) for start in starts)
+
+
+def _lower_piece(text: str) -> str:
+    low = text.lower()
+    return low if len(low) == len(text) else text.replace("İ", "i").lower()
+
+
+# Word borders: where words begin and end, also between scripts.
 
 ATTACHED: Final = (
     "\u0400-\u052f\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"

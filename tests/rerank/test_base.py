@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.records import Passage, Ranked
-from keyhole.rerank.fuse import fuse_ranks, list_places, order_by_score, reorder_passages
+from keyhole.rerank.base import fuse_ranks, list_places, order_by_score, reorder_passages
 
 SCORES = st.lists(st.floats(-10, 10), max_size=30)
 

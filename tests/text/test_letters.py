@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.text.lower_case import CHUNK_CHARS, lower
+from keyhole.text.letters import CHUNK_CHARS, lower
 
 
 @given(st.text(st.sampled_from("aİıßΣ中é\u0301\ud800ǅﬁ") | st.characters(), max_size=60))
