@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from keyhole.extract.html.visibility.attributes import hides_by_attributes
+from keyhole.extract.html.visibility.computed_style import hides_by_attributes
 
 MAX_SHEETS: Final = 400_000
 """Largest length of style sheets read per page, in characters. Pages have about 50,000."""

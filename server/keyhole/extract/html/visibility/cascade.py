@@ -10,24 +10,37 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.visibility.attributes import MAX_STYLE, describe
-from keyhole.extract.html.visibility.colour_functions import parse_colour
-from keyhole.extract.html.visibility.computing import INITIAL, ComputedStyle, ElementFacts, compute_style
+from keyhole.extract.html.visibility.computed_style import (
+    INITIAL,
+    MAX_STYLE,
+    ComputedStyle,
+    ElementFacts,
+    compute_style,
+    describe,
+    drawing_hints,
+)
 from keyhole.extract.html.visibility.conditions import container_applies
+from keyhole.extract.html.visibility.css_values import Tokens, parse_colour, parse_tokens
 from keyhole.extract.html.visibility.declarations import Declaration, Variables, parse_declarations
-from keyhole.extract.html.visibility.drawings import drawing_hints
-from keyhole.extract.html.visibility.lengths import Tokens, parse_tokens
-from keyhole.extract.html.visibility.page import HOST, SLOTTED, Page, find_attributes, name_scope
-from keyhole.extract.html.visibility.rules import Layer, Rule, Rules
-from keyhole.extract.html.visibility.screening import find_hiding_variables, may_hide_roughly, may_recolour, suspect
-from keyhole.extract.html.visibility.selector_parts import (
+from keyhole.extract.html.visibility.selectors import (
     ANY,
     NO_SELECTORS,
     ListedSelector,
+    Selector,
     Specificity,
+    compile_selectors,
     split_selectors,
 )
-from keyhole.extract.html.visibility.selectors import Selector, compile_selectors
+from keyhole.extract.html.visibility.style_sheets import (
+    CssRule,
+    CssRules,
+    Layer,
+    find_hiding_variables,
+    may_hide_roughly,
+    may_recolour,
+    suspect,
+)
+from keyhole.extract.html.visibility.styled_page import HOST, SLOTTED, StyledPage, find_attributes, name_scope
 
 # Find the rules that match an element, and the elements that given rules match.
 _UNREAD: Final = frozenset("([\\/\"'")
@@ -44,13 +57,13 @@ class IndexedSelector:
     """One selector of a rule."""
 
     part: ListedSelector
-    rule: Rule
+    rule: CssRule
     decided: Specificity | None
     """The specificity of a selector that matches each element with its names, so that it need not be compiled."""
     tests: tuple[Selector, ...] | None = None
     """The compiled selector. If its list is not valid, all valid selectors. None before the first comparison."""
 
-    def match(self, element: HtmlElement, page: Page) -> Specificity | None:
+    def match(self, element: HtmlElement, page: StyledPage) -> Specificity | None:
         """Return the specificity of the selector if it matches an element with its names, or None."""
         if self.decided is not None:
             page.spend()
@@ -88,12 +101,12 @@ Index = dict[str, list[IndexedSelector]]
 class Matcher:
     """The selectors of a page's rules, as far as their names occur in the page."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: StyledPage) -> None:
         self._page = page
         self._entries: dict[int, list[IndexedSelector]] = {}
         self._fitting: dict[frozenset[str], list[IndexedSelector]] = {}
 
-    def index(self, rules: Iterable[Rule]) -> Index:
+    def index(self, rules: Iterable[CssRule]) -> Index:
         """Return the selectors of rules by key, without those whose names do not occur in the page."""
         index: Index = {}
         for rule in rules:
@@ -101,7 +114,7 @@ class Matcher:
                 index.setdefault(entry.part.key, []).append(entry)
         return index
 
-    def _list_entries(self, rule: Rule) -> list[IndexedSelector]:
+    def _list_entries(self, rule: CssRule) -> list[IndexedSelector]:
         """Return the selectors of a rule whose names occur in the page."""
         entries = self._entries.get(rule.order)
         if entries is None:
@@ -143,10 +156,10 @@ class Matcher:
                 found[element] = None
         return found
 
-    def find_matching(self, element: HtmlElement, index: Index) -> list[tuple[Rule, Specificity]]:
+    def find_matching(self, element: HtmlElement, index: Index) -> list[tuple[CssRule, Specificity]]:
         """Return the rules of the page's index that match an element, each with its greatest specificity."""
         page, above = self._page, self._page.names_above(element)
-        matching: dict[int, tuple[Rule, Specificity]] = {}
+        matching: dict[int, tuple[CssRule, Specificity]] = {}
         for entry in self._find_fitting(element, index, self._fitting):
             if entry.part.above <= above:
                 specificity, order = entry.decided or entry.match(element, page), entry.rule.order
@@ -239,7 +252,7 @@ Priority = tuple[int, int, tuple[float, ...], Specificity, int]
 class Cascade:
     """The style sheets of a page, applied to its elements on request."""
 
-    def __init__(self, rules: Rules, page: Page, index: Index | None = None) -> None:
+    def __init__(self, rules: CssRules, page: StyledPage, index: Index | None = None) -> None:
         self.rules = rules
         self.page = page
         self._matcher = Matcher(page)
@@ -342,7 +355,7 @@ class Cascade:
         return all(container_applies(query, variables) for query in queries)
 
     def _resolve_winners(
-        self, element: HtmlElement, matching: list[tuple[Rule, Specificity]], hints: list[Declaration]
+        self, element: HtmlElement, matching: list[tuple[CssRule, Specificity]], hints: list[Declaration]
     ) -> dict[str, Declaration]:
         """Return the winning declarations. Those of `revert-layer` give way to the layers below."""
         reverted: set[tuple[str, Layer | None]] = set()
@@ -360,7 +373,7 @@ class Cascade:
     def _find_winners(
         self,
         element: HtmlElement,
-        matching: list[tuple[Rule, Specificity]],
+        matching: list[tuple[CssRule, Specificity]],
         hints: list[Declaration],
         reverted: set[tuple[str, Layer | None]],
     ) -> dict[str, tuple[Layer | None, Declaration]]:

@@ -10,7 +10,7 @@ from typing import Final
 import tinycss2
 import tinycss2.ast
 
-from keyhole.extract.html.visibility.lengths import (
+from keyhole.extract.html.visibility.css_values import (
     HEIGHT,
     WIDTH,
     Token,
@@ -20,8 +20,8 @@ from keyhole.extract.html.visibility.lengths import (
     significant,
     split_commas,
 )
-from keyhole.extract.html.visibility.pseudo_classes import PSEUDO_CLASSES
-from keyhole.extract.html.visibility.shorthands import RELEVANT, expand
+from keyhole.extract.html.visibility.declarations import RELEVANT, expand
+from keyhole.extract.html.visibility.selectors import PSEUDO_CLASSES
 from keyhole.text.data_file import read_lines
 
 # The names of the CSS properties that browsers know, for the conditions of `@supports`.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import tinycss2
@@ -11,9 +14,251 @@ import tinycss2.nth
 from cssselect2 import parser
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.visibility.lengths import significant
-from keyhole.extract.html.visibility.page import Page, Test, iter_children
-from keyhole.extract.html.visibility.pseudo_classes import PSEUDO_CLASSES, find_direction
+from keyhole.extract.html.visibility.css_values import significant
+from keyhole.extract.html.visibility.styled_page import StyledPage, Test, iter_children
+
+# The parts of a selector list with the names that an element must have, which rejects most rules cheaply.
+
+Specificity = tuple[int, int, int]
+
+_BRACKETS: Final = re.compile(r"\[[\w-]*+[^\w\[\]-][^\[\]]*+\]")
+"""Attributes whose names are not read, such as those with a namespace."""
+_STRING: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
+_PARENTHESES: Final = re.compile(r"\([^()]*\)")
+_ATTRIBUTE: Final = re.compile(r"\[\s*([\w-]+)\s*(?=[\]~^$*=]|\|=)[^\[\]]*\]")
+_SINGLE: Final = re.compile(r":(?:is|where)\(([.#][^(),>+~\s\[\]:]*)\)", re.IGNORECASE)
+"""A list of one compound, whose names an element must have."""
+_NAME: Final = re.compile(r"[.#][^.#:\s>+~\[(]+")
+_HAS: Final = re.compile(r"\[[\w-]+(?=\])")
+_TAG: Final = re.compile(r"[a-z][\w-]*", re.IGNORECASE)
+_ESCAPE: Final = re.compile(r"\\([0-9a-f]{1,6}\s?|.)", re.IGNORECASE | re.DOTALL)
+_COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_HELD: Final = 0xF0000
+"""First of the characters for private use that stand for escapes."""
+_COMBINATOR: Final = re.compile(r"\s*[>+~]\s*|\s+")
+_INERT: Final = re.compile(r"::|:(?:hover|focus|active|visited|before|after|target)", re.IGNORECASE)
+"""Pseudo-elements, and states that a page does not have before a reader touches it."""
+_COMPOUND: Final = r"(?:(?:[a-z][a-z0-9]*|\*)(?:[.#]-?[a-z_][\w-]*)*|(?:[.#]-?[a-z_][\w-]*)+)"
+_PLAIN: Final = re.compile(rf"\s*{_COMPOUND}(?:(?:\s*[>+~]\s*|\s+){_COMPOUND})*\s*", re.IGNORECASE | re.ASCII)
+"""Selectors of names, classes and ids alone, which are valid without a look at their tokens."""
+_RANKS: Final = {"#": 3, ".": 2, "[": 0}
+"""How well a name selects: few elements have an id, and many have the same attributes."""
+ANY: Final = ""
+"""The key of a selector that may match every element."""
+
+
+class ListedSelector(NamedTuple):
+    """One selector of a list."""
+
+    text: str
+    place: int
+    """Its place in the list."""
+    key: str
+    """The `#id`, `.class`, tag or `[attribute` that an element must have, or `ANY`."""
+    own: frozenset[str]
+    """All names that the element must have, and its attributes as `[name`."""
+    above: frozenset[str]
+    """Names that its ancestors must have."""
+    elsewhere: frozenset[str]
+    """Names that must occur in the page: those of siblings."""
+    specificity: Specificity | None
+    """The specificity if the names decide alone, so that the selector need not be compiled."""
+
+
+class SelectorList(NamedTuple):
+    """The parts of a selector list that can match."""
+
+    parts: tuple[ListedSelector, ...]
+    length: int
+    """Number of all selectors in the list."""
+    is_plain: bool
+    """True if all selectors are valid names. Otherwise one that is not valid makes the whole list match nothing."""
+
+
+NO_SELECTORS: Final = SelectorList((), 0, True)
+
+
+@lru_cache(maxsize=16_384)
+def split_selectors(selector: str) -> SelectorList:
+    """Return the parts of a selector list. The result is cached, because sites share their style sheets."""
+    escapes: list[str] = []
+    plain = _ESCAPE.sub(lambda match: _hold(match, escapes), selector) if "\\" in selector else selector
+    if "/*" in plain:
+        plain = _COMMENT.sub("", plain)
+    if ":" in plain:
+        plain = _SINGLE.sub(r"\1", plain).replace(":root", "html")
+    plain = _remove_groups(plain)
+    is_plain = True
+    parts = []
+    pieces = plain.split(",")
+    for place, text in enumerate(pieces):
+        part_is_plain = plain == selector and _PLAIN.fullmatch(text) is not None
+        is_plain = is_plain and part_is_plain
+        part = _split_part(text.strip(), place, escapes, part_is_plain)
+        if part is not None:
+            parts.append(part)
+    return SelectorList(tuple(parts), len(pieces), is_plain)
+
+
+def _remove_groups(text: str) -> str:
+    """Return a selector list without strings, parentheses and the values of attributes."""
+    if "(" not in text and "[" not in text:
+        return text
+    text = _STRING.sub("", text)
+    before = ""
+    while text != before:
+        before, text = text, _PARENTHESES.sub("", text)
+    return _BRACKETS.sub(":attribute", _ATTRIBUTE.sub(lambda match: f"[{match[1].lower()}]", text))
+
+
+def _split_part(text: str, place: int, escapes: list[str], is_plain: bool) -> ListedSelector | None:
+    """Return a part, or None if it matches only pseudo-elements or states."""
+    compounds = _COMBINATOR.split(text)
+    last = compounds[-1]
+    if _INERT.search(last):
+        return None
+    own = _list_names(last, escapes)
+    others = [_list_names(compound, escapes) for compound in compounds[:-1]]
+    names = frozenset(name for compound in others for name in compound)
+    has_siblings = "+" in text or "~" in text
+    key = max(own, key=lambda name: _RANKS.get(name[:1], 1), default=ANY)
+    above = frozenset() if has_siblings else names
+    is_decided = is_plain and not has_siblings and ">" not in text and len(others) <= 1 and len(names) <= 1
+    specificity = _count(own + [name for names in others for name in names]) if is_decided else None
+    return ListedSelector(text, place, key, frozenset(own), above, names if has_siblings else frozenset(), specificity)
+
+
+def _list_names(compound: str, escapes: list[str]) -> list[str]:
+    """Return the tag, `.class` and `#id` of a compound selector."""
+    names = _NAME.findall(compound)
+    if "[" in compound:
+        names += _HAS.findall(compound)
+    tag = _TAG.match(compound)
+    if tag:
+        names.append(tag[0].lower())
+    return [_release(name, escapes) for name in names] if escapes else names
+
+
+def _count(names: list[str]) -> Specificity:
+    signs = [name[0] for name in names]
+    return signs.count("#"), signs.count("."), len(signs) - signs.count("#") - signs.count(".")
+
+
+def _hold(match: re.Match[str], escapes: list[str]) -> str:
+    """Replace an escape by a character without a meaning in CSS, so that it can be put back later."""
+    code = match[1].strip()
+    is_code = bool(code) and all(sign in "0123456789abcdefABCDEF" for sign in code)
+    escapes.append(chr(min(int(code, 16), 0x10FFFF)) if is_code else match[1])
+    return chr(_HELD + len(escapes) - 1)
+
+
+def _release(name: str, escapes: list[str]) -> str:
+    return "".join(escapes[ord(sign) - _HELD] if 0 <= ord(sign) - _HELD < len(escapes) else sign for sign in name)
+
+
+# Pseudo-classes without arguments, for a page that nobody has touched yet.
+
+_FIELDS: Final = frozenset({"input", "textarea", "select"})
+_CAN_BE_DISABLED: Final = frozenset({"button", "fieldset", "optgroup", "option", *_FIELDS})
+_MOST: Final = 50
+"""Number of texts in an element that are searched for a letter with a direction, and of their characters."""
+
+
+def _is_empty(element: HtmlElement, page: StyledPage) -> bool:
+    return not element.text and all(not isinstance(child.tag, str) and not child.tail for child in element)
+
+
+def _is_first(element: HtmlElement, page: StyledPage) -> bool:
+    return next(element.itersiblings("*", preceding=True), None) is None
+
+
+def _is_last(element: HtmlElement, page: StyledPage) -> bool:
+    return next(element.itersiblings("*"), None) is None
+
+
+def _is_first_of_type(element: HtmlElement, page: StyledPage) -> bool:
+    return next(element.itersiblings(element.tag, preceding=True), None) is None
+
+
+def _is_last_of_type(element: HtmlElement, page: StyledPage) -> bool:
+    return next(element.itersiblings(element.tag), None) is None
+
+
+def _is_link(element: HtmlElement, page: StyledPage) -> bool:
+    return element.tag in {"a", "area"} and element.get("href") is not None
+
+
+def _is_checked(element: HtmlElement, page: StyledPage) -> bool:
+    if element.tag == "option":
+        return element.get("selected") is not None
+    is_box = element.tag == "input" and (element.get("type") or "").lower() in {"checkbox", "radio"}
+    return is_box and (element.get("checked") is not None or (page.checks_boxes and page.has_label(element)))
+
+
+def _is_disabled(element: HtmlElement, page: StyledPage) -> bool:
+    return element.tag in _CAN_BE_DISABLED and element.get("disabled") is not None
+
+
+def _is_open(element: HtmlElement, page: StyledPage) -> bool:
+    return element.tag in {"details", "dialog"} and element.get("open") is not None
+
+
+def find_direction(element: HtmlElement) -> str:
+    """Return the direction of an element's text, `ltr` or `rtl`: by `dir`, or by the first letter that has one."""
+    for each in [element, *element.iterancestors()]:
+        direction = (each.get("dir") or "").lower()
+        if direction in {"ltr", "rtl"}:
+            return direction
+        if direction == "auto" or (each.tag == "bdi" and not direction):
+            kinds = map(unicodedata.bidirectional, "".join(text[:_MOST] for text in islice(each.itertext("*"), _MOST)))
+            first = next((kind for kind in kinds if kind in {"L", "R", "AL"}), "L")
+            return "ltr" if first == "L" else "rtl"
+    return "ltr"
+
+
+def _never(element: HtmlElement, page: StyledPage) -> bool:
+    return False
+
+
+PSEUDO_CLASSES: Final[dict[str, Test]] = {
+    "root": lambda element, page: element.getparent() is None,
+    "scope": lambda element, page: element.getparent() is None,
+    "empty": _is_empty,
+    "first-child": _is_first,
+    "last-child": _is_last,
+    "only-child": lambda element, page: _is_first(element, page) and _is_last(element, page),
+    "first-of-type": _is_first_of_type,
+    "last-of-type": _is_last_of_type,
+    "only-of-type": lambda element, page: _is_first_of_type(element, page) and _is_last_of_type(element, page),
+    "link": _is_link,
+    "any-link": _is_link,
+    "-webkit-any-link": _is_link,
+    "checked": _is_checked,
+    "disabled": _is_disabled,
+    "enabled": lambda element, page: element.tag in _CAN_BE_DISABLED and element.get("disabled") is None,
+    "required": lambda element, page: element.tag in _FIELDS and element.get("required") is not None,
+    "optional": lambda element, page: element.tag in _FIELDS and element.get("required") is None,
+    "read-write": lambda element, page: element.tag in {"input", "textarea"} and element.get("readonly") is None,
+    "read-only": lambda element, page: element.tag not in {"input", "textarea"} or element.get("readonly") is not None,
+    "placeholder-shown": lambda element, page: bool(element.get("placeholder")) and not element.get("value"),
+    "open": _is_open,
+    # Elements that scripts define have a hyphen in their name.
+    "defined": lambda element, page: "-" not in element.tag,
+    **dict.fromkeys(
+        (
+            "hover", "focus", "active", "target", "visited", "focus-within", "focus-visible", "target-within",
+            "popover-open", "modal", "indeterminate", "fullscreen", "-webkit-full-screen", "autofill",
+            "-webkit-autofill", "picture-in-picture", "default", "valid", "invalid", "in-range", "out-of-range",
+            "user-valid", "user-invalid", "paused", "playing", "host", "current", "past", "future",
+            "active-view-transition", "target-current",
+        ),
+        _never,
+    ),
+}  # fmt: skip
+"""Tests by name. Pseudo-classes that depend on what a reader does do not match."""
+
+
+# Selectors: compile each part of one into a test of an element.
 
 _MAX_DEPTH: Final = 40
 """Depth of nested parentheses of a selector. Deeper selectors match nothing."""
@@ -113,7 +358,7 @@ def _compile_compound(simple_selectors: Any, quirks: bool) -> Test:
     if len(tests) == 1 and not names:
         return tests[0]
 
-    def test_all(element: HtmlElement, page: Page) -> bool:
+    def test_all(element: HtmlElement, page: StyledPage) -> bool:
         if not names <= page.names[element]:
             return False
         for test in tests:  # noqa: SIM110 - `all` takes several times longer
@@ -139,7 +384,7 @@ def _combine(left: Test, combinator: str, right: Test) -> Test:
     """Return a test of two selectors joined by a combinator."""
     if combinator in ">+":
 
-        def test_next(element: HtmlElement, page: Page) -> bool:
+        def test_next(element: HtmlElement, page: StyledPage) -> bool:
             if not right(element, page):
                 return False
             other = element.getparent() if combinator == ">" else next(element.itersiblings("*", preceding=True), None)
@@ -147,7 +392,7 @@ def _combine(left: Test, combinator: str, right: Test) -> Test:
 
         return test_next
 
-    def test_any(element: HtmlElement, page: Page) -> bool:
+    def test_any(element: HtmlElement, page: StyledPage) -> bool:
         if not right(element, page):
             return False
         for other in element.iterancestors() if combinator == " " else element.itersiblings("*", preceding=True):
@@ -193,7 +438,7 @@ def _join_tests(tests: list[Test]) -> Test:
     if len(tests) == 1:
         return tests[0]
 
-    def test_any(element: HtmlElement, page: Page) -> bool:
+    def test_any(element: HtmlElement, page: StyledPage) -> bool:
         for test in tests:  # noqa: SIM110 - `any` takes several times longer
             if test(element, page):
                 return True
@@ -205,7 +450,7 @@ def _join_tests(tests: list[Test]) -> Test:
 def _compile_has(simple: Any, quirks: bool) -> Test:
     relatives = [(each.combinator, _compile_tree(each.selector.parsed_tree, quirks)) for each in simple.selector_list]
 
-    def test(element: HtmlElement, page: Page) -> bool:
+    def test(element: HtmlElement, page: StyledPage) -> bool:
         for combinator, inner in relatives:
             for candidate in _iter_relatives(element, combinator):
                 page.spend()
@@ -241,7 +486,7 @@ def _compile_attribute(simple: Any) -> Test:
     folds = simple.case_sensitive is False or (simple.case_sensitive is None and name in _CASELESS)
     value = value.lower() if folds else value
 
-    def test(element: HtmlElement, page: Page) -> bool:
+    def test(element: HtmlElement, page: StyledPage) -> bool:
         actual = element.get(name)
         if actual is None:
             return False
@@ -280,7 +525,7 @@ def _compile_function(simple: Any, quirks: bool) -> Test:
 
 
 def _compile_nth(a: int, b: int, *, from_end: bool, by_tag: bool, among: Test | None) -> Test:
-    def test(element: HtmlElement, page: Page) -> bool:
+    def test(element: HtmlElement, page: StyledPage) -> bool:
         if among is not None and not among(element, page):
             return False
         number = _count_before(element, page, from_end=from_end, by_tag=by_tag, among=among) + 1 - b
@@ -289,7 +534,7 @@ def _compile_nth(a: int, b: int, *, from_end: bool, by_tag: bool, among: Test | 
     return test
 
 
-def _count_before(element: HtmlElement, page: Page, *, from_end: bool, by_tag: bool, among: Test | None) -> int:
+def _count_before(element: HtmlElement, page: StyledPage, *, from_end: bool, by_tag: bool, among: Test | None) -> int:
     position = page.position(element)
     siblings = page.siblings(element)
     others = siblings[position + 1 :] if from_end else siblings[:position]
@@ -300,7 +545,7 @@ def _count_before(element: HtmlElement, page: Page, *, from_end: bool, by_tag: b
 
 
 def _compile_language(words: list[str]) -> Test:
-    def test(element: HtmlElement, page: Page) -> bool:
+    def test(element: HtmlElement, page: StyledPage) -> bool:
         above = next((each for each in [element, *element.iterancestors()] if each.get("lang") is not None), None)
         language = (above.get("lang") if above is not None else "").lower()
         return any(language == word or language.startswith(f"{word}-") for word in words)

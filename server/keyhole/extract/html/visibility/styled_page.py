@@ -21,7 +21,7 @@ SLOTTED: Final = "keyhole-slotted"
 AROUND: Final = "keyhole-around"
 """An attribute by which `@scope` selects the element around its style sheet."""
 
-Test = Callable[[HtmlElement, "Page"], bool]
+Test = Callable[[HtmlElement, "StyledPage"], bool]
 """Return whether an element of a page matches a selector."""
 
 
@@ -85,7 +85,7 @@ class _Occurring(dict[str, bool]):
         return occurs
 
 
-class Page:
+class StyledPage:
     """A tree as selectors see it, with the number of comparisons that may still be made."""
 
     def __init__(self, root: HtmlElement, work: int, scopes: Scopes, *, quirks: bool = False) -> None:
@@ -99,7 +99,7 @@ class Page:
         self.names = _Names(quirks, scopes)
         self._names_above: dict[HtmlElement, frozenset[str]] = {}
 
-    def tick_boxes(self, work: int) -> Page:
+    def tick_boxes(self, work: int) -> StyledPage:
         """Return the page as it is after a reader has ticked each box. It has work of its own."""
         ticked = copy(self)
         ticked.checks_boxes = True
