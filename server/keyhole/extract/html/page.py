@@ -11,8 +11,7 @@ from lxml.html import HtmlElement
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.failures.detect import detect_failure, detect_home_redirect, may_be_failure
 from keyhole.extract.html.admonitions import quote_admonitions
-from keyhole.extract.html.boilerplate.classify import judge_blocks
-from keyhole.extract.html.boilerplate.neighbour_links import read_relations
+from keyhole.extract.html.boilerplate.classify import judge_blocks, read_relations
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.links import LinkResolver, resolve_link

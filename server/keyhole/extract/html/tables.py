@@ -8,7 +8,7 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.boilerplate.structures import has_heading_rows
+from keyhole.extract.html.boilerplate.segments import has_heading_rows
 from keyhole.extract.html.code import is_gutter_cell
 
 MAX_SPAN: Final = 50

@@ -6,9 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.html.boilerplate.classify import score_blocks
-from keyhole.extract.html.boilerplate.features import FEATURE_NAMES, compute_features
+from keyhole.extract.html.boilerplate.features import (
+    BOX_KINDS,
+    FEATURE_NAMES,
+    TEXT_KINDS,
+    compute_features,
+    match_names,
+    match_text_kinds,
+)
 from keyhole.extract.html.boilerplate.segments import join_lists, segment
-from keyhole.extract.html.boilerplate.word_kinds import BOX_KINDS, TEXT_KINDS, match_names, match_text_kinds
 from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/forum/the-long-report"

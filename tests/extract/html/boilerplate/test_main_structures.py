@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.extract.html.boilerplate.main_structures import include_structures
+from keyhole.extract.html.boilerplate.classify import include_structures
 from keyhole.extract.html.boilerplate.segments import join_lists, segment
 from keyhole.extract.html.tree import parse_html
 

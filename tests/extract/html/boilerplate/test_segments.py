@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.html.boilerplate.classify import judge_blocks
-from keyhole.extract.html.boilerplate.segments import Part, Place, join_lists, segment, spread_over_lists
+from keyhole.extract.html.boilerplate.segments import Part, TextPlace, join_lists, segment, spread_over_lists
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 
@@ -29,9 +29,9 @@ TREES = st.recursive(
 
 def read_part(part: Part) -> str:
     element, place = part
-    if place is Place.INSIDE:
+    if place is TextPlace.INSIDE:
         return str(element.text_content())
-    return (element.text if place is Place.HEAD else element.tail) or ""
+    return (element.text if place is TextPlace.HEAD else element.tail) or ""
 
 
 def blocks(html: str) -> list[str]:
@@ -81,7 +81,7 @@ def test_links_around_blocks_count_as_links() -> None:
 
 def test_a_block_lists_the_parts_of_the_tree_with_its_text() -> None:
     (block,) = segment(parse_html("<body><p>One <b>two</b> three")).blocks
-    assert [place for _, place in block.parts] == [Place.HEAD, Place.INSIDE, Place.TAIL]
+    assert [place for _, place in block.parts] == [TextPlace.HEAD, TextPlace.INSIDE, TextPlace.TAIL]
 
 
 def test_a_list_is_joined_to_one_block() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.extract.html.boilerplate.structures import is_structure, is_whole_list
+from keyhole.extract.html.boilerplate.segments import is_structure, is_whole_list
 from keyhole.extract.html.tree import parse_html
 
 ROWS = "<tr><td>1<td>2<tr><td>3<td>4"

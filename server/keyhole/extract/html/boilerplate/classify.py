@@ -9,23 +9,213 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Mapping
 from operator import mul
 from types import MappingProxyType
 from typing import Final
 
+from lxml.html import HtmlElement
+
 from keyhole.extract.html.boilerplate.content_trees import log_odds
-from keyhole.extract.html.boilerplate.features import compute_features
-from keyhole.extract.html.boilerplate.main_structures import include_structures
-from keyhole.extract.html.boilerplate.neighbour_links import Relations, find_neighbour_links
+from keyhole.extract.html.boilerplate.features import BOX_KINDS, compute_features, match_names
 from keyhole.extract.html.boilerplate.segments import (
+    CODE,
     HEADINGS,
+    LISTS,
     Box,
     Segments,
     TextBlock,
+    TextPlace,
+    has_code,
     join_lists,
     spread_over_lists,
 )
-from keyhole.extract.html.boilerplate.structures import CODE, LISTS
+
+# Links to the next and the previous page, which generators of manuals write at the head of each page.
+
+MAX_BYTES: Final = 400
+"""Longest line of such links, in bytes of UTF-8. Titles of both neighbours and of the chapter have some 200."""
+MIN_LINK_SHARE: Final = 0.5
+"""Smallest share of the text that is in links or names a direction, such as "Next:" before a link."""
+MAX_ROWS: Final = 3
+"""Maximum rows of a table with such links. DocBook writes the page's title in one row and the links in another."""
+Relations = Mapping[str, frozenset[str]]
+"""The relations, such as `next`, of addresses as they are written in the page."""
+_NEIGHBOURS: Final = frozenset({"next", "prev", "previous"})
+_RELATIONS: Final = _NEIGHBOURS | {"up", "home", "start", "contents", "index", "first", "last", "top", "search"}
+_SIGNS: Final = ":[]<>«»‹›←→ "
+_KEYS: Final = {
+    "n": "next", "p": "prev", "u": "up", "h": "home", "c": "contents", "i": "index", "s": "search",
+}  # fmt: skip
+"""The relations that the access keys of DocBook and Sphinx stand for."""
+
+
+def read_relations(root: HtmlElement) -> Relations:
+    """Return what the head of a page says about the addresses of other pages. `root`: the tree before it is pruned."""
+    return {str(link.get("href")): _relations(link) for link in root.iter("link") if link.get("href")}
+
+
+def find_neighbour_links(segments: Segments, relations: Relations) -> list[bool]:
+    """Return for each block whether it only leads to the pages around its page."""
+    return [_leads_around(block, relations) for block in segments.blocks]
+
+
+def _leads_around(block: TextBlock, relations: Relations) -> bool:
+    if block.size > MAX_BYTES:
+        return False
+    links = list(_iter_links(block))
+    found = [_relations(link) | relations.get(str(link.get("href")), frozenset()) for link in links]
+    if not any(each & _NEIGHBOURS for each in found):
+        return False
+    named = sum(bool(each & _RELATIONS or _is_direction(link)) for link, each in zip(links, found, strict=True))
+    table = block.parts[0][0]
+    if table.tag == "table":
+        return named == len(links) and len(list(table.iter("tr"))) <= MAX_ROWS
+    directions = sum(len(word) for word in block.text.lower().split() if word.strip(_SIGNS) in _RELATIONS)
+    return 2 * named >= len(links) and block.link_bytes + directions >= MIN_LINK_SHARE * block.size
+
+
+def _is_direction(link: HtmlElement) -> bool:
+    """Return whether the text of a link, or that of its image, is the English name of a relation."""
+    names = [link.text_content(), *(image.get("alt") or "" for image in link.iter("img"))]
+    return any(name.strip().lower().strip(_SIGNS) in _RELATIONS for name in names)
+
+
+def _iter_links(block: TextBlock) -> Iterator[HtmlElement]:
+    if block.box.is_in_link:
+        yield from (each for each in (block.box.element, *block.box.element.iterancestors("a")) if each.get("href"))
+    for element, place in block.parts:
+        if place is TextPlace.INSIDE:
+            yield from (link for link in element.iter("a") if link.get("href"))
+
+
+def _relations(link: HtmlElement) -> frozenset[str]:
+    """Return the relations that a link states by its `rel` or its access key."""
+    stated = frozenset((link.get("rel") or "").lower().split())
+    by_key = _KEYS.get((link.get("accesskey") or "").lower())
+    return stated | {by_key} if by_key else stated
+
+
+# Code blocks and data tables within the main part, with the text around them.
+
+MAX_STRUCTURE_LINKS: Final = 0.8
+"""Code and tables with a larger share of links may be menus."""
+MAX_TEXT_LINKS: Final = 0.5
+"""Text around a structure with a larger share of links is a menu or a list of related pages."""
+MAIN_SHARE: Final = 0.5
+"""Code and tables in a box are main part if at least this share of the box's other text is."""
+HOME_SHARE: Final = 0.6
+"""The home of the main part is the smallest box with at least this share of it."""
+_SEPARATE_STRUCTURES: Final = CODE | {"table", "math"}
+_APART_TAGS: Final = frozenset({"nav", "header", "footer", "aside", "dialog", "form"})
+_APART_ROLES: Final = frozenset({"navigation", "banner", "contentinfo", "complementary", "search", "dialog"})
+_APART_KINDS: Final = sum(
+    1 << number
+    for number, kind in enumerate(BOX_KINDS)
+    if kind in {"nav", "foot", "share", "promo", "author", "comment", "review", "related", "side", "slides", "filter"}
+)
+"""Kinds of boxes that are not main part even between paragraphs of it."""
+
+
+def include_structures(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
+    """Return `is_main` with the code blocks and data tables of the main part added, and the text around them.
+
+    A structure belongs to the main part if it is in the smallest box that contains most of the main part. It also
+    belongs to it if half of the other text in the nearest box with as much other text is main part. It does not if a
+    menu, comment or the like in that box contains it.
+    """
+    missing = [
+        number
+        for number, (block, main) in enumerate(zip(blocks, is_main, strict=True))
+        if not main and _is_structure(block.box) and block.link_bytes <= MAX_STRUCTURE_LINKS * block.size
+    ]
+    if not missing:
+        return is_main
+    main_bytes = _sum_main(blocks, is_main)
+    home = _find_home(main_bytes)
+    result = list(is_main)
+    for number in missing:
+        block = blocks[number]
+        if home is not None and _stands_in(block.box, home):
+            result[number] = True
+            _include_around(blocks, number, result, home)
+        elif _stands_among_main(block, main_bytes):
+            result[number] = True
+    return result
+
+
+def _is_structure(box: Box) -> bool:
+    """Return whether a box is code, a formula, a data table, or a list with code, which is judged as a whole."""
+    return box.tag in _SEPARATE_STRUCTURES or (box.tag in LISTS and box.list_box is box and has_code(box.element))
+
+
+def _sum_main(blocks: list[TextBlock], is_main: list[bool]) -> dict[Box, int]:
+    """Return the bytes of main part in each box that contains some."""
+    main_bytes: dict[Box, int] = {}
+    for block, main in zip(blocks, is_main, strict=True):
+        box: Box | None = block.box if main else None
+        while box is not None:
+            main_bytes[box] = main_bytes.get(box, 0) + block.size
+            box = box.parent
+    return main_bytes
+
+
+def _find_home(main_bytes: dict[Box, int]) -> Box | None:
+    """Return the smallest box that contains most of the main part, None if it is mostly rest."""
+    least = HOME_SHARE * max(main_bytes.values(), default=0)
+    homes = [box for box, count in main_bytes.items() if count >= least]
+    home = min(homes, key=lambda box: box.size, default=None)
+    return home if home is not None and main_bytes[home] >= MAIN_SHARE * home.size else None
+
+
+def _stands_in(box: Box | None, home: Box) -> bool:
+    """Return whether a box is in `home`, and neither it nor a box between them stands apart from the text."""
+    while box is not None and box is not home:
+        if box.tag in _APART_TAGS or box.element.get("role") in _APART_ROLES:
+            return False
+        if box.names and match_names(_read_purpose(box))[0] & _APART_KINDS:
+            return False
+        box = box.parent
+    return box is home
+
+
+def _read_purpose(box: Box) -> str:
+    """Return the class and the id of a box, without an id that is made from the words of a heading."""
+    classes, name = box.element.get("class") or "", box.element.get("id") or ""
+    is_heading = name.count("-") + name.count("_") > 1
+    return (classes if is_heading else f"{classes} {name}").lower()
+
+
+def _stands_among_main(block: TextBlock, main_bytes: dict[Box, int]) -> bool:
+    above = block.box.parent
+    while above is not None and above.size < 2 * block.size:
+        above = above.parent
+    if above is None or main_bytes.get(above, 0) < MAIN_SHARE * (above.size - block.size):
+        return False
+    return _stands_in(block.box, above)
+
+
+def _include_around(blocks: list[TextBlock], number: int, is_main: list[bool], home: Box) -> None:
+    """Include the text around a structure in the nearest box with other text: from the heading above to the next one.
+
+    The text ends at other structures, whose own surroundings are looked at.
+    """
+    box = blocks[number].box
+    while box.parent is not None and box is not home and box.block_count == 1:
+        box = box.parent
+    for step in (-1, 1):
+        place = number + step
+        while 0 <= place < len(blocks) and blocks[place].box.tag not in _SEPARATE_STRUCTURES:
+            block = blocks[place]
+            is_heading = block.box.tag in HEADINGS
+            if (is_heading and step == 1) or not _stands_in(block.box, box):
+                break
+            if block.link_bytes <= MAX_TEXT_LINKS * block.size:
+                is_main[place] = True
+            if is_heading:
+                break
+            place += step
+
 
 # Fill the holes in the main part: blocks and structures that their own score would cut out of a region of main
 # part.

@@ -7,11 +7,216 @@ and Nejdl, "Boilerplate Detection using Shallow Text Features" (WSDM 2010).
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
+from urllib.parse import SplitResult, urlsplit
 
-from keyhole.extract.html.boilerplate.page_features import PAGE_FEATURES, PageFacts, measure_page
 from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, Segments, TextBlock
-from keyhole.extract.html.boilerplate.word_kinds import BOX_KINDS, LANDMARKS, match_names, match_text_kinds
+
+# Purposes of boxes by the words of their names, and of short texts by words in several languages.
+
+_BOX_STEMS: Final = {
+    "nav": "nav menu crumb toolbar skip masthead drawer dropdown",
+    "foot": "foot copyright legal bottom disclaim",
+    "share": "share sharing social follow like vote button btn action control",
+    "promo": "promo advert _ad_ _ads_ sponsor newsletter subscri signup cookie consent popup modal overlay banner "
+    "notice alert",
+    "meta": "meta byline date time tag categor info label badge avatar user profile stat",
+    "author": "author _bio contribut reviewer signature",
+    "comment": "comment reply replies respond disqus discussion",
+    "review": "review rating testimonial",
+    "fold": "faq accordion collaps _tab expand",
+    "related": "relat recommend popular trending _more similar latest recent upsell crosssell _cross _next _prev",
+    "side": "side widget _rail",
+    "slides": "carousel slider slick swiper slide gallery ticker playlist",
+    "card": "card teaser tile grid item excerpt listing",
+    "content": "content entry article body prose markdown rich _rte editor _post_ story text",
+    "filter": "filter facet sort refine pagina pager search",
+    "product": "product pdp price cart sku spec variant swatch shipping deliver",
+    "caption": "caption credit figure image media photo",
+    "heading": "title headline heading hero intro lead summary description",
+    "quote": "quote signature onebox embed",
+}
+"""Parts of names by purpose; `_` is the edge of a word. Sites of all languages write class and id in English."""
+
+_TEXT_WORDS: Final = {
+    "related": "related recommended recommendations more also popular trending latest recent next similar sponsored "
+    "stories explore featured read weitere ähnliche auch mehr meistgelesen empfehlungen lire aussi aimerez "
+    "relacionados relacionadas más leídas también correlati leggi anche potrebbe lidas leia veja gerelateerd ook meer "
+    "читайте похожие",
+    "comment": "comment comments reply replies response responses discussion kommentar kommentare commentaire "
+    "commentaires comentario comentarios commenti reacties комментарии",
+    "promo": "newsletter subscribe subscription sign signup login log join follow share register download contact "
+    "abonnieren anmelden teilen folgen inscrire inscription partager suscríbete suscribirse compartir iscriviti "
+    "condividi assine inschrijven подписаться поделиться",
+    "about": "author authors written reviewed about über propos sobre categories tags archives archive links company "
+    "service legal privacy cookie cookies impressum menu navigation disclaimer",
+    "credit": "© copyright rights reserved getty reuters photo photos photograph image credit credits courtesy foto "
+    "crédit quelle advertisement",
+    "shop": "add buy cart stock sold quantity shipping delivery return returns wishlist compare review reviews rating "
+    "ratings star stars sort filter filters show view see all results warenkorb panier carrito",
+    "time": "ago min minutes read hours hour day days january february march april may june july august september "
+    "october november december jan feb mar apr jun jul aug sep sept oct nov dec",
+}
+"""Words of headings and labels by purpose."""
+
+LANDMARKS: Final = ("nav", "header", "footer", "aside", "main", "article", "dialog", "section")
+_ROLES: Final = {
+    "navigation": "nav", "menu": "nav", "menubar": "nav", "banner": "header", "contentinfo": "footer",
+    "complementary": "aside", "main": "main", "article": "article", "dialog": "dialog",
+}  # fmt: skip
+"""The landmark by a word of the names, which include the role."""
+
+BOX_KINDS: Final = tuple(_BOX_STEMS)
+TEXT_KINDS: Final = tuple(_TEXT_WORDS)
+_STEMS: Final = [
+    (stem.replace("_", " "), 1 << number) for number, stems in enumerate(_BOX_STEMS.values()) for stem in stems.split()
+]
+_START: Final = 3
+"""Characters of the shortest stem, with its edges."""
+_STEMS_BY_START: Final = {
+    start: [(stem, kind) for stem, kind in _STEMS if stem.startswith(start)]
+    for start in {stem[:_START] for stem, _ in _STEMS}
+}
+_WORDS: Final = {word: 1 << number for number, words in enumerate(_TEXT_WORDS.values()) for word in words.split()}
+_SEPARATORS: Final = str.maketrans("-_:/[]", "      ")
+_MARKS: Final = ".,:;!?|·•()\"'"
+_WORDS_READ: Final = 12
+"""Words at the beginning of a text that are looked up."""
+
+
+@lru_cache(maxsize=4_096)
+def match_names(names: str) -> tuple[int, int]:
+    """Return the kinds and the landmarks of a box with these names, as bits."""
+    kinds = landmarks = 0
+    for word in names.translate(_SEPARATORS).split():
+        more, landmark = _match_word(word)
+        kinds |= more
+        landmarks |= landmark
+    return kinds, landmarks
+
+
+@lru_cache(maxsize=16_384)
+def _match_word(word: str) -> tuple[int, int]:
+    kinds = 0
+    padded = f" {word} "
+    for place in range(len(padded) - _START + 1):
+        for stem, kind in _STEMS_BY_START.get(padded[place : place + _START], ()):
+            if padded.startswith(stem, place):
+                kinds |= kind
+    role = _ROLES.get(word)
+    return kinds, 1 << LANDMARKS.index(role) if role else 0
+
+
+def match_text_kinds(text: str) -> int:
+    """Return the kinds of a text by its first words, as bits."""
+    found = 0
+    for word in text.lower().split(None, _WORDS_READ)[:_WORDS_READ]:
+        found |= _WORDS.get(word, 0) or _WORDS.get(word.strip(_MARKS), 0)
+    return found
+
+
+# Facts about a whole page that tell its kind, such as an article, a forum thread or a shop.
+
+_DATE = re.compile(r"(?:19|20)\d\d|\d[:/.]\d\d|(?i:\b(?:ago|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))")
+_PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?(?i:€|usd|eur)")
+_DATED_BYTES: Final = 100
+"""Dates and prices are counted in blocks shorter than this, with a digit."""
+_LONG_BYTES: Final = 200
+"""Longer blocks count as paragraphs."""
+_ITEM_BLOCKS: Final = 3
+"""Boxes with fewer blocks are not the items of a page of items."""
+_URL_KINDS: Final = {
+    "forum": re.compile(
+        r"forum|thread|topic|/t/|discuss|communit|question|showthread|viewtopic|comments/|/r/|answers|support\.|/post"
+    ),
+    "shop": re.compile(r"product|/p/|/dp/|/item|/pr/|/pd/|\.p\b|/itm"),
+    "listing": re.compile(r"categor|collection|/c/|/shop|catalog|/tag|search|list|browse"),
+    "blog": re.compile(r"blog|news|article|/20[12]\d|story|post/|how-to|magazine|/\d{5,}|best-"),
+    "manual": re.compile(r"docs?\b|manual|reference|guide|wiki|api|help|learn|tutorial"),
+}
+"""The kind of a page by the words in its URL."""
+
+
+_COUNTED_TAGS: Final = ("article", "main", "pre", "blockquote", "h1", "h2", "h3", "p", "form")
+_WORD = re.compile(r"[^\W_]{3,}")
+"""A word of a URL's path. Shorter ones are mostly file types and languages."""
+
+
+@dataclass(slots=True)
+class PageMeasures:
+    """Facts about the whole page."""
+
+    block_count: int
+    size: int
+    prose_bytes: int
+    first_heading: int
+    """The number of the first block in an `<h1>`, -1 without one."""
+    title_words: set[str]
+    """The words of that block and of the URL's path."""
+    text_counts: dict[str, int] = field(default_factory=dict)
+    row: tuple[float, ...] = ()
+
+
+def measure_page(segments: Segments, url: str, digits: list[int]) -> PageMeasures:
+    """Return the facts about a page. `digits` has the number of digits near the start of each block."""
+    blocks = segments.blocks
+    size = sum(block.size for block in blocks) or 1
+    prose = sum(block.prose_bytes for block in blocks)
+    heading = next((n for n, block in enumerate(blocks) if block.box.tag == "h1"), -1)
+    split = urlsplit(url)
+    words = set(_WORD.findall(split.path.lower()))
+    if heading >= 0:
+        words |= set(blocks[heading].text.lower().split())
+    page = PageMeasures(len(blocks), size, prose, heading, words)
+    for block in blocks:
+        page.text_counts[block.text] = page.text_counts.get(block.text, 0) + 1
+    page.row = (*_describe_texts(blocks, digits, size, prose), *_describe_url(split), *_describe_boxes(segments))
+    return page
+
+
+def _describe_texts(blocks: list[TextBlock], digits: list[int], size: int, prose: int) -> tuple[float, ...]:
+    short = [block.text for block, count in zip(blocks, digits, strict=True) if count and block.size < _DATED_BYTES]
+    long_count = sum(block.size > _LONG_BYTES for block in blocks)
+    return (
+        size,
+        sum(block.link_bytes for block in blocks) / size,
+        prose / size,
+        max((block.size for block in blocks), default=0),
+        long_count,
+        prose / (long_count or 1),
+        len(blocks),
+        sum(_DATE.search(text) is not None for text in short),
+        sum(_PRICE.search(text) is not None for text in short),
+    )
+
+
+def _describe_url(url: SplitResult) -> tuple[float, ...]:
+    address = f"{url.netloc}{url.path}?{url.query}".lower()
+    kinds = (pattern.search(address) is not None for pattern in _URL_KINDS.values())
+    return (len(url.path), url.path.count("-"), *kinds)
+
+
+def _describe_boxes(segments: Segments) -> tuple[float, ...]:
+    boxes = segments.boxes
+    tags = Counter([box.tag for box in boxes])
+    return (
+        max((box.alike_count for box in boxes if box.block_count >= _ITEM_BLOCKS), default=0),
+        sum("product" in box.names for box in boxes),
+        sum("comment" in box.names for box in boxes),
+        *[tags[tag] for tag in _COUNTED_TAGS],
+    )
+
+
+PAGE_FEATURES: Final = (
+    "page size", "page links", "page prose", "page longest", "page paragraphs", "page mean prose", "page blocks",
+    "page dates", "page prices", "path length", "path dashes", *(f"URL of a {name}" for name in _URL_KINDS),
+    "page alike", "page product boxes", "page comment boxes", *(f"page {tag}" for tag in _COUNTED_TAGS),
+)  # fmt: skip
+"""The names of the columns of `PageMeasures.row`."""
+
 
 # Compute the features that the blocks of one box share: its landmarks, purposes, and the boxes above it.
 
@@ -39,7 +244,7 @@ class BoxFacts:
 
     __slots__ = ("_alike", "_depth", "_distances", "_home", "_is_div", "_item", "_landmarks", "_levels", "_row")
 
-    def __init__(self, box: Box, above: BoxFacts | None, page: PageFacts) -> None:
+    def __init__(self, box: Box, above: BoxFacts | None, page: PageMeasures) -> None:
         kinds, landmarks = match_names(box.names)
         size, count = box.size, box.block_count
         level: tuple[float, ...] = (size, box.link_bytes / size, box.prose_bytes / size, size / page.size, size / count)
@@ -170,7 +375,7 @@ def compute_features(segments: Segments, url: str) -> list[list[float]]:
     return rows
 
 
-def _describe_block(block: TextBlock, digits: int, kinds: int, page: PageFacts) -> tuple[float, ...]:
+def _describe_block(block: TextBlock, digits: int, kinds: int, page: PageMeasures) -> tuple[float, ...]:
     text = block.text[:_READ_CHARS]
     words = text.split()
     own_words = set(text.lower().split())
@@ -191,7 +396,7 @@ def _describe_block(block: TextBlock, digits: int, kinds: int, page: PageFacts) 
     )
 
 
-def _describe_position(number: int, before: int, prose_before: int, page: PageFacts) -> tuple[float, ...]:
+def _describe_position(number: int, before: int, prose_before: int, page: PageMeasures) -> tuple[float, ...]:
     offset = number - page.first_heading
     return (
         number / page.block_count,

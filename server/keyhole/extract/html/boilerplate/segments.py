@@ -1,4 +1,4 @@
-"""Split a page's tree into text blocks and the boxes that contain them, with counts for each."""
+"""Split the tree of a page into text blocks and the boxes that contain them, with counts for each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,98 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.boilerplate.structures import LISTS, STRUCTURES, is_fragment, is_structure, is_whole_list
+# Structures: code, formulas, data tables, lists and figures, which are judged as a whole.
+
+CODE: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
+_ALWAYS_WHOLE: Final = CODE | {"math"}
+STRUCTURES: Final = _ALWAYS_WHOLE | {"table", "figure", "div"}
+"""Elements that may be structures, other than lists."""
+LISTS: Final = frozenset({"ul", "ol", "dl", "menu", "dir"})
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_LANDMARKS: Final = ("form", "article", "section", "nav", "aside", "header", "footer", "main")
+_REGION_TAGS: Final = (*_HEADINGS, *_LANDMARKS)
+"""Elements that begin a part of a page. A list or table that contains one arranges the page, such as a list of cards or
+comments."""
+
+_MAX_SHORT_TABLE: Final = 200
+"""Characters without white space in the longest table that a heading and one row make a data table."""
+_MAX_CELL: Final = 1_500
+"""Characters in the longest cell of a data table. A longer cell is a post or a column of the page."""
+
+
+def is_structure(element: HtmlElement) -> bool:
+    """Return whether an element other than a list is a structure, which is one block: all of it is main, or none."""
+    tag = element.tag
+    if tag in _ALWAYS_WHOLE:
+        return True
+    if tag == "table":
+        return _is_data_table(element)
+    return is_fragment(element) or (tag == "figure" and _has_none(element, *_REGION_TAGS))
+
+
+def is_fragment(element: HtmlElement) -> bool:
+    """Return whether an element is code without `<pre>`, in which each line is a `<div>`, as Doxygen writes it."""
+    if element.tag != "div" or not len(element) or "fragment" not in (element.get("class") or "").split():
+        return False
+    # The lines are followed by the tips about their names.
+    return (element[0].get("class") or "") == "line" and all(child.tag == "div" for child in element)
+
+
+def is_whole_list(element: HtmlElement) -> bool:
+    """Return whether a list element is a structure: it arranges no parts of the page, such as cards or comments."""
+    return _has_none(element, *_REGION_TAGS, "table") and all(has_code(inner) for inner in element.iter("div"))
+
+
+def _is_data_table(table: HtmlElement) -> bool:
+    """Return whether a table contains data: at least two rows of short cells, and nothing that arranges a page.
+
+    Cells may contain paragraphs and lists. They may contain `<div>` only if the table has header cells or a caption,
+    because tables without them often place the parts of a page.
+    """
+    if table.get("role") in {"presentation", "none"} or not _has_none(table, *_LANDMARKS):
+        return False
+    if any(inner is not table for inner in table.iter("table")):
+        return False
+    if not _has_none(table, "div") and _has_none(table, "th", "caption"):
+        return False
+    rows = table.iter("tr")
+    if next(rows, None) is None or next(rows, None) is None:
+        return False
+    if not _has_none(table, *_HEADINGS) and not has_heading_rows(table):
+        return False
+    return all(not len(cell) or len(cell.text_content()) <= _MAX_CELL for cell in table.iter("td", "th"))
+
+
+def has_heading_rows(table: HtmlElement) -> bool:
+    """Return whether each heading in a table is the only text of a row above others.
+
+    Such a heading names the rows below it, as in Doxygen's lists of members. Other headings begin parts of a page. At
+    least two rows of the table must have several cells; in a short table, one is enough.
+    """
+    for heading in table.iter(*_HEADINGS):
+        row = next(heading.iterancestors("tr", "table"), table)
+        if row.tag != "tr" or row.getnext() is None or _count_signs(row) > _count_signs(heading):
+            return False
+    several = (row for row in table.iter("tr") if sum(cell.tag in {"td", "th"} for cell in row) > 1)
+    is_short = _count_signs(table) <= _MAX_SHORT_TABLE
+    return next(several, None) is not None and (is_short or next(several, None) is not None)
+
+
+def _count_signs(element: HtmlElement) -> int:
+    """Return the number of characters of an element's text without white space."""
+    return len("".join(element.text_content().split()))
+
+
+def _has_none(element: HtmlElement, *tags: str) -> bool:
+    return next(element.iter(*tags), None) is None
+
+
+def has_code(element: HtmlElement) -> bool:
+    """Return whether an element contains a code block."""
+    return not _has_none(element, *CODE)
+
+
+# Text blocks and boxes.
 
 INLINE: Final = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em", "font", "i",
@@ -35,7 +126,7 @@ _MAX_NAMES: Final = 240
 """Number of characters read of each attribute with names. Meaningful names come first."""
 
 
-class Place(Enum):
+class TextPlace(Enum):
     """The place of a text in an element: before the first child, anywhere inside, or after the element."""
 
     HEAD = "head"
@@ -43,7 +134,7 @@ class Place(Enum):
     TAIL = "tail"
 
 
-Part = tuple[HtmlElement, Place]
+Part = tuple[HtmlElement, TextPlace]
 
 
 @dataclass(slots=True, eq=False)
@@ -123,7 +214,7 @@ def _group_by_list(blocks: list[TextBlock]) -> Iterator[tuple[Box | None, list[T
 def _join_blocks(box: Box, blocks: list[TextBlock]) -> TextBlock:
     return TextBlock(
         box,
-        [(box.element, Place.INSIDE)],
+        [(box.element, TextPlace.INSIDE)],
         " ".join([block.text for block in blocks]),
         sum([block.size for block in blocks]),
         sum([block.link_bytes for block in blocks]),
@@ -168,18 +259,18 @@ class _Scanner:
         """Process the start of an element and return whether to walk its content."""
         tag = element.tag
         if tag in INLINE and self._path and not (len(element) and self._holds_block(element)):
-            self._run.append((element, Place.INSIDE))
+            self._run.append((element, TextPlace.INSIDE))
             return False
         if self._run:
             self._end_block()
         self._path.append(element)
         if tag in STRUCTURES and is_structure(element):
-            self._run = [(element, Place.INSIDE)]
+            self._run = [(element, TextPlace.INSIDE)]
             self._close()
             return False
         text = element.text
         if text and not text.isspace():
-            self._run = [(element, Place.HEAD)]
+            self._run = [(element, TextPlace.HEAD)]
         return True
 
     def leave(self) -> None:
@@ -191,7 +282,7 @@ class _Scanner:
         """Process the text after an element. White space separates words within a run, but does not begin a run."""
         tail = element.tail
         if tail and self._path and (self._run or not tail.isspace()):
-            self._run.append((element, Place.TAIL))
+            self._run.append((element, TextPlace.TAIL))
 
     def _holds_block(self, element: HtmlElement) -> bool:
         """Return whether an inline element contains a block, such as a link around a card."""
@@ -250,9 +341,9 @@ def _collect_text(part: Part, texts: list[str], link_texts: list[str], is_spaced
     With `is_spaced`, the texts of a structure's elements are appended one by one.
     """
     element, place = part
-    if place is Place.HEAD:
+    if place is TextPlace.HEAD:
         texts.append(element.text or "")
-    elif place is Place.TAIL:
+    elif place is TextPlace.TAIL:
         texts.append(element.tail or "")
     elif element.tag == "br":
         texts.append("\n")

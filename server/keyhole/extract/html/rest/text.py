@@ -15,7 +15,7 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, Place, Segments, TextBlock
+from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, Segments, TextBlock, TextPlace
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.links import LinkResolver, escape_label
 from keyhole.text.clean import clean, has_suspect_characters
@@ -177,9 +177,9 @@ def remove_parts(parts: list[PagePart]) -> None:
 
 def _remove_block(block: TextBlock) -> None:
     for element, place in reversed(block.parts):
-        if place is Place.HEAD:
+        if place is TextPlace.HEAD:
             element.text = None
-        elif place is Place.TAIL:
+        elif place is TextPlace.TAIL:
             element.tail = None
         else:
             _remove(element)
@@ -255,7 +255,7 @@ class _RestWriter:
             return
         for block in blocks:
             element, place = block.parts[0]
-            if place is Place.INSIDE and element is block.box.element:  # a table, code or another structure
+            if place is TextPlace.INSIDE and element is block.box.element:  # a table, code or another structure
                 yield self._convert(element)
             elif text := self._write_block(block):
                 yield _begin_line(block.box) + (f"\\{text}" if _STRUCTURE.match(text) else text)
@@ -274,10 +274,10 @@ class _RestWriter:
             return f"[{escape_label(self._escape(block.text))}]({address})"
         return " ".join("".join([self._write_block_part(*part) for part in block.parts]).split())
 
-    def _write_block_part(self, element: HtmlElement, place: Place) -> str:
-        if place is Place.INSIDE:
+    def _write_block_part(self, element: HtmlElement, place: TextPlace) -> str:
+        if place is TextPlace.INSIDE:
             return self._write_inline(element, 0)
-        return self._escape((element.text if place is Place.HEAD else element.tail) or "")
+        return self._escape((element.text if place is TextPlace.HEAD else element.tail) or "")
 
     def _find_link(self, block: TextBlock) -> str:
         """Return the address of the link around a block, or ""."""
