@@ -24,7 +24,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import LinkResolver
+from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 

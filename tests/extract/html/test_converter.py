@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import LinkResolver
+from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.tree import parse_html
 from tests.support.machine import allowed
 

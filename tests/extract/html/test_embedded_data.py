@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from keyhole.extract.failures.js_shell import asks_for_scripts, needs_javascript
 from keyhole.extract.html.embedded_data import MAX_TEXT, is_prose, read_embedded_text
-from keyhole.extract.html.links import LinkResolver
+from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 from tests.support.machine import allowed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import LinkResolver, resolve_link
+from keyhole.extract.html.link_resolver import LinkResolver, resolve_link
 from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/docs/page.html"

@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.html.jsonld import parse_lenient_json
-from keyhole.extract.html.metadata import MAX_AUTHOR, MAX_DESCRIPTION, MAX_SITE, MAX_TITLE, MAX_URL, read_metadata
+from keyhole.extract.html.metadata import (
+    MAX_AUTHOR,
+    MAX_DESCRIPTION,
+    MAX_SITE,
+    MAX_TITLE,
+    MAX_URL,
+    parse_lenient_json,
+    read_metadata,
+)
 from keyhole.extract.html.tree import parse_html
 from keyhole.records import Metadata
 from tests.support.machine import allowed

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import LinkResolver
+from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.posts import head_posts
 from keyhole.extract.html.tree import parse_html
 

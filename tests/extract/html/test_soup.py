@@ -12,7 +12,7 @@ from bs4 import Tag
 from bs4.element import NavigableString
 
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import LinkResolver
+from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.soup import MAX_CONTAINERS
 from keyhole.extract.html.tree import parse_html
 from keyhole.extract.html.walk import build_soup

@@ -6,7 +6,7 @@ import re
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.html.links import resolve_link
+from keyhole.extract.html.link_resolver import resolve_link
 from keyhole.records import Document
 from keyhole.sites.link_lists import parse_inventory
 from keyhole.text.markdown import shorten_link

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from keyhole.extract.body import Body
-from keyhole.extract.html.links import resolve_link
+from keyhole.extract.html.link_resolver import resolve_link
 from keyhole.records import Document
 from keyhole.text.clean import clean, count_invisible
 from keyhole.text.markdown import parse_blocks, shorten_link

@@ -10,8 +10,8 @@ from bs4.element import PageElement
 from lxml.html import HtmlElement
 from markdownify import ATX, MarkdownConverter
 
-from keyhole.extract.html.inline_rules import format_sup_sub
-from keyhole.extract.html.links import LinkResolver, escape_label
+from keyhole.extract.html.inline_elements import format_sup_sub
+from keyhole.extract.html.link_resolver import LinkResolver, escape_label
 from keyhole.extract.html.walk import build_soup
 from keyhole.text.clean import clean
 

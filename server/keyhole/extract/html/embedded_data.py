@@ -19,8 +19,8 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.failures.js_shell import asks_for_scripts
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.jsonld import MAX_JSON, fold_text, iter_texts, parse_lenient_json
-from keyhole.extract.html.links import LinkResolver
+from keyhole.extract.html.link_resolver import LinkResolver
+from keyhole.extract.html.metadata import MAX_JSON, fold_text, iter_texts, parse_lenient_json
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 from keyhole.text.clean import clean

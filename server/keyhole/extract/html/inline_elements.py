@@ -3,22 +3,336 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
 from itertools import islice
 from typing import Final
 from urllib.parse import unquote
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html import code, footnotes, formulas, images, inline_rules
-from keyhole.extract.html.formulas import delimit, strip_style
-from keyhole.extract.html.images import ImageRole
-from keyhole.extract.html.links import LinkResolver
-from keyhole.extract.html.rendered_formulas import read_rendering
+from keyhole.extract.html import code, formulas
+from keyhole.extract.html.formulas import delimit, read_rendering, strip_style
+from keyhole.extract.html.link_resolver import LinkResolver
+from keyhole.extract.html.manual_markup import TAB_END, TAB_LABEL
 from keyhole.extract.html.soup import SoupBuilder
-from keyhole.extract.html.tabs import TAB_END, TAB_LABEL
-from keyhole.text.clean import has_suspect_characters
+from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown
+
+# Superscripts, subscripts and permalinks.
+
+_PERMALINK_CLASS = re.compile(
+    r"\b(?:permalink|head(?:er|ing)-?(?:link|anchor)|(?:hash|self|direct)-?link|anchor(?:js)?(?:-?link)?|headline-hash)\b"
+)
+_SIGNS = re.compile(r"[¶§#🔗⚓∞↩↑⇧⤴⏎↵⬆^\ue000-\uf8ff\ufe0e\ufe0f\s.]*")
+"""The text of a link that is only a sign, also of an icon font (private use), or is empty."""
+_INDEXED_SIGNS: Final = frozenset({"#", "."})
+"""Signs that are also entries of an index of letters, beside other links. Such a sign is a word of the page."""
+_UNMISTAKABLE_SIGNS: Final = frozenset({"¶", "§", "🔗"})
+_UNMISTAKABLE = re.compile(r"permalink(?: (?:to|for) .*)?|link to this (?:heading|headline|section|definition|item)\.?")
+_DESCRIPTIONS = re.compile(r"(?:(?:direct |anchor |copy )?link|anchor)(?: (?:to|for) .*)?|section titled .*")
+_MAX_PERMALINK: Final = 200
+"""Largest length of the text of a heading's link to itself, in characters. The text may name the heading."""
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})
+_ORDINAL = re.compile(r"(?i)(?:st|nd|rd|th|er|re|e|è|ème|o|a|os|as|º|ª|tm|sm|®|©|™|r|c)$")
+_CHEMICAL = re.compile(r"(?:^|[^a-z])(?:[A-Z][a-z]?|\)|\])$")
+_SIMPLE = re.compile(r"[\w.*′'+−-]{1,12}$")
+_ENDS_IN_WORD = re.compile(r"[\w)\]}$*`|′]$")
+
+
+def format_sup_sub(words: str, before: str, *, is_sub: bool) -> str:
+    """Mark superscript or subscript text with `^` or `_`, except in cases such as 1st and H2O.
+
+    `before` is the end of the preceding text.
+    """
+    stripped = words.strip()
+    # Footnotes have their own brackets, and text after a space is not a power or index.
+    if not stripped or stripped.startswith(("[", "$", "![")) or "\n" in stripped or not _ENDS_IN_WORD.search(before):
+        return words
+    if is_sub:
+        plain = stripped.isdigit() and _CHEMICAL.search(before) is not None
+    else:
+        plain = _ORDINAL.match(stripped) is not None and (
+            before[-1].isdigit() or len(stripped) > 1 or not stripped.isascii()
+        )
+    if plain or len(stripped) > 60:
+        return words
+    sign = "_" if is_sub else "^"
+    return sign + (stripped if _SIMPLE.match(stripped) else f"({stripped})")
+
+
+def is_permalink(link: HtmlElement, *, is_same_page: bool) -> bool:
+    """Return whether a link with a fragment is only a sign, or in words a heading's link to itself.
+
+    A sign is shown by its meaning, "link here", so it is no word of the page. The words "permalink" and "link to this
+    heading" say the same anywhere on the page; "link" and "anchor" only in a heading or a link of a telling class.
+    """
+    text = ""
+    for part in link.itertext():
+        text += part
+        if len(text) > _MAX_PERMALINK:
+            return False
+    text = clean(text).strip().lower()
+    if not text:
+        image = next(link.iter("img"), None)
+        text = (image.get("alt") or "").strip().lower() if image is not None else ""
+    if text in _INDEXED_SIGNS and _stands_beside_link(link):
+        return False
+    is_sign = _SIGNS.fullmatch(text) is not None
+    if text in _UNMISTAKABLE_SIGNS or (is_same_page and (is_sign or _UNMISTAKABLE.fullmatch(text))):
+        return True
+    if not (is_sign or _UNMISTAKABLE.fullmatch(text) or _DESCRIPTIONS.fullmatch(text)):
+        return False
+    parent = link.getparent()
+    is_in_heading = parent is not None and parent.tag in _HEADINGS
+    return is_in_heading or _PERMALINK_CLASS.search((link.get("class") or "")[:200].lower()) is not None
+
+
+def _stands_beside_link(link: HtmlElement) -> bool:
+    return any(beside is not None and beside.tag == "a" for beside in (link.getprevious(), link.getnext()))
+
+
+def find_only_link(element: HtmlElement) -> str:
+    """Return the URL of a link that contains all text of an element, or ""."""
+    if len(element) != 1 or element[0].tag != "a":
+        return ""
+    outside = f"{element.text or ''}{element[0].tail or ''}"
+    return "" if outside.strip() else element[0].get("href") or ""
+
+
+# Images: decide whether a description says nothing, repeats words of the text, or tells what a picture shows.
+
+MAX_DESCRIPTION: Final = 300
+"""Largest length of an image's description, in characters. Longer ones are captions, which the page repeats."""
+_GENERIC = re.compile(
+    r"(?:(?:the |our |site |website |company |brand |main |header |footer |mobile )*logo(?: image)?"
+    r"|(?:user |profile |author |member )?(?:avatar|icon|photo|picture|image|img|pic|thumbnail|thumb)"
+    r"|placeholder|spacer|blank|loading\W*|banner|hero(?: image)?|featured image|background(?: image)?"
+    r"|(?:image|photo|picture|slide|img|dsc|screenshot)[ _-]?\d+)"
+)
+"""A description that says only that there is an image."""
+_LOGO = re.compile(r".{0,80}\blogo\W*")
+_HOME = re.compile(r"(?:https?://[^/]+)?/?")
+"""The address of a site's home page, to which its logo leads."""
+_ICON_NAME = re.compile(r"\b(?:icon|img|image|arrow|chevron|button|logo)\b")
+_FILE_NAME = re.compile(r"\S+\.(?:jpe?g|png|gif|webp|svg|avif|bmp)")
+_ICON_SIZE: Final = 32
+"""Largest width and height of an icon, in pixels. In a sentence or a table cell its description is a word."""
+_LABELLED: Final = frozenset({"a", "figure", "button"})
+"""Elements that show an image together with its title."""
+_LABEL_REACH: Final = 3
+"""Number of elements above an image that are searched for one in `_LABELLED`."""
+_LABEL_TEXTS: Final = 40
+"""Number of text nodes of a labelled element that are compared with the description."""
+
+
+class ImageRole(Enum):
+    """The role of an image for its reader."""
+
+    DECORATION = "decoration"
+    WORD = "word"
+    PICTURE = "picture"
+
+
+def read_alt_text(attributes: Mapping[str, str]) -> str:
+    """Return an image's description, truncated to `MAX_DESCRIPTION` and without square brackets."""
+    text = " ".join(clean((attributes.get("alt") or "")[: 2 * MAX_DESCRIPTION]).split())
+    return text[:MAX_DESCRIPTION].replace("[", "(").replace("]", ")")
+
+
+def find_role(image: HtmlElement, description: str) -> ImageRole:
+    """Return the role of an image with a description.
+
+    A decoration is the icon of a link with words, or its description is generic, is the name of a file, or repeats its
+    label. A word is an emoji, another icon, the only content of a link, or the description of an image without an
+    address, which browsers show in its place.
+    """
+    attributes = image.attrib
+    if not description or attributes.get("role") in {"presentation", "none"} or is_pixel(image):
+        return ImageRole.DECORATION
+    words = description.lower()
+    if _GENERIC.fullmatch(words) or _FILE_NAME.fullmatch(words):
+        return ImageRole.DECORATION
+    if not any("src" in name for name in attributes):
+        return ImageRole.WORD
+    if "emoji" in (attributes.get("class") or "")[:200]:
+        return ImageRole.WORD
+    is_icon = _is_icon(attributes)
+    holder = next((above for above in islice(image.iterancestors(), _LABEL_REACH) if above.tag in _LABELLED), None)
+    if holder is None and not is_icon:
+        return ImageRole.PICTURE
+    label = _read_text(image.getparent() if holder is None else holder)
+    if words in label or (is_icon and ((holder is not None and label) or _ICON_NAME.search(words))):
+        return ImageRole.DECORATION
+    if holder is not None and holder.tag == "a":
+        if _LOGO.fullmatch(words) and _HOME.fullmatch(holder.get("href") or "#"):
+            return ImageRole.DECORATION
+        return ImageRole.PICTURE if label else ImageRole.WORD
+    return ImageRole.WORD if is_icon else ImageRole.PICTURE
+
+
+def is_pixel(image: HtmlElement) -> bool:
+    """Return whether an image is a spacer or a tracking pixel."""
+    return image.get("width") in {"0", "1"} and image.get("height") in {"0", "1", None}
+
+
+def _is_icon(attributes: Mapping[str, str]) -> bool:
+    sizes = (attributes.get("width") or "", attributes.get("height") or "")
+    return all(size.isdecimal() and len(size) < 4 and int(size) <= _ICON_SIZE for size in sizes)
+
+
+def _read_text(element: HtmlElement) -> str:
+    """Return the beginning of an element's text, in lower case and in one line."""
+    return " ".join("".join(islice(element.itertext(), _LABEL_TEXTS)).split()).lower()
+
+
+# Footnotes: references, notes and return links.
+
+_REFERENCE_CLASSES = frozenset({"footnote", "footnote-reference", "footnote-ref", "fnref", "noteref", "footref"})
+_RETURN_CLASSES = frozenset({
+    "footnote-backref", "footnote-back", "footnote-backlink", "fn-backref", "reversefootnote", "mw-cite-backlink",
+})  # fmt: skip
+_NOTE_TAGS = frozenset({"li", "p", "div", "dd", "aside", "section"})
+_LABEL = re.compile(r"[\w*†‡§]{1,12}")
+_RETURN_SIGNS: Final = r"[\s↩⏎↵↑⇧⬆^,.\ufe0e\ufe0f\[\]()]*+"
+_RETURN_LABEL = re.compile(rf"{_RETURN_SIGNS}(?:(?:\d{{1,4}}+|\w{{1,2}}+)(?!\w){_RETURN_SIGNS})*+")
+"""The text of a return link or of several: signs, numbers and single letters."""
+
+
+@dataclass(slots=True)
+class Footnotes:
+    """The labels of references and notes, and the elements that Markdown footnotes replace."""
+
+    references: dict[HtmlElement, str] = field(default_factory=dict)
+    notes: dict[HtmlElement, str] = field(default_factory=dict)
+    redundant: set[HtmlElement] = field(default_factory=set)
+    unmatched: dict[HtmlElement, str] = field(default_factory=dict)
+    """The labels of references whose note is not in the region."""
+
+
+def find_footnotes(region: HtmlElement, links: LinkResolver) -> Footnotes:
+    """Return the footnotes that have both a reference and a note in this region."""
+    footnotes = Footnotes()
+    pending: dict[str, tuple[str, list[HtmlElement]]] = {}
+    reference_names: set[str] = set()
+    for link in region.iter("a"):
+        href = link.get("href")
+        if not href or "#" not in href:
+            continue
+        target = links.read_fragment(href)
+        if not target or target in reference_names or not (label := _find_label(link)):
+            continue
+        footnotes.unmatched[link] = label
+        if pending.setdefault(target, (label, []))[0] == label:
+            pending[target][1].append(link)
+            reference_names.update(_find_names(link))
+    if pending:
+        _match_notes(region, pending, footnotes)
+        for note, label in footnotes.notes.items():
+            _mark_labels(note, label, footnotes)
+            _mark_return_links(note, label, reference_names, links, footnotes)
+    return footnotes
+
+
+def _find_label(link: HtmlElement) -> str:
+    parent = link.getparent()
+    inner = link[0] if len(link) == 1 else None
+    is_reference = (
+        link.get("role") == "doc-noteref"
+        or link.get("data-footnote-ref") is not None
+        or not _REFERENCE_CLASSES.isdisjoint((link.get("class") or "")[:200].split())
+        or (parent is not None and parent.tag == "sup")
+        or (inner is not None and inner.tag == "sup")
+    )
+    label = _read_short_text(link).strip("[]() ") if is_reference else ""
+    return label if _LABEL.fullmatch(label) else ""
+
+
+def _read_short_text(element: HtmlElement) -> str:
+    """Return the text of an element, truncated after about 40 characters, because labels are short."""
+    words: str = ""
+    for part in element.itertext():
+        words += str(part)
+        if len(words) > 40:
+            return words
+    return words.strip()
+
+
+def _find_names(link: HtmlElement) -> set[str]:
+    """Return the ids to which a note may link back: those of the link, its first child and its inline ancestors."""
+    parent = link.getparent()
+    above = parent.getparent() if parent is not None and parent.tag in {"sup", "span"} else None
+    near = [link, *list(link)[:1], *(element for element in (parent, above) if element is not None)]
+    near = [element for element in near if element.tag not in _NOTE_TAGS]
+    return {name for element in near if (name := element.get("id") or element.get("name"))}
+
+
+def _match_notes(region: HtmlElement, pending: dict[str, tuple[str, list[HtmlElement]]], footnotes: Footnotes) -> None:
+    used_labels: set[str] = set()
+    for element in region.iter():
+        name = element.get("id") or element.get("name")
+        if not name or name not in pending:
+            continue
+        label, links = pending.pop(name)
+        note = _find_note(element)
+        if note is None or label in used_labels or note in footnotes.notes or _contains_any(note, links):
+            continue
+        used_labels.add(label)
+        footnotes.notes[note] = label
+        for link in links:
+            footnotes.references[link] = footnotes.unmatched.pop(link)
+        if element.tag == "dt" and _RETURN_LABEL.fullmatch(_read_short_text(element)):
+            footnotes.redundant.add(element)
+
+
+def _contains_any(note: HtmlElement, links: list[HtmlElement]) -> bool:
+    """Return whether one of the references is inside the note, so that the note is a part of the text."""
+    return any(above is note for link in links for above in link.iterancestors(note.tag))
+
+
+def _find_note(element: HtmlElement) -> HtmlElement | None:
+    """Return the block of the note that `element` names: itself, the definition after a term, or a near ancestor."""
+    if element.tag == "dt":
+        following = element.getnext()
+        return following if following is not None and following.tag == "dd" else None
+    if element.tag == "table":
+        return element if "footnote" in (element.get("class") or "")[:200].split() else None
+    for _ in range(4):
+        if element is None or element.tag in _NOTE_TAGS:
+            return element
+        element = element.getparent()
+    return None
+
+
+def _mark_labels(note: HtmlElement, label: str, footnotes: Footnotes) -> None:
+    """Mark the number at the beginning of a note as redundant, because the Markdown label replaces it."""
+    for first in islice(note.iter("span", "sup", "td"), 1):
+        text = _read_short_text(first)
+        if "label" in (first.get("class") or "")[:200].split():
+            is_label = _RETURN_LABEL.fullmatch(text) is not None
+        else:
+            beginning = next((part for part in note.itertext() if not part.isspace()), "")
+            is_label = text.strip("[]() .") == label and text.startswith(beginning.strip())
+        if is_label:
+            footnotes.redundant.add(first)
+
+
+def _mark_return_links(
+    note: HtmlElement, label: str, reference_names: set[str], links: LinkResolver, footnotes: Footnotes
+) -> None:
+    """Mark a note's links back to its references as redundant."""
+    for element in note.iter("a", "span"):
+        classes = (element.get("class") or "")[:200].split()
+        is_marked = element.get("role") == "doc-backlink" or element.get("data-footnote-backref") is not None
+        if is_marked or not _RETURN_CLASSES.isdisjoint(classes):
+            footnotes.redundant.add(element)
+        elif element.tag == "a" and "#" in (href := element.get("href") or ""):
+            text = _read_short_text(element)
+            is_label = _RETURN_LABEL.fullmatch(text) or text.strip("[]() .") == label
+            if is_label and links.read_fragment(href) in reference_names:
+                footnotes.redundant.add(element)
+
 
 # Read the formula that an image shows from its description, its title or its address.
 
@@ -80,7 +394,7 @@ class InlineWriter:
     def __init__(self, region: HtmlElement, links: LinkResolver) -> None:
         self.soup = SoupBuilder(has_suspect_characters=has_suspect_characters(region.text_content()))
         self._links = links
-        self._footnotes = footnotes.find_footnotes(region, self._links)
+        self._footnotes = find_footnotes(region, self._links)
         self._open_elements: list[tuple[HtmlElement, EndAction]] = []
         self._is_in_code = False
 
@@ -104,7 +418,7 @@ class InlineWriter:
                 # Without brackets, a reference would be a power.
                 self.soup.add_text(f"[{self._footnotes.unmatched[element]}]")
                 return False
-            if inline_rules.is_permalink(element, is_same_page=not address):
+            if is_permalink(element, is_same_page=not address):
                 return False
         # A link without an address is plain text, which the soup keeps apart from other links.
         return self._open_mark(element, "a", href=address) if address else self._open_mark(element, "span")
@@ -116,8 +430,8 @@ class InlineWriter:
             if parent is None or not any(near.tag == "math" for near in islice(parent.iter(), _MATH_REACH)):
                 self.soup.add_markdown(formulas.escape_formula(tex))
             return False
-        text = images.read_alt_text(element.attrib)
-        role = images.find_role(element, text)
+        text = read_alt_text(element.attrib)
+        role = find_role(element, text)
         if role is ImageRole.WORD:
             self.soup.keep_apart()
             self.soup.add_text(text)
@@ -125,7 +439,7 @@ class InlineWriter:
         elif role is ImageRole.PICTURE:
             # Leave out the URL: a client that renders Markdown would fetch it and reveal the reader to the site.
             self.soup.add_markdown(f"![{escape_markdown(text)}]()")
-        elif not images.is_pixel(element):
+        elif not is_pixel(element):
             self.soup.keep_apart()
         return False
 
@@ -153,7 +467,7 @@ class InlineWriter:
             self._is_in_code = True
             self._open_elements.append((element, self._end_code))
             return True
-        address = self._links.resolve(inline_rules.find_only_link(element))
+        address = self._links.resolve(find_only_link(element))
         link = self.soup.open_mark("a", {"href": address}) if address else None
         has_breaks = next(element.iter("br"), None) is not None
         for number, line in enumerate(code.read_code(element).split("\n") if has_breaks else [element.text_content()]):

@@ -10,16 +10,15 @@ from lxml.html import HtmlElement
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.failures.detect import detect_failure, detect_home_redirect, may_be_failure
-from keyhole.extract.html.admonitions import quote_admonitions
 from keyhole.extract.html.boilerplate.classify import judge_blocks, read_relations
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import LinkResolver, resolve_link
+from keyhole.extract.html.link_resolver import LinkResolver, resolve_link
+from keyhole.extract.html.manual_markup import label_panels, quote_admonitions
 from keyhole.extract.html.metadata import read_metadata
 from keyhole.extract.html.posts import head_posts
 from keyhole.extract.html.prune import HIDDEN_PAGE, prune
-from keyhole.extract.html.rest.text import take_rest
-from keyhole.extract.html.tabs import label_panels
+from keyhole.extract.html.rest_parts import take_rest
 from keyhole.extract.html.tree import parse_html
 from keyhole.records import Document
 from keyhole.text.clean import count_invisible, has_suspect_characters

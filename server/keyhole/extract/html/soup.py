@@ -19,18 +19,18 @@ from keyhole.text.escape import escape_markdown
 # Build a Beautiful Soup tree node by node, without its parser.
 
 
-class _Text(NavigableString):
+class _SoupText(NavigableString):
     """A text of the tree."""
 
     hidden = False
     next_sibling = previous_sibling = next_element = previous_element = None
 
-    def __new__(cls, value: str) -> _Text:
+    def __new__(cls, value: str) -> _SoupText:
         """Create a text outside of a tree, without Beautiful Soup's own constructor."""
         return str.__new__(cls, value)
 
 
-_TEXT_TYPES: set[type[NavigableString]] = {_Text}
+_TEXT_TYPES: set[type[NavigableString]] = {_SoupText}
 """The types of text that `get_text` returns."""
 
 
@@ -111,7 +111,7 @@ class SoupTree:
 
     def _append_texts(self) -> None:
         texts, self._texts = self._texts, []
-        self._append(_Text(texts[0] if len(texts) == 1 else "".join(texts)))
+        self._append(_SoupText(texts[0] if len(texts) == 1 else "".join(texts)))
 
     def _append(self, node: PageElement) -> None:
         """Link a node to its parent and its neighbours."""
@@ -150,7 +150,7 @@ _PRECEDING_CHARS: Final = 20
 """Number of characters stored of the text before a superscript or subscript, which determine its Markdown."""
 
 
-class Mark:
+class SoupMark:
     """An inline element around the following words, such as `strong` or `a`."""
 
     __slots__ = ("attributes", "is_open", "is_used", "kind")
@@ -183,7 +183,7 @@ class SoupBuilder:
         """The number of lines and other blocks so far."""
         self.preceding = ""
         """The last characters of the current line."""
-        self._marks: list[Mark] = []
+        self._marks: list[SoupMark] = []
         self.line_tag = ""
         """The element of the current line, "" between lines."""
         self._ends_in_space = True
@@ -373,11 +373,11 @@ class SoupBuilder:
                 self._end()
         self.end_line()
 
-    def open_mark(self, kind: str, attributes: dict[str, str]) -> Mark | None:
+    def open_mark(self, kind: str, attributes: dict[str, str]) -> SoupMark | None:
         """Open an inline element and return it, or return None if an element of this kind is open."""
         if self._marks and self.has_mark(kind):
             return None
-        mark = Mark(kind, attributes)
+        mark = SoupMark(kind, attributes)
         self._marks.append(mark)
         return mark
 
@@ -385,7 +385,7 @@ class SoupBuilder:
         """Return whether an inline element of this kind is open."""
         return any(mark.kind == kind for mark in self._marks)
 
-    def close_mark(self, mark: Mark) -> None:
+    def close_mark(self, mark: SoupMark) -> None:
         """Close an inline element. An element without words is not in the tree."""
         self._marks.remove(mark)
         if mark.is_open:

@@ -17,7 +17,7 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, Segments, TextBlock, TextPlace
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import LinkResolver, escape_label
+from keyhole.extract.html.link_resolver import LinkResolver, escape_label
 from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown
 from keyhole.text.page_parts import RestKind, format_rest_cut, format_rest_line

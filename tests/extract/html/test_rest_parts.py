@@ -12,9 +12,9 @@ from lxml import html
 
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import LinkResolver
+from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.page import read_html
-from keyhole.extract.html.rest.text import MAX_REST_CHARS, take_rest
+from keyhole.extract.html.rest_parts import MAX_REST_CHARS, take_rest
 from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/page"
