@@ -27,48 +27,49 @@ from keyhole.runtime.extensions import NAMES, find_extensions, load_function
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
     "cli": (
-        "bound_command build call config_command demo demo_site "
-        "forget_command hook_command log_format main output_log run_command shell_command "
-        "server_command text_io"
+        "bound_command build call config_command demo demo_site forget_command hook_command log_format main "
+        "output_log run_command server_command shell_command text_io"
     ),
     "cli/artifacts": "commands",
     "extensions/install/doctor": (
         "commands conversation end_to_end environment hooks network proxied registrations shared store_check"
     ),
-    "outputs": ("adopt adopt_running background_output child_process large_output running_output "),
-    "outputs/hooks": "answer keep saved_file transcript",
-    "extensions/install": "boot_files change commands discover files ",
-    "config": "extras folders load",
+    "outputs": "adopt child_process large_output running_output",
+    "outputs/hooks": "answer keep saved_file",
+    "extensions/install": "boot_files change commands discover files",
+    "config": "folders load",
     "extract/workers": "child pool worker",
-    "fetch": "exchange backend dns pool client host_limits robots ",
-    "extensions/browser": ("check chromium devtools gateway page_connections page_session render renderer supervisor"),
-    "rerank": "apis vector_scorer rerank_passages ",
+    "fetch": "backend client dns exchange host_limits pool robots",
+    "extensions/browser": (
+        "check chromium devtools gateway page_connections page_session render renderer supervisor"
+    ),
+    "rerank": "apis rerank_passages vector_scorer",
     "extensions/conversations": "command",
     "extensions/models": "commands download folder hub_folder inference local",
     "retrieval": (
-        "call instrumentation near_addresses pages pending_reads read_pages recording retrieve site_pages "
-        "sources stored_output tenants url_policy"
+        "call instrumentation near_addresses pages pending_reads read_pages recording retrieve site_pages sources "
+        "stored_output tenants url_policy"
     ),
     "serve": "handlers mcp_apps open_requests resources run stdio_stream tenants_loader tools",
-    "runtime": "fair_slots lazy_imports memory",
+    "runtime": "fair_slots lazy_imports",
     "text": "data_file",
     "extensions/look/mcp_app": "show_call",
     "extensions/look": "command live server views",
-    "serve/shared": "address hook_client known_replies link lock peer relay server watchdog",
+    "serve/shared": "address known_replies link lock peer relay server watchdog",
     "extensions/look/hosted": "gate operator pages",
     "serve/http": "bodies host slots",
-    "extensions/hosted": ("admission app drain listener probes processes run tokens_command uvicorn_server"),
+    "extensions/hosted": "admission app drain listener probes processes run tokens_command uvicorn_server",
     "extensions/proxy": (
         "command conversation delivery http_app http_exchange http_session http_upstream run sign_in_app "
-        "sign_in_client stored_texts upstream"
+        "stored_texts upstream"
     ),
     "extensions/hosted/auth": "authenticate jwks token_file",
     "extensions/hosted/telemetry": "access_log metrics tracing",
-    "store": "disk_calls fallback forget_mark home ids open private_files spool",
+    "store": "fallback forget_mark home ids open private_files spool",
     "extensions/postgresql": "database reads schema stores texts",
-    "store/calls": "sqlite queries queue ",
-    "store/sqlite": ("store schema rows damage file space texts word_index"),
-    "websearch": "panel engines_file failover ",
+    "store/calls": "queries queue sqlite",
+    "store/sqlite": "damage file rows schema space store texts word_index",
+    "websearch": "engines_file failover panel",
     "websearch/engines": "custom ddgs searxng",
 }
 IMPURE = {
@@ -166,7 +167,6 @@ SHORT_MODULES = {
     "config/extras.py": "one owner of the command that adds an extra",
     "config/wrapped.py": "what `install --wrap` writes and the proxy reads",
     "config/setting.py": "the form of one setting, beside the table of all",
-    "extract/formats/inventory.py": "one format; its parser is also used for dead addresses",
     "retrieval/progress.py": "a port",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "passages/light_words.py": "the words are a data file",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract, sniff
-from keyhole.extract.formats.markdown import clean_plain_text
+from keyhole.extract.formats.plain_text import clean_plain_text
 from keyhole.records import Document
 from tests.support.machine import allowed
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from keyhole.extract.body import Body
-from keyhole.extract.formats.pdf.page_parts import PdfPage, Rule, Word
+from keyhole.extract.formats.pdf.page_parts import PdfPage, PdfRule, PdfWord
 from keyhole.extract.formats.pdf.pdfium import PdfFile
 
 NEAR: Final = 6.0
@@ -39,7 +39,7 @@ def _read_page(page: PdfPage) -> Iterable[str]:
                 yield " ".join(word.text for word in inside)
 
 
-def _list_tables(tops: list[float], sides: list[Rule]) -> Iterable[tuple[float, float]]:
+def _list_tables(tops: list[float], sides: list[PdfRule]) -> Iterable[tuple[float, float]]:
     """Yield top and bottom of each table between lines. What stands between two framed boxes is in neither."""
     places = sorted(tops)
     framed = [any(r.top <= (a + b) / 2 <= r.bottom for r in sides) for a, b in itertools.pairwise(places)]
@@ -56,14 +56,14 @@ def _count_apart(places: list[float]) -> int:
     return len({round(place / 4) for place in places})
 
 
-def _is_inside(word: Word, left: float, top: float, right: float, bottom: float) -> bool:
+def _is_inside(word: PdfWord, left: float, top: float, right: float, bottom: float) -> bool:
     x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
     return left - NEAR < x < right + NEAR and top < y < bottom
 
 
-def _join(rules: Iterable[Rule]) -> list[Rule]:
+def _join(rules: Iterable[PdfRule]) -> list[PdfRule]:
     """Return the horizontal lines, those that continue each other as one."""
-    joined: list[Rule] = []
+    joined: list[PdfRule] = []
     for rule in sorted((r for r in rules if r.top == r.bottom), key=lambda r: (round(r.top), r.left)):
         last = joined[-1] if joined else None
         if last and abs(last.top - rule.top) < 2 and rule.left <= last.right + NEAR:
@@ -73,9 +73,9 @@ def _join(rules: Iterable[Rule]) -> list[Rule]:
     return [rule for rule in joined if rule.right - rule.left >= MIN_WIDTH]
 
 
-def _group(rules: Iterable[Rule]) -> list[tuple[float, float, list[float]]]:
+def _group(rules: Iterable[PdfRule]) -> list[tuple[float, float, list[float]]]:
     """Return left, right and the heights of the lines of each group with the same ends."""
-    groups: dict[tuple[int, int], list[Rule]] = defaultdict(list)
+    groups: dict[tuple[int, int], list[PdfRule]] = defaultdict(list)
     for rule in rules:
         near = ((a, b) for a, b in groups if abs(a - rule.left) <= NEAR and abs(b - rule.right) <= NEAR)
         groups[next(near, (round(rule.left), round(rule.right)))].append(rule)

@@ -25,7 +25,7 @@ _BINARY_READERS: Final = {
     "application/pdf": "pdf.reader.read_pdf",
     "application/epub+zip": "epub.read_epub",
     "application/x-ole-storage": "office.read_ole",
-    "application/x-sphinx-inventory": "inventory.read_inventory",
+    "application/x-sphinx-inventory": "site.read_inventory",
     f"{_OPEN_XML}wordprocessingml.document": "office.read_docx",
     f"{_OPEN_XML}presentationml.presentation": "office.read_pptx",
     f"{_OPEN_XML}spreadsheetml.sheet": "office.read_xlsx",
@@ -51,13 +51,13 @@ _TEXT_READERS: Final = {
     "text/json": "data.read_json",
     "application/xml": "xml.read_xml",
     "text/xml": "xml.read_xml",
-    "text/markdown": "markdown.read_markdown",
-    "text/x-markdown": "markdown.read_markdown",
-    "text/csv": "delimited.read_delimited",
-    "application/csv": "delimited.read_delimited",
-    "application/vnd.ms-excel": "delimited.read_delimited",
-    "text/tab-separated-values": "delimited.read_delimited",
-    "text/tsv": "delimited.read_delimited",
+    "text/markdown": "plain_text.read_markdown",
+    "text/x-markdown": "plain_text.read_markdown",
+    "text/csv": "data.read_delimited",
+    "application/csv": "data.read_delimited",
+    "application/vnd.ms-excel": "data.read_delimited",
+    "text/tab-separated-values": "data.read_delimited",
+    "text/tsv": "data.read_delimited",
 }
 _SUFFIX_READERS: Final = {"+json": "data.read_json", "+xml": "xml.read_xml"}
 _HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
@@ -124,7 +124,7 @@ def _find_reader(media_type: str, body: Body) -> Reader | None:
     if name:
         return _load_reader(name)
     if media_type.startswith("text/") or media_type in _PLAIN_TYPES or media_type.endswith("+yaml"):
-        return _load_reader("markdown.read_plain")
+        return _load_reader("plain_text.read_plain")
     return None
 
 

@@ -178,7 +178,7 @@ def _is_binary_type(declared: str) -> bool:
 
 def _sniff_zip(body: Body) -> str:
     """Return the media type of the document in a ZIP file. For a damaged file, return a declared document type."""
-    from keyhole.extract.formats.archive import Archive  # imports zipfile, which few bodies need
+    from keyhole.extract.formats.zip_archive import Archive  # imports zipfile, which few bodies need
 
     declared = body.content_type.partition(";")[0].strip().lower()
     try:

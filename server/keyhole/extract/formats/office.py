@@ -14,8 +14,8 @@ from xml.parsers.expat import ExpatError
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import PARSER_ERRORS, Body
-from keyhole.extract.formats.archive import Archive
 from keyhole.extract.formats.xml import parse_xml
+from keyhole.extract.formats.zip_archive import Archive
 from keyhole.extract.markup import format_table, fragment_to_markdown, to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean

@@ -1,15 +1,43 @@
-"""Read what a site reader composed from the answers of a site's API: its parts become one Markdown text."""
+"""Read what a site reader composed from the answers of an API, and the inventory of a site that Sphinx made."""
 
 from __future__ import annotations
 
+import re
+
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import PARSER_ERRORS, Body
-from keyhole.extract.formats.markdown import clean_plain_text, resolve_links
+from keyhole.extract.formats.plain_text import clean_plain_text, resolve_links
+from keyhole.extract.html.link_resolver import resolve_link
 from keyhole.extract.markup import fence_code, fragment_to_markdown, lower_headings, to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.sites.document import Part, SiteDocument, decode_site_document
+from keyhole.sites.inventory import parse_inventory
 from keyhole.text.escape import escape_markdown
+from keyhole.text.links import shorten_link
 from keyhole.text.markdown import parse_blocks
+
+# Inventories of Sphinx (objects.inv) as a list of links.
+
+_FIELD = re.compile(r"^# (Project|Version): (.*)$", re.MULTILINE)
+
+
+def read_inventory(body: Body) -> Document:
+    """Read an inventory as a list of links. Raises KeyholeError (extraction_failed) for damaged data."""
+    entries = list(parse_inventory(body.data))
+    if not entries:
+        raise KeyholeError(Code.EXTRACTION_FAILED, "the Sphinx inventory is damaged or empty")
+    fields = dict(_FIELD.findall(body.data[:1_000].decode("utf-8", "replace")))
+    title = " ".join(value.strip() for value in (fields.get("Project", ""), fields.get("Version", "")) if value.strip())
+    lines = [f"# {title or 'Inventory'}", ""]
+    for each in entries:
+        target = shorten_link(resolve_link(body.url, each.address), body.url) or each.address
+        role = "" if each.role == "std:doc" else f" {each.role}"
+        name = "" if each.title == each.name else f" ({each.name})"
+        lines.append(f"- [{each.title}]({target}){name}{role}")
+    return Document(title=title, text="\n".join(lines) + "\n", media_type="")
+
+
+# Documents that a site reader composed: their parts become one Markdown text.
 
 
 def read_site(body: Body) -> Document:

@@ -1,16 +1,22 @@
-"""The parts of a PDF page with their positions. Coordinates are points from the top left of the page as shown."""
+"""Describe the parts of a PDF page, and put its words into lines and rows in the order of reading."""
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Final, NamedTuple
+
+# Parts of a page with their positions. Coordinates are points from the top left of the page as shown.
 
 RAISED: Final = "\x05"
 """Stands before a small raised number, which may be the mark of a footnote."""
 
 
-class Style(NamedTuple):
+class PdfStyle(NamedTuple):
     """A font at one size, in points."""
 
     size: float
@@ -19,7 +25,7 @@ class Style(NamedTuple):
     """True for a font whose characters all have one width."""
 
 
-class Word(NamedTuple):
+class PdfWord(NamedTuple):
     """A run of characters without spaces, and its box."""
 
     text: str
@@ -27,10 +33,10 @@ class Word(NamedTuple):
     top: float
     right: float
     bottom: float
-    style: Style
+    style: PdfStyle
 
 
-class Rule(NamedTuple):
+class PdfRule(NamedTuple):
     """A thin drawn line, horizontal if `top` equals `bottom`, or vertical."""
 
     left: float
@@ -48,15 +54,15 @@ class OutlineEntry(NamedTuple):
 
 
 @dataclass(slots=True)
-class Line:
+class PdfLine:
     """Words on one baseline, in reading order."""
 
-    words: tuple[Word, ...]
+    words: tuple[PdfWord, ...]
     left: float
     top: float
     right: float
     bottom: float
-    style: Style
+    style: PdfStyle
     """The style of most of its characters."""
     text: str
     column: tuple[float, float] = (0.0, 0.0)
@@ -95,8 +101,8 @@ class PdfPage:
 
     width: float
     height: float
-    lines: list[list[Word]] = field(default_factory=list)
-    rules: list[Rule] = field(default_factory=list)
+    lines: list[list[PdfWord]] = field(default_factory=list)
+    rules: list[PdfRule] = field(default_factory=list)
     image_share: float = 0.0
     """The share of the page that its largest image covers."""
     cost: int = 0
@@ -105,13 +111,155 @@ class PdfPage:
     """True if the page is damaged or has too many parts."""
 
 
-def make_line(words: list[Word], page: int = 0) -> Line:
+def make_line(words: list[PdfWord], page: int = 0) -> PdfLine:
     """Return the line of words that stand on one baseline."""
     texts, lefts, tops, rights, bottoms, styles = zip(*words, strict=True)
     style = styles[0]
     if any(each is not style for each in styles):
-        sizes: dict[Style, int] = {}
+        sizes: dict[PdfStyle, int] = {}
         for text, each in zip(texts, styles, strict=True):
             sizes[each] = sizes.get(each, 0) + len(text)
         style = max(sizes, key=lambda each: sizes[each])
-    return Line(tuple(words), min(lefts), min(tops), max(rights), max(bottoms), style, " ".join(texts), page=page)
+    return PdfLine(tuple(words), min(lefts), min(tops), max(rights), max(bottoms), style, " ".join(texts), page=page)
+
+
+# Reading order: one column after the other, between the lines that cross them.
+
+GAP: Final = 1.0
+"""Smallest gap between two columns or cells, in sizes of the font. Words of justified text are closer."""
+MIN_COLUMN_LINES: Final = 4
+"""Smallest number of lines of a column, unless the file draws the columns one after the other."""
+MIN_COLUMN_CHARS: Final = 12
+"""Smallest median length of the lines of a column that is recognised by its width."""
+FILLED: Final = 0.6
+"""Smallest median width of the lines of such a column, as a share of its width. Cells of a table are shorter."""
+MAX_CROSSING: Final = 0.6
+"""Largest share of lines that cross the gap between two columns: titles and figures."""
+MARKER: Final = re.compile(r"[•●○▪■◦‣⁃∙·−–—*✦➢►❖□-]|[\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]")
+"""The sign or number before a list item."""
+
+Row = list[PdfLine]
+"""The pieces of text on one baseline, from left to right."""
+
+
+def split_line(words: Sequence[PdfWord], page: int) -> list[PdfLine]:
+    """Split a line of the file at wide gaps. The sign of a list item stays with its item."""
+    pieces: list[list[PdfWord]] = []
+    for word in words:
+        last = pieces[-1][-1] if pieces else None
+        is_near = last is not None and -2.0 < (word.left - last.right) / (last.style.size or 1.0) < GAP
+        is_marked = last is not None and len(pieces[-1]) == 1 and MARKER.fullmatch(last.text) and word.left > last.left
+        is_code = last is not None and last.style.fixed and word.style.fixed and word.left > last.left
+        if is_near or is_marked or is_code:
+            pieces[-1].append(word)
+        else:
+            pieces.append([word])
+    return [make_line(piece, page) for piece in pieces]
+
+
+def order_lines(lines: Sequence[PdfLine]) -> list[list[Row]]:
+    """Return the rows of each part of a page: a column, or the lines between columns."""
+    return [make_rows(part) for part in _order(list(lines), 0) if part]
+
+
+def _order(lines: list[PdfLine], depth: int) -> list[list[PdfLine]]:
+    gutter = _find_gutter(lines) if depth < 3 else None
+    if gutter is None:
+        return [lines]
+    parts: list[list[PdfLine]] = []
+    between: list[PdfLine] = []
+    left: list[PdfLine] = []
+    right: list[PdfLine] = []
+
+    def flush() -> None:
+        parts.extend(part for side in (left, right) if side for part in _order([*side], depth + 1))
+        left.clear()
+        right.clear()
+
+    for line in sorted(lines, key=lambda line: line.top):
+        side = left if line.right <= gutter else right if line.left >= gutter - 1 else None
+        if side is not None:
+            if between:
+                parts.append([*between])
+                between.clear()
+            side.append(line)
+        else:
+            flush()
+            between.append(line)
+    flush()
+    if between:
+        parts.append(between)
+    return parts
+
+
+def _find_gutter(lines: list[PdfLine]) -> float | None:
+    """Return the left edge of the second column, None if the lines are in one column."""
+    starts = Counter(round(line.left) for line in lines)
+    edges = {x: starts[x - 1] + starts[x] + starts[x + 1] for x in starts}
+    best: tuple[int, float] | None = None
+    for x, count in edges.items():
+        if count < 2 or x - 2 <= min(starts):
+            continue
+        left = [line for line in lines if line.right < x - 3]
+        right = [line for line in lines if line.left >= x - 2]
+        crossing = len(lines) - len(left) - len(right)
+        if min(len(left), len(right)) < 2 or crossing > MAX_CROSSING * len(lines):
+            continue
+        if (best is None or crossing < best[0]) and _overlap(left, right) and _are_columns(lines, left, right):
+            best = crossing, x - 1.0
+    return best[1] if best else None
+
+
+def _overlap(left: list[PdfLine], right: list[PdfLine]) -> bool:
+    """Return whether two groups of lines stand beside each other for half of the height of the smaller."""
+    tops = min(line.top for line in left), min(line.top for line in right)
+    ends = max(line.bottom for line in left), max(line.bottom for line in right)
+    smaller = min(ends[0] - tops[0], ends[1] - tops[1])
+    return min(ends) - max(tops) > 0.5 * smaller
+
+
+def _are_columns(lines: list[PdfLine], left: list[PdfLine], right: list[PdfLine]) -> bool:
+    """Return whether the file draws one side after the other, or the lines of both fill their width like prose."""
+    sides = {id(line): 0 for line in left} | {id(line): 1 for line in right}
+    order = [sides[id(line)] for line in lines if id(line) in sides]
+    switches = sum(first != second for first, second in itertools.pairwise(order))
+    if switches <= max(2, 0.25 * min(len(left), len(right))):
+        return True
+    return (
+        all(
+            median(line.right - line.left for line in side)
+            > FILLED * (max(x.right for x in side) - min(x.left for x in side))
+            and median(len(line.text) for line in side) >= MIN_COLUMN_CHARS
+            for side in (left, right)
+        )
+        and _is_prose(left)
+        and _is_prose(right)
+    )
+
+
+def _is_prose(side: list[PdfLine]) -> bool:
+    return sum(" " in line.text for line in side) > 0.7 * len(side)
+
+
+def make_rows(lines: list[PdfLine]) -> list[Row]:
+    """Group the lines of a part by baseline, from top to bottom."""
+    column = min(line.left for line in lines), max(line.right for line in lines)
+    rows: list[Row] = []
+    for line in sorted(lines, key=lambda line: (line.top + line.bottom) / 2):
+        line.column = column
+        last = rows[-1][-1] if rows else None
+        if last is not None and _share_baseline(last, line) and not any(_cover(other, line) for other in rows[-1]):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted(row, key=lambda line: line.left) for row in rows]
+
+
+def _share_baseline(first: PdfLine, second: PdfLine) -> bool:
+    common = min(first.bottom, second.bottom) - max(first.top, second.top)
+    return common > 0.5 * min(first.bottom - first.top, second.bottom - second.top)
+
+
+def _cover(first: PdfLine, second: PdfLine) -> bool:
+    common = min(first.right, second.right) - max(first.left, second.left)
+    return common > 0.3 * min(first.right - first.left, second.right - second.left)

@@ -9,6 +9,8 @@ import ctypes
 import itertools
 import math
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from statistics import median
 from typing import Any, Final
@@ -17,8 +19,109 @@ import pypdfium2.raw as pdfium
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.formats.pdf.page_parts import RAISED, OutlineEntry, PdfPage, Rule, Style, Word
-from keyhole.extract.formats.pdf.replaced_text import load_text
+from keyhole.extract.formats.pdf.page_parts import RAISED, OutlineEntry, PdfPage, PdfRule, PdfStyle, PdfWord
+
+# Replaced text: a file may state another text for a part of a page (`/ActualText`; ISO 32000-2, section 14.9.4).
+# PDFium gives that text in place of the drawn characters. Programs use it for ligatures and hyphens, but a reader of
+# the page does not see it. So it is used only where it says the same as the page.
+
+_KEY: Final = b"ActualText"
+MAX_COMPARED: Final = 20_000_000
+"""Characters of a page times its replaced pieces. PDFium looks at the whole page for the text of each piece, 20 ms in
+all for this many. On a page with more, nothing is replaced."""
+MAX_OBJECTS: Final = 50_000
+"""Objects of a page that are searched for replacements, those of its forms included."""
+MAX_LEVELS: Final = 8
+"""Depth of forms in forms."""
+MIN_SHARED: Final = 0.5
+"""Least share of letters that two texts of a script that is shaped have in common if they say the same."""
+GLYPH_CHARS: Final = 3
+"""Characters that one glyph without a known character may stand for, as "ffi" does."""
+
+_IGNORED: Final = re.compile(r"\s+|[^\w\s](?!\d)|_")
+"""The characters that may differ between a replacement and the drawn text."""
+
+
+def load_text(page: Any) -> Any:
+    """Return PDFium's text of a page, None if it has none. Its replacements are removed unless all of them are true."""
+    text = pdfium.FPDFText_LoadPage(page)
+    pieces = _find_pieces(page) if text else {}
+    if not pieces:
+        return text
+    count = sum(len(objects) for objects in pieces.values())
+    is_compared = count * pdfium.FPDFText_CountChars(text) <= MAX_COMPARED
+    replaced = _read_pieces(pieces, text) if is_compared else []
+    for objects in pieces.values():
+        for piece, mark in objects:
+            pdfium.FPDFPageObjMark_RemoveParam(piece, mark, _KEY)
+    drawn_text = pdfium.FPDFText_LoadPage(page)
+    is_true = is_compared and all(map(says_the_same, replaced, _read_pieces(pieces, drawn_text)))
+    pdfium.FPDFText_ClosePage(drawn_text if is_true else text)
+    return text if is_true else drawn_text
+
+
+def says_the_same(replaced: str, drawn: str) -> bool:
+    """Return whether a replacement is what a reader of the drawn characters reads, too."""
+    one, other = _letters(replaced), _letters(drawn)
+    if one == other:
+        return True
+    if not _is_legible(drawn):  # "" may be one glyph that the font does not know
+        return len(replaced) <= GLYPH_CHARS * max(1, len(drawn))
+    if one.isascii() or other.isascii():
+        return False
+    return (Counter(one) & Counter(other)).total() >= MIN_SHARED * max(len(one), len(other))
+
+
+def _letters(text: str) -> str:
+    """Return letters and digits, and the signs before digits: -1.5 is not 15."""
+    return _IGNORED.sub("", unicodedata.normalize("NFKD", text).casefold())
+
+
+def _is_legible(text: str) -> bool:
+    """Return whether every glyph has a character."""
+    return "\ufffd" not in text and text != "" and all(unicodedata.category(each)[0] != "C" for each in text)
+
+
+def _find_pieces(page: Any) -> dict[int, list[tuple[Any, Any]]]:
+    """Return the objects with a replacement, each with its mark, by the address of the mark."""
+    pieces: dict[int, list[tuple[Any, Any]]] = {}
+    for piece in _iter_text_objects(page):
+        for index in range(pdfium.FPDFPageObj_CountMarks(piece)):
+            mark = pdfium.FPDFPageObj_GetMark(piece, index)
+            if pdfium.FPDFPageObjMark_GetParamValueType(mark, _KEY) != pdfium.FPDF_OBJECT_UNKNOWN:
+                pieces.setdefault(ctypes.addressof(mark.contents), []).append((piece, mark))
+    return pieces
+
+
+def _iter_text_objects(page: Any) -> Iterator[Any]:
+    """Yield the text objects of a page and of its forms."""
+    budget = MAX_OBJECTS
+    stack = [(page, 0)]
+    while stack:
+        holder, level = stack.pop()
+        count, get = pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject
+        if level:
+            count, get = pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject
+        for index in range(min(count(holder), budget)):
+            budget -= 1
+            piece = get(holder, index)
+            kind = pdfium.FPDFPageObj_GetType(piece)
+            if kind == pdfium.FPDF_PAGEOBJ_TEXT:
+                yield piece
+            elif kind == pdfium.FPDF_PAGEOBJ_FORM and level < MAX_LEVELS:
+                stack.append((piece, level + 1))
+
+
+def _read_pieces(pieces: dict[int, list[tuple[Any, Any]]], text: Any) -> list[str]:
+    return ["".join(_read_object(piece, text) for piece, _ in objects) for objects in pieces.values()]
+
+
+def _read_object(piece: Any, text: Any) -> str:
+    size = pdfium.FPDFTextObj_GetText(piece, text, None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    pdfium.FPDFTextObj_GetText(piece, text, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    return buffer.raw[: size - 2].decode("utf-16-le", "replace").strip("\0")
+
 
 # Divide the characters of a PDF page into words: at spaces, borders of cells, gaps, and before raised numbers.
 
@@ -102,7 +205,7 @@ def iter_spans(string: str) -> Iterator[Span]:
         yield start, len(string), begins
 
 
-def split_at_borders(text: Any, span: Span, place: Placement, borders: list[Rule]) -> Iterator[Span]:
+def split_at_borders(text: Any, span: Span, place: Placement, borders: list[PdfRule]) -> Iterator[Span]:
     """Yield the parts of a word before and after the borders of cells.
 
     PDFium joins texts without a gap, as where a long name ends just before the next cell. A part begins with another
@@ -164,7 +267,7 @@ def _read_box(text: Any, index: int) -> Any:
     return box
 
 
-def split_superscript(word: Word, first: float, last: float) -> list[Word]:
+def split_superscript(word: PdfWord, first: float, last: float) -> list[PdfWord]:
     """Return a word and the small number at its end, or at its beginning, as words.
 
     `first`, `last`: the heights of its first and last character.
@@ -225,7 +328,7 @@ class PdfFile:
         self._document = pdfium.FPDF_LoadMemDocument64(self._data, len(self._data), None)
         if not self._document:
             raise _open_error(pdfium.FPDF_GetLastError(), body)
-        self._styles: dict[tuple[int, float], Style] = {}
+        self._styles: dict[tuple[int, float], PdfStyle] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}
         self._joins_words: bool | None = None
         self.page_count: int = pdfium.FPDF_GetPageCount(self._document)
@@ -259,7 +362,7 @@ class PdfFile:
         finally:
             pdfium.FPDF_ClosePage(page)
 
-    def _read_lines(self, text: Any, place: Placement, borders: list[Rule]) -> list[list[Word]]:
+    def _read_lines(self, text: Any, place: Placement, borders: list[PdfRule]) -> list[list[PdfWord]]:
         """Return the words of each line. `borders`: the vertical lines of the page, which words do not cross."""
         string = read_characters(text).replace(RAISED, "\0")
         spans = list(iter_spans(string))
@@ -273,8 +376,8 @@ class PdfFile:
             read_box(text, start, boxes[2 * number])
             read_box(text, end - 1, boxes[2 * number + 1])
         values = memoryview(boxes).cast("B").cast("f").tolist()
-        lines: list[list[Word]] = []
-        style, height = Style(0.0, False, False), 0.0
+        lines: list[list[PdfWord]] = []
+        style, height = PdfStyle(0.0, False, False), 0.0
         for number, (start, end, begins) in enumerate(spans):
             left, top, right, bottom, end_left, end_top, end_right, end_bottom = values[8 * number : 8 * number + 8]
             ends = number + 1 == len(spans) or spans[number + 1][2]
@@ -286,7 +389,7 @@ class PdfFile:
                 left if left < end_left else end_left, top if top > end_top else end_top,
                 right if right > end_right else end_right, bottom if bottom < end_bottom else end_bottom,
             )  # fmt: skip
-            word = Word(string[start:end], *box, style)
+            word = PdfWord(string[start:end], *box, style)
             end_height = end_top - end_bottom
             lines[-1] += [word] if end_height == height else split_superscript(word, height, end_height)
         return lines
@@ -309,7 +412,7 @@ class PdfFile:
             if page:
                 pdfium.FPDF_ClosePage(page)
 
-    def _find_style(self, text: Any, index: int, box: tuple[float, float, float, float]) -> Style:
+    def _find_style(self, text: Any, index: int, box: tuple[float, float, float, float]) -> PdfStyle:
         """Return the style of a character. Characters of one font and height have one style."""
         text_object = pdfium.FPDFText_GetTextObject(text, index)
         font = pdfium.FPDFTextObj_GetFont(text_object) if text_object else None
@@ -323,7 +426,7 @@ class PdfFile:
             if address not in self._fonts:
                 self._fonts[address] = _describe_font(font) if font else (False, False)
             size = round(size, 1) if math.isfinite(size) and 0 < size < 10_000 else 10.0
-            style = self._styles[key] = Style(size, *self._fonts[address])
+            style = self._styles[key] = PdfStyle(size, *self._fonts[address])
         return style
 
     def read_label(self, number: int) -> str:
@@ -385,9 +488,9 @@ def _describe_font(font: Any) -> tuple[bool, bool]:
     return bold, bool(_FIXED.search(name)) or (flags > 0 and bool(flags & _FIXED_FLAG))
 
 
-def _read_drawings(page: Any, place: Placement) -> tuple[list[Rule], float]:
+def _read_drawings(page: Any, place: Placement) -> tuple[list[PdfRule], float]:
     """Return the drawn lines of a page, and the share of the page that its largest image covers."""
-    rules: list[Rule] = []
+    rules: list[PdfRule] = []
     largest = 0.0
     area = max(1.0, place.width * place.height)
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
@@ -411,23 +514,23 @@ def _iter_objects(page: Any) -> Iterator[tuple[Any, int]]:
             yield drawn, kind
 
 
-def _list_rules(path: Any, box: tuple[float, float, float, float], place: Placement) -> list[Rule]:
+def _list_rules(path: Any, box: tuple[float, float, float, float], place: Placement) -> list[PdfRule]:
     """Return the lines of a path: the path itself if it is thin, or the sides of a rectangle that is drawn."""
     left, top, right, bottom = box
     if bottom - top <= THICKNESS:
         middle = (top + bottom) / 2
-        return [Rule(left, middle, right, middle)] if right - left >= MIN_RULE else []
+        return [PdfRule(left, middle, right, middle)] if right - left >= MIN_RULE else []
     if right - left <= THICKNESS:
         middle = (left + right) / 2
-        return [Rule(middle, top, middle, bottom)] if bottom - top >= MIN_RULE else []
+        return [PdfRule(middle, top, middle, bottom)] if bottom - top >= MIN_RULE else []
     stroked, fill = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDFPath_GetDrawMode(path, fill, stroked)
     is_whole_page = right - left > 0.9 * place.width and bottom - top > 0.9 * place.height
     if is_whole_page or not (stroked.value or fill.value) or pdfium.FPDFPath_CountSegments(path) > 6:
         return []
     return [
-        Rule(left, top, right, top), Rule(left, bottom, right, bottom),
-        Rule(left, top, left, bottom), Rule(right, top, right, bottom),
+        PdfRule(left, top, right, top), PdfRule(left, bottom, right, bottom),
+        PdfRule(left, top, left, bottom), PdfRule(right, top, right, bottom),
     ]  # fmt: skip
 
 

@@ -11,14 +11,28 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.formats.pdf.aligned_tables import find_aligned_tables, find_columns, place_row
-from keyhole.extract.formats.pdf.blocks import PageItems, PdfBlock, build_blocks
-from keyhole.extract.formats.pdf.furniture import take_furniture
-from keyhole.extract.formats.pdf.headings import HeadingFinder
-from keyhole.extract.formats.pdf.page_parts import Line, PdfPage, Rule, Style, Table, Word
+from keyhole.extract.formats.pdf.page_parts import (
+    PdfLine,
+    PdfPage,
+    PdfRule,
+    PdfStyle,
+    PdfWord,
+    Row,
+    Table,
+    make_rows,
+    order_lines,
+    split_line,
+)
+from keyhole.extract.formats.pdf.pdf_blocks import HeadingFinder, PageItems, PdfBlock, build_blocks, take_furniture
+from keyhole.extract.formats.pdf.pdf_tables import (
+    MAX_RULES,
+    find_aligned_tables,
+    find_columns,
+    find_ruled_tables,
+    merge_rules,
+    place_row,
+)
 from keyhole.extract.formats.pdf.pdfium import PdfFile
-from keyhole.extract.formats.pdf.reading_order import Row, make_rows, order_lines, split_line
-from keyhole.extract.formats.pdf.ruled_tables import MAX_RULES, find_ruled_tables, merge_rules
 from keyhole.extract.formats.pdf.write_markdown import write_main, write_rest
 from keyhole.extract.markup import to_one_line
 from keyhole.records import Document, Metadata
@@ -45,7 +59,7 @@ Band = list[Row]
 
 
 def find_open_tables(
-    merged: Sequence[Rule], lines: Sequence[Sequence[Word]], page: int
+    merged: Sequence[PdfRule], lines: Sequence[Sequence[PdfWord]], page: int
 ) -> tuple[list[Table], set[int]]:
     """Return the tables of a page, and the identities of their words. `merged`: the lines from `merge_rules`."""
     tables: list[Table] = []
@@ -63,9 +77,9 @@ def find_open_tables(
     return tables, used
 
 
-def _group(rules: Sequence[Rule]) -> list[list[Rule]]:
+def _group(rules: Sequence[PdfRule]) -> list[list[PdfRule]]:
     """Return the horizontal lines with the same ends, from top to bottom."""
-    groups: list[list[Rule]] = []
+    groups: list[list[PdfRule]] = []
     for rule in sorted((r for r in rules if r.top == r.bottom and r.right - r.left >= MIN_WIDTH), key=lambda r: r.top):
         for group in groups:
             if abs(group[0].left - rule.left) <= NEAR and abs(group[0].right - rule.right) <= NEAR:
@@ -76,9 +90,9 @@ def _group(rules: Sequence[Rule]) -> list[list[Rule]]:
     return [group for group in groups if len(group) >= MIN_RULES]
 
 
-def _read_band(above: Rule, below: Rule, lines: Sequence[Sequence[Word]], page: int) -> Band:
+def _read_band(above: PdfRule, below: PdfRule, lines: Sequence[Sequence[PdfWord]], page: int) -> Band:
     """Return the text between two drawn lines. `lines`: from top to bottom."""
-    pieces: list[Line] = []
+    pieces: list[PdfLine] = []
     start = bisect_left(lines, above.top - SLACK, key=_middle)
     for line in lines[start : bisect_left(lines, below.top + SLACK, key=_middle)]:
         inside = [word for word in line if _is_between(word, above, below)]
@@ -86,11 +100,11 @@ def _read_band(above: Rule, below: Rule, lines: Sequence[Sequence[Word]], page: 
     return make_rows(pieces) if pieces else []
 
 
-def _middle(line: Sequence[Word]) -> float:
+def _middle(line: Sequence[PdfWord]) -> float:
     return (line[0].top + line[0].bottom) / 2
 
 
-def _is_between(word: Word, above: Rule, below: Rule) -> bool:
+def _is_between(word: PdfWord, above: PdfRule, below: PdfRule) -> bool:
     middle = (word.top + word.bottom) / 2
     return above.top < middle < below.top and above.left - NEAR < word.left and word.right < above.right + NEAR
 
@@ -175,7 +189,7 @@ def _mark(blocks: Sequence[PdfBlock], number: int) -> None:
         block.kind = "definition"
 
 
-def _place(block: PdfBlock) -> tuple[int, Style]:
+def _place(block: PdfBlock) -> tuple[int, PdfStyle]:
     """Return the indentation of a block's first line, in points, and its style."""
     line = block.lines[0]
     return round(line.left - line.column[0]), line.style
@@ -328,7 +342,7 @@ def _lay_out(page: PdfPage, number: int, last_columns: tuple[float, ...]) -> Pag
     remaining = [[word for word in line if id(word) not in used] for line in page.lines]
     open_tables, in_open = find_open_tables(merged, remaining, number)
     tables += open_tables
-    lines: list[Line] = []
+    lines: list[PdfLine] = []
     for line in remaining:
         kept = [word for word in line if id(word) not in in_open]
         lines += split_line(kept, number) if kept else []

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyhole.extract.formats.pdf.blocks import PdfBlock
-from keyhole.extract.formats.pdf.furniture import Edges
-from keyhole.extract.formats.pdf.page_parts import RAISED, Line
+from keyhole.extract.formats.pdf.page_parts import RAISED, PdfLine
+from keyhole.extract.formats.pdf.pdf_blocks import Edges, PdfBlock
 from keyhole.extract.markup import format_table
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
@@ -88,7 +87,7 @@ MAX_SPACES: Final = 120
 """Largest number of spaces between two words."""
 
 
-def indent_code(pieces: Sequence[tuple[int, str]], lines: Sequence[Line]) -> list[tuple[int, str]]:
+def indent_code(pieces: Sequence[tuple[int, str]], lines: Sequence[PdfLine]) -> list[tuple[int, str]]:
     """Return the lines of a block of code with their page, indented as on the page. A piece without text is empty."""
     lefts: dict[int, float] = defaultdict(lambda: float("inf"))
     for line in lines:
@@ -99,7 +98,7 @@ def indent_code(pieces: Sequence[tuple[int, str]], lines: Sequence[Line]) -> lis
     ]
 
 
-def write_code_line(line: Line, left: float) -> str:
+def write_code_line(line: PdfLine, left: float) -> str:
     """Return the text of a line. `left`: the place of its first column."""
     chars = sum(len(word.text) for word in line.words)
     width = sum(word.right - word.left for word in line.words) / chars if chars else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.extract.formats.pdf.replaced_text import MAX_OBJECTS, says_the_same
+from keyhole.extract.formats.pdf.pdfium import MAX_OBJECTS, says_the_same
 from tests.extract.formats.pdf.test_pdf_reader import make_pdf, read
 
 

@@ -1,13 +1,16 @@
-"""Find tables by their drawn lines: the cells between vertical and horizontal lines."""
+"""Find the tables of a PDF page: by the lines around their cells, or by rows whose pieces stand below each other."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from keyhole.extract.formats.pdf.page_parts import Rule, Table, Word, have_same_columns
+from keyhole.extract.formats.pdf.page_parts import PdfLine, PdfRule, PdfWord, Row, Table, have_same_columns
+
+# Ruled tables: the cells between drawn vertical and horizontal lines.
 
 NEAR: Final = 4.0
 """Largest distance of two lines that are one border, in points. Browsers leave 2 pixels between the cells."""
@@ -26,7 +29,11 @@ be one cell's."""
 
 
 def find_ruled_tables(
-    rules: Sequence[Rule], merged: Sequence[Rule], words: Sequence[Word], page: int, last_columns: Sequence[float] = ()
+    rules: Sequence[PdfRule],
+    merged: Sequence[PdfRule],
+    words: Sequence[PdfWord],
+    page: int,
+    last_columns: Sequence[float] = (),
 ) -> tuple[list[Table], set[int]]:
     """Return the tables of a page, and the identities of the words in them.
 
@@ -47,28 +54,30 @@ def find_ruled_tables(
     return tables, used
 
 
-def merge_rules(rules: Sequence[Rule]) -> list[Rule]:
+def merge_rules(rules: Sequence[PdfRule]) -> list[PdfRule]:
     """Join the lines that continue each other."""
-    joined: list[Rule] = []
+    joined: list[PdfRule] = []
     for vertical in (False, True):
         turned = [
-            Rule(r.top, r.left, r.bottom, r.right) if vertical else r for r in rules if (r.left == r.right) == vertical
+            PdfRule(r.top, r.left, r.bottom, r.right) if vertical else r
+            for r in rules
+            if (r.left == r.right) == vertical
         ]
-        merged: list[Rule] = []
+        merged: list[PdfRule] = []
         for rule in sorted(turned, key=lambda r: (round(r.top / 2), r.left)):
             last = merged[-1] if merged else None
             if last and abs(last.top - rule.top) <= 2 and rule.left <= last.right + NEAR:
-                merged[-1] = Rule(last.left, last.top, max(last.right, rule.right), last.top)
+                merged[-1] = PdfRule(last.left, last.top, max(last.right, rule.right), last.top)
             else:
                 merged.append(rule)
-        joined += [Rule(r.top, r.left, r.bottom, r.right) if vertical else r for r in merged]
+        joined += [PdfRule(r.top, r.left, r.bottom, r.right) if vertical else r for r in merged]
     return joined
 
 
-def find_borders(rules: Sequence[Rule], merged: Sequence[Rule], words: Sequence[Word]) -> list[Rule]:
+def find_borders(rules: Sequence[PdfRule], merged: Sequence[PdfRule], words: Sequence[PdfWord]) -> list[PdfRule]:
     """Return the borders of columns without vertical lines, in tables whose horizontal lines are drawn by cell."""
     across = [rule for rule in merged if rule.left != rule.right]
-    borders: list[Rule] = []
+    borders: list[PdfRule] = []
     for x, tops in _find_joints(rules).items():
         ends = [rule for rule in across if any(abs(rule.top - top) <= 2 for top in tops) and rule.left < x < rule.right]
         if len(tops) < 2 or not ends:
@@ -81,11 +90,11 @@ def find_borders(rules: Sequence[Rule], merged: Sequence[Rule], words: Sequence[
             is_row = any(abs(place - joint) <= 2 for joint in tops for place in (top, bottom))
             is_drawn = any(rule.top < bottom - 2 and rule.bottom > top + 2 for rule in drawn)
             if is_row and not is_drawn and not any(top < middle < bottom for middle in crossing):
-                borders.append(Rule(x, top, x, bottom))
+                borders.append(PdfRule(x, top, x, bottom))
     return borders
 
 
-def _find_joints(rules: Sequence[Rule]) -> dict[float, list[float]]:
+def _find_joints(rules: Sequence[PdfRule]) -> dict[float, list[float]]:
     """Return the places where one line ends and another begins at the same height, with these heights."""
     joints: dict[float, list[float]] = {}
     across = sorted((r for r in rules if r.left != r.right), key=lambda r: (round(r.top), r.left))
@@ -99,7 +108,7 @@ def _find_joints(rules: Sequence[Rule]) -> dict[float, list[float]]:
     return joints
 
 
-def _touch(first: Rule, second: Rule) -> bool:
+def _touch(first: PdfRule, second: PdfRule) -> bool:
     return (
         first.left <= second.right + NEAR
         and second.left <= first.right + NEAR
@@ -108,16 +117,16 @@ def _touch(first: Rule, second: Rule) -> bool:
     )
 
 
-def _group(rules: list[Rule]) -> list[list[Rule]]:
+def _group(rules: list[PdfRule]) -> list[list[PdfRule]]:
     """Return the groups of lines that touch each other."""
-    groups: list[tuple[Rule, list[Rule]]] = []  # with the box around each
+    groups: list[tuple[PdfRule, list[PdfRule]]] = []  # with the box around each
     for rule in sorted(rules, key=lambda r: r.top):
         box, members = rule, [rule]
         apart = []
         for other_box, others in groups:
             if _touch(other_box, rule) and any(_touch(other, rule) for other in others):
                 members += others
-                box = Rule(
+                box = PdfRule(
                     min(box.left, other_box.left), min(box.top, other_box.top),
                     max(box.right, other_box.right), max(box.bottom, other_box.bottom),
                 )  # fmt: skip
@@ -139,7 +148,7 @@ def _cluster(values: Sequence[float]) -> list[float]:
 class _Grid:
     """The rows and columns between lines."""
 
-    def __init__(self, rules: list[Rule]) -> None:
+    def __init__(self, rules: list[PdfRule]) -> None:
         self._across = [rule for rule in rules if rule.left != rule.right]
         self._down = [rule for rule in rules if rule.left == rule.right]
         self._xs = _cluster([rule.left for rule in self._down])
@@ -149,13 +158,13 @@ class _Grid:
         if self._across and self._xs:
             self._xs = _cluster([*self._xs, min(r.left for r in self._across), max(r.right for r in self._across)])
 
-    def fill(self, words: Sequence[Word], page: int, last_columns: Sequence[float]) -> tuple[Table, set[int]] | None:
+    def fill(self, words: Sequence[PdfWord], page: int, last_columns: Sequence[float]) -> tuple[Table, set[int]] | None:
         """Return the table and its words, None if the lines enclose no table."""
         xs, ys = self._xs, self._ys
         goes_on = have_same_columns(xs, last_columns)
         if len(xs) < 3 or len(ys) < (2 if goes_on else 3):
             return None
-        cells: dict[tuple[int, int], list[Word]] = {}
+        cells: dict[tuple[int, int], list[PdfWord]] = {}
         used: set[int] = set()
         for word in words:
             # A long name may go beyond the line on the right, so a word belongs to the cell where it begins.
@@ -184,7 +193,7 @@ class _Grid:
             row -= 1
         return row, column
 
-    def _write_rows(self, cells: dict[tuple[int, int], list[Word]]) -> list[list[str]]:
+    def _write_rows(self, cells: dict[tuple[int, int], list[PdfWord]]) -> list[list[str]]:
         rows: list[list[str]] = []
         columns = range(len(self._xs) - 1)
         count = sum(map(len, cells.values()))
@@ -195,17 +204,17 @@ class _Grid:
         return rows
 
 
-def _has_rule_at(rules: list[Rule], x: float, y: float) -> bool:
+def _has_rule_at(rules: list[PdfRule], x: float, y: float) -> bool:
     return any(abs(r.left - x) <= NEAR and r.top - 2 <= y <= r.bottom + 2 for r in rules)
 
 
-def _has_rule_across(rules: list[Rule], y: float, x: float) -> bool:
+def _has_rule_across(rules: list[PdfRule], y: float, x: float) -> bool:
     return any(abs(r.top - y) <= NEAR and r.left - 2 <= x <= r.right + 2 for r in rules)
 
 
-def join_cell(words: list[Word]) -> str:
+def join_cell(words: list[PdfWord]) -> str:
     """Return the words of a cell in reading order."""
-    lines: list[list[Word]] = []
+    lines: list[list[PdfWord]] = []
     for word in sorted(words, key=lambda word: (word.top + word.bottom) / 2):
         if lines and (word.top + word.bottom) / 2 < lines[-1][-1].bottom - 0.2 * (word.bottom - word.top):
             lines[-1].append(word)
@@ -214,12 +223,12 @@ def join_cell(words: list[Word]) -> str:
     return " ".join(word.text for line in lines for word in sorted(line, key=lambda word: word.left))
 
 
-def join_cells(cells: list[list[Word]]) -> list[str]:
+def join_cells(cells: list[list[PdfWord]]) -> list[str]:
     """Return the words of each cell of a row in reading order."""
     return [join_cell(cell) for cell in cells]
 
 
-def _split_row(cells: list[list[Word]], least: int) -> list[list[str]]:
+def _split_row(cells: list[list[PdfWord]], least: int) -> list[list[str]]:
     """Split a row without lines inside at each line that has a word in the first column with text.
 
     A row with fewer than `least` such lines is one row, whose cells have several lines.
@@ -228,8 +237,111 @@ def _split_row(cells: list[list[Word]], least: int) -> list[list[str]]:
     tops = _cluster([word.top for word in first])
     if len(tops) < least or sum(len(_cluster([word.top for word in cell])) >= len(tops) for cell in cells if cell) < 2:
         return [join_cells(cells)]
-    rows: list[list[list[Word]]] = [[[] for _ in cells] for _ in tops]
+    rows: list[list[list[PdfWord]]] = [[[] for _ in cells] for _ in tops]
     for column, cell in enumerate(cells):
         for word in cell:
             rows[max(0, bisect_right(tops, word.top + NEAR) - 1)][column].append(word)
     return [join_cells(row) for row in rows]
+
+
+# Aligned tables, without drawn lines: rows of short pieces of text that stand below each other.
+
+MIN_ROWS: Final = 3
+"""Smallest number of rows with several cells. Two lines with gaps may be chance."""
+ROW_GAP: Final = 2.2
+"""Largest gap between two rows, in heights of a row."""
+MAX_CELL_CHARS: Final = 400
+"""Longest cell. Longer texts beside each other are columns of prose."""
+_LEADERS = re.compile(r"(?:\. ?){4,}|\.{4,}|…{2,}|(?:· ?){4,}")
+_NUMBER = re.compile(r"[\divxlcIVXLC.-]{1,6}")
+
+
+def find_aligned_tables(rows: Sequence[Row]) -> list[Row | Table]:
+    """Return the rows with tables in place of their rows."""
+    result: list[Row | Table] = []
+    at = 0
+    while at < len(rows):
+        end = _find_end(rows, at)
+        table = _build(rows[at:end]) if end - at >= MIN_ROWS else None
+        if table is None:
+            result.append(rows[at])
+            at += 1
+        else:
+            result.append(table)
+            at = end
+    return result
+
+
+def _find_end(rows: Sequence[Row], start: int) -> int:
+    """Return the end of the run of rows from `start` that have several pieces, or one piece that continues a cell."""
+    if not _is_cells(rows[start]):
+        return start
+    end = start + 1
+    while end < len(rows):
+        row, above = rows[end], rows[end - 1]
+        height = max(line.bottom - line.top for line in above)
+        if row[0].top - max(line.bottom for line in above) > ROW_GAP * height or row[0].top < above[0].top:
+            break
+        if not (_is_cells(row) or _goes_on(row, rows[start:end])):
+            break
+        end += 1
+    while end > start and not _is_cells(rows[end - 1]) and not _goes_on(rows[end - 1], rows[start : end - 1]):
+        end -= 1
+    return end
+
+
+def _is_cells(row: Row) -> bool:
+    return len(row) >= 2 and not any(_LEADERS.search(line.text) or (line.style.fixed and len(row) < 3) for line in row)
+
+
+def _goes_on(row: Row, above: Sequence[Row]) -> bool:
+    """Return whether a row with one piece continues a cell that begins further right than the first column."""
+    if len(row) != 1 or _LEADERS.search(row[0].text):
+        return False
+    columns = find_columns([line for each in above for line in each])
+    inside = [n for n, (left, right) in enumerate(columns) if row[0].left < right + 6 and row[0].right > left - 6]
+    return len(inside) == 1 and inside[0] > 0 and abs(row[0].left - columns[inside[0]][0]) < 4
+
+
+def _build(rows: Sequence[Row]) -> Table | None:
+    """Return the table of some rows, None if their pieces do not stand in columns."""
+    columns = find_columns([line for row in rows for line in row])
+    if len(columns) < 2 or sum(len(row) >= 2 for row in rows) < MIN_ROWS:
+        return None
+    cells: list[list[str]] = []
+    for row in rows:
+        new = place_row(row, columns)
+        if cells and not new[0] and sum(map(bool, new)) < len(columns) - 1:
+            cells[-1] = [f"{old} {more}".strip() for old, more in zip(cells[-1], new, strict=True)]
+        else:
+            cells.append(new)
+    filled = [sum(bool(row[n]) for row in cells) for n in range(len(columns))]
+    if len(cells) < 2 or min(filled) < 2 or max(len(cell) for row in cells for cell in row) > MAX_CELL_CHARS:
+        return None
+    if len(columns) == 2 and all(_NUMBER.fullmatch(row[1]) for row in cells if row[1]):
+        return None  # a table of contents
+    lines = [line for row in rows for line in row]
+    return Table(
+        tuple(map(tuple, cells)), columns[0][0], lines[0].top, columns[-1][1], max(line.bottom for line in lines),
+        lines[0].page,
+    )  # fmt: skip
+
+
+def place_row(row: Row, columns: Sequence[tuple[float, float]]) -> list[str]:
+    """Return the text in each column. A piece over several columns is in the first of them."""
+    cells = [""] * len(columns)
+    for line in row:
+        column = next((n for n, (_, right) in enumerate(columns) if line.left < right), len(columns) - 1)
+        cells[column] = f"{cells[column]} {line.text}".strip()
+    return cells
+
+
+def find_columns(lines: list[PdfLine]) -> list[tuple[float, float]]:
+    """Return the ranges that pieces of text cover, without the gaps between them."""
+    columns: list[tuple[float, float]] = []
+    for line in sorted(lines, key=lambda line: line.left):
+        if columns and line.left < columns[-1][1] + 1:
+            columns[-1] = columns[-1][0], max(columns[-1][1], line.right)
+        else:
+            columns.append((line.left, line.right))
+    return columns

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract import extract
-from keyhole.extract.formats.markdown import resolve_links
+from keyhole.extract.formats.plain_text import resolve_links
 from keyhole.records import Document
 from tests.support.machine import allowed
 

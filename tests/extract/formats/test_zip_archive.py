@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.formats.archive import MAX_ENTRIES, MAX_RATIO, MAX_UNPACKED_BYTES, MIN_RATIO_BYTES, Archive
+from keyhole.extract.formats.zip_archive import MAX_ENTRIES, MAX_RATIO, MAX_UNPACKED_BYTES, MIN_RATIO_BYTES, Archive
 
 
 def make_zip(*parts: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -1,0 +1,562 @@
+"""Build the blocks of a PDF file from its lines: headings, paragraphs and list items, without furniture."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from keyhole.extract.formats.pdf.page_parts import (
+    GAP,
+    MARKER,
+    RAISED,
+    OutlineEntry,
+    PdfLine,
+    PdfPage,
+    PdfStyle,
+    PdfWord,
+    Row,
+    Table,
+    make_line,
+)
+
+# Headings and their levels, found by the size and weight of fonts and by the outline.
+
+LARGER: Final = 1.13
+"""A heading without an entry in the outline is larger than the main text by this factor, or is bold."""
+MAX_CHARS: Final = 180
+"""Longest line of a heading."""
+MAX_LEVEL: Final = 6
+_NOT_KEY = re.compile(r"[\W_]+")
+_NUMBERED = re.compile(
+    r"^(?:(?:chapter|appendix|part|section|kapitel|anhang|chapitre|annexe|capitolo|capítulo|apéndice|глава|приложение)\s++)?"
+    r"(?:[\dA-Z]{1,4}(?:\.\d{1,3})*[.:)]?|[IVXLC]{1,6}[.:)]?|第\s*\d+\s*[章部]|제?\s*\d+\s*장)\s+", re.IGNORECASE,
+)  # fmt: skip
+_LEADERS = re.compile(r"(?:\. ?){4,}|…{2,}|(?:· ?){4,}")
+_PAGE_NUMBER = re.compile(r"\d{1,4}|[ivxlcIVXLC]{1,6}")
+_PLAIN_END = re.compile(r"[.,;]$")
+
+
+class HeadingFinder:
+    """The headings of one document."""
+
+    def __init__(self, words: Iterable[PdfWord], outline: Sequence[OutlineEntry]) -> None:
+        self.body_size = _find_body_size(words)
+        self._outline: dict[int, dict[str, int]] = defaultdict(dict)
+        for entry in outline:
+            if key := _to_key(entry.title):
+                self._outline[entry.page].setdefault(key, entry.level)
+        self._titles = {key for entries in self._outline.values() for key in entries}
+
+    def is_heading(self, line: PdfLine, gap: float) -> bool:
+        """Return whether a line is a heading. `gap`: the distance from the line above, in usual distances."""
+        if len(line.text) > MAX_CHARS or not any(char.isalnum() for char in line.text):
+            return False
+        if self.is_contents(line.text):
+            return False
+        if self.find_level(line.page, line.text) and gap > 1.1:
+            return True
+        first = line.words[0].style  # code in a heading may be smaller
+        if max(line.style.size, first.size if first.bold else 0.0) >= LARGER * self.body_size:
+            return sum(char.isalpha() for char in line.text) > 1 and not line.words[0].style.fixed
+        is_bold = line.words[0].style.bold and (line.words[-1].style.bold or line.words[-1].style.fixed)
+        is_separate = gap > 1.25 and not _PLAIN_END.search(line.text) and not line.words[0].style.fixed
+        return is_bold and is_separate and line.style.size >= 0.95 * self.body_size and self._has_no_outline(line)
+
+    def is_contents(self, text: str) -> bool:
+        """Return whether a line is an entry of a table of contents: a title, perhaps leaders, and a page number."""
+        if _LEADERS.search(text):
+            return True
+        title, _, number = text.rpartition(" ")
+        if not title or not _PAGE_NUMBER.fullmatch(number):
+            return False
+        return _to_key(title) in self._titles or _to_key(_NUMBERED.sub("", title)) in self._titles
+
+    def _has_no_outline(self, line: PdfLine) -> bool:
+        """Return whether the outline does not say which lines are headings, or the line is numbered like one."""
+        return not self._outline or _NUMBERED.match(line.text) is not None
+
+    def find_level(self, page: int, text: str) -> int:
+        """Return the level that the outline gives a heading, 0 if it has no such entry on this page."""
+        entries = self._outline.get(page)
+        if not entries:
+            return 0
+        return entries.get(_to_key(text), 0) or entries.get(_to_key(_NUMBERED.sub("", text)), 0)
+
+    def is_complete(self, page: int, text: str) -> bool:
+        """Return whether the outline has this whole heading."""
+        return self.find_level(page, text) > 0
+
+    def set_levels(self, headings: Sequence[tuple[int, str, PdfStyle]]) -> list[int]:
+        """Return the levels of headings, given their page, text and style."""
+        from_outline = [self.find_level(page, text) for page, text, _ in headings]
+        by_style: dict[PdfStyle, Counter[int]] = defaultdict(Counter)
+        for level, (_, _, style) in zip(from_outline, headings, strict=True):
+            if level:
+                by_style[style][level] += 1
+        ranks = sorted({(round(style.size), style.bold) for _, _, style in headings}, reverse=True)
+        deepest = max(from_outline, default=0)
+        return [
+            min(MAX_LEVEL, level or _guess_level(style, by_style, ranks, deepest))
+            for level, (_, _, style) in zip(from_outline, headings, strict=True)
+        ]
+
+
+def _guess_level(
+    style: PdfStyle, by_style: dict[PdfStyle, Counter[int]], ranks: list[tuple[int, bool]], deepest: int
+) -> int:
+    if style in by_style:
+        return by_style[style].most_common(1)[0][0]
+    smaller = [known for known in by_style if known.size <= style.size]
+    if smaller:
+        return max(1, min(min(by_style[known]) for known in smaller))
+    return deepest + 1 if deepest else ranks.index((round(style.size), style.bold)) + 1
+
+
+def _find_body_size(words: Iterable[PdfWord]) -> float:
+    sizes: Counter[float] = Counter()
+    fixed: Counter[float] = Counter()
+    for word in words:
+        (fixed if word.style.fixed else sizes)[word.style.size] += len(word.text)
+    both = sizes or fixed
+    return both.most_common(1)[0][0] if both else 10.0
+
+
+def _to_key(text: str) -> str:
+    return _NOT_KEY.sub("", text).casefold()
+
+
+# Furniture: running heads, footers and page numbers return at the edges of pages at the same height.
+
+EDGE: Final = 0.14
+"""The share of the page's height at its top and at its bottom in which running heads and footers stand."""
+MAX_EDGE_LINES: Final = 4
+"""Largest number of lines of a running head or footer."""
+LARGEST: Final = 1.13
+"""Largest size of a running head, in sizes of the main text. A larger line is a heading at the top of its page."""
+MIN_PAGES: Final = 3
+"""Smallest number of pages on which a line returns; two in a document of up to four pages."""
+SHORT_DOCUMENT: Final = 4
+NEAR_PAGES: Final = 8
+"""A line that returns within this many pages may be the running head of a chapter. Left pages may have another one."""
+PLACE_SHARE: Final = 0.25
+"""Minimum share of the pages that have a running head other than a chapter's, or any running head at one place."""
+SIDE: Final = 0.1
+"""The share of the page's width at its left and at its right in which turned text is no part of the page's text."""
+MIN_TURNED: Final = 3
+"""Smallest number of characters of a word whose box shows that it is turned."""
+_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_PAGE_NUMBER_LINE = re.compile(r"[-–—\s]*(?:\d{1,4}|[ivxlc]{1,6})[-–—\s]*|\w+ \d{1,4}(?: ?/ ?\d{1,4}| \w{2,4} \d{1,4})")
+"""A line that is only a page number: `2`, `- 2 -`, `iv`, `Page 2 of 9`."""
+_NUMBERED_HEAD = re.compile(r"\d{1,4}\s+[^\W\d].{0,120}|[^\W\d].{0,120}\s(?<!, )\d{1,4}")
+"""A line that begins or ends with a page number: `256 The theory of pumps`."""
+
+Edges = tuple[list[str], list[str]]
+"""The lines of running heads, and those of footers."""
+Candidate = tuple[bool, int, str, list[int]]
+"""A row at the edge of a page: at its top?, its height in steps of 3 points, its text, and the numbers of its lines."""
+
+
+class _Known(NamedTuple):
+    """The lines and places that the pages of a document have in common at their edges."""
+
+    lines: set[tuple[bool, int, str]]
+    """The lines that return."""
+    places: set[tuple[bool, int]]
+    """The places where they stand on many pages."""
+    body_size: float
+    """The size of the main text."""
+    is_short: bool
+    """True for a document with too few pages for lines that return."""
+
+
+def take_furniture(pages: Sequence[PdfPage], headings: HeadingFinder) -> list[Edges]:
+    """Remove the running heads and footers from the pages, and return those of each page.
+
+    A large line with an entry in the outline is a heading at the top of its page.
+    """
+    sides = [_take_sides(page) for page in pages]
+    candidates = [
+        [each for each in _list_candidates(page) if not _is_heading(page, number, each, headings)]
+        for number, page in enumerate(pages)
+    ]
+    known = _find_known(candidates, headings.body_size)
+    found = [_choose(page, of_page, known) for page, of_page in zip(pages, candidates, strict=True)]
+    taken = [{number for each in of_page for number in each[3]} for of_page in found]
+    if all(len(numbers) == len(page.lines) for page, numbers in zip(pages, taken, strict=True)):
+        return [([], side) for side in sides]  # nothing else is in the file
+    for page, numbers in zip(pages, taken, strict=True):
+        page.lines = [line for number, line in enumerate(page.lines) if number not in numbers]
+    return [
+        (
+            [text for top, _, text, _ in of_page if top],
+            [text for top, _, text, _ in reversed(of_page) if not top] + side,
+        )
+        for of_page, side in zip(found, sides, strict=True)
+    ]
+
+
+def _take_sides(page: PdfPage) -> list[str]:
+    """Remove the lines that run along the left or right edge of a page, such as a stamp of an archive; return them."""
+    is_side = [_runs_along_edge(line, page.width) for line in page.lines]
+    if all(is_side):
+        return []
+    sides = [" ".join(word.text for word in line) for line, side in zip(page.lines, is_side, strict=True) if side]
+    page.lines = [line for line, side in zip(page.lines, is_side, strict=True) if not side]
+    return sides
+
+
+def _runs_along_edge(line: Sequence[PdfWord], width: float) -> bool:
+    long = [word for word in line if len(word.text) >= MIN_TURNED]
+    at_edge = all(word.right < SIDE * width for word in line) or all(word.left > (1 - SIDE) * width for word in line)
+    return at_edge and bool(long) and all(word.bottom - word.top > word.right - word.left for word in long)
+
+
+def _find_known(candidates: Sequence[Sequence[Candidate]], body_size: float) -> _Known:
+    """Return what the pages of a document have in common at their edges."""
+    needed = MIN_PAGES if len(candidates) > SHORT_DOCUMENT else 2
+    pages: dict[tuple[bool, int, str], set[int]] = defaultdict(set)
+    for number, of_page in enumerate(candidates):
+        for is_top, height, text, _ in of_page:
+            for near in (height - 1, height, height + 1):
+                pages[is_top, near, _replace_numbers(text)].add(number)
+    lines = {key for key, found in pages.items() if _returns(found, needed, len(candidates))}
+    at_place: dict[tuple[bool, int], set[int]] = defaultdict(set)
+    for is_top, height, text in lines:
+        at_place[is_top, height] |= pages[is_top, height, text]
+    places = {place for place, found in at_place.items() if len(found) >= PLACE_SHARE * len(candidates)}
+    return _Known(lines, places, body_size, is_short=len(candidates) <= SHORT_DOCUMENT)
+
+
+def _returns(found: set[int], needed: int, count: int) -> bool:
+    """Return whether a line returns: on several pages near each other, as within a chapter, or on many pages."""
+    ordered = sorted(found)
+    near = any(last - first <= NEAR_PAGES for first, last in zip(ordered, ordered[needed - 1 :], strict=False))
+    return len(found) >= needed and (near or len(found) >= PLACE_SHARE * count)
+
+
+def _choose(page: PdfPage, candidates: list[Candidate], known: _Known) -> list[Candidate]:
+    """Return the running heads and footers of a page, from the outside, up to the first other line at each edge."""
+    chosen: list[Candidate] = []
+    ended: set[bool] = set()
+    for candidate in candidates:
+        is_top, height, text, numbers = candidate
+        is_known = (is_top, height) in known.places or _is_numbered(page, candidate, known)
+        is_one = (is_top, height, _replace_numbers(text)) in known.lines or (
+            is_known and _stands_apart(page, numbers, is_top)
+        )
+        if is_one and is_top not in ended:
+            chosen.append(candidate)
+        else:
+            ended.add(is_top)
+    return chosen
+
+
+def _is_numbered(page: PdfPage, candidate: Candidate, known: _Known) -> bool:
+    """Return whether a row is a page number, or in a short document a running head with one.
+
+    Such a head is not larger or bolder than text, and no row of a table.
+    """
+    text, line = candidate[2], page.lines[candidate[3][0]]
+    if _PAGE_NUMBER_LINE.fullmatch(text):
+        return True
+    if not known.is_short:
+        return False
+    style, middle = line[0].style, (line[0].top + line[0].bottom) / 2
+    near = [rule.top - middle for rule in page.rules if abs(rule.top - middle) < 2 * GAP * style.size]
+    is_row = any(distance < 0 for distance in near) and any(distance > 0 for distance in near)
+    is_plain = style.size <= known.body_size and not style.bold and not is_row
+    return is_plain and _NUMBERED_HEAD.fullmatch(text) is not None
+
+
+def _is_heading(page: PdfPage, number: int, candidate: Candidate, headings: HeadingFinder) -> bool:
+    is_large = page.lines[candidate[3][0]][0].style.size > LARGEST * headings.body_size
+    return is_large and headings.find_level(number, candidate[2]) > 0
+
+
+def _list_candidates(page: PdfPage) -> list[Candidate]:
+    """Return the rows at the edges of a page, from the outside. A page number may also be the last row elsewhere."""
+    rows: dict[int, list[int]] = defaultdict(list)
+    for number, line in enumerate(page.lines):
+        rows[round((line[0].top + line[0].bottom) / 6)].append(number)
+    last = max(rows, default=0)
+    for height in [height for height in rows if EDGE * page.height <= 3 * height <= (1 - EDGE) * page.height]:
+        if height != last or not _PAGE_NUMBER_LINE.fullmatch(_read_row(page, rows[height])):
+            del rows[height]
+    ordered = [(height, _read_row(page, rows[height])) for height in sorted(rows)]
+    tops = [(True, height, text, rows[height]) for height, text in ordered if 3 * height < page.height / 2]
+    ends = [(False, height, text, rows[height]) for height, text in reversed(ordered) if 3 * height >= page.height / 2]
+    return tops[:MAX_EDGE_LINES] + ends[:MAX_EDGE_LINES]
+
+
+def _read_row(page: PdfPage, lines: Sequence[int]) -> str:
+    """Return the text of the lines with these numbers, which stand at one height, from left to right."""
+    return " ".join(word.text for word in sorted((word for n in lines for word in page.lines[n]), key=_left))
+
+
+def _left(word: PdfWord) -> float:
+    return word.left
+
+
+def _replace_numbers(text: str) -> str:
+    return _NUMBER.sub("#", text)
+
+
+def _stands_apart(page: PdfPage, lines: list[int], top: bool) -> bool:
+    """Return whether a row is further from the next row than a line of text is."""
+    own = [word for number in lines for word in page.lines[number]]
+    others = [line[0] for number, line in enumerate(page.lines) if number not in lines]
+    edge = max(word.bottom for word in own) if top else min(word.top for word in own)
+    gaps = [other.top - edge if top else edge - other.bottom for other in others]
+    nearest = min((gap for gap in gaps if gap > -1), default=1_000.0)
+    return nearest > GAP * own[0].style.size
+
+
+# Blocks of a document: headings, paragraphs, list items, code, notes and tables.
+
+PITCH: Final = 1.2
+"""Distance of the baselines of a paragraph in sizes of its font, where the document does not show it."""
+PARAGRAPH_GAP: Final = 1.3
+"""A larger distance of baselines, in usual distances, separates paragraphs."""
+CODE_GAP: Final = 3.5
+"""A larger distance of baselines, in usual distances, separates blocks of code."""
+INDENT: Final = 0.8
+"""A line that is indented more, in sizes of the font, begins a paragraph."""
+NOTE_SIZE: Final = 0.93
+"""Largest size of a footnote, as a share of the size of the main text."""
+RAGGED: Final = 0.25
+"""The share of the column's width that may be free at the end of a line that goes on with a small letter."""
+_SENTENCE_END = re.compile(r"[.!?:;。！？：；…][)\]\"'”’»」』）]*$")
+_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
+_NOTE = re.compile(rf"{RAISED}(\d{{1,3}}|[*†‡§]) ?(?=\S)")
+_CHAPTER = re.compile(r"\w{4,12} (?:\d{1,3}|[A-Z]|[IVXLC]{1,6})|第 ?\d+ ?[章部]|\d{1,3} ?장")
+"""A line above the title of a chapter: `Chapter 3`, `Annexe A`."""
+_ITEM = re.compile(rf"({MARKER.pattern})\s+(?=\S)")
+
+BlockKind = Literal["heading", "paragraph", "item", "code", "note", "table", "remark", "term", "definition"]
+
+
+@dataclass(slots=True)
+class PdfBlock:
+    """A block of text: its pieces with the page of each, one piece for each line."""
+
+    kind: BlockKind
+    pieces: list[tuple[int, str]]
+    level: int = 0
+    """The level of a heading, or the depth of a list item from 0."""
+    label: str = ""
+    """The number of a list item or the mark of a footnote."""
+    rows: tuple[tuple[str, ...], ...] = ()
+    """The cells of a table, which has one piece without text for each row."""
+    lines: list[PdfLine] = field(default_factory=list)
+    closed: bool = False
+    """True if no further line belongs to it."""
+
+
+PageItems = list[list[Row | Table]]
+"""The rows and tables of each part of a page, in reading order."""
+
+
+def build_blocks(pages: Sequence[PageItems], headings: HeadingFinder) -> list[PdfBlock]:
+    """Return the blocks of a document. `pages`: the parts of each page."""
+    builder = _Builder(headings, _measure_pitch(pages))
+    for parts in pages:
+        builder.begin_page(parts)
+        for part in parts:
+            builder.begin_part()
+            for item in part:
+                if isinstance(item, Table):
+                    builder.add_table(item)
+                else:
+                    builder.add_line(join_row(item))
+    return builder.blocks
+
+
+def join_row(row: Row) -> PdfLine:
+    """Return the pieces of a row as one line."""
+    if len(row) == 1:
+        return row[0]
+    line = make_line([word for piece in row for word in piece.words], row[0].page)
+    return PdfLine(
+        line.words, line.left, line.top, line.right, line.bottom, line.style, line.text, row[0].column, line.page
+    )
+
+
+def _measure_pitch(pages: Sequence[PageItems]) -> float:
+    """Return the usual distance of two lines, in sizes of the font."""
+    distances: Counter[float] = Counter()
+    for parts in pages:
+        for part in parts:
+            for above, below in itertools.pairwise(part):
+                if isinstance(above, Table) or isinstance(below, Table) or above[0].style != below[0].style:
+                    continue
+                if not above[0].style.fixed and len(above[0].text) > 30:
+                    distance = round((below[0].bottom - above[0].bottom) / (above[0].style.size or 1.0), 1)
+                    if 0.8 < distance < 3:
+                        distances[distance] += 1
+    return max(PITCH, distances.most_common(1)[0][0]) if distances else PITCH
+
+
+class _Builder:
+    """Adds the lines of a document to blocks, in reading order."""
+
+    def __init__(self, headings: HeadingFinder, pitch: float) -> None:
+        self.blocks: list[PdfBlock] = []
+        self._headings = headings
+        self._pitch = pitch
+        self._last: PdfLine | None = None
+        """The last line of the last block, None after a table."""
+        self._last_table: Table | None = None
+        self._same_part = False
+        self._edges: dict[tuple[float, float], float] = {}
+        self._notes_from = 0.0
+
+    def begin_page(self, parts: PageItems) -> None:
+        """Begin a page: find where its footnotes begin."""
+        self._notes_from = _find_notes(parts, self._headings.body_size)
+
+    def begin_part(self) -> None:
+        """Begin a column or another part of a page."""
+        self._same_part = False
+
+    def add_table(self, table: Table) -> None:
+        """Add a table, or the rows of a table that goes on from the page before, without its repeated header."""
+        last = self._last_table
+        if last is not None and self.blocks[-1].kind == "table" and table.continues(last):
+            rows = table.rows[1:] if table.rows[0] == self.blocks[-1].rows[0] else table.rows
+            self.blocks[-1].rows += rows
+            self.blocks[-1].pieces += [(table.page, "")] * len(rows)
+        else:
+            self.blocks.append(PdfBlock("table", [(table.page, "")] * len(table.rows), rows=table.rows))
+        self._last, self._last_table = None, table
+
+    def add_line(self, line: PdfLine) -> None:
+        """Add a line to the last block, or begin a block with it."""
+        block = self.blocks[-1] if self.blocks and self._last else None
+        gap = self._gap(line)
+        if line.top >= self._notes_from:
+            self._add_note(line, block)
+        elif self._headings.is_contents(line.text):
+            text = _LEADERS.sub("… ", line.text)
+            self._begin(PdfBlock("item", [(line.page, text)], label="-"), line)
+            self.blocks[-1].closed = True
+        elif self._headings.is_heading(line, gap):
+            self._add_heading(line, block, gap)
+        elif self._is_code(line, block, gap):
+            self._add_code(line, block, gap)
+        elif (item := _ITEM.match(line.text)) and not self._is_middle(line, block, gap):
+            self._begin(PdfBlock("item", [(line.page, line.text[item.end() :])], label=item[1]), line)
+        elif block is not None and block.kind in {"paragraph", "item"} and self._goes_on(line, block, gap):
+            block.pieces.append((line.page, line.text))
+            block.lines.append(line)
+        else:
+            self._begin(PdfBlock("paragraph", [(line.page, line.text)]), line)
+        self._last = line
+        self._same_part = True
+
+    def _begin(self, block: PdfBlock, line: PdfLine) -> None:
+        block.lines.append(line)
+        self.blocks.append(block)
+
+    def _gap(self, line: PdfLine) -> float:
+        """Return the distance from the line above in usual distances, infinite at the top of a part."""
+        if self._last is None or not self._same_part:
+            return float("inf")
+        return (line.bottom - self._last.bottom) / (self._pitch * (min(line.style.size, self._last.style.size) or 1.0))
+
+    def _add_heading(self, line: PdfLine, block: PdfBlock | None, gap: float) -> None:
+        if block is not None and block.kind == "heading" and self._is_one_heading(line, block, gap):
+            block.pieces.append((line.page, line.text))
+            block.lines.append(line)
+            return
+        self._begin(PdfBlock("heading", [(line.page, line.text)]), line)
+
+    def _is_one_heading(self, line: PdfLine, block: PdfBlock, gap: float) -> bool:
+        """Return whether a heading goes on: in its next line, or after a line with only the number of a chapter."""
+        first = block.lines[0]
+        text = " ".join(text for _, text in block.pieces)
+        if _CHAPTER.fullmatch(text) and first.page == line.page and self._same_part:
+            return not self._headings.is_complete(first.page, text)
+        if gap >= 1.6 or len(block.pieces) > 3 or self._headings.is_complete(first.page, text):
+            return False
+        last = block.lines[-1]
+        return abs(last.style.size - line.style.size) < 0.5 and last.style.bold == line.style.bold
+
+    def _add_note(self, line: PdfLine, block: PdfBlock | None) -> None:
+        match = _NOTE.match(line.text)
+        if match:
+            self._begin(PdfBlock("note", [(line.page, line.text[match.end() :])], label=match[1]), line)
+        elif block is not None and block.kind == "note":
+            block.pieces.append((line.page, line.text))
+        else:
+            self._begin(PdfBlock("paragraph", [(line.page, line.text)]), line)
+
+    def _is_code(self, line: PdfLine, block: PdfBlock | None, gap: float) -> bool:
+        if not line.style.fixed or not all(word.style.fixed for word in line.words):
+            return False
+        is_in_text = block is not None and block.kind in {"paragraph", "item"} and self._goes_on(line, block, gap)
+        return not is_in_text or (block is not None and line.left > block.lines[0].left + line.style.size)
+
+    def _add_code(self, line: PdfLine, block: PdfBlock | None, gap: float) -> None:
+        if block is not None and block.kind == "code" and (gap < CODE_GAP or not self._same_part):
+            if gap > 1.75 and self._same_part:
+                block.pieces.append((line.page, ""))
+                block.lines.append(line)
+            block.pieces.append((line.page, line.text))
+            block.lines.append(line)
+        else:
+            self._begin(PdfBlock("code", [(line.page, line.text)]), line)
+
+    def _is_middle(self, line: PdfLine, block: PdfBlock | None, gap: float) -> bool:
+        """Return whether a line that begins with a number only goes on in a sentence."""
+        if block is None or block.kind != "paragraph" or not line.words[0].text[0].isalnum():
+            return False
+        return abs(line.left - block.lines[-1].left) < 2 and self._goes_on(line, block, gap)
+
+    def _goes_on(self, line: PdfLine, block: PdfBlock, gap: float) -> bool:
+        """Return whether a line continues a paragraph or list item."""
+        if block.closed:
+            return False
+        last = block.lines[-1]
+        size = last.style.size or 1.0
+        if abs(line.style.size - size) > 0.12 * size:
+            return False
+        ends = bool(_SENTENCE_END.search(last.text))
+        is_lower = line.text[:1].islower()
+        if not self._same_part:  # the top of a column or page
+            return _is_full(last, line) and (is_lower or not ends) and not line.words[0].text[0].isdigit()
+        if not 0.3 < gap < PARAGRAPH_GAP:
+            return False
+        left = block.lines[1].left if len(block.lines) > 1 else last.left
+        if block.kind == "item":
+            return line.left > block.lines[0].left + 2 or (is_lower and _is_full(last, line))
+        if line.left > left + INDENT * size:
+            return len(block.lines) == 1 and _is_full(last, line) and not ends
+        return _is_full(last, line) or (is_lower and not ends and _is_full(last, line, RAGGED))
+
+
+def _is_full(line: PdfLine, below: PdfLine, allowance: float = 0.0) -> bool:
+    """Return whether a line had no room for the first word of the line below it.
+
+    `allowance`: a share of the column's width that may be free besides.
+    """
+    room = (line.column[1] - line.right) - allowance * (line.column[1] - line.column[0])
+    if _CJK.search(line.text[-1:]) and _CJK.search(below.text[:1]):
+        return room < 2.5 * line.style.size
+    first = below.words[0]
+    return room < (first.right - first.left) + 0.4 * line.style.size
+
+
+def _find_notes(parts: PageItems, body_size: float) -> float:
+    """Return the top of the first footnote of a page, infinite if it has none."""
+    lines = [item[0] for part in parts for item in part if not isinstance(item, Table)]
+    top = float("inf")
+    for line in sorted(lines, key=lambda line: -line.top):
+        if line.style.size > NOTE_SIZE * body_size:
+            break
+        if _NOTE.match(line.text):
+            top = line.top - 1
+    return top
