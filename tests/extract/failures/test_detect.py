@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.errors import KeyholeError
 from keyhole.extract import extract
-from keyhole.extract.failures.page_facts import is_home_redirect
+from keyhole.extract.failures.detect import is_home_redirect
 from keyhole.text.challenges import find_challenge_header, find_challenge_in_error
 
 SOFT = Path(__file__).resolve().parents[3] / "fixtures" / "soft"
