@@ -17,7 +17,7 @@ from pathlib import Path
 
 from keyhole.config.config import Config
 from keyhole.extract.workers.child import extract_with_words
-from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.records import Page
 
 URL = "https://pages.example/page"

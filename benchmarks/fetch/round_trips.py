@@ -34,7 +34,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from benchmarks.fetch.distant_site import QUESTION
 from keyhole.config.config import Config
-from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.fetch.client import HttpFetcher
 from keyhole.retrieval.tenants import Tenants
 from keyhole.store.open import open_stores

@@ -18,7 +18,7 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
 from keyhole.extensions.hosted.admission import AdmissionMiddleware
-from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.fetch.client import HttpFetcher
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants

@@ -38,8 +38,8 @@ from mcp import Client
 
 from keyhole.budget.fit import result_json
 from keyhole.config.config import Config
-from keyhole.extract.workers.base import Result, Task
 from keyhole.extract.workers.child import index_words
+from keyhole.extract.workers.tasks import Result, Task
 from keyhole.fetch.base import DEFAULT_OPTIONS, ApiCall, ApiReply, FetchOptions
 from keyhole.records import Document, Page
 from keyhole.retrieval.dispatch import dispatch

@@ -53,7 +53,7 @@ def test_circles_that_share_a_node_are_one() -> None:
 
 def test_a_fetch_loads_its_modules_in_the_command_and_in_its_worker() -> None:
     loaded = record_fetch()
-    assert {"keyhole.__main__", "keyhole.fetch.client", "keyhole.extract.workers.worker"} <= loaded.command
+    assert {"keyhole.__main__", "keyhole.fetch.client", "keyhole.extract.workers.worker_pool"} <= loaded.command
     assert {"keyhole.extract.workers.child", "keyhole.extract.html.converter"} <= loaded.worker
     assert not {"keyhole.extract.html.converter", "keyhole.serve.run"} & loaded.command
 

@@ -10,8 +10,7 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.base import Result, Task
-from keyhole.extract.workers.frames import UnreadError
+from keyhole.extract.workers.tasks import Result, Task, UnreadError
 from keyhole.records import Answer
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval

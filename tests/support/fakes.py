@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.base import Extractor, Result, Task
+from keyhole.extract.workers.tasks import Extractor, Result, Task
 from keyhole.fetch.base import DEFAULT_OPTIONS, Api, ApiCall, ApiReply, Fetcher, FetchOptions
 from keyhole.records import (
     Artifact,
@@ -164,7 +164,7 @@ class InProcessExtractor:
 
     async def run(self, task: Task) -> Result:
         from keyhole.extract.workers.child import run_task
-        from keyhole.extract.workers.frames import encode_function
+        from keyhole.extract.workers.tasks import encode_function
 
         # As from a process: only JSON values come and go.
         arguments = json.loads(json.dumps(dict(task.arguments)))

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.base import Result
 from keyhole.extract.workers.child import extract_with_words
+from keyhole.extract.workers.tasks import Result
 from keyhole.records import Document
 
 AUTOGROUP: Final = Path("/proc/self/autogroup")
@@ -34,7 +34,7 @@ def echo(body: bytes, url: str, content_type: str, requested_url: str) -> tuple[
 
 
 def surrogates(body: bytes, url: str, content_type: str, requested_url: str) -> tuple[Document, str]:
-    """Return a document with characters that only the encoding of frames.py carries."""
+    """Return a document with characters that only the messages of tasks.py carry."""
     text = "a\udfff\ud83d\ude00 😀 \x00 \u202e é\n"
     return Document("\ud800 title", text, "text/plain", removed=(("x", 2),)), "é \udc80"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keyhole.config.config import Config
-from keyhole.extract.workers.base import Extractor
+from keyhole.extract.workers.tasks import Extractor
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval

@@ -31,7 +31,7 @@ OWN_JSON = {
     "config/extras.py": "a file that pip wrote",
     "extract/formats/data.py": "keeps numbers as they are written, in a worker",
     "extract/formats/feed.py": "in a worker, which a deep feed ends",
-    "extract/workers/frames.py": "the head of a worker's answer, of bounded size",
+    "extract/workers/tasks.py": "the head of a worker's answer, of bounded size",
     "extensions/conversations/transcript.py": "a text that Keyhole wrote",
     "extensions/look/call_page.py": "a row of the store",
     "extensions/look/text_page.py": "a row of the store",

@@ -10,9 +10,8 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.base import Result, Task
-from keyhole.extract.workers.frames import OutOfTimeError
-from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.tasks import OutOfTimeError, Result, Task
+from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit
 from keyhole.websearch.base import SearchApi

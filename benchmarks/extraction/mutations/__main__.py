@@ -23,7 +23,7 @@ from benchmarks.extraction.mutations.seeds import SHARES, Seed, read_seeds
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.extract.workers.child import extract_with_words
-from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.records import Page
 
 SLOW_SECONDS: Final = 5.0

@@ -21,7 +21,7 @@ from benchmarks.extraction.mutations.mutate import make_document
 from benchmarks.extraction.mutations.seeds import Seed, read_seeds
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.records import Page
 
 AT_ONCE: Final = 2

@@ -34,7 +34,7 @@ from benchmarks.extraction.pdf.figures import (
 )  # fmt: skip
 from benchmarks.extraction.pdf.printing import print_page
 from keyhole.config.config import Config
-from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.records import Document, Page
 
 OUT: Final = Path.home() / ".cache" / "keyhole-pdf"

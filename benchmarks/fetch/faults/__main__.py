@@ -22,8 +22,7 @@ from benchmarks.fetch.faults.judge import Outcome, find_violations
 from benchmarks.fetch.faults.pages import page, sized
 from benchmarks.fetch.faults.run import CONCURRENT, TIMEOUT, run_cases
 from keyhole.config.config import Config
-from keyhole.extract.workers.pool import WorkerPool
-from keyhole.extract.workers.worker import START_TIMEOUT
+from keyhole.extract.workers.worker_pool import START_TIMEOUT, WorkerPool
 
 AMPLE = 15.0
 """Seconds of each call that waits for nothing. On a busy machine, pages may wait for a worker."""

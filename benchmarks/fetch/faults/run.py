@@ -14,7 +14,7 @@ from benchmarks.fetch.faults.judge import Outcome
 from benchmarks.fetch.faults.network import Network, simulated_network
 from benchmarks.fetch.faults.server import serve
 from keyhole.config.config import Config
-from keyhole.extract.workers.base import Extractor
+from keyhole.extract.workers.tasks import Extractor
 from keyhole.fetch.client import HttpFetcher
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval

@@ -16,7 +16,7 @@ from keyhole.runtime.lazy_imports import hidden_modules
 from keyhole.store.home import has_models, home_folder
 
 if TYPE_CHECKING:
-    from keyhole.extract.workers.base import Extractor
+    from keyhole.extract.workers.tasks import Extractor
     from keyhole.rerank.base import Scorer
     from keyhole.retrieval.tenants import Tenants
     from keyhole.store.base import Store
@@ -32,7 +32,7 @@ def build(
 
     `long_running`: True for a process that answers many calls. `engines_file`: its content, if it was read.
     """
-    from keyhole.extract.workers.pool import WorkerPool
+    from keyhole.extract.workers.worker_pool import WorkerPool
     from keyhole.retrieval.tenants import Tenants
     from keyhole.websearch.base import SearchApi
     from keyhole.websearch.engines.custom import CustomEngine

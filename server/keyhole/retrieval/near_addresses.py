@@ -13,7 +13,7 @@ from heapq import nlargest
 from typing import Any, Final
 
 from keyhole.errors import KeyholeError
-from keyhole.extract.workers.base import Extractor, Result, Task
+from keyhole.extract.workers.tasks import Extractor, Result, Task
 from keyhole.fetch.base import Fetcher, FetchOptions
 from keyhole.fetch.permission import Place, owner_of
 from keyhole.fetch.urls import parse_target

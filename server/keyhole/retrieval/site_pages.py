@@ -15,8 +15,7 @@ from typing import Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.base import Extractor, Task
-from keyhole.extract.workers.frames import UnreadError
+from keyhole.extract.workers.tasks import Extractor, Task, UnreadError
 from keyhole.fetch.base import Fetcher, FetchOptions
 from keyhole.fetch.permission import Credential, Permission
 from keyhole.fetch.urls import parse_target

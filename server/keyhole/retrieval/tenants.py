@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.extract.workers.base import Extractor
+from keyhole.extract.workers.tasks import Extractor
 from keyhole.fetch.base import Api, Fetcher, Renderer
 from keyhole.retrieval.pages import Pages
 from keyhole.fetch.markdown_versions import MarkdownHosts

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 
 from keyhole.config.config import Config
-from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
 

@@ -27,7 +27,7 @@ from keyhole.extensions.hosted.telemetry.access_log import CallLogger
 from keyhole.extensions.hosted.telemetry.metrics import create_metrics
 from keyhole.extensions.hosted.telemetry.tracing import TracingMiddleware, start_tracing
 from keyhole.extensions.hosted.uvicorn_server import serve
-from keyhole.extract.workers.pool import SPARE_WORKERS
+from keyhole.extract.workers.worker_pool import SPARE_WORKERS
 from keyhole.retrieval import instrumentation
 from keyhole.runtime.extensions import open_port
 from keyhole.serve.http.asgi import App

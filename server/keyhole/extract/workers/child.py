@@ -21,9 +21,9 @@ from typing import Any, BinaryIO, Final
 
 from keyhole.errors import KeyholeError
 from keyhole.extract import extract
-from keyhole.extract.workers.base import Result
-from keyhole.extract.workers.frames import (
+from keyhole.extract.workers.tasks import (
     LENGTHS,
+    Result,
     decode_function,
     encode_document,
     encode_failure,

@@ -23,7 +23,7 @@ from mcp.server.stdio import stdio_server
 
 from keyhole._version import __version__
 from keyhole.config.config import Config
-from keyhole.extract.workers.pool import SPARE_WORKERS
+from keyhole.extract.workers.worker_pool import SPARE_WORKERS
 from keyhole.serve.open_requests import bounded_streams
 from keyhole.serve.run import set_up_process
 from keyhole.serve.shared.address import Address

@@ -18,9 +18,9 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers import pool as pool_module
+from keyhole.extract.workers import worker_pool as pool_module
 from keyhole.extract.workers.child import extract_with_words
-from keyhole.extract.workers.pool import (
+from keyhole.extract.workers.worker_pool import (
     BACKGROUND_NICE,
     LIGHT_SECONDS,
     MAX_LIGHT_BYTES,
@@ -490,7 +490,7 @@ def test_workers_die_with_a_server_that_is_killed(word: str) -> None:
         import asyncio, sys
         from tests.support.fakes import page
         from keyhole.config.config import Config
-        from keyhole.extract.workers.pool import WorkerPool
+        from keyhole.extract.workers.worker_pool import WorkerPool
 
         async def main():
             pool = WorkerPool(Config(extract_timeout=600), reader={HOSTILE!r})
@@ -528,8 +528,8 @@ def test_freed_memory_is_returned_once_when_no_page_was_read_for_a_while(monkeyp
             returned.append(time.monotonic())
             loop.call_soon_threadsafe(is_returned.set)
 
-        monkeypatch.setattr("keyhole.extract.workers.pool.TRIM_DELAY", 0.05)
-        monkeypatch.setattr("keyhole.extract.workers.pool.return_free_memory", record)
+        monkeypatch.setattr("keyhole.extract.workers.worker_pool.TRIM_DELAY", 0.05)
+        monkeypatch.setattr("keyhole.extract.workers.worker_pool.return_free_memory", record)
         await pool.extract(plain("tell"))
         last = time.monotonic()
         await is_returned.wait()
