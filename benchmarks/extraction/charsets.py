@@ -75,7 +75,7 @@ def _wrap_in_page(text: str) -> str:
 
 def keyhole() -> Detector:
     """Return Keyhole's own decoder."""
-    from keyhole.extract.decode import decode
+    from keyhole.extract.body import decode
 
     return lambda body: decode(body, "text/html")
 

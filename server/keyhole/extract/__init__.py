@@ -7,13 +7,13 @@ from types import ModuleType
 
 TYPE_CHECKING = False  # type checkers read it as True; importing `typing` would take a tenth of the time of a hook
 if TYPE_CHECKING:
-    from keyhole.extract.document import extract
+    from keyhole.extract.extraction import extract
     from keyhole.extract.media_type import sniff
     from keyhole.records import Document
 
 __all__ = ["extract", "sniff"]
 
-_MODULES = {"extract": "document", "sniff": "media_type"}
+_MODULES = {"extract": "extraction", "sniff": "media_type"}
 
 
 def __getattr__(name: str) -> object:
@@ -34,7 +34,7 @@ class _CallableModule(ModuleType):
     """
 
     def __call__(self, body: bytes, *, url: str, content_type: str, requested_url: str = "") -> Document:
-        from keyhole.extract.document import extract
+        from keyhole.extract.extraction import extract
 
         return extract(body, url=url, content_type=content_type, requested_url=requested_url)
 

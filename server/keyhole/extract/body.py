@@ -1,11 +1,198 @@
-"""The response body that format readers receive, and the exceptions that parsers of binary formats raise."""
+"""The body of a response as format readers receive it: its bytes, its charset and its text."""
 
 from __future__ import annotations
 
+import codecs
+import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
-from keyhole.extract.decode import decode
+import webencodings
+
+# Guess the charset of a text that declares no charset and is not UTF-8.
+
+FALLBACK: Final = "cp1252"
+"""The charset that browsers assume for Latin script when none is declared."""
+_CANDIDATES: Final = (
+    "cp1252", "iso8859-15", "cp1250", "iso8859-2", "cp1257", "iso8859-13", "cp1254", "cp1258",
+    "cp1251", "koi8-r", "koi8-u", "iso8859-5", "cp866", "cp1253", "iso8859-7", "cp1255", "iso8859-8", "cp1256",
+    "iso8859-6", "cp874", "cp932", "euc-jp", "gb18030", "big5hkscs", "cp949",
+)  # fmt: skip
+"""Charsets of web pages by their Python names. Of two overlapping charsets only the superset is listed. Charsets that
+no website uses (EBCDIC, Macintosh) are left out, because they would always be wrong guesses."""
+_SAMPLE_BYTES: Final = 64 * 1024
+"""Bytes passed to the detector. With 20,000 characters it is slower than with 1,000, but not more accurate
+(benchmarks/extraction/charsets.py)."""
+_MIN_HIGH_BYTES: Final = 3
+"""Least number of bytes over 127 for a guess. With fewer, the charset cannot be determined (é, ® or й?), and the text
+is nearly always Western."""
+_HIGH_BYTES: Final = bytes(range(128, 256))
+_LETTERS: Final = re.compile(rb"[\xc0-\xff]|[\x80-\xbf]{2}")
+"""Letters beyond ASCII. Other bytes over 127 are Western quotes and signs such as §, ½ and •."""
+_TEXT_RUN: Final = re.compile(rb"[^<>]+")
+_ISO_2022_JP: Final = re.compile(rb"\x1b\$[@B]")
+"""The escape sequence of ISO-2022-JP, the only 7-bit charset of the web other than ASCII."""
+_OTHER_ALPHABET: Final = re.compile(r"[\u0370-\u0e7f]")
+_MIXED: Final = re.compile(r"[A-Za-z][\u0370-\u0e7f]|[\u0370-\u0e7f][A-Za-z]")
+MAX_MIXED: Final = 0.3
+"""Largest share of non-Latin letters that are next to a Latin letter. A larger share means that the guess is wrong:
+`dйjа vu` is French."""
+
+
+def is_iso_2022_jp(body: bytes) -> bool:
+    """Return whether the bytes are ISO-2022-JP, which is also valid ASCII and UTF-8."""
+    return body.isascii() and _ISO_2022_JP.search(body) is not None
+
+
+def detect_charset(body: bytes) -> str:
+    """Guess the charset of `body` and return the name of its Python codec. The result is deterministic."""
+    if is_iso_2022_jp(body):
+        return "iso2022_jp"
+    sample = _take_sample(body)
+    if len(sample) - len(sample.translate(None, _HIGH_BYTES)) < _MIN_HIGH_BYTES or not _LETTERS.search(sample):
+        return FALLBACK
+    from chardet import detect as guess  # loading its models takes 0.1 s, and few pages need them
+
+    encoding = guess(sample, include_encodings=_CANDIDATES, compat_names=False, prefer_superset=False)["encoding"]
+    if encoding is None:
+        return FALLBACK
+    text = sample.decode(encoding, "replace")
+    is_wrong = len(_MIXED.findall(text)) > len(_OTHER_ALPHABET.findall(text)) * MAX_MIXED
+    return FALLBACK if is_wrong else encoding
+
+
+def _take_sample(body: bytes) -> bytes:
+    """Return the first `_SAMPLE_BYTES` bytes of the texts between tags that are not pure ASCII.
+
+    No multi-byte charset uses the bytes of `<` or `>` inside a character, so at most the last character is truncated.
+    """
+    runs, size = [], 0
+    for match in _TEXT_RUN.finditer(body):
+        run = match[0]
+        if not run.isascii():
+            runs.append(run[: _SAMPLE_BYTES - size])
+            size += len(runs[-1]) + 1
+            if size >= _SAMPLE_BYTES:
+                break
+    return b"\n".join(runs)
+
+
+# Choose the charset of a body, decode the body, and recognise binary data.
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w.:-]{1,40})", re.IGNORECASE)
+_META = re.compile(rb"<meta[^>]{0,400}?charset\s*+=\s*+[\"']?\s*+([\w.:-]{1,40})", re.IGNORECASE)
+_META_BYTES = 4_096
+"""Bytes searched for a `<meta charset>`. The HTML standard requires it in the first 1,024, but some pages put it
+later."""
+
+_UTF_8_SEQUENCE = re.compile(rb"[\xc2-\xf4][\x80-\xbf]+")
+# é, ©, ’ and similar in UTF-8. Decoded as Windows-1252 they become Ã©, Â©, â€™, which occur in no language.
+_WESTERN_SEQUENCE = re.compile(rb"[\xc2\xc3][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
+_SURROGATES = tuple(bytes([0xED, second]) for second in range(0xA0, 0xC0))
+"""First two bytes of encoded surrogates, which some old programs write (CESU-8). Such text is broken UTF-8, not another
+charset."""
+MAX_SEQUENCES = 1_000
+"""Largest number of multi-byte sequences examined. Pages do not change their charset after so many."""
+MIN_SEQUENCES = 4
+"""Number of valid UTF-8 sequences that disproves a declared charset other than UTF-8. One in twelve byte pairs of
+Chinese text is valid UTF-8 by chance, so the first four are all valid in 1 of 20,000 such texts."""
+
+_SIGNATURES = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
+MAX_NULS = 0.01
+"""Largest share of NUL bytes in text. A single NUL is a template error; one in a hundred bytes means a binary
+format."""
+_CONTROL_BYTES = bytes([*range(0x08), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
+"""Control bytes that no charset uses in text. Backspace (old manuals) and escape (logs, ISO-2022) are left out."""
+MAX_CONTROLS = 0.03
+"""Largest share of `_CONTROL_BYTES` in text. In compressed and encrypted data it is 0.1."""
+
+
+def decode(body: bytes, content_type: str) -> str:
+    """Decode a body by the charset of its BOM, header or `<meta>`, else as UTF-8 if valid, else by a guessed charset.
+
+    A declared charset is ignored if the bytes contradict it.
+    """
+    for bom, charset in _BOMS:
+        if body.startswith(bom):
+            return body[len(bom) :].decode(charset, "replace")
+    meta = _META.search(body[:_META_BYTES])
+    header = _CHARSET.search(content_type)
+    is_utf_8 = _is_utf_8(body)
+    for label in (header[1] if header else "", meta[1].decode("ascii", "replace") if meta else ""):
+        # The WHATWG Encoding standard defines the labels, as in browsers. Python's own lookup also finds codecs that
+        # are not charsets, and some that take quadratic time.
+        encoding = webencodings.lookup(label)
+        if encoding is None or _is_wrong_charset(encoding.name, body, is_utf_8, has_meta=meta is not None):
+            continue
+        text = (
+            body.decode("utf-8", "replace")
+            if encoding.name == "utf-8"
+            else str(encoding.codec_info.decode(body, "replace")[0])
+        )
+        if not _is_garbled(text, body):
+            return text
+    return body.decode("utf-8" if is_utf_8 and not is_iso_2022_jp(body) else detect_charset(body), "replace")
+
+
+def _is_utf_8(body: bytes) -> bool:
+    """Return whether the body is UTF-8. A body truncated inside a character counts as UTF-8."""
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        is_truncated = error.reason == "unexpected end of data" and error.start > 0
+        return is_truncated and not body[: error.start].isascii()
+    return True
+
+
+def _is_wrong_charset(name: str, body: bytes, is_utf_8: bool, has_meta: bool) -> bool:
+    """Return whether the declared charset `name` is a mistake, such as a server default sent with UTF-8."""
+    if name.startswith("utf-16"):
+        # A body whose <meta> can be read as ASCII is not UTF-16 (HTML standard, 13.2.3.2). A body without NULs is not
+        # UTF-16 either.
+        return has_meta or 0 not in body
+    if name == "utf-8" or not is_utf_8:
+        return False
+    sequences = [match[0] for match in islice(_UTF_8_SEQUENCE.finditer(body), MAX_SEQUENCES)]
+    is_western = name == "windows-1252" and all(map(_WESTERN_SEQUENCE.fullmatch, sequences))
+    return len(sequences) >= (1 if is_western else MIN_SEQUENCES)
+
+
+def _is_garbled(text: str, body: bytes) -> bool:
+    """Return whether decoding replaced more sequences than the text has other non-ASCII characters.
+
+    In that case the charset is wrong. With fewer replacements, the body only has some broken bytes.
+    """
+    replaced = text.count("\ufffd")
+    if replaced:
+        replaced -= body.count(b"\xef\xbf\xbd") + 3 * sum(map(body.count, _SURROGATES))
+    return replaced > 0 and replaced * 2 > len(text) - len(text.encode("ascii", "ignore"))
+
+
+def looks_binary(body: bytes, content_type: str = "") -> bool:
+    """Return whether the bytes are not text: they have a file signature, or many NUL or control bytes.
+
+    UTF-16 and UTF-32 are recognised by a BOM; without a BOM, UTF-16 is recognised by the header.
+    """
+    declared = _CHARSET.search(content_type)
+    if any(body.startswith(bom) for bom, _ in _BOMS) or (declared and declared[1].lower().startswith("utf-16")):
+        return False
+    sample = body[:8_192]
+    is_riff = body.startswith(b"RIFF") and body[8:12] in {b"WAVE", b"AVI ", b"WEBP"}
+    controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
+    # Compressed data is never valid UTF-8. In valid UTF-8 the control characters are removed later.
+    is_noise = controls > len(sample) * MAX_CONTROLS and not _is_utf_8(sample)
+    return is_riff or body.startswith(_SIGNATURES) or sample.count(0) > len(sample) * MAX_NULS or is_noise
+
+
+# The body, and the exceptions that parsers of binary formats raise.
 
 
 @dataclass(frozen=True, slots=True)

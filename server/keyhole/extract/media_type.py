@@ -8,8 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from keyhole.errors import KeyholeError
-from keyhole.extract.body import Body
-from keyhole.extract.decode import looks_binary
+from keyhole.extract.body import Body, looks_binary
 from keyhole.extract.formats.xml import decode_xml, sniff_root
 
 UNKNOWN: Final = "application/octet-stream"

@@ -7,8 +7,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.body import Body
-from keyhole.extract.decode import decode
+from keyhole.extract.body import Body, decode
 from keyhole.extract.formats.xml import parse_xml
 from keyhole.extract.formats.zip_archive import Archive
 from keyhole.extract.markup import fragment_to_markdown, to_one_line

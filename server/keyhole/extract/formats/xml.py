@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from keyhole.extract.body import Body
-from keyhole.extract.decode import decode
+from keyhole.extract.body import Body, decode
 from keyhole.records import Document
 from keyhole.text.clean import clean
 from keyhole.text.invalid_characters import INVALID, replace_references

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.decode import decode, looks_binary
+from keyhole.extract.body import decode, looks_binary
 from keyhole.extract.formats.plain_text import clean_plain_text
 from keyhole.extract.html.visibility.computed_style import hides_by_attributes
 from keyhole.extract.media_type import match_signature, sniff

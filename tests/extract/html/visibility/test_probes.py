@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from keyhole.extract.document import extract
+from keyhole.extract.extraction import extract
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 from tests.extract.html.visibility import probe_techniques

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.decode import decode, looks_binary
+from keyhole.extract.body import decode, looks_binary
 from keyhole.text.clean import clean
 from tests.support.machine import allowed
 
