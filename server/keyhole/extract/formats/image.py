@@ -22,7 +22,7 @@ MAX_FIELD_CHARS: Final = 500
 MAX_SVG_TEXTS: Final = 2_000
 """Largest number of text elements read from an SVG drawing: a chart has some 50, a map some 500."""
 
-Size = tuple[int, int]
+PixelSize = tuple[int, int]
 Fields = list[tuple[str, str]]
 
 
@@ -55,7 +55,7 @@ def _build_document(line: str, texts: Fields) -> Document:
     return Document(title=title[:300], text=text, media_type="", metadata=metadata)
 
 
-def _read_png(data: bytes) -> tuple[Size, Fields]:
+def _read_png(data: bytes) -> tuple[PixelSize, Fields]:
     texts: Fields = []
     for kind, chunk in _iter_png_chunks(data):
         if kind == b"tEXt":
@@ -80,7 +80,7 @@ def _iter_png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         position += 12 + length
 
 
-def _read_jpeg(data: bytes) -> tuple[Size, Fields]:
+def _read_jpeg(data: bytes) -> tuple[PixelSize, Fields]:
     texts: Fields = []
     size = (0, 0)
     position = 2
@@ -121,12 +121,12 @@ def _read_exif(tiff: bytes) -> Fields:
     return texts
 
 
-def _read_gif(data: bytes) -> tuple[Size, Fields]:
+def _read_gif(data: bytes) -> tuple[PixelSize, Fields]:
     width, height = struct.unpack("<HH", data[6:10])
     return (width, height), []
 
 
-def _read_webp(data: bytes) -> tuple[Size, Fields]:
+def _read_webp(data: bytes) -> tuple[PixelSize, Fields]:
     kind = data[12:16]
     if kind == b"VP8X":
         return (1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")), []
@@ -137,14 +137,14 @@ def _read_webp(data: bytes) -> tuple[Size, Fields]:
     return (width & 0x3FFF, height & 0x3FFF), []
 
 
-def _read_avif(data: bytes) -> tuple[Size, Fields]:
+def _read_avif(data: bytes) -> tuple[PixelSize, Fields]:
     """Return the size in the largest `ispe` property. Smaller ones belong to thumbnails and alpha planes."""
     sizes = [struct.unpack(">II", match[1]) for match in re.finditer(rb"ispe\0{4}(.{8})", data[:65_536], re.DOTALL)]
     width, height = max(sizes, key=lambda size: size[0] * size[1], default=(0, 0))
     return (width, height), []
 
 
-def _read_bmp(data: bytes) -> tuple[Size, Fields]:
+def _read_bmp(data: bytes) -> tuple[PixelSize, Fields]:
     if struct.unpack("<I", data[14:18])[0] == 12:
         width, height = struct.unpack("<HH", data[18:22])
     else:
@@ -152,7 +152,7 @@ def _read_bmp(data: bytes) -> tuple[Size, Fields]:
     return (abs(width), abs(height)), []
 
 
-def _read_ico(data: bytes) -> tuple[Size, Fields]:
+def _read_ico(data: bytes) -> tuple[PixelSize, Fields]:
     (count,) = struct.unpack("<H", data[4:6])
     sizes = [(data[6 + 16 * n] or 256, data[7 + 16 * n] or 256) for n in range(min(count, 100))]
     return max(sizes), [("Sizes", ", ".join(f"{width} x {height}" for width, height in sizes))]

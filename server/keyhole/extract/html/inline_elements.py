@@ -14,8 +14,8 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html import code, formulas
 from keyhole.extract.html.formulas import delimit, read_rendering, strip_style
+from keyhole.extract.html.labels import TAB_END, TAB_LABEL
 from keyhole.extract.html.link_resolver import LinkResolver
-from keyhole.extract.html.manual_markup import TAB_END, TAB_LABEL
 from keyhole.extract.html.soup import SoupBuilder
 from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown

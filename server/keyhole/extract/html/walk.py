@@ -120,10 +120,10 @@ def list_cells(row: HtmlElement) -> list[HtmlElement]:
     return [cell for cell in row if cell.tag in _CELL_TAGS and not is_gutter_cell(cell)]
 
 
-Row = list[tuple[int, HtmlElement]]
+TableRow = list[tuple[int, HtmlElement]]
 
 
-def read_grid(table: HtmlElement) -> tuple[list[Row], int, bool]:
+def read_grid(table: HtmlElement) -> tuple[list[TableRow], int, bool]:
     """Return the cells of each row with their columns, the number of columns, and whether the first row is a header.
 
     A cell that spans several places is listed only at its first place. Columns without cells are left out.
@@ -134,13 +134,13 @@ def read_grid(table: HtmlElement) -> tuple[list[Row], int, bool]:
     return [[(place[column], cell) for column, cell in row] for row in grid], len(used), has_header
 
 
-def _place_cells(table: HtmlElement) -> tuple[list[Row], bool]:
-    grid: list[Row] = []
+def _place_cells(table: HtmlElement) -> tuple[list[TableRow], bool]:
+    grid: list[TableRow] = []
     occupied_until: dict[int, int] = {}
     places_left = MAX_SPANNED
     has_header = False
     for number, row in enumerate(iter_rows(table)):
-        places: Row = []
+        places: TableRow = []
         column = 0
         cells = [cell for cell in row if cell.tag in _CELL_TAGS]
         if not any(grid):
@@ -485,7 +485,7 @@ class _PageWriter(ListWriter):
                 self._write_row(row, {})
             self.soup.close_container()
 
-    def _write_row(self, row: Row, attributes: dict[str, str]) -> None:
+    def _write_row(self, row: TableRow, attributes: dict[str, str]) -> None:
         self.soup.open_container("tr", attributes)
         next_column = 0
         for column, cell in row:

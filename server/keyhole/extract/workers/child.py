@@ -34,7 +34,7 @@ from keyhole.extract.workers.tasks import (
 from keyhole.passages.stems import index_terms
 from keyhole.records import Document
 
-Reader = Callable[[bytes, str, str, str], tuple[Document, str]]
+PageReader = Callable[[bytes, str, str, str], tuple[Document, str]]
 """A function of body, URL, content type and requested URL that returns a document and its words for the search
 index."""
 
@@ -76,7 +76,7 @@ def main(options: dict[str, Any]) -> None:
     """
     _lower_priority(options["nice"])
     answers = _take_stdout()
-    read: Reader = decode_function(options["reader"])
+    read: PageReader = decode_function(options["reader"])
     import_module("keyhole.extract.html.page")  # most pages need it, and the first is still being fetched
     gc.collect()
     gc.freeze()  # imported modules live as long as the process, so later collections can skip them
@@ -98,7 +98,7 @@ def main(options: dict[str, Any]) -> None:
             return
 
 
-def _answer(read: Reader, head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def _answer(read: PageReader, head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Return the answer for one page or task.
 
     An unexpected exception harms only its page. Its message may quote the page, so only its type is reported.

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.html.boilerplate.classify import judge_blocks
-from keyhole.extract.html.boilerplate.segments import Part, TextPlace, join_lists, segment, spread_over_lists
+from keyhole.extract.html.boilerplate.segments import BlockPart, TextPlace, join_lists, segment, spread_over_lists
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 
@@ -27,7 +27,7 @@ TREES = st.recursive(
 )
 
 
-def read_part(part: Part) -> str:
+def read_part(part: BlockPart) -> str:
     element, place = part
     if place is TextPlace.INSIDE:
         return str(element.text_content())

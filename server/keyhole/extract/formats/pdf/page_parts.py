@@ -71,7 +71,7 @@ class PdfLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PdfTable:
     """The cells of a table by row, with its place on the page."""
 
     rows: tuple[tuple[str, ...], ...]
@@ -83,7 +83,7 @@ class Table:
     columns: tuple[float, ...] = ()
     """The places of the lines between columns, empty if none are drawn."""
 
-    def continues(self, last: Table) -> bool:
+    def continues(self, last: PdfTable) -> bool:
         """Return whether the table goes on from the page before: with the same lines or the same header."""
         if self.page != last.page + 1 or len(self.rows[0]) != len(last.rows[0]):
             return False
@@ -138,7 +138,7 @@ MAX_CROSSING: Final = 0.6
 MARKER: Final = re.compile(r"[•●○▪■◦‣⁃∙·−–—*✦➢►❖□-]|[\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]")
 """The sign or number before a list item."""
 
-Row = list[PdfLine]
+PdfRow = list[PdfLine]
 """The pieces of text on one baseline, from left to right."""
 
 
@@ -157,7 +157,7 @@ def split_line(words: Sequence[PdfWord], page: int) -> list[PdfLine]:
     return [make_line(piece, page) for piece in pieces]
 
 
-def order_lines(lines: Sequence[PdfLine]) -> list[list[Row]]:
+def order_lines(lines: Sequence[PdfLine]) -> list[list[PdfRow]]:
     """Return the rows of each part of a page: a column, or the lines between columns."""
     return [make_rows(part) for part in _order(list(lines), 0) if part]
 
@@ -241,10 +241,10 @@ def _is_prose(side: list[PdfLine]) -> bool:
     return sum(" " in line.text for line in side) > 0.7 * len(side)
 
 
-def make_rows(lines: list[PdfLine]) -> list[Row]:
+def make_rows(lines: list[PdfLine]) -> list[PdfRow]:
     """Group the lines of a part by baseline, from top to bottom."""
     column = min(line.left for line in lines), max(line.right for line in lines)
-    rows: list[Row] = []
+    rows: list[PdfRow] = []
     for line in sorted(lines, key=lambda line: (line.top + line.bottom) / 2):
         line.column = column
         last = rows[-1][-1] if rows else None

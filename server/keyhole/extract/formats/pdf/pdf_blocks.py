@@ -16,10 +16,10 @@ from keyhole.extract.formats.pdf.page_parts import (
     OutlineEntry,
     PdfLine,
     PdfPage,
+    PdfRow,
     PdfStyle,
+    PdfTable,
     PdfWord,
-    Row,
-    Table,
     make_line,
 )
 
@@ -156,7 +156,7 @@ _NUMBERED_HEAD = re.compile(r"\d{1,4}\s+[^\W\d].{0,120}|[^\W\d].{0,120}\s(?<!, )
 
 Edges = tuple[list[str], list[str]]
 """The lines of running heads, and those of footers."""
-Candidate = tuple[bool, int, str, list[int]]
+EdgeLine = tuple[bool, int, str, list[int]]
 """A row at the edge of a page: at its top?, its height in steps of 3 points, its text, and the numbers of its lines."""
 
 
@@ -215,7 +215,7 @@ def _runs_along_edge(line: Sequence[PdfWord], width: float) -> bool:
     return at_edge and bool(long) and all(word.bottom - word.top > word.right - word.left for word in long)
 
 
-def _find_known(candidates: Sequence[Sequence[Candidate]], body_size: float) -> _Known:
+def _find_known(candidates: Sequence[Sequence[EdgeLine]], body_size: float) -> _Known:
     """Return what the pages of a document have in common at their edges."""
     needed = MIN_PAGES if len(candidates) > SHORT_DOCUMENT else 2
     pages: dict[tuple[bool, int, str], set[int]] = defaultdict(set)
@@ -238,9 +238,9 @@ def _returns(found: set[int], needed: int, count: int) -> bool:
     return len(found) >= needed and (near or len(found) >= PLACE_SHARE * count)
 
 
-def _choose(page: PdfPage, candidates: list[Candidate], known: _Known) -> list[Candidate]:
+def _choose(page: PdfPage, candidates: list[EdgeLine], known: _Known) -> list[EdgeLine]:
     """Return the running heads and footers of a page, from the outside, up to the first other line at each edge."""
-    chosen: list[Candidate] = []
+    chosen: list[EdgeLine] = []
     ended: set[bool] = set()
     for candidate in candidates:
         is_top, height, text, numbers = candidate
@@ -255,7 +255,7 @@ def _choose(page: PdfPage, candidates: list[Candidate], known: _Known) -> list[C
     return chosen
 
 
-def _is_numbered(page: PdfPage, candidate: Candidate, known: _Known) -> bool:
+def _is_numbered(page: PdfPage, candidate: EdgeLine, known: _Known) -> bool:
     """Return whether a row is a page number, or in a short document a running head with one.
 
     Such a head is not larger or bolder than text, and no row of a table.
@@ -272,12 +272,12 @@ def _is_numbered(page: PdfPage, candidate: Candidate, known: _Known) -> bool:
     return is_plain and _NUMBERED_HEAD.fullmatch(text) is not None
 
 
-def _is_heading(page: PdfPage, number: int, candidate: Candidate, headings: HeadingFinder) -> bool:
+def _is_heading(page: PdfPage, number: int, candidate: EdgeLine, headings: HeadingFinder) -> bool:
     is_large = page.lines[candidate[3][0]][0].style.size > LARGEST * headings.body_size
     return is_large and headings.find_level(number, candidate[2]) > 0
 
 
-def _list_candidates(page: PdfPage) -> list[Candidate]:
+def _list_candidates(page: PdfPage) -> list[EdgeLine]:
     """Return the rows at the edges of a page, from the outside. A page number may also be the last row elsewhere."""
     rows: dict[int, list[int]] = defaultdict(list)
     for number, line in enumerate(page.lines):
@@ -336,14 +336,14 @@ _CHAPTER = re.compile(r"\w{4,12} (?:\d{1,3}|[A-Z]|[IVXLC]{1,6})|第 ?\d+ ?[章�
 """A line above the title of a chapter: `Chapter 3`, `Annexe A`."""
 _ITEM = re.compile(rf"({MARKER.pattern})\s+(?=\S)")
 
-BlockKind = Literal["heading", "paragraph", "item", "code", "note", "table", "remark", "term", "definition"]
+PdfBlockKind = Literal["heading", "paragraph", "item", "code", "note", "table", "remark", "term", "definition"]
 
 
 @dataclass(slots=True)
 class PdfBlock:
     """A block of text: its pieces with the page of each, one piece for each line."""
 
-    kind: BlockKind
+    kind: PdfBlockKind
     pieces: list[tuple[int, str]]
     level: int = 0
     """The level of a heading, or the depth of a list item from 0."""
@@ -356,7 +356,7 @@ class PdfBlock:
     """True if no further line belongs to it."""
 
 
-PageItems = list[list[Row | Table]]
+PageItems = list[list[PdfRow | PdfTable]]
 """The rows and tables of each part of a page, in reading order."""
 
 
@@ -368,14 +368,14 @@ def build_blocks(pages: Sequence[PageItems], headings: HeadingFinder) -> list[Pd
         for part in parts:
             builder.begin_part()
             for item in part:
-                if isinstance(item, Table):
+                if isinstance(item, PdfTable):
                     builder.add_table(item)
                 else:
                     builder.add_line(join_row(item))
     return builder.blocks
 
 
-def join_row(row: Row) -> PdfLine:
+def join_row(row: PdfRow) -> PdfLine:
     """Return the pieces of a row as one line."""
     if len(row) == 1:
         return row[0]
@@ -391,7 +391,7 @@ def _measure_pitch(pages: Sequence[PageItems]) -> float:
     for parts in pages:
         for part in parts:
             for above, below in itertools.pairwise(part):
-                if isinstance(above, Table) or isinstance(below, Table) or above[0].style != below[0].style:
+                if isinstance(above, PdfTable) or isinstance(below, PdfTable) or above[0].style != below[0].style:
                     continue
                 if not above[0].style.fixed and len(above[0].text) > 30:
                     distance = round((below[0].bottom - above[0].bottom) / (above[0].style.size or 1.0), 1)
@@ -409,7 +409,7 @@ class _Builder:
         self._pitch = pitch
         self._last: PdfLine | None = None
         """The last line of the last block, None after a table."""
-        self._last_table: Table | None = None
+        self._last_table: PdfTable | None = None
         self._same_part = False
         self._edges: dict[tuple[float, float], float] = {}
         self._notes_from = 0.0
@@ -422,7 +422,7 @@ class _Builder:
         """Begin a column or another part of a page."""
         self._same_part = False
 
-    def add_table(self, table: Table) -> None:
+    def add_table(self, table: PdfTable) -> None:
         """Add a table, or the rows of a table that goes on from the page before, without its repeated header."""
         last = self._last_table
         if last is not None and self.blocks[-1].kind == "table" and table.continues(last):
@@ -552,7 +552,7 @@ def _is_full(line: PdfLine, below: PdfLine, allowance: float = 0.0) -> bool:
 
 def _find_notes(parts: PageItems, body_size: float) -> float:
     """Return the top of the first footnote of a page, infinite if it has none."""
-    lines = [item[0] for part in parts for item in part if not isinstance(item, Table)]
+    lines = [item[0] for part in parts for item in part if not isinstance(item, PdfTable)]
     top = float("inf")
     for line in sorted(lines, key=lambda line: -line.top):
         if line.style.size > NOTE_SIZE * body_size:

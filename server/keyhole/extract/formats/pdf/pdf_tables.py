@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from keyhole.extract.formats.pdf.page_parts import PdfLine, PdfRule, PdfWord, Row, Table, have_same_columns
+from keyhole.extract.formats.pdf.page_parts import PdfLine, PdfRow, PdfRule, PdfTable, PdfWord, have_same_columns
 
 # Ruled tables: the cells between drawn vertical and horizontal lines.
 
@@ -34,13 +34,13 @@ def find_ruled_tables(
     words: Sequence[PdfWord],
     page: int,
     last_columns: Sequence[float] = (),
-) -> tuple[list[Table], set[int]]:
+) -> tuple[list[PdfTable], set[int]]:
     """Return the tables of a page, and the identities of the words in them.
 
     `merged`: the drawn lines as `merge_rules` joins them. `last_columns`: the lines between the columns of the last
     table of the page before, which may go on with one row.
     """
-    tables: list[Table] = []
+    tables: list[PdfTable] = []
     used: set[int] = set()
     if not 4 <= len(rules) <= MAX_RULES:
         return tables, used
@@ -158,7 +158,9 @@ class _Grid:
         if self._across and self._xs:
             self._xs = _cluster([*self._xs, min(r.left for r in self._across), max(r.right for r in self._across)])
 
-    def fill(self, words: Sequence[PdfWord], page: int, last_columns: Sequence[float]) -> tuple[Table, set[int]] | None:
+    def fill(
+        self, words: Sequence[PdfWord], page: int, last_columns: Sequence[float]
+    ) -> tuple[PdfTable, set[int]] | None:
         """Return the table and its words, None if the lines enclose no table."""
         xs, ys = self._xs, self._ys
         goes_on = have_same_columns(xs, last_columns)
@@ -181,7 +183,7 @@ class _Grid:
         rows = [[row[n] for n in kept] for row in rows if any(row)]
         if len(kept) > MANY_COLUMNS and sum(map(bool, itertools.chain(*rows))) < MIN_FILLED * len(rows) * len(kept):
             return None
-        table = Table(tuple(map(tuple, rows)), xs[0], ys[0], xs[-1], ys[-1], page, tuple(xs))
+        table = PdfTable(tuple(map(tuple, rows)), xs[0], ys[0], xs[-1], ys[-1], page, tuple(xs))
         return table, used
 
     def _find_cell(self, x: float, y: float) -> tuple[int, int]:
@@ -256,9 +258,9 @@ _LEADERS = re.compile(r"(?:\. ?){4,}|\.{4,}|…{2,}|(?:· ?){4,}")
 _NUMBER = re.compile(r"[\divxlcIVXLC.-]{1,6}")
 
 
-def find_aligned_tables(rows: Sequence[Row]) -> list[Row | Table]:
+def find_aligned_tables(rows: Sequence[PdfRow]) -> list[PdfRow | PdfTable]:
     """Return the rows with tables in place of their rows."""
-    result: list[Row | Table] = []
+    result: list[PdfRow | PdfTable] = []
     at = 0
     while at < len(rows):
         end = _find_end(rows, at)
@@ -272,7 +274,7 @@ def find_aligned_tables(rows: Sequence[Row]) -> list[Row | Table]:
     return result
 
 
-def _find_end(rows: Sequence[Row], start: int) -> int:
+def _find_end(rows: Sequence[PdfRow], start: int) -> int:
     """Return the end of the run of rows from `start` that have several pieces, or one piece that continues a cell."""
     if not _is_cells(rows[start]):
         return start
@@ -290,11 +292,11 @@ def _find_end(rows: Sequence[Row], start: int) -> int:
     return end
 
 
-def _is_cells(row: Row) -> bool:
+def _is_cells(row: PdfRow) -> bool:
     return len(row) >= 2 and not any(_LEADERS.search(line.text) or (line.style.fixed and len(row) < 3) for line in row)
 
 
-def _goes_on(row: Row, above: Sequence[Row]) -> bool:
+def _goes_on(row: PdfRow, above: Sequence[PdfRow]) -> bool:
     """Return whether a row with one piece continues a cell that begins further right than the first column."""
     if len(row) != 1 or _LEADERS.search(row[0].text):
         return False
@@ -303,7 +305,7 @@ def _goes_on(row: Row, above: Sequence[Row]) -> bool:
     return len(inside) == 1 and inside[0] > 0 and abs(row[0].left - columns[inside[0]][0]) < 4
 
 
-def _build(rows: Sequence[Row]) -> Table | None:
+def _build(rows: Sequence[PdfRow]) -> PdfTable | None:
     """Return the table of some rows, None if their pieces do not stand in columns."""
     columns = find_columns([line for row in rows for line in row])
     if len(columns) < 2 or sum(len(row) >= 2 for row in rows) < MIN_ROWS:
@@ -321,13 +323,13 @@ def _build(rows: Sequence[Row]) -> Table | None:
     if len(columns) == 2 and all(_NUMBER.fullmatch(row[1]) for row in cells if row[1]):
         return None  # a table of contents
     lines = [line for row in rows for line in row]
-    return Table(
+    return PdfTable(
         tuple(map(tuple, cells)), columns[0][0], lines[0].top, columns[-1][1], max(line.bottom for line in lines),
         lines[0].page,
     )  # fmt: skip
 
 
-def place_row(row: Row, columns: Sequence[tuple[float, float]]) -> list[str]:
+def place_row(row: PdfRow, columns: Sequence[tuple[float, float]]) -> list[str]:
     """Return the text in each column. A piece over several columns is in the first of them."""
     cells = [""] * len(columns)
     for line in row:

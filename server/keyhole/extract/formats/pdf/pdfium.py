@@ -142,7 +142,7 @@ _NUMBER_AT_END = re.compile(r"(?<=[^\W\d_.,;:!?)”»’\"'])\d{1,3}$|(?<=[.,;:!
 _NUMBER_AT_START = re.compile(r"^(?:\d{1,3}|[*†‡§])(?=.)")
 _SPACES = re.compile(r"[\s\x00]+|[\x02\ufffe](?![\s\x00])")
 
-Span = tuple[int, int, bool]
+CharSpan = tuple[int, int, bool]
 """Start and end of a word among the characters of a page, and whether it begins a line."""
 
 
@@ -190,7 +190,7 @@ def _to_character(code: int) -> str:
     return chr(code) if 0 < code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd" if code else "\0"
 
 
-def iter_spans(string: str) -> Iterator[Span]:
+def iter_spans(string: str) -> Iterator[CharSpan]:
     """Yield start and end of each word, and whether it begins a line. PDFium joins the halves of a divided word."""
     begins = True
     start = 0
@@ -205,7 +205,7 @@ def iter_spans(string: str) -> Iterator[Span]:
         yield start, len(string), begins
 
 
-def split_at_borders(text: Any, span: Span, place: Placement, borders: list[PdfRule]) -> Iterator[Span]:
+def split_at_borders(text: Any, span: CharSpan, place: Placement, borders: list[PdfRule]) -> Iterator[CharSpan]:
     """Yield the parts of a word before and after the borders of cells.
 
     PDFium joins texts without a gap, as where a long name ends just before the next cell. A part begins with another
@@ -234,7 +234,7 @@ def _find_object(text: Any, index: int) -> int:
     return ctypes.cast(pdfium.FPDFText_GetTextObject(text, index), ctypes.c_void_p).value or 0
 
 
-def split_at_gaps(text: Any, string: str, span: Span) -> Iterator[Span]:
+def split_at_gaps(text: Any, string: str, span: CharSpan) -> Iterator[CharSpan]:
     """Yield the parts of a word before and after the gaps in it. `string`: the characters of the page.
 
     PDFium joins two words between which a file has moved the pen but drawn no space. The letters of a spaced title are

@@ -14,11 +14,11 @@ from keyhole.extract.body import Body
 from keyhole.extract.formats.pdf.page_parts import (
     PdfLine,
     PdfPage,
+    PdfRow,
     PdfRule,
     PdfStyle,
+    PdfTable,
     PdfWord,
-    Row,
-    Table,
     make_rows,
     order_lines,
     split_line,
@@ -54,15 +54,15 @@ MAX_CELL_CHARS: Final = 600
 MAIN_SHARE: Final = 0.5
 """A band between two lines with more than this share of the rows of text holds several rows of the table."""
 
-Band = list[Row]
+Band = list[PdfRow]
 """The rows of text between two lines."""
 
 
 def find_open_tables(
     merged: Sequence[PdfRule], lines: Sequence[Sequence[PdfWord]], page: int
-) -> tuple[list[Table], set[int]]:
+) -> tuple[list[PdfTable], set[int]]:
     """Return the tables of a page, and the identities of their words. `merged`: the lines from `merge_rules`."""
-    tables: list[Table] = []
+    tables: list[PdfTable] = []
     used: set[int] = set()
     if not MIN_RULES <= len(merged) <= MAX_RULES:
         return tables, used
@@ -72,7 +72,9 @@ def find_open_tables(
         for start, end in _find_runs(bands):
             table = _build(bands[start:end])
             if table is not None:
-                tables.append(Table(table, group[start].left, group[start].top, group[end].right, group[end].top, page))
+                tables.append(
+                    PdfTable(table, group[start].left, group[start].top, group[end].right, group[end].top, page)
+                )
                 used |= {id(word) for band in bands[start:end] for row in band for line in row for word in line.words}
     return tables, used
 
@@ -126,7 +128,7 @@ def _is_part(band: Band, *, is_first: bool) -> bool:
     return not band or 2 * sum(len(row) > 1 for row in band) >= len(band) or (is_first and len(band) == 1)
 
 
-def _crosses(row: Row, columns: Sequence[tuple[float, float]]) -> bool:
+def _crosses(row: PdfRow, columns: Sequence[tuple[float, float]]) -> bool:
     """Return whether a row is one piece of text over several columns."""
     return len(row) == 1 and sum(row[0].left < right and left < row[0].right for left, right in columns) > 1
 
@@ -329,7 +331,7 @@ def _lay_out_all(pages: list[PdfPage]) -> list[PageItems]:
     columns: tuple[float, ...] = ()
     for number, page in enumerate(pages):
         laid_out.append(_lay_out(page, number, columns))
-        tables = [item for part in laid_out[-1] for item in part if isinstance(item, Table)]
+        tables = [item for part in laid_out[-1] for item in part if isinstance(item, PdfTable)]
         columns = tables[-1].columns if tables else ()
     return laid_out
 
@@ -352,12 +354,12 @@ def _lay_out(page: PdfPage, number: int, last_columns: tuple[float, ...]) -> Pag
     return parts
 
 
-def _insert_table(parts: PageItems, table: Table) -> None:
+def _insert_table(parts: PageItems, table: PdfTable) -> None:
     """Put a table after the lowest text above it in the columns that stand around it."""
     above = (float("-inf"), 0, 0)
     for number, part in enumerate(parts):
         for index, item in enumerate(part):
-            if isinstance(item, Table):
+            if isinstance(item, PdfTable):
                 left, right, top = item.left, item.right, item.top
             else:
                 left, right, top = *item[0].column, item[0].top

@@ -134,7 +134,7 @@ class TextPlace(Enum):
     TAIL = "tail"
 
 
-Part = tuple[HtmlElement, TextPlace]
+BlockPart = tuple[HtmlElement, TextPlace]
 
 
 @dataclass(slots=True, eq=False)
@@ -166,7 +166,7 @@ class TextBlock:
     """A run of text without a block inside, with its box, the parts of the tree that contain the text, and counts."""
 
     box: Box
-    parts: list[Part]
+    parts: list[BlockPart]
     text: str
     size: int
     link_bytes: int
@@ -252,7 +252,7 @@ class _Scanner:
         self._path: list[HtmlElement] = []
         self._path_boxes: list[Box] = []
         """The boxes of the first elements of the path."""
-        self._run: list[Part] = []
+        self._run: list[BlockPart] = []
         self._block_holders: set[HtmlElement] = set()
 
     def enter(self, element: HtmlElement) -> bool:
@@ -335,7 +335,7 @@ def _create_box(element: HtmlElement, parent: Box | None) -> Box:
     return box
 
 
-def _collect_text(part: Part, texts: list[str], link_texts: list[str], is_spaced: bool) -> None:
+def _collect_text(part: BlockPart, texts: list[str], link_texts: list[str], is_spaced: bool) -> None:
     """Append the text of a part to `texts`, and the text of its links also to `link_texts`.
 
     With `is_spaced`, the texts of a structure's elements are appended one by one.

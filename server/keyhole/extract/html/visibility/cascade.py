@@ -94,7 +94,7 @@ def _limit(entry: IndexedSelector) -> None:
         entry.rule = replace(entry.rule, layer=(-1.0,))
 
 
-Index = dict[str, list[IndexedSelector]]
+RuleIndex = dict[str, list[IndexedSelector]]
 """The selectors of rules by a name that their elements have, or by `ANY`."""
 
 
@@ -106,9 +106,9 @@ class Matcher:
         self._entries: dict[int, list[IndexedSelector]] = {}
         self._fitting: dict[frozenset[str], list[IndexedSelector]] = {}
 
-    def index(self, rules: Iterable[CssRule]) -> Index:
+    def index(self, rules: Iterable[CssRule]) -> RuleIndex:
         """Return the selectors of rules by key, without those whose names do not occur in the page."""
-        index: Index = {}
+        index: RuleIndex = {}
         for rule in rules:
             for entry in self._list_entries(rule):
                 index.setdefault(entry.part.key, []).append(entry)
@@ -138,7 +138,7 @@ class Matcher:
         named = self._page.occurring.named
         return any(named.issuperset(_NAMED.findall(part)) for part in selector.split(","))
 
-    def find_elements(self, index: Index) -> dict[HtmlElement, None]:
+    def find_elements(self, index: RuleIndex) -> dict[HtmlElement, None]:
         """Return the elements that a selector of an index matches."""
         page = self._page
         fitting: dict[frozenset[str], list[IndexedSelector]] = {}
@@ -156,7 +156,7 @@ class Matcher:
                 found[element] = None
         return found
 
-    def find_matching(self, element: HtmlElement, index: Index) -> list[tuple[CssRule, Specificity]]:
+    def find_matching(self, element: HtmlElement, index: RuleIndex) -> list[tuple[CssRule, Specificity]]:
         """Return the rules of the page's index that match an element, each with its greatest specificity."""
         page, above = self._page, self._page.names_above(element)
         matching: dict[int, tuple[CssRule, Specificity]] = {}
@@ -168,7 +168,7 @@ class Matcher:
         return list(matching.values())
 
     def _find_fitting(
-        self, element: HtmlElement, index: Index, known: dict[frozenset[str], list[IndexedSelector]]
+        self, element: HtmlElement, index: RuleIndex, known: dict[frozenset[str], list[IndexedSelector]]
     ) -> list[IndexedSelector]:
         """Return the selectors whose last names an element has. Elements repeat their names, so results are kept."""
         names = self._page.names[element]
@@ -180,7 +180,7 @@ class Matcher:
         self._page.spend(1 + len(entries) // 8)
         return entries
 
-    def _iter_elements(self, index: Index) -> Iterator[HtmlElement]:
+    def _iter_elements(self, index: RuleIndex) -> Iterator[HtmlElement]:
         """Yield the elements that have a key of an index. Some are yielded several times."""
         root, quirks = self._page.root, self._page.quirks
         attributes = [key[1:] for key in index if key[:1] == "["]
@@ -252,7 +252,7 @@ Priority = tuple[int, int, tuple[float, ...], Specificity, int]
 class Cascade:
     """The style sheets of a page, applied to its elements on request."""
 
-    def __init__(self, rules: CssRules, page: StyledPage, index: Index | None = None) -> None:
+    def __init__(self, rules: CssRules, page: StyledPage, index: RuleIndex | None = None) -> None:
         self.rules = rules
         self.page = page
         self._matcher = Matcher(page)
@@ -313,7 +313,7 @@ class Cascade:
             self._hiding_variables = find_hiding_variables([*(rule.body for rule in self.rules.rules), *styles])
         return not suspicion.variables.isdisjoint(self._hiding_variables) or self._has_registered
 
-    def _index_hiding(self) -> Index:
+    def _index_hiding(self) -> RuleIndex:
         """Return, by key, the selectors of the rules that may hide."""
         index = self._matcher.index(rule for rule in self.rules.rules if self._may_hide_roughly(rule.body))
         kept = {key: [each for each in entries if self.may_hide(each.rule.body)] for key, entries in index.items()}

@@ -15,7 +15,7 @@ from keyhole.extract.html.visibility.css_values import (
     WHITE,
     WIDTH,
     Colour,
-    Context,
+    LengthContext,
     Tokens,
     blend,
     look_same,
@@ -30,14 +30,14 @@ from keyhole.extract.html.visibility.declarations import (
     resolve,
     resolve_variables,
 )
-from keyhole.extract.html.visibility.properties import FAR, INHERITED, PARSERS, STILL, Transform, Value
+from keyhole.extract.html.visibility.properties import FAR, INHERITED, PARSERS, STILL, CssValue, Transform
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 # Visibility of a box, and of the text in it, by its computed style.
 
-Style = Mapping[str, Value]
+StyleValues = Mapping[str, CssValue]
 """Computed values by property. Properties with their initial value may be missing."""
 
 MIN_OPACITY: Final = MAX_DIFFERENCE / 255
@@ -60,7 +60,7 @@ _INLINE: Final = frozenset({"inline", "contents", "ruby", "flow"})
 """Values of `display` that make no box with a size: widths, overflow and transforms do not apply."""
 
 
-def hides_box(style: Style) -> bool:
+def hides_box(style: StyleValues) -> bool:
     """Return whether an element's style hides it with all that it contains."""
     get = style.get
     display = get("display", "inline")
@@ -80,7 +80,7 @@ def hides_box(style: Style) -> bool:
     return not is_inline(style) and _is_flattened(style)
 
 
-def find_escape(style: Style) -> frozenset[str]:
+def find_escape(style: StyleValues) -> frozenset[str]:
     """Return the positions that a descendant needs to be visible although the element is clipped or moved away.
 
     The result is empty if the element is neither.
@@ -91,12 +91,12 @@ def find_escape(style: Style) -> frozenset[str]:
     return frozenset({"absolute", "fixed"}) if is_static and is_clipped(style) else frozenset({"fixed"})
 
 
-def is_inline(style: Style) -> bool:
+def is_inline(style: StyleValues) -> bool:
     """Return whether an element is part of a line, and so has no box with a size of its own."""
     return style.get("display", "inline") in _INLINE
 
 
-def is_clipped(style: Style) -> bool:
+def is_clipped(style: StyleValues) -> bool:
     """Return whether an element clips its content in one direction to what nobody can read."""
     get = style.get
     x, y = get("overflow-x", "visible"), get("overflow-y", "visible")
@@ -109,13 +109,13 @@ def is_clipped(style: Style) -> bool:
     return is_short or (clips_x and _used_size(style, "width") + get("padding-right", 0.0) <= limit)
 
 
-def _has_flat_lines(style: Style) -> bool:
+def _has_flat_lines(style: StyleValues) -> bool:
     """Return whether the lines of a box have no height, so that a box as high as its content shows nothing."""
     sizes = [style.get(name, "auto") for name in ("height", "min-height")]
     return style.get("line-height", 1.2) <= 0.02 and sizes == ["auto", "auto"] and not style.get("padding-bottom")
 
 
-def _used_size(style: Style, name: str) -> float:
+def _used_size(style: StyleValues, name: str) -> float:
     """Return an upper bound of a width or height: infinite for `auto`."""
     size = _pixels(style.get(name, "auto"), float("inf"))
     size = min(size, _pixels(style.get(f"max-{name}", "auto"), float("inf")))
@@ -126,7 +126,7 @@ def _pixels(value: float | str, auto: float) -> float:
     return auto if isinstance(value, str) else value
 
 
-def _is_flattened(style: Style) -> bool:
+def _is_flattened(style: StyleValues) -> bool:
     """Return whether transformations leave nothing to see, or move the box off the page."""
     steps: list[Transform] = [style.get(name, STILL) for name in ("transform", "translate", "scale", "rotate")]
     if any(step.is_flat for step in steps):
@@ -139,7 +139,7 @@ def _is_flattened(style: Style) -> bool:
     return bool(right or down) and _is_off(across + right, below + down)
 
 
-def _find_offset(style: Style) -> tuple[float, float]:
+def _find_offset(style: StyleValues) -> tuple[float, float]:
     """Return how far `left`, `right`, `top` and `bottom` move a box to the right and down."""
     get = style.get
     if get("position", "static") in {"static", "sticky", "-webkit-sticky"}:
@@ -149,7 +149,7 @@ def _find_offset(style: Style) -> tuple[float, float]:
     return across, top if top != "auto" else -bottom if bottom != "auto" else 0.0
 
 
-def _find_moves(style: Style) -> tuple[float, float]:
+def _find_moves(style: StyleValues) -> tuple[float, float]:
     """Return how far transformations move a box to the right and down."""
     steps: list[Transform] = [style.get(name, STILL) for name in ("transform", "translate")]
     return sum(step.right for step in steps), sum(step.down for step in steps)
@@ -159,7 +159,7 @@ def _is_off(right: float, down: float) -> bool:
     return right <= -FAR or down <= -FAR or right >= FAR_RIGHT or down >= FAR_DOWN
 
 
-def is_moved_away(style: Style) -> bool:
+def is_moved_away(style: StyleValues) -> bool:
     """Return whether a position or a margin moves the box off the page."""
     get = style.get
     position = get("position", "static")
@@ -178,7 +178,7 @@ def is_moved_away(style: Style) -> bool:
     return _is_off(min(left + width, 0.0) if left < 0 else left, top)
 
 
-def _is_anchored_outside(style: Style) -> bool:
+def _is_anchored_outside(style: StyleValues) -> bool:
     """Return whether `right` or `bottom` place a box of `position: absolute` off the other edge of the page."""
     get = style.get
     right = get("right", "auto") if get("left", "auto") == "auto" else "auto"
@@ -186,7 +186,7 @@ def _is_anchored_outside(style: Style) -> bool:
     return _pixels(right, 0.0) >= FAR_RIGHT or _pixels(bottom, 0.0) >= FAR_DOWN
 
 
-def hides_letters(style: Style, text_length: int) -> bool:
+def hides_letters(style: StyleValues, text_length: int) -> bool:
     """Return whether an element's style hides the text directly in it, whatever its colours.
 
     `text_length` is the number of characters of the element's text.
@@ -203,7 +203,7 @@ def hides_letters(style: Style, text_length: int) -> bool:
     return indent <= -max(width, _MIN_INDENT) or is_pushed_out
 
 
-def text_colour(style: Style) -> Colour:
+def text_colour(style: StyleValues) -> Colour:
     """Return the colour in which an element's letters are painted."""
     if style.get(IS_DRAWN):
         paint: Colour | str = style.get("fill", BLACK)
@@ -216,7 +216,7 @@ def text_colour(style: Style) -> Colour:
     return colour if isinstance(colour, Colour) else BLACK
 
 
-def is_painted(style: Style) -> bool:
+def is_painted(style: StyleValues) -> bool:
     """Return whether text is painted in other ways than by its colour: a shadow, an outline, a background."""
     get = style.get
     if style.get(IS_DRAWN):
@@ -293,7 +293,7 @@ class ElementFacts(NamedTuple):
 class ComputedStyle(NamedTuple):
     """The style of one element."""
 
-    values: dict[str, Value]
+    values: dict[str, CssValue]
     """Values by property, inherited ones too. Initial values may be missing."""
     variables: Variables
     root_size: float = 16.0
@@ -309,11 +309,11 @@ def compute_style(declarations: Declarations, parent: ComputedStyle, facts: Elem
     browser = _browser_style(facts, values)
     values.update(browser)
     variables = resolve_variables(declarations, parent.variables) if declarations else parent.variables
-    context = Context(parent.values.get("font-size", 16.0), parent.root_size)
+    context = LengthContext(parent.values.get("font-size", 16.0), parent.root_size)
     if "font-size" in declarations:
         _apply("font-size", declarations, values, browser, parent, variables, context)
     size = values.get("font-size", 16.0)
-    context = Context(size, size if facts.tag == "html" else parent.root_size)
+    context = LengthContext(size, size if facts.tag == "html" else parent.root_size)
     for name in declarations:
         if name in PARSERS and name != "font-size":
             _apply(name, declarations, values, browser, parent, variables, context)
@@ -321,9 +321,9 @@ def compute_style(declarations: Declarations, parent: ComputedStyle, facts: Elem
     return ComputedStyle(values, variables, context.root_size)
 
 
-def _browser_style(facts: ElementFacts, inherited: Mapping[str, Value]) -> dict[str, Value]:
+def _browser_style(facts: ElementFacts, inherited: Mapping[str, CssValue]) -> dict[str, CssValue]:
     """Return the values that a browser's own style sheet sets."""
-    style: dict[str, Value] = {"display": _DISPLAY.get(facts.tag, "inline")}
+    style: dict[str, CssValue] = {"display": _DISPLAY.get(facts.tag, "inline")}
     if facts.is_closed or facts.hidden is not None:
         style["display"] = "none"
     if facts.hidden is not None and facts.hidden.lower() == "until-found":
@@ -348,11 +348,11 @@ def _browser_style(facts: ElementFacts, inherited: Mapping[str, Value]) -> dict[
 def _apply(
     name: str,
     declarations: Declarations,
-    values: dict[str, Value],
-    browser: Mapping[str, Value],
+    values: dict[str, CssValue],
+    browser: Mapping[str, CssValue],
     parent: ComputedStyle,
     variables: Variables,
-    context: Context,
+    context: LengthContext,
 ) -> None:
     """Set one property to its computed value. A value that is not valid after `var()` counts as `unset`."""
     tokens = resolve(declarations[name], variables)
@@ -378,7 +378,7 @@ def _wide_keyword(tokens: Tokens) -> str:
     return str(tokens[0].lower_value) if is_keyword else ""
 
 
-def _settle(values: dict[str, Value], parent: ComputedStyle) -> None:
+def _settle(values: dict[str, CssValue], parent: ComputedStyle) -> None:
     """Turn an inline element that is positioned, floats or stands in a grid into a block, and let flex items grow."""
     is_out = values.get("position") in {"absolute", "fixed"} or values.get("float", "none") != "none"
     around = parent.values.get("display", "block")
@@ -400,7 +400,7 @@ def _settle(values: dict[str, Value], parent: ComputedStyle) -> None:
     values[HAS_ROOM] = has_room if width == "auto" else width > 1
 
 
-def _contain(values: dict[str, Value]) -> None:
+def _contain(values: dict[str, CssValue]) -> None:
     """Give a box whose size does not depend on its content no size, and let paint containment cut it off."""
     kinds = values.get("contain", frozenset())
     if "paint" in kinds:
@@ -512,7 +512,7 @@ def list_drawn_texts(root: HtmlElement) -> list[HtmlElement]:
     return list(found)
 
 
-def is_outside(text: HtmlElement, length: int, style_of: Callable[[HtmlElement], Style]) -> bool:
+def is_outside(text: HtmlElement, length: int, style_of: Callable[[HtmlElement], StyleValues]) -> bool:
     """Return whether `x` and `y` place a text of a length outside of its drawing, which cuts it off."""
     around = [text, *text.iterancestors()]
     svg = next((each for each in around if each.tag == "svg"), text)
@@ -529,12 +529,12 @@ def is_outside(text: HtmlElement, length: int, style_of: Callable[[HtmlElement],
         if len(box) == 4:
             start, extent, slack = box[number], box[number + 2], box[number + 2]
         extent = math.inf if isinstance(extent, str) else extent
-        place = _read_length(text.get(name), Context(size, percent_base=extent))
+        place = _read_length(text.get(name), LengthContext(size, percent_base=extent))
         if place is not None and (place + reach <= start - slack or place - reach >= start + extent + slack):
             return True
     return False
 
 
-def _read_length(value: str | None, context: Context) -> float | None:
+def _read_length(value: str | None, context: LengthContext) -> float | None:
     number = _NUMBER.fullmatch(value or "")
     return float(number[1]) if number else parse_length(parse_tokens(value or ""), context)

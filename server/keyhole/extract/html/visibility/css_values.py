@@ -34,7 +34,7 @@ _DEGREES: Final = {"deg": 1.0, "grad": 0.9, "rad": 180 / math.pi, "turn": 360.0}
 _OTHER_UNITS: Final = {"s": 1.0, "ms": 0.001, "dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96, "fr": 1.0}
 
 
-class Context(NamedTuple):
+class LengthContext(NamedTuple):
     """Sizes that relative lengths refer to, in pixels."""
 
     font_size: float = 16.0
@@ -43,7 +43,7 @@ class Context(NamedTuple):
     """The length of 100 %."""
 
 
-DEFAULT: Final = Context()
+DEFAULT: Final = LengthContext()
 
 
 class Quantity(NamedTuple):
@@ -53,7 +53,7 @@ class Quantity(NamedTuple):
     kind: str
 
 
-def measure(token: Token, context: Context = DEFAULT, depth: int = 0) -> Quantity | None:
+def measure(token: Token, context: LengthContext = DEFAULT, depth: int = 0) -> Quantity | None:
     """Return the value of one token in pixels, degrees or as a plain number; None if it is not a quantity.
 
     A percentage keeps its kind. A mix of lengths and percentages is a length.
@@ -74,7 +74,7 @@ def measure(token: Token, context: Context = DEFAULT, depth: int = 0) -> Quantit
     return None
 
 
-def parse_length(tokens: Tokens, context: Context = DEFAULT) -> float | None:
+def parse_length(tokens: Tokens, context: LengthContext = DEFAULT) -> float | None:
     """Return a length or percentage in pixels, or None for any other value."""
     quantity = measure(tokens[0], context) if len(tokens) == 1 else None
     if quantity is None:
@@ -115,7 +115,7 @@ def parse_tokens(css: str) -> list[Token]:
     return tokens
 
 
-def _measure_dimension(value: float, unit: str, context: Context) -> Quantity | None:
+def _measure_dimension(value: float, unit: str, context: LengthContext) -> Quantity | None:
     if unit in _EMS:
         return Quantity(value * _EMS[unit] * context.font_size, "length")
     if unit in {"rem", "rlh", "rex", "rch"}:
@@ -128,7 +128,7 @@ def _measure_dimension(value: float, unit: str, context: Context) -> Quantity | 
     return Quantity(value * pixels, "length") if pixels else None
 
 
-def _call(name: str, arguments: Tokens, context: Context, depth: int) -> Quantity | None:
+def _call(name: str, arguments: Tokens, context: LengthContext, depth: int) -> Quantity | None:
     if name in {"calc", "-webkit-calc", "-moz-calc"}:
         return _sum(arguments, context, depth) if name != "-moz-calc" else None
     if name == "clamp":
@@ -162,7 +162,7 @@ _UNKNOWN_FUNCTIONS: Final = frozenset({
 """Functions that are valid, but not evaluated. Their value is unknown, so it never hides an element."""
 
 
-def _sum(tokens: Tokens, context: Context, depth: int) -> Quantity | None:
+def _sum(tokens: Tokens, context: LengthContext, depth: int) -> Quantity | None:
     """Evaluate a sum of products. A plus or minus sign needs white space on both sides."""
     terms: list[tuple[float, list[Token]]] = [(1.0, [])]
     for number, token in enumerate(tokens):
@@ -182,7 +182,7 @@ def _sum(tokens: Tokens, context: Context, depth: int) -> Quantity | None:
     return Quantity(total, kind) if kind else None
 
 
-def _product(tokens: list[Token], context: Context, depth: int) -> Quantity | None:
+def _product(tokens: list[Token], context: LengthContext, depth: int) -> Quantity | None:
     if len(tokens) % 2 == 0:
         return None
     result = measure(tokens[0], context, depth)
@@ -220,7 +220,7 @@ def _unite_kinds(kinds: list[str]) -> str:
     return "length" if set(kinds) == {"length", "percent"} else ""
 
 
-def _to_pixels(quantity: Quantity, kind: str, context: Context) -> float:
+def _to_pixels(quantity: Quantity, kind: str, context: LengthContext) -> float:
     is_percent = quantity.kind == "percent" and kind == "length"
     return quantity.value * context.percent_base / 100 if is_percent else quantity.value
 

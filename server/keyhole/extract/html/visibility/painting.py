@@ -12,7 +12,14 @@ from typing import Any, Final
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.cascade import Cascade
-from keyhole.extract.html.visibility.computed_style import SHAPES, Style, hides_box, is_lost_in, is_painted, text_colour
+from keyhole.extract.html.visibility.computed_style import (
+    SHAPES,
+    StyleValues,
+    hides_box,
+    is_lost_in,
+    is_painted,
+    text_colour,
+)
 from keyhole.extract.html.visibility.css_values import UNKNOWN, WHITE, WIDTH, Colour, blend
 
 # Backgrounds: decide whether text has the colour of what is behind it.
@@ -71,7 +78,7 @@ class Backgrounds:
         """Return whether a style sheet that was not read may give an element a background."""
         return bool(element.get("class") or element.get("id")) or element.tag in {"body", "html"}
 
-    def _may_cover(self, element: HtmlElement, style: Style) -> bool:
+    def _may_cover(self, element: HtmlElement, style: StyleValues) -> bool:
         """Return whether something that is not an ancestor may lie behind an element: it is moved, or follows media."""
         if style.get("position", "static") in _MOVED or "transform" in style or style.get("margin-top", 0.0) != 0.0:
             return self._page_paints
@@ -172,7 +179,7 @@ class _Covers:
         for around, cover in filled.items():
             yield from self._list_below(around, cover)
 
-    def _is_opaque(self, cover: HtmlElement, style: Style) -> bool:
+    def _is_opaque(self, cover: HtmlElement, style: StyleValues) -> bool:
         """Return whether a box paints all of its area, and nothing lets what is below shine through or moves it."""
         background = style.get("background-color")
         return (
@@ -187,7 +194,7 @@ class _Covers:
             and all(self._cascade.style(each).values.get("opacity", 1.0) == 1.0 for each in _with_ancestors(cover))
         )
 
-    def _find_filled(self, cover: HtmlElement, style: Style) -> HtmlElement | None:
+    def _find_filled(self, cover: HtmlElement, style: StyleValues) -> HtmlElement | None:
         """Return the element that a box of `position: absolute` fills, if it is not the page."""
         get = style.get
         if get("position") != "absolute" or get("left") != 0 or get("top") != 0:
@@ -237,7 +244,7 @@ class _Covers:
         has_layer = style.get("position", "static") != "static" or "z-index" in style or style.get("opacity", 1.0) < 1
         return (is_above and has_layer) or _pixels(style.get("margin-top"), 0.0) < 0
 
-    def _covers(self, cover: HtmlElement, style: Style, sibling: HtmlElement) -> bool:
+    def _covers(self, cover: HtmlElement, style: StyleValues, sibling: HtmlElement) -> bool:
         """Return whether a box covers a sibling before it, both placed in pixels, or by a negative margin."""
         other = self._cascade.style(sibling).values
         position = other.get("position", "static")
@@ -267,12 +274,12 @@ def _measure_height(length: int, font_size: float, width: float) -> float:
     return math.ceil(length * _LETTER * font_size / width) * _LINE * font_size if width > 0 else math.inf
 
 
-def _level(style: Style) -> float:
+def _level(style: StyleValues) -> float:
     """Return the place of an element in the order of painting."""
     return _pixels(style.get("z-index"), 0.0)
 
 
-def _is_positioned(style: Style) -> bool:
+def _is_positioned(style: StyleValues) -> bool:
     return style.get("position", "static") != "static" or any(style.get(name) for name in _MOVING[:4])
 
 

@@ -28,7 +28,7 @@ from keyhole.extract.html.visibility.css_values import (
     significant,
 )
 from keyhole.extract.html.visibility.declarations import Declaration, find_variables, parse_declarations
-from keyhole.extract.html.visibility.properties import FAR, PARSERS, Transform, Value
+from keyhole.extract.html.visibility.properties import FAR, PARSERS, CssValue, Transform
 
 # The style sheets of a page: `<style>` elements and sheets in `data:` addresses.
 
@@ -242,7 +242,7 @@ def _is_hiding_value(value: str) -> bool:
 
 def _hides(declaration: Declaration) -> bool:
     name = declaration.name
-    value: Value = PARSERS[name](declaration.tokens, DEFAULT)
+    value: CssValue = PARSERS[name](declaration.tokens, DEFAULT)
     if name in _KEYWORDS:
         return value in _KEYWORDS[name]
     if name in _LARGEST:
