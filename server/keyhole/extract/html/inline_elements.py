@@ -63,10 +63,10 @@ def format_sup_sub(words: str, before: str, *, is_sub: bool) -> str:
 
 
 def is_permalink(link: HtmlElement, *, is_same_page: bool) -> bool:
-    """Return whether a link with a fragment is only a sign, or in words a heading's link to itself.
+    """Return whether a link with a fragment is a permalink: only a sign, or a heading's link to itself in words.
 
-    A sign is shown by its meaning, "link here", so it is no word of the page. The words "permalink" and "link to this
-    heading" say the same anywhere on the page; "link" and "anchor" only in a heading or a link of a telling class.
+    A sign means "link here", so it is no word of the page. The words "permalink" and "link to this heading" say the
+    same anywhere on the page; "link" and "anchor" only in a heading or a link of a telling class.
     """
     text = ""
     for part in link.itertext():
@@ -405,7 +405,7 @@ class InlineWriter:
         return True
 
     def start_link(self, element: HtmlElement) -> bool:
-        """Begin a link. Only its text is written of a link to a place on the page itself."""
+        """Begin a link. A link to a place on the page itself is written as its text alone."""
         href = element.get("href")
         if not href:
             return self._open_mark(element, "span")

@@ -420,7 +420,7 @@ def _is_profile_link(element: HtmlElement) -> bool:
 
 
 _AUTHOR_TESTS: Final = (_is_marked_author, _is_named_author, _is_profile_link)
-"""The most certain first."""
+"""Tests for the name of an author, the most certain first."""
 
 
 def _is_marked_date(element: HtmlElement) -> bool:
@@ -442,7 +442,7 @@ def _is_date_text(element: HtmlElement) -> bool:
 
 
 _DATE_TESTS: Final = (_is_marked_date, _is_time, _is_named_date, _is_date_text)
-"""The most certain first."""
+"""Tests for a date, the most certain first."""
 
 
 def _is_score(element: HtmlElement) -> bool:

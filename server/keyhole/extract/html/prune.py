@@ -94,7 +94,7 @@ def _read_input(element: HtmlElement) -> str:
 
 
 def _read_select(element: HtmlElement) -> str:
-    """Return the options of a list. Before those of a closed list stands the one that it shows: `b (of a, b, c)`."""
+    """Return the options of a list. A closed list begins with the option that it shows: `b (of a, b, c)`."""
     options = [(option.get("selected") is not None, _option_words(option)) for option in element.iter("option")]
     words = ", ".join(text for _, text in options if text)
     if len(options) < 2 or element.get("multiple") is not None or element.get("size", "1") not in {"", "0", "1"}:
@@ -230,11 +230,11 @@ transparent."""
 MIN_FADED_SHARE: Final = 0.25
 """Smallest share of a page's text in transparent blocks that are its content. Menus and footers may be most of it."""
 _MAX_ROUNDS: Final = 8
-"""Hidden elements that contain one another, such as `<html>` and `<body>`, are shown one by one, up to this number."""
+"""Largest number of nested hidden elements, such as `<html>` and `<body>`, that are shown one by one."""
 MAX_FRAMES: Final = 10
 """Number of frames of a page that are opened."""
 MIN_FRAME_WORK: Final = 100
-"""Smallest number of comparisons for which a frame is opened. Frames in the frames of a frame have less."""
+"""Smallest limit of comparisons with which a frame is opened. Deeply nested frames have a smaller limit."""
 
 _STREAMED_ID: Final = re.compile(r"S:[0-9a-f]+")
 """The id of a hidden part that React streams. A script moves it into place."""
@@ -284,7 +284,7 @@ def prune(root: HtmlElement, work: int = MAX_WORK) -> Pruned:
 
 
 def _find_hidden(root: HtmlElement, scopes: Scopes, work: int) -> tuple[Hidden, bool]:
-    """Return what is hidden, and whether the page hides its content until scripts run; if so, without that content."""
+    """Return the hidden parts without the page's content, and whether the page hides its content until scripts run."""
     visibility = Visibility(root, scopes, work)
     hidden = visibility.find_hidden()
     forgiven = {element for element in [*hidden.boxes, *hidden.veils] if _is_shown_otherwise(element)}
@@ -302,7 +302,7 @@ def _find_hidden(root: HtmlElement, scopes: Scopes, work: int) -> tuple[Hidden, 
 
 
 def _open_frames(root: HtmlElement, work: int) -> None:
-    """Put the pages that frames hold in their `srcdoc` into the tree of their page, with little work for each."""
+    """Put the pages in the `srcdoc` of frames into the tree of their page. `work` limits the comparisons for each."""
     for frame in list(islice(root.iter("iframe"), MAX_FRAMES)) if work >= MIN_FRAME_WORK else ():
         if page := frame.get("srcdoc"):
             inner = parse_html(page)
@@ -433,7 +433,7 @@ def _drop_noscript(root: HtmlElement) -> int:
     """Drop `<noscript>` elements, unless they contain much of the page's text. Returns the number dropped."""
     noscripts = [(element, _count_chars(element)) for element in root.iter("noscript")]
     if all(length < NOSCRIPT_MIN_CHARS for _, length in noscripts):
-        # This is the case on most pages. Do not count the text of the rest.
+        # Most pages have no longer ones, so the text of the rest need not be counted.
         etree.strip_elements(root, "noscript", with_tail=False)
         return len(noscripts)
     rest = _count_chars(root) - sum(length for _, length in noscripts)

@@ -56,7 +56,7 @@ _WORDS_BY_KIND: Final[dict[RestKind, str]] = {
 _KINDS: Final = tuple(_WORDS_BY_KIND)
 _WORDS = re.compile("|".join(f"({words})" for words in _WORDS_BY_KIND.values()))
 _NAVIGATION_LINKS: Final = 0.6
-"""The share of links from which a part without a telling name is navigation."""
+"""Smallest share of links with which a part without a telling name is navigation."""
 
 
 def name_kind(box: Box) -> RestKind | None:
@@ -86,7 +86,7 @@ def guess_kind(size: int, link_bytes: int) -> RestKind:
 PAGE_KINDS: Final = frozenset({"navigation", "footer", "header", "dialog", "advertisement"})
 """Kinds that belong to the page as a whole, not to the heading above them."""
 SMALL_BYTES: Final = 120
-"""A smaller piece joins the part before it if it stands under the same heading. A line of its own would be as long."""
+"""A smaller piece joins the part before it if both stand under one heading. The line that names a part is as long."""
 
 
 @dataclass(slots=True)

@@ -35,7 +35,7 @@ _TEXT_TYPES: set[type[NavigableString]] = {_SoupText}
 
 
 class _Tag(Tag):
-    """An element of the tree. What is equal for all elements is an attribute of the class."""
+    """An element of the tree. Values that are equal for all elements are attributes of the class."""
 
     parser_class = None
     namespace = prefix = None

@@ -318,7 +318,7 @@ class _PageWriter(ListWriter):
         self._line_elements: set[HtmlElement] = set()
         """Elements that a line break precedes."""
         self._plain_classes: set[str] = set()
-        """Values of `class` that mean nothing here, so that each is examined once."""
+        """Values of `class` that are known to have no meaning here, so that each is examined once."""
 
     def walk(self, root: HtmlElement, *, content_only: bool) -> None:
         """Write a tree, or only the content of its root element if `content_only` is True."""

@@ -90,7 +90,7 @@ def main(options: dict[str, Any]) -> None:
             return
         _limit_cpu(page[0]["seconds"])
         head, text = _answer(read, *page)
-        _limit_cpu(None)  # the next request is received beyond this page's limit
+        _limit_cpu(None)  # the time to receive the next request does not count
         has_grown = _address_space() - base > options["memory"] * MAX_GROWTH
         last = has_grown or number == MAX_PAGES or head.get("unread") == OUT_OF_MEMORY
         _send(answers, {**head, "last": last}, text)

@@ -1,4 +1,4 @@
-"""The port to the worker processes, in which every byte of a stranger is parsed, and the messages to and from them.
+"""The port to the worker processes, in which all untrusted bytes are parsed, and the messages to and from them.
 
 A page is extracted. Any other answer of a server, such as a sitemap or the answer of an API, is parsed by a `Task`.
 """
@@ -19,8 +19,8 @@ from keyhole.records import Document, Metadata, Page
 # The port to the worker processes. Tests implement it without processes.
 
 Result = tuple[dict[str, Any], bytes]
-"""The result of a task: JSON values and a body. The process that made it has read a stranger's bytes, so the caller
-checks the type of every value before it uses it."""
+"""The result of a task: JSON values and a body. The process that made it has read untrusted bytes, so the caller checks
+the type of every value before it uses it."""
 
 TaskFunction = Callable[[Mapping[str, Any], Sequence[bytes]], Result]
 """A function of a module that takes the arguments and bodies of a task. It may raise KeyholeError."""
@@ -28,7 +28,7 @@ TaskFunction = Callable[[Mapping[str, Any], Sequence[bytes]], Result]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function that a worker applies to bytes of a stranger."""
+    """A function that a worker applies to untrusted bytes."""
 
     function: TaskFunction
     arguments: Mapping[str, Any]
@@ -74,7 +74,7 @@ LENGTHS: Final = struct.Struct("!II")
 MAX_ANSWER: Final = 100_000_000
 """Largest answer, in bytes. The largest text and its words are smaller even in three-byte characters."""
 MAX_RESULT: Final = 50_000_000
-"""Largest result of a task, in bytes: the text of a discussion of eight answers of the usual limit of bytes."""
+"""Largest result of a task, in bytes: a discussion composed of eight answers, each of the usual largest size."""
 MAX_RESULT_VALUES: Final = 2_000_000
 """Largest JSON values of a result, in bytes. A search engine's answer has about 20 KB."""
 MAX_MESSAGE: Final = 1_000
@@ -127,7 +127,7 @@ def encode_function(function: Callable[..., Any]) -> str:
 
 
 def decode_function(name: str) -> Any:
-    """Return the function with a name of `encode_function`. Only the server names functions, never a worker."""
+    """Return the function that `encode_function` named. Only the server names functions, never a worker."""
     module, _, function = name.partition(":")
     return getattr(import_module(module), function)
 

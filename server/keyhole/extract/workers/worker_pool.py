@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 _Parse = Callable[[dict[str, Any], bytes], T | KeyholeError]
-"""Returns the answer in a message, or the failure in it."""
+"""A function that returns the answer in a message, or the failure in it."""
 
 START_TIMEOUT: Final = 60.0
 """Seconds within which a worker must load its parsers: on an idle machine, three hundred times the usual time."""
@@ -71,7 +71,8 @@ _INHERITED_VARIABLES: Final = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PA
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """The time limits of reading one page, in seconds. The kernel enforces that of processor time; Windows has none."""
+    """The time limits of reading one page, in seconds. The kernel enforces the limit of processor time, except on
+    Windows."""
 
     cpu_seconds: float
     wall_seconds: float
@@ -144,7 +145,8 @@ class Worker:
             try:
                 raise answer
             finally:
-                del answer, body  # otherwise the error and this frame would keep each other, and the page with them
+                # Otherwise the error and this frame would refer to each other and keep the page in memory.
+                del answer, body
         return answer
 
     def set_idle_timer(self, timer: asyncio.TimerHandle | None) -> None:
@@ -246,10 +248,8 @@ async def _receive_message(process: Process, max_bytes: int = MAX_ANSWER) -> tup
 
 # The pool of workers, shared among the owners of calls.
 
-log = logging.getLogger(__name__)
-
 _Work = Callable[[Worker, WorkerLimits], Awaitable[T]]
-"""What a worker does: reads a page, or runs a task."""
+"""The work of a worker: to read a page or to run a task."""
 
 POOL_SIZE: Final = max(2, min(4, os.cpu_count() or 1))
 """Largest number of workers for heavy pages: one per processor, at most four. At least two, so that a slow page does
@@ -259,7 +259,7 @@ RESERVED_WORKERS: Final = 1
 wait for a few hostile pages. A light page uses any free worker."""
 SPARE_WORKERS: Final = 1
 """Additional workers of a server for several owners, only for owners that have no page being read. Nine users who read
-a small page every two seconds need one of 30 ms about every seventh of the time."""
+a small page of 30 ms every two seconds need such a worker a seventh of the time."""
 BACKGROUND_NICE: Final = 7
 """Niceness of the workers for the further pages of an owner. Beside a process of normal priority on one processor, such
 a worker gets a sixth of the time. In benchmarks/server/fair_shares.py on a busy machine, 5 slowed polite users more,
@@ -270,9 +270,9 @@ LIGHT_SECONDS: Final = 2.0
 """Limit in seconds of processor time of the first attempt at a light page. A slower page is read again as a heavy page
 with the full limit."""
 WALL_FACTOR: Final = 10 if sys.platform != "win32" else 1
-"""Seconds for each second of the limit on processor time, after which a page counts as unreadable: a worker that waits
-for something would never reach the other limit. Beside eight busy programs on two processors, a worker gets a fifth of
-one. Windows has only this limit."""
+"""Seconds of wall time for each second of the limit on processor time, after which a page counts as unreadable: a
+worker that waits for something uses no processor time. Beside eight busy programs on two processors, a worker gets a
+fifth of one. Windows has only this limit."""
 TRIM_DELAY: Final = 1.0
 """Seconds after the last page until freed memory is returned to the system. The C library keeps up to 130 MB of large
 pages, and the calls still refer to their pages when the workers have read them."""
@@ -309,7 +309,7 @@ class WorkerPool:
         self._light = FairSlots(total, total - one_owner)
         self._all = FairSlots(total, total - size if spare else 0)
         self._max_processes = size + reserved + spare + size
-        """Workers of one priority may be idle while those of the other are busy, but not without limit."""
+        """Largest number of processes: workers of one priority may be idle while all of the other priority are busy."""
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()

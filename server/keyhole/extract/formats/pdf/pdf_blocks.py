@@ -157,7 +157,8 @@ _NUMBERED_HEAD = re.compile(r"\d{1,4}\s+[^\W\d].{0,120}|[^\W\d].{0,120}\s(?<!, )
 Edges = tuple[list[str], list[str]]
 """The lines of running heads, and those of footers."""
 EdgeLine = tuple[bool, int, str, list[int]]
-"""A row at the edge of a page: at its top?, its height in steps of 3 points, its text, and the numbers of its lines."""
+"""A row at the edge of a page: whether it is at the top, its height in steps of 3 points, its text, and the numbers of
+its lines."""
 
 
 class _Known(NamedTuple):
@@ -401,7 +402,7 @@ def _measure_pitch(pages: Sequence[PageItems]) -> float:
 
 
 class _Builder:
-    """Adds the lines of a document to blocks, in reading order."""
+    """A builder of blocks from the lines of a document in reading order."""
 
     def __init__(self, headings: HeadingFinder, pitch: float) -> None:
         self.blocks: list[PdfBlock] = []
@@ -511,7 +512,7 @@ class _Builder:
             self._begin(PdfBlock("code", [(line.page, line.text)]), line)
 
     def _is_middle(self, line: PdfLine, block: PdfBlock | None, gap: float) -> bool:
-        """Return whether a line that begins with a number only goes on in a sentence."""
+        """Return whether a line that begins with a number is the middle of a sentence."""
         if block is None or block.kind != "paragraph" or not line.words[0].text[0].isalnum():
             return False
         return abs(line.left - block.lines[-1].left) < 2 and self._goes_on(line, block, gap)

@@ -34,7 +34,7 @@ MAX_OBJECTS: Final = 50_000
 MAX_LEVELS: Final = 8
 """Depth of forms in forms."""
 MIN_SHARED: Final = 0.5
-"""Least share of letters that two texts of a script that is shaped have in common if they say the same."""
+"""Smallest share of common letters with which two texts in a shaped script, such as Arabic, count as equal."""
 GLYPH_CHARS: Final = 3
 """Characters that one glyph without a known character may stand for, as "ffi" does."""
 
@@ -61,7 +61,7 @@ def load_text(page: Any) -> Any:
 
 
 def says_the_same(replaced: str, drawn: str) -> bool:
-    """Return whether a replacement is what a reader of the drawn characters reads, too."""
+    """Return whether a replacement says the same as the drawn characters."""
     one, other = _letters(replaced), _letters(drawn)
     if one == other:
         return True
@@ -126,14 +126,14 @@ def _read_object(piece: Any, text: Any) -> str:
 # Divide the characters of a PDF page into words: at spaces, borders of cells, gaps, and before raised numbers.
 
 DIVIDERS: Final = ("\x02", "\ufffe")
-"""What PDFium gives instead of the hyphen of a word that is divided at a line's end, and of the line break."""
+"""Characters that PDFium gives instead of the hyphen of a word divided at a line's end, and of the line break."""
 PADDING: Final = 14.0
 """Largest distance of a cell's border from its text, in points. LaTeX has 6, Sphinx 9."""
 WORD_GAP: Final = 0.18
 """Smallest gap between two words without a space between them, in heights of a character. Letters are at most 0.05
 apart, and groff leaves 0.2 to 0.25 where it draws no space."""
 MIN_GAPS: Final = 0.01
-"""Smallest share of words with a gap, on a page of a file whose words are all looked through."""
+"""Smallest share of words with a gap, on one page of a file, for which all words of the file are searched for gaps."""
 FIRST_CJK: Final = "\u2e80"
 """The first character of those of Chinese and Japanese."""
 SMALL: Final = 0.86

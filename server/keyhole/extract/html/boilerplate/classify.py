@@ -121,8 +121,8 @@ def include_structures(blocks: list[TextBlock], is_main: list[bool]) -> list[boo
     """Return `is_main` with the code blocks and data tables of the main part added, and the text around them.
 
     A structure belongs to the main part if it is in the smallest box that contains most of the main part. It also
-    belongs to it if half of the other text in the nearest box with as much other text is main part. It does not if a
-    menu, comment or the like in that box contains it.
+    belongs to it if at least half of the text around it is main part; that text is the rest of the nearest box in which
+    it is at least as long as the structure. Structures in a menu, a comment or the like are left out.
     """
     missing = [
         number
@@ -198,7 +198,7 @@ def _stands_among_main(block: TextBlock, main_bytes: dict[Box, int]) -> bool:
 def _include_around(blocks: list[TextBlock], number: int, is_main: list[bool], home: Box) -> None:
     """Include the text around a structure in the nearest box with other text: from the heading above to the next one.
 
-    The text ends at other structures, whose own surroundings are looked at.
+    The text ends at other structures, which have surroundings of their own.
     """
     box = blocks[number].box
     while box.parent is not None and box is not home and box.block_count == 1:
@@ -389,7 +389,7 @@ LOSS_WEIGHT: Final = 1.1
 costs a little of the budget, but a lost word may be the answer."""
 
 MIN_PROBABILITY: Final = 1e-4
-"""Probabilities nearer to 0 or 1 count as this near, so that no block outweighs all others around it."""
+"""Smallest distance of a probability from 0 and from 1, so that no block outweighs all others around it."""
 
 MIN_JUDGED_BYTES: Final = 1_500
 """Pages with less text are judged by their landmarks only, because there is too little to compare."""
@@ -412,7 +412,7 @@ def judge_blocks(segments: Segments, url: str, title: str = "", relations: Relat
 
     `relations`: what the page's head says about other pages. The blocks of a list that is a structure are judged as
     one. The first block that equals `title`, the page's title, always belongs to the main part. Links to the next and
-    the previous page never do. If no block would, all do.
+    the previous page never do. If no block would belong to it, all do.
     """
     size = sum(block.size for block in segments.blocks)
     if size < MIN_JUDGED_BYTES or len(segments.blocks) > MAX_JUDGED_BLOCKS:

@@ -153,7 +153,7 @@ class PageMeasures:
     size: int
     prose_bytes: int
     first_heading: int
-    """The number of the first block in an `<h1>`, -1 without one."""
+    """The number of the first block in an `<h1>`, -1 if there is none."""
     title_words: set[str]
     """The words of that block and of the URL's path."""
     text_counts: dict[str, int] = field(default_factory=dict)

@@ -26,7 +26,8 @@ _REGION_TAGS: Final = (*_HEADINGS, *_LANDMARKS)
 comments."""
 
 _MAX_SHORT_TABLE: Final = 200
-"""Characters without white space in the longest table that a heading and one row make a data table."""
+"""Largest number of characters, without white space, of a data table that has headings and only one row of several
+cells."""
 _MAX_CELL: Final = 1_500
 """Characters in the longest cell of a data table. A longer cell is a post or a column of the page."""
 
@@ -45,7 +46,7 @@ def is_fragment(element: HtmlElement) -> bool:
     """Return whether an element is code without `<pre>`, in which each line is a `<div>`, as Doxygen writes it."""
     if element.tag != "div" or not len(element) or "fragment" not in (element.get("class") or "").split():
         return False
-    # The lines are followed by the tips about their names.
+    # Tooltips about the names in the code follow its lines.
     return (element[0].get("class") or "") == "line" and all(child.tag == "div" for child in element)
 
 

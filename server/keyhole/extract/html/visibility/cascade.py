@@ -44,7 +44,7 @@ from keyhole.extract.html.visibility.styled_page import HOST, SLOTTED, StyledPag
 
 # Find the rules that match an element, and the elements that given rules match.
 _UNREAD: Final = frozenset("([\\/\"'")
-"""Characters of selectors that are not only names, combinators and pseudo-classes."""
+"""Characters of selectors with parts other than names, combinators and pseudo-classes."""
 _SIMPLE: Final = re.compile(r"[a-z][a-z0-9-]*")
 """The names of attributes that XPath can look for."""
 _OUTSIDE: Final = frozenset({f"[{HOST}", f"[{SLOTTED}"})
@@ -59,9 +59,9 @@ class IndexedSelector:
     part: ListedSelector
     rule: CssRule
     decided: Specificity | None
-    """The specificity of a selector that matches each element with its names, so that it need not be compiled."""
+    """The specificity, if the selector matches every element with its names and need not be compiled. Else None."""
     tests: tuple[Selector, ...] | None = None
-    """The compiled selector. If its list is not valid, all valid selectors. None before the first comparison."""
+    """The compiled selector, or all valid selectors of an invalid list. None before the first comparison."""
 
     def match(self, element: HtmlElement, page: StyledPage) -> Specificity | None:
         """Return the specificity of the selector if it matches an element with its names, or None."""
@@ -132,7 +132,7 @@ class Matcher:
         return entries
 
     def _may_occur(self, selector: str) -> bool:
-        """Return whether some selector of a list has only classes and ids of the page, without a closer look."""
+        """Return whether a selector of a list may have only classes and ids that occur in the page. A cheap test."""
         if not _UNREAD.isdisjoint(selector):
             return True
         named = self._page.occurring.named
@@ -323,7 +323,7 @@ class Cascade:
         return (not self.rules.has_unread_sheets and may_recolour(block)) or may_hide_roughly(block)
 
     def declare(self, element: HtmlElement) -> dict[str, Declaration]:
-        """Return the declaration that wins for each property of an element. It depends on nothing that changes."""
+        """Return the winning declaration of each property of an element. The result never changes."""
         declared = self._declared.get(element)
         if declared is None:
             declared = self._declared[element] = self._declare(element)
@@ -347,7 +347,7 @@ class Cascade:
         return declared
 
     def _answers(self, queries: tuple[str, ...], element: HtmlElement) -> bool:
-        """Return whether the element around an element has the custom properties that queries ask for."""
+        """Return whether the custom properties of an element's parent fulfil all `@container` queries."""
         parent = element.getparent()
         if parent is None:
             return not queries
@@ -388,7 +388,7 @@ class Cascade:
         return {name: (layer, declaration) for name, (_, layer, declaration) in found.items()}
 
     def _animate(self, winners: dict[str, Declaration]) -> dict[str, Declaration]:
-        """Return declarations with those of the frame that an animation stops at, or begins with if it repeats."""
+        """Return declarations overridden by the last frame of an animation, or by the first if it repeats."""
         names = winners.get("animation-name")
         if names is None or not self.rules.keyframes:
             return winners
@@ -438,7 +438,7 @@ class Cascade:
         return style
 
     def _reset_local(self, variables: Variables) -> Variables:
-        """Return variables with those that elements do not inherit at their initial values."""
+        """Return variables in which those that are not inherited have their initial values."""
         if self._reset[0] is not variables:
             # Neighbours inherit the same variables, so the last result is mostly the next one.
             self._reset = variables, {**variables, **self._local}
@@ -455,7 +455,7 @@ class Cascade:
 
 
 def _forgive(style: ComputedStyle) -> ComputedStyle:
-    """Return a style without what hides the element."""
+    """Return a style without the values that hide its element."""
     hiding = {"opacity", "filter", "clip", "clip-path", "mask-image", "transform", "translate", "scale", "visibility",
               "content-visibility", "max-height", "height", "left", "top", "right", "bottom",
               "overflow-x", "overflow-y"}  # fmt: skip

@@ -55,9 +55,9 @@ _MOST_CUT: Final = 0.25
 _MIN_INDENT: Final = 100
 """Smallest indentation in pixels that hides text."""
 IS_DRAWN: Final = "is drawn"
-"""Key of a value that is no property: True for the elements of a drawing, whose text is painted by `fill`."""
+"""Key of a pseudo-property: True for the elements of a drawing, whose text is painted by `fill`."""
 _INLINE: Final = frozenset({"inline", "contents", "ruby", "flow"})
-"""Values of `display` that make no box with a size: widths, overflow and transforms do not apply."""
+"""Values of `display` without a sized box: widths, overflow and transforms do not apply."""
 
 
 def hides_box(style: StyleValues) -> bool:
@@ -81,9 +81,9 @@ def hides_box(style: StyleValues) -> bool:
 
 
 def find_escape(style: StyleValues) -> frozenset[str]:
-    """Return the positions that a descendant needs to be visible although the element is clipped or moved away.
+    """Return the values of `position` with which descendants of a clipped or moved element stay visible.
 
-    The result is empty if the element is neither.
+    The result is empty if the element is neither clipped nor moved away.
     """
     is_static = style.get("position", "static") == "static"
     if style.get("display") == "contents" or not (is_moved_away(style) or (not is_inline(style) and is_clipped(style))):
@@ -97,7 +97,7 @@ def is_inline(style: StyleValues) -> bool:
 
 
 def is_clipped(style: StyleValues) -> bool:
-    """Return whether an element clips its content in one direction to what nobody can read."""
+    """Return whether an element clips its content so narrowly in one direction that nobody can read it."""
     get = style.get
     x, y = get("overflow-x", "visible"), get("overflow-y", "visible")
     if x == y == "visible" or str(get("display")).startswith("table"):
@@ -171,7 +171,7 @@ def is_moved_away(style: StyleValues) -> bool:
     left, top = (_pixels(get(name, 0.0), 0.0) for name in ("margin-left", "margin-top"))
     if is_inline(style):
         return left <= -FAR
-    # A box that is wider than its margin reaches into the page: authors let boxes grow to the edges of the window.
+    # A negative margin smaller than the width only widens the box, up to the edges of the window; it hides nothing.
     width = _pixels(get("width", "auto"), 0.0)
     if left + width <= 0 and left <= -FAR and get("float", "none") != "none":
         return True
@@ -274,9 +274,9 @@ _BLOCKIFYING: Final = frozenset({"flex", "inline-flex", "grid", "inline-grid", "
 _WIDE: Final = frozenset({"block", "list-item", "flow-root", "flex", "grid"})
 """Values of `display` that make a box as wide as the block around it."""
 HAS_ROOM: Final = "has room"
-"""Key of a value that is no property: True if a box is wider than its content needs, so that its items can grow."""
+"""Key of a pseudo-property: True if a box is wider than its content needs, so that its items can grow."""
 _CUTTING: Final = frozenset({"svg", "iframe"})
-"""Elements that cut off what is outside of their box."""
+"""Elements that cut off content outside of their box."""
 
 
 class ElementFacts(NamedTuple):
@@ -401,7 +401,7 @@ def _settle(values: dict[str, CssValue], parent: ComputedStyle) -> None:
 
 
 def _contain(values: dict[str, CssValue]) -> None:
-    """Give a box whose size does not depend on its content no size, and let paint containment cut it off."""
+    """Set the size of a box with size containment to zero, and clip the content of a box with paint containment."""
     kinds = values.get("contain", frozenset())
     if "paint" in kinds:
         values["overflow-x"], values["overflow-y"] = (
@@ -426,7 +426,7 @@ MAX_STYLE: Final = 20_000
 def hides_by_attributes(tag: str, attributes: Mapping[str, str]) -> bool:
     """Return whether the attributes of an element hide it with its text. Never raises.
 
-    Names are in lower case. Elements inside may show their text again, which is not considered.
+    Names are in lower case. Descendants that show their text again are not considered.
     """
     if tag == "input" and attributes.get("type", "").lower() == "hidden":
         return True
@@ -443,7 +443,7 @@ def hides_by_attributes(tag: str, attributes: Mapping[str, str]) -> bool:
 
 
 def describe(tag: str, attributes: Mapping[str, str]) -> ElementFacts:
-    """Return what a browser's style sheet needs to know of an element."""
+    """Return the facts of an element that a browser's style sheet depends on."""
     is_closed = (tag == "dialog" and "open" not in attributes) or attributes.get("popover") is not None
     is_link = tag == "a" and "href" in attributes
     return ElementFacts(tag, attributes.get("hidden"), is_closed, is_link)

@@ -64,7 +64,7 @@ _OPERATORS: Final = frozenset({"<", ">", "="})
 
 @lru_cache(maxsize=1_024)
 def media_applies(query: str) -> bool:
-    """Return whether a list of media queries matches a computer screen. An empty list does."""
+    """Return whether a list of media queries matches a computer screen. An empty list matches."""
     tokens = parse_tokens(query)
     return not significant(tokens) or any(_query_applies(part) for part in split_commas(tokens))
 

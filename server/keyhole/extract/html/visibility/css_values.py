@@ -263,7 +263,7 @@ _TO_LAB: Final[_Matrices] = (
     ((0.452256, 0.399354, 0.148390), (0.222505, 0.716879, 0.060617), (0.016883, 0.117672, 0.865404)),
     ((0.0, 116.0, 0.0), (500.0, -500.0, 0.0), (0.0, 200.0, -200.0)),
 )  # fmt: skip
-"""The same for CIE Lab with the white of D50. The lightness is 16 too large."""
+"""Matrices from linear sRGB to CIE Lab with the white point D50. The lightness is 16 too large."""
 
 
 def blend(front: Colour, back: Colour, opacity: float = 1.0) -> Colour:
@@ -303,7 +303,7 @@ def to_srgb(colour: color4.Color) -> Colour:
 
 
 def measure_channels(colour: Colour, space: str) -> dict[str, float]:
-    """Return the channels of an sRGB colour by their names in a relative colour of another space."""
+    """Return the channels of an sRGB colour in another space, by the names that a relative colour uses for them."""
     red, green, blue = (channel / 255 for channel in colour[:3])
     if space == "color":
         return {"r": red, "g": green, "b": blue, **dict.fromkeys("xyz", math.nan)}
@@ -353,7 +353,7 @@ _SYSTEM: Final = {
 _SPACES: Final = frozenset({"rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color"})
 """Functions of three channels."""
 _MAX_COLOUR_DEPTH: Final = 10
-"""Number of colours made from one another that are followed."""
+"""Largest nesting of colours that are made from other colours."""
 
 
 def parse_colour(token: Token, depth: int = 0) -> Colour | str | None:
@@ -418,7 +418,7 @@ def _compute(name: str, arguments: Tokens, depth: int) -> Colour | None:
 
 
 def _read_channel(token: Token, channels: dict[str, float]) -> str | None:
-    """Return the text of one channel, without names of channels and `calc()`."""
+    """Return one channel as text: a number, in which names of channels and `calc()` are evaluated, or `none`."""
     if _is_word(token, "none"):
         return "none"
     quantity = measure(_replace_channels(token, channels))

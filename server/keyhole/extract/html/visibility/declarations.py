@@ -136,14 +136,14 @@ def _split_shorthand(name: str, tokens: list[Token]) -> Iterator[tuple[str, Toke
 
 
 def _find_factor(tokens: list[Token]) -> Tokens:
-    """Return the first number of `flex`: how much an item grows. With a basis alone it grows, with `none` not."""
+    """Return the growth factor of `flex`: its first number, else 0 for `none` and 1 for a basis alone."""
     numbers = [token for token in tokens if token.type == "number"]
     is_none = len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value == "none"
     return numbers[:1] or (ZERO if is_none else ONE)
 
 
 def _split_font(tokens: list[Token]) -> Iterator[tuple[str, Tokens]]:
-    """Yield the size and line height of `font`: the size is the first length or size keyword, a family follows."""
+    """Yield the size and line height of `font`. The size is the first length or size keyword; a font family follows."""
     for number, token in enumerate(tokens):
         if token.type == "number" and token.value >= 1:
             continue  # a font weight
@@ -204,7 +204,7 @@ def _split_animation(tokens: list[Token]) -> Iterator[tuple[str, Tokens]]:
 _MAX_TOKENS: Final = 5_000
 """Number of tokens that a value may have after its variables are replaced. Variables can double at every step."""
 _MAX_DEPTH: Final = 30
-"""Number of variables that may refer to each other in a row."""
+"""Largest number of variables in a chain of references."""
 
 
 _COMPLEX: Final = frozenset("\"'\\{}[]")
@@ -239,7 +239,7 @@ def parse_declarations(css: str) -> tuple[Declaration, ...]:
 
 
 def _keep_relevant(css: str) -> str:
-    """Return a block without declarations that do not matter, which are most. Parsing takes long."""
+    """Return a block without the declarations that do not matter. They are most, and parsing is slow."""
     if not _COMPLEX.isdisjoint(css) or "/*" in css:
         return css
     pieces = css.split(";")
@@ -276,7 +276,7 @@ def _has_variables(tokens: Tokens) -> bool:
 
 
 def resolve(declaration: Declaration, variables: Variables) -> Tokens | None:
-    """Return the tokens of a longhand with variables replaced, or None if the value is not valid then."""
+    """Return the tokens of a longhand with variables replaced, or None if the replaced value is not valid."""
     if not declaration.has_variables:
         return declaration.tokens
     tokens = substitute(declaration.tokens, variables)

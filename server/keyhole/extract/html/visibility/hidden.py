@@ -84,7 +84,7 @@ def find_revealed(
 def find_unfolded(folded: Iterable[HtmlElement], hidden: Collection[HtmlElement]) -> set[HtmlElement]:
     """Return the parts of an accordion: boxes without height that stand below a visible button, which opens them.
 
-    A box that begins another one, such as a grid whose rows fold, stands where the other one does.
+    The first child of a box, such as the content of a grid whose rows fold, has the place of that box.
     """
     found, closed = set(), set(hidden)
     for box in folded:
@@ -129,7 +129,7 @@ def _find_tab_lists(root: HtmlElement, hidden: Collection[HtmlElement]) -> list[
 
 
 def is_within(element: HtmlElement, closed: Collection[HtmlElement]) -> bool:
-    """Return whether an element or one of its ancestors is among the closed ones."""
+    """Return whether an element or one of its ancestors is in `closed`."""
     above: HtmlElement | None = element
     while above is not None:
         if above in closed:
@@ -141,7 +141,7 @@ def is_within(element: HtmlElement, closed: Collection[HtmlElement]) -> bool:
 # Estimate what is hidden on a page whose style sheets are too complex to be applied.
 
 _MOST: Final = 0.5
-"""An estimate that hides a larger share of a page's text is not believed."""
+"""An estimate that hides a larger share of a page's text is rejected."""
 _BY_ATTRIBUTE: Final = ("hidden", "popover", "srcdoc", *FORMULA_ATTRIBUTES)
 _BY_TAG: Final = ("dialog", "rp", "noframes")
 """Elements that browsers hide."""
@@ -149,7 +149,7 @@ _TEXTLESS: Final = frozenset({"script", "style", "template", "head", "svg", "nos
 
 
 def estimate(cascade: Cascade, forgiven: Collection[HtmlElement]) -> tuple[dict[HtmlElement, None], bool]:
-    """Return the elements that attributes and the names at the end of hiding rules hide, and whether that is doubtful.
+    """Return the elements hidden by attributes or by the last names of hiding rules, and whether that is doubtful.
 
     This hides too much rather than too little, because the style sheets may be made to exhaust the work. If it would
     hide most of the page, only rules of a single name count, which is doubtful.
@@ -252,7 +252,7 @@ MAX_WORK: Final = 1_000_000
 """Number of comparisons of elements with selectors per page. They take about a second; pages need up to 800,000."""
 
 _MAX_ROUNDS: Final = 4
-"""Number of controls within one another that are followed: tabs in a tab, a fold in a dialog."""
+"""Largest nesting of controls that is followed: tabs in a tab, a fold in a dialog."""
 _COLOURED: Final = ("body", "font")
 """Elements whose attributes may give their text a colour."""
 _FORMULA_SHEET: Final = "maction>*+*{display:none}mphantom{visibility:hidden}"
@@ -298,7 +298,7 @@ class Visibility:
         self._cascade = Cascade(rules, StyledPage(root, work, scopes, quirks=_is_in_quirks_mode(root)))
 
     def find_hidden(self, forgiven: Iterable[HtmlElement] = ()) -> Hidden:
-        """Return what is hidden. `forgiven` elements count as visible: scripts will show them."""
+        """Return the hidden elements and texts. `forgiven` elements count as visible: scripts will show them."""
         try:
             return self._find_hidden(set(forgiven))
         except OutOfWorkError:
@@ -425,7 +425,7 @@ class Visibility:
         return self._opacity(element) <= MIN_OPACITY
 
     def _only_fades(self, element: HtmlElement) -> bool:
-        """Return whether the opacity of a hidden element is all that hides it."""
+        """Return whether a hidden element is hidden only by its opacity."""
         style = {**self._cascade.style(element).values, "opacity": 1.0, "filter": 1.0}
         return not hides_box(style) and not find_escape(style)
 
@@ -453,7 +453,7 @@ class Visibility:
             stack += (child for child in inner.iterchildren("*") if child not in outside)
 
     def _is_veil(self, element: HtmlElement) -> bool:
-        """Return whether an element makes text invisible that is visible outside of it."""
+        """Return whether text becomes invisible at an element, while its parent is still visible."""
         parent = element.getparent()
         is_hiding = self._cascade.style(element).values.get("visibility", "visible") != "visible"
         return is_hiding and (

@@ -145,7 +145,7 @@ _NARROW: Final = 300.0
 _MOVING: Final = ("transform", "translate", "scale", "rotate", "clip-path", "mask-image", "animation-name", "filter",
                   "mix-blend-mode")  # fmt: skip
 _MOST_SIBLINGS: Final = 20
-"""Number of siblings before a box that it may cover."""
+"""Largest number of preceding siblings that a box may cover."""
 _STILL: Final = frozenset({"static", "relative"})
 
 
@@ -208,7 +208,7 @@ class _Covers:
         )
         if around is None or around.tag in {"body", "html"}:
             return None
-        # What is higher than its box reaches out of it, unless it is cut off.
+        # Content that is higher than its box overflows it, unless it is cut off.
         is_whole = outer.get("overflow-y", "visible") != "visible" or (
             outer.get("height", "auto") == outer.get("max-height", "auto") == "auto"
         )
@@ -234,7 +234,7 @@ class _Covers:
                 stack += reversed(element)
 
     def _is_beside(self, element: HtmlElement, level: float, is_later: bool) -> bool:
-        """Return whether an element is painted above a level, or not where it stands in the text."""
+        """Return whether an element is painted above a level, or away from its place in the text."""
         style = self._cascade.style(element).values
         if style.get("position", "static") not in _STILL or style.get("float", "none") != "none":
             return True

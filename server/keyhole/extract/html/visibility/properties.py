@@ -25,13 +25,13 @@ from keyhole.extract.html.visibility.css_values import (
 # Values that move, scale or clip a box: `transform`, `clip`, `clip-path`, `filter` and masks.
 
 _MIN_SCALE: Final = 0.05
-"""A scale of at most this leaves nothing to read: text of 16 pixels is less than a pixel high."""
+"""Largest scale that leaves nothing to read: it makes text of 16 pixels less than a pixel high."""
 _FLAT: Final = 0.02
-"""A turned box whose width is at most this share of its own leaves nothing to read."""
+"""Largest share of its width that a turned box shows when it counts as unreadable."""
 _MOST_CLIPPED: Final = 990
-"""Thousandths of a box whose clipping leaves nothing that can be read."""
+"""Thousandths of a box: if this much is clipped, nothing can be read."""
 _MIN_BLUR: Final = 20
-"""Radius in pixels from which a blur leaves no letter. Authors blur what is to be revealed by 4 to 10 pixels."""
+"""Smallest radius in pixels of a blur that makes letters unreadable. Text to be revealed is blurred by 4 to 10."""
 FAR: Final = 500
 """Distance in pixels that moves a box off the page: authors write 999 or 9999."""
 
@@ -358,14 +358,14 @@ def _colour(tokens: Tokens, context: LengthContext) -> Colour | str | None:
 
 
 def _scheme(tokens: Tokens, context: LengthContext) -> str | None:
-    """Parse `color-scheme` as the scheme that a reader gets who prefers none."""
+    """Parse `color-scheme` as the scheme shown to a reader without a preference."""
     del context
     words = {token.lower_value for token in tokens if token.type == "ident"}
     return "dark" if "dark" in words and "light" not in words else "light"
 
 
 def _paint(tokens: Tokens, context: LengthContext) -> Colour | str | None:
-    """Parse the paint of a drawing: a colour, or an unknown one for gradients and patterns."""
+    """Parse the paint of a drawing: a colour, or `UNKNOWN` for gradients and patterns."""
     if len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value == "none":
         return CLEAR
     is_pattern = bool(tokens) and tokens[0].type == "url"
@@ -498,4 +498,4 @@ PARSERS: Final[dict[str, PropertyParser]] = {
     "animation-iteration-count": _any,
     "animation-play-state": _any,
 }
-"""The longhands that are read."""
+"""The parser of each longhand that is read."""

@@ -27,7 +27,7 @@ _STRING: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
 _PARENTHESES: Final = re.compile(r"\([^()]*\)")
 _ATTRIBUTE: Final = re.compile(r"\[\s*([\w-]+)\s*(?=[\]~^$*=]|\|=)[^\[\]]*\]")
 _SINGLE: Final = re.compile(r":(?:is|where)\(([.#][^(),>+~\s\[\]:]*)\)", re.IGNORECASE)
-"""A list of one compound, whose names an element must have."""
+"""`:is()` or `:where()` with one compound selector, whose names an element must have."""
 _NAME: Final = re.compile(r"[.#][^.#:\s>+~\[(]+")
 _HAS: Final = re.compile(r"\[[\w-]+(?=\])")
 _TAG: Final = re.compile(r"[a-z][\w-]*", re.IGNORECASE)
@@ -42,7 +42,7 @@ _COMPOUND: Final = r"(?:(?:[a-z][a-z0-9]*|\*)(?:[.#]-?[a-z_][\w-]*)*|(?:[.#]-?[a
 _PLAIN: Final = re.compile(rf"\s*{_COMPOUND}(?:(?:\s*[>+~]\s*|\s+){_COMPOUND})*\s*", re.IGNORECASE | re.ASCII)
 """Selectors of names, classes and ids alone, which are valid without a look at their tokens."""
 _RANKS: Final = {"#": 3, ".": 2, "[": 0}
-"""How well a name selects: few elements have an id, and many have the same attributes."""
+"""Ranks of names by their first character: few elements share an id, many share an attribute."""
 ANY: Final = ""
 """The key of a selector that may match every element."""
 
@@ -72,7 +72,8 @@ class SelectorList(NamedTuple):
     length: int
     """Number of all selectors in the list."""
     is_plain: bool
-    """True if all selectors are valid names. Otherwise one that is not valid makes the whole list match nothing."""
+    """True if all selectors are made of valid names. If not, an invalid selector may make the whole list match
+    nothing."""
 
 
 NO_SELECTORS: Final = SelectorList((), 0, True)
@@ -161,7 +162,7 @@ def _release(name: str, escapes: list[str]) -> str:
 _FIELDS: Final = frozenset({"input", "textarea", "select"})
 _CAN_BE_DISABLED: Final = frozenset({"button", "fieldset", "optgroup", "option", *_FIELDS})
 _MOST: Final = 50
-"""Number of texts in an element that are searched for a letter with a direction, and of their characters."""
+"""Largest number of texts in an element, and of characters of each, that are searched for a letter with a direction."""
 
 
 def _is_empty(element: HtmlElement, page: StyledPage) -> bool:
@@ -276,12 +277,12 @@ class Selector(NamedTuple):
 
 
 _NOTHING: Final = Selector(lambda element, page: False, (0, 0, 0))
-"""Stands for a selector of a pseudo-element."""
+"""A selector that matches nothing, in place of a pseudo-element's."""
 
 
 @lru_cache(maxsize=8_192)
 def compile_selectors(text: str, quirks: bool = False) -> tuple[Selector, ...]:
-    """Return the selectors of a list in order. An invalid list has none. One of a pseudo-element matches nothing.
+    """Return the selectors of a list in order, none for an invalid list. A pseudo-element's selector matches nothing.
 
     The result is cached, because sites share their style sheets.
     """

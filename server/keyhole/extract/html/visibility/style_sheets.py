@@ -142,7 +142,7 @@ _HIDING: Final = frozenset({
 _DEFINITION: Final = re.compile(r"(?<![\w-])(--[\w-]++)\s*+:\s*([^;{}]+)")
 _REFERENCE: Final = re.compile(r"--[\w-]+")
 _MAX_CHAIN: Final = 10
-"""Number of custom properties that are followed from one to the next."""
+"""Largest number of custom properties that are followed in a chain of references."""
 
 
 def is_relevant(block: str) -> bool:
@@ -180,7 +180,7 @@ class Suspicion(NamedTuple):
     is_certain: bool
     """True if a value in the block itself may hide."""
     variables: frozenset[str]
-    """Custom properties of which some values would hide."""
+    """Custom properties that hide the element or its text with some of their values."""
 
 
 @lru_cache(maxsize=8_192)
@@ -206,7 +206,7 @@ def _list_fallbacks(declaration: Declaration) -> list[str]:
 
 
 def find_hiding_variables(blocks: Iterable[str]) -> frozenset[str]:
-    """Return the custom properties of which some value in blocks of declarations may hide something."""
+    """Return the custom properties that get a value which may hide something in one of the blocks of declarations."""
     hiding: set[str] = set()
     references: dict[str, set[str]] = {}
     for block in blocks:
@@ -285,7 +285,7 @@ _MARKS: Final = re.compile(
     r"""|url\(\s*+(?!["'])(?:[^()"'\\]|\\.)*+\)|\([^(){}\[\]"'\\/]*+\)|[(){}\[\]]""",
     re.DOTALL | re.IGNORECASE,
 )
-"""Comments, strings, escapes, addresses and brackets: all that decides where a block begins and ends."""
+"""Comments, strings, escapes, addresses and brackets: everything that decides where a block begins and ends."""
 MAX_DEPTH: Final = 32
 """Depth of nested blocks that are read. Real sheets nest about 5 deep."""
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
@@ -428,7 +428,7 @@ class CssRules:
     _start: str = ""
     """The selector of the root of the `@scope` that is read."""
     _within: str = ""
-    """What the selectors of that `@scope` demand of an element beside their own conditions."""
+    """The condition that this `@scope` adds to each of its selectors."""
     _has_containers: bool = False
     """True if an element may be a container. Without one, no `@container` applies."""
 

@@ -100,7 +100,7 @@ class StyledPage:
         self._names_above: dict[HtmlElement, frozenset[str]] = {}
 
     def tick_boxes(self, work: int) -> StyledPage:
-        """Return the page as it is after a reader has ticked each box. It has work of its own."""
+        """Return the page as it is after a reader has ticked each box. `work`: its own limit of comparisons."""
         ticked = copy(self)
         ticked.checks_boxes = True
         ticked._work = work
@@ -114,7 +114,8 @@ class StyledPage:
 
     @cached_property
     def occurring(self) -> _Occurring:
-        """Tell whether an element of the page has a name: a tag, a `.class`, an `#id` or an `[attribute`."""
+        """A table that tells whether an element of the page has a name: a tag, a `.class`, an `#id` or an
+        `[attribute`."""
         return _Occurring(self.root, self.quirks)
 
     @cached_property
@@ -122,7 +123,7 @@ class StyledPage:
         return {label.get("for") for label in self.root.iter("label") if label.get("for")}
 
     def has_label(self, field: HtmlElement) -> bool:
-        """Return whether a label names a field or stands around it."""
+        """Return whether a label names or contains a field."""
         return field.get("id") in self._labelled or next(field.iterancestors("label"), None) is not None
 
     def names_above(self, element: HtmlElement) -> frozenset[str]:
