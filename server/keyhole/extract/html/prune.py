@@ -16,7 +16,7 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.tree import parse_html
 from keyhole.extract.html.visibility.hidden import MAX_WORK, Hidden, Visibility
-from keyhole.extract.html.visibility.styled_page import HOST, SLOTTED, Scopes
+from keyhole.extract.html.visibility.selectors import HOST, SLOTTED, Scopes
 
 # Replace form fields and drawings by the words that a reader sees in them, and drop other widgets.
 

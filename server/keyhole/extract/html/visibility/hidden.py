@@ -26,8 +26,8 @@ from keyhole.extract.html.visibility.computed_style import (
     list_drawn_texts,
 )
 from keyhole.extract.html.visibility.painting import COVERING, Backgrounds, find_covered
+from keyhole.extract.html.visibility.selectors import AROUND, OutOfWorkError, Scopes, StyledPage, find_attributes
 from keyhole.extract.html.visibility.style_sheets import CssRules, find_sheets
-from keyhole.extract.html.visibility.styled_page import AROUND, OutOfWorkError, Scopes, StyledPage, find_attributes
 
 # Controls: find the parts of a page that tabs, accordions and buttons show.
 

@@ -1,160 +1,184 @@
-"""Compile CSS selectors into functions that match elements of an lxml tree."""
+"""Compile CSS selectors into functions that match elements of a page."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from copy import copy
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import tinycss2
 import tinycss2.nth
 from cssselect2 import parser
+from lxml import etree
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.css_values import significant
-from keyhole.extract.html.visibility.styled_page import StyledPage, Test, iter_children
 
-# The parts of a selector list with the names that an element must have, which rejects most rules cheaply.
+# The page as selectors see it: the names of its elements, their places, and the work that may still be done.
 
-Specificity = tuple[int, int, int]
+_CLASSES: Final = etree.XPath("descendant-or-self::*/@class", smart_strings=False)
+_IDS: Final = etree.XPath("descendant-or-self::*/@id", smart_strings=False)
 
-_BRACKETS: Final = re.compile(r"\[[\w-]*+[^\w\[\]-][^\[\]]*+\]")
-"""Attributes whose names are not read, such as those with a namespace."""
-_STRING: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
-_PARENTHESES: Final = re.compile(r"\([^()]*\)")
-_ATTRIBUTE: Final = re.compile(r"\[\s*([\w-]+)\s*(?=[\]~^$*=]|\|=)[^\[\]]*\]")
-_SINGLE: Final = re.compile(r":(?:is|where)\(([.#][^(),>+~\s\[\]:]*)\)", re.IGNORECASE)
-"""`:is()` or `:where()` with one compound selector, whose names an element must have."""
-_NAME: Final = re.compile(r"[.#][^.#:\s>+~\[(]+")
-_HAS: Final = re.compile(r"\[[\w-]+(?=\])")
-_TAG: Final = re.compile(r"[a-z][\w-]*", re.IGNORECASE)
-_ESCAPE: Final = re.compile(r"\\([0-9a-f]{1,6}\s?|.)", re.IGNORECASE | re.DOTALL)
-_COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_HELD: Final = 0xF0000
-"""First of the characters for private use that stand for escapes."""
-_COMBINATOR: Final = re.compile(r"\s*[>+~]\s*|\s+")
-_INERT: Final = re.compile(r"::|:(?:hover|focus|active|visited|before|after|target)", re.IGNORECASE)
-"""Pseudo-elements, and states that a page does not have before a reader touches it."""
-_COMPOUND: Final = r"(?:(?:[a-z][a-z0-9]*|\*)(?:[.#]-?[a-z_][\w-]*)*|(?:[.#]-?[a-z_][\w-]*)+)"
-_PLAIN: Final = re.compile(rf"\s*{_COMPOUND}(?:(?:\s*[>+~]\s*|\s+){_COMPOUND})*\s*", re.IGNORECASE | re.ASCII)
-"""Selectors of names, classes and ids alone, which are valid without a look at their tokens."""
-_RANKS: Final = {"#": 3, ".": 2, "[": 0}
-"""Ranks of names by their first character: few elements share an id, many share an attribute."""
-ANY: Final = ""
-"""The key of a selector that may match every element."""
+Scopes = dict[HtmlElement, str]
+"""The number of the shadow root that an element belongs to. Elements of the page itself are missing."""
+HOST: Final = "keyhole-host"
+SLOTTED: Final = "keyhole-slotted"
+"""Attributes by which the style sheets of a shadow root select its host and the children in its slots."""
+AROUND: Final = "keyhole-around"
+"""An attribute by which `@scope` selects the element around its style sheet."""
+
+Test = Callable[[HtmlElement, "StyledPage"], bool]
+"""Return whether an element of a page matches a selector."""
 
 
-class ListedSelector(NamedTuple):
-    """One selector of a list."""
-
-    text: str
-    place: int
-    """Its place in the list."""
-    key: str
-    """The `#id`, `.class`, tag or `[attribute` that an element must have, or `ANY`."""
-    own: frozenset[str]
-    """All names that the element must have, and its attributes as `[name`."""
-    above: frozenset[str]
-    """Names that its ancestors must have."""
-    elsewhere: frozenset[str]
-    """Names that must occur in the page: those of siblings."""
-    specificity: Specificity | None
-    """The specificity if the names decide alone, so that the selector need not be compiled."""
+class OutOfWorkError(Exception):
+    """The page needs more comparisons than a page may take."""
 
 
-class SelectorList(NamedTuple):
-    """The parts of a selector list that can match."""
+class _Names(dict[HtmlElement, frozenset[str]]):
+    """The tag, the `.class` names, the `#id` and the `[attribute` names of each element, read on request.
 
-    parts: tuple[ListedSelector, ...]
-    length: int
-    """Number of all selectors in the list."""
-    is_plain: bool
-    """True if all selectors are made of valid names. If not, an invalid selector may make the whole list match
-    nothing."""
+    Classes and ids are in lower case in quirks mode.
+    """
 
+    def __init__(self, quirks: bool, scopes: Scopes) -> None:
+        self._quirks = quirks
+        self._scopes = scopes
 
-NO_SELECTORS: Final = SelectorList((), 0, True)
-
-
-@lru_cache(maxsize=16_384)
-def split_selectors(selector: str) -> SelectorList:
-    """Return the parts of a selector list. The result is cached, because sites share their style sheets."""
-    escapes: list[str] = []
-    plain = _ESCAPE.sub(lambda match: _hold(match, escapes), selector) if "\\" in selector else selector
-    if "/*" in plain:
-        plain = _COMMENT.sub("", plain)
-    if ":" in plain:
-        plain = _SINGLE.sub(r"\1", plain).replace(":root", "html")
-    plain = _remove_groups(plain)
-    is_plain = True
-    parts = []
-    pieces = plain.split(",")
-    for place, text in enumerate(pieces):
-        part_is_plain = plain == selector and _PLAIN.fullmatch(text) is not None
-        is_plain = is_plain and part_is_plain
-        part = _split_part(text.strip(), place, escapes, part_is_plain)
-        if part is not None:
-            parts.append(part)
-    return SelectorList(tuple(parts), len(pieces), is_plain)
+    def __missing__(self, element: HtmlElement) -> frozenset[str]:
+        words, identifier = element.get("class"), element.get("id")
+        if self._quirks:
+            words, identifier = words and words.lower(), identifier and identifier.lower()
+        found = [element.tag]
+        if words:
+            found += [f".{word}" for word in words.split()]
+        if identifier:
+            found.append(f"#{identifier}")
+        found += [f"[{name}" for name in element.keys()]  # noqa: SIM118 - an element is no dict
+        if self._scopes:
+            found.append(name_scope(self._scopes.get(element, "")))
+        names = self[element] = frozenset(found)
+        return names
 
 
-def _remove_groups(text: str) -> str:
-    """Return a selector list without strings, parentheses and the values of attributes."""
-    if "(" not in text and "[" not in text:
-        return text
-    text = _STRING.sub("", text)
-    before = ""
-    while text != before:
-        before, text = text, _PARENTHESES.sub("", text)
-    return _BRACKETS.sub(":attribute", _ATTRIBUTE.sub(lambda match: f"[{match[1].lower()}]", text))
+def name_scope(scope: str) -> str:
+    """Return the name that all elements of a shadow root have."""
+    return f"|{scope}"
 
 
-def _split_part(text: str, place: int, escapes: list[str], is_plain: bool) -> ListedSelector | None:
-    """Return a part, or None if it matches only pseudo-elements or states."""
-    compounds = _COMBINATOR.split(text)
-    last = compounds[-1]
-    if _INERT.search(last):
-        return None
-    own = _list_names(last, escapes)
-    others = [_list_names(compound, escapes) for compound in compounds[:-1]]
-    names = frozenset(name for compound in others for name in compound)
-    has_siblings = "+" in text or "~" in text
-    key = max(own, key=lambda name: _RANKS.get(name[:1], 1), default=ANY)
-    above = frozenset() if has_siblings else names
-    is_decided = is_plain and not has_siblings and ">" not in text and len(others) <= 1 and len(names) <= 1
-    specificity = _count(own + [name for names in others for name in names]) if is_decided else None
-    return ListedSelector(text, place, key, frozenset(own), above, names if has_siblings else frozenset(), specificity)
+class _Occurring(dict[str, bool]):
+    """A table that tells whether some element of a tree has a name. It is filled on request."""
+
+    def __init__(self, root: HtmlElement, quirks: bool) -> None:
+        self._root = root
+        words, identifiers = " ".join(_CLASSES(root)), _IDS(root)
+        if quirks:
+            words, identifiers = words.lower(), [each.lower() for each in identifiers]
+        self.named = {*(f".{word}" for word in words.split()), *(f"#{each}" for each in identifiers)}
+
+    @cached_property
+    def _attributes(self) -> set[str]:
+        return {name for element in self._root.iter("*") for name in element.attrib}
+
+    def __missing__(self, name: str) -> bool:
+        if name[0] in ".#":
+            occurs = name in self.named
+        elif name[0] == "[":
+            occurs = name[1:] in self._attributes
+        else:
+            occurs = next(self._root.iter(name), None) is not None
+        self[name] = occurs
+        return occurs
 
 
-def _list_names(compound: str, escapes: list[str]) -> list[str]:
-    """Return the tag, `.class` and `#id` of a compound selector."""
-    names = _NAME.findall(compound)
-    if "[" in compound:
-        names += _HAS.findall(compound)
-    tag = _TAG.match(compound)
-    if tag:
-        names.append(tag[0].lower())
-    return [_release(name, escapes) for name in names] if escapes else names
+class StyledPage:
+    """A tree as selectors see it, with the number of comparisons that may still be made."""
+
+    def __init__(self, root: HtmlElement, work: int, scopes: Scopes, *, quirks: bool = False) -> None:
+        self.root = root
+        self.scopes = scopes
+        self.quirks = quirks
+        self.checks_boxes = False
+        """True to match `:checked` as if the reader had ticked each box that has a label."""
+        self._work = work
+        self._positions: dict[HtmlElement, dict[HtmlElement, int]] = {}
+        self.names = _Names(quirks, scopes)
+        self._names_above: dict[HtmlElement, frozenset[str]] = {}
+
+    def tick_boxes(self, work: int) -> StyledPage:
+        """Return the page as it is after a reader has ticked each box. `work`: its own limit of comparisons."""
+        ticked = copy(self)
+        ticked.checks_boxes = True
+        ticked._work = work
+        return ticked
+
+    def spend(self, comparisons: int = 1) -> None:
+        """Count comparisons. Raises OutOfWorkError when none is left."""
+        self._work -= comparisons
+        if self._work < 0:
+            raise OutOfWorkError
+
+    @cached_property
+    def occurring(self) -> _Occurring:
+        """A table that tells whether an element of the page has a name: a tag, a `.class`, an `#id` or an
+        `[attribute`."""
+        return _Occurring(self.root, self.quirks)
+
+    @cached_property
+    def _labelled(self) -> set[str]:
+        return {label.get("for") for label in self.root.iter("label") if label.get("for")}
+
+    def has_label(self, field: HtmlElement) -> bool:
+        """Return whether a label names or contains a field."""
+        return field.get("id") in self._labelled or next(field.iterancestors("label"), None) is not None
+
+    def names_above(self, element: HtmlElement) -> frozenset[str]:
+        """Return the names of all ancestors of an element."""
+        parent = element.getparent()
+        if parent is None:
+            return frozenset()
+        names = self._names_above.get(parent)
+        if names is None:
+            names = self.names_above(parent) | self.names[parent]
+            self._names_above[parent] = names
+        return names
+
+    def siblings(self, element: HtmlElement) -> list[HtmlElement]:
+        """Return an element and its siblings in order."""
+        return list(self._position_map(element))
+
+    def position(self, element: HtmlElement) -> int:
+        """Return how many siblings are before an element."""
+        return self._position_map(element)[element]
+
+    def _position_map(self, element: HtmlElement) -> dict[HtmlElement, int]:
+        parent = element.getparent()
+        if parent is None:
+            return {element: 0}
+        if parent not in self._positions:
+            children = list(iter_children(parent))
+            self.spend(len(children))
+            self._positions[parent] = {child: number for number, child in enumerate(children)}
+        return self._positions[parent]
 
 
-def _count(names: list[str]) -> Specificity:
-    signs = [name[0] for name in names]
-    return signs.count("#"), signs.count("."), len(signs) - signs.count("#") - signs.count(".")
+def find_attributes(root: HtmlElement, name: str) -> list[Any]:
+    """Return the values of all attributes of a name in a tree. Their `getparent()` is the element."""
+    values: list[Any] = _compile_attributes(name)(root)
+    return values
 
 
-def _hold(match: re.Match[str], escapes: list[str]) -> str:
-    """Replace an escape by a character without a meaning in CSS, so that it can be put back later."""
-    code = match[1].strip()
-    is_code = bool(code) and all(sign in "0123456789abcdefABCDEF" for sign in code)
-    escapes.append(chr(min(int(code, 16), 0x10FFFF)) if is_code else match[1])
-    return chr(_HELD + len(escapes) - 1)
+@lru_cache(maxsize=256)
+def _compile_attributes(name: str) -> etree.XPath:
+    return etree.XPath(f"descendant-or-self::*/@{name}")
 
 
-def _release(name: str, escapes: list[str]) -> str:
-    return "".join(escapes[ord(sign) - _HELD] if 0 <= ord(sign) - _HELD < len(escapes) else sign for sign in name)
+def iter_children(element: HtmlElement) -> Iterator[HtmlElement]:
+    """Yield the elements in an element, without comments."""
+    yield from element.iterchildren(tag="*")
 
 
 # Pseudo-classes without arguments, for a page that nobody has touched yet.
