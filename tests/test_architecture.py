@@ -38,11 +38,9 @@ IO_FILES = {
     "outputs/hooks": "answer keep saved_file",
     "extensions/install": "boot_files change commands discover files",
     "config": "folders load",
-    "extract/workers": "child pool worker",
+    "extract/workers": "child worker_pool",
     "fetch": "backend client dns exchange host_limits pool robots",
-    "extensions/browser": (
-        "check chromium devtools gateway page_connections page_session render renderer supervisor"
-    ),
+    "extensions/browser": ("check chromium devtools gateway page_connections page_session render renderer supervisor"),
     "rerank": "apis rerank_passages vector_scorer",
     "extensions/conversations": "command",
     "extensions/models": "commands download folder hub_folder inference local",

@@ -110,7 +110,7 @@ def read_acme(body):
     return Document(title="", text=body.text().replace(";", "\\n"), media_type="")
 """
     (copy / "extract" / "formats" / "acme.py").write_text(reader, encoding="utf-8")
-    insert(copy / "extract" / "document.py", '    "text/csv": ', '    "application/acme": "acme.read_acme",\n')
+    insert(copy / "extract" / "extraction.py", '    "text/csv": ', '    "application/acme": "acme.read_acme",\n')
     program = (
         "import keyhole; "
         "print(keyhole.extract(b'a pump;a seal', url='https://a.example/', content_type='application/acme').text)"

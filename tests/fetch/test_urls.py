@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.html.links import resolve_link
+from keyhole.extract.html.link_resolver import resolve_link
 from keyhole.fetch.urls import (
     DEFAULT_PORTS,
     MAX_LINKS,

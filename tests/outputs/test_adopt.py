@@ -27,7 +27,6 @@ from keyhole.passages.stems import query_words
 from keyhole.store.base import LOCAL, Limits, Store
 from keyhole.store.open import open_stores
 from keyhole.store.spool import spool_folder, write
-from keyhole.store.sqlite.store import SqliteStore
 from keyhole.store.sqlite.store import MemoryStore, SqliteStore
 from tests.support.fakes import Clock
 

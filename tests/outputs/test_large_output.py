@@ -13,7 +13,6 @@ from keyhole.errors import KeyholeError
 from keyhole.outputs import bound as bound_module
 from keyhole.outputs.large_output import bound_blocks
 from keyhole.passages.stems import query_words
-from keyhole.retrieval import bound as bound_module
 from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import OutputFacts
 from tests.support.fakes import Clock

@@ -18,7 +18,6 @@ from keyhole.records import Answer, Artifact
 from keyhole.store.base import LOCAL
 
 if TYPE_CHECKING:
-    from keyhole.extract.workers.tasks import Extractor, Result, Task
     from keyhole.retrieval.answer_view import PageView, SearchView
     from keyhole.retrieval.instrumentation import CallEvents
     from keyhole.retrieval.progress import Progress

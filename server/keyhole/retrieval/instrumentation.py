@@ -15,7 +15,6 @@ from threading import Lock
 from typing import Final, Literal, Protocol
 
 from keyhole.records import Answer, Artifact, EngineReport, Ranked, Source
-from keyhole.records import Answer
 from keyhole.store.calls.base import OK
 
 Stage = Literal["store", "fetch", "extract", "engines", "rank", "render", "browser"]

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extract.workers.tasks import Extractor
 from keyhole.fetch.base import NOT_MODIFIED, Fetcher, FetchOptions, Renderer
 from keyhole.fetch.markdown_versions import MarkdownHosts, find_markdown_url
 from keyhole.fetch.permission import owner_of
 from keyhole.fetch.urls import hash_page_urls
-from keyhole.extract.workers.tasks import Extractor
-from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
 from keyhole.records import UNDIGESTED, Artifact, Page
 from keyhole.retrieval.artifact import is_fresh, link_to_previous, make_artifact, validators
 from keyhole.retrieval.instrumentation import add_amount, current_events, stage

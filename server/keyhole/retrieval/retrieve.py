@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING, Final
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import FetchOptions
-from keyhole.extract.workers.tasks import Extractor
-from keyhole.fetch.base import Fetcher, FetchOptions, Renderer
-from keyhole.fetch.markdown_versions import MarkdownHosts
 from keyhole.fetch.permission import Permission
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest

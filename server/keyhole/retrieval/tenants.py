@@ -14,8 +14,8 @@ from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.extract.workers.tasks import Extractor
 from keyhole.fetch.base import Api, Fetcher, Renderer
-from keyhole.retrieval.pages import Pages
 from keyhole.fetch.markdown_versions import MarkdownHosts
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.pending_reads import PendingReads
 from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.retrieve import Retrieval

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.base import Extractor, Task
-from keyhole.extract.workers.frames import UnreadError, decode_function, encode_function
+from keyhole.extract.workers.tasks import Extractor, Task, UnreadError, decode_function, encode_function
 from keyhole.fetch.base import Api, ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.hits import MAX_ROWS, MAX_SNIPPET, MAX_TITLE, MAX_URL, NotedHits

@@ -11,10 +11,9 @@ from keyhole.extract.html.link_resolver import resolve_link
 from keyhole.extract.markup import fence_code, fragment_to_markdown, lower_headings, to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.sites.document import Part, SiteDocument, decode_site_document
-from keyhole.sites.inventory import parse_inventory
+from keyhole.sites.link_lists import parse_inventory
 from keyhole.text.escape import escape_markdown
-from keyhole.text.links import shorten_link
-from keyhole.text.markdown import parse_blocks
+from keyhole.text.markdown import parse_blocks, shorten_link
 
 # Inventories of Sphinx (objects.inv) as a list of links.
 
