@@ -11,8 +11,7 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.extensions.browser.chromium import find_browser
-from keyhole.extensions.browser.render import MAX_PAGES, PageRenderer
-from keyhole.extensions.browser.renderer import BrowserRenderer
+from keyhole.extensions.browser.render import MAX_PAGES, BrowserRenderer, PageRenderer
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer, Hit
 from keyhole.retrieval.pages import Pages

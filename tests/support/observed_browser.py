@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from keyhole.config.config import Config
-from keyhole.extensions.browser.chromium import NAMES, end_browser, find_browser, start_browser
-from keyhole.extensions.browser.devtools import DevTools
-from keyhole.extensions.browser.gateway import GatewayLimits, GatewayTotals, open_gateway
-from keyhole.extensions.browser.page_connections import PageConnections
-from keyhole.extensions.browser.proxy_request import USER
+from keyhole.extensions.browser.chromium import NAMES, DevTools, end_browser, find_browser, start_browser
+from keyhole.extensions.browser.gateway import USER, GatewayLimits, GatewayTotals, PageConnections, open_gateway
 from keyhole.fetch.urls import parse_target
 from tests.support.socket_calls import SocketCall, read_calls, read_programs, traced_command
 

@@ -16,12 +16,12 @@ import pytest
 from keyhole.extensions.browser.chromium import (
     FLAGS,
     Browser,
+    DevToolsError,
     browser_command,
     end_browser,
     find_browser,
     start_browser,
 )
-from keyhole.extensions.browser.devtools import DevToolsError
 from tests.support.browser_processes import processes_of
 from tests.support.chromium import MISSING
 from tests.support.waiting import wait_for

@@ -14,10 +14,8 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.extensions.browser.chromium import end_browser, find_browser, start_browser
-from keyhole.extensions.browser.gateway import open_gateway
-from keyhole.extensions.browser.page_connections import PageConnections
+from keyhole.extensions.browser.gateway import USER, PageConnections, open_gateway
 from keyhole.extensions.browser.page_session import PageSession
-from keyhole.extensions.browser.proxy_request import USER
 from keyhole.extensions.browser.render import PageRenderer
 from keyhole.fetch.urls import parse_target
 from tests.fetch.test_client import ANY_PORT

@@ -11,9 +11,14 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code
-from keyhole.extensions.browser.gateway import DEFAULT_LIMITS, Gateway, GatewayLimits, open_gateway
-from keyhole.extensions.browser.page_connections import PageConnections
-from keyhole.extensions.browser.proxy_request import basic_credentials
+from keyhole.extensions.browser.gateway import (
+    DEFAULT_LIMITS,
+    Gateway,
+    GatewayLimits,
+    PageConnections,
+    basic_credentials,
+    open_gateway,
+)
 from keyhole.fetch.urls import parse_target
 from tests.fetch.test_client import names
 from tests.fetch.test_tunnel import relay

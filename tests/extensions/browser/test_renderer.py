@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.browser.render import Rendered
-from keyhole.extensions.browser.renderer import BrowserRenderer
+from keyhole.extensions.browser.render import BrowserRenderer, Rendered
 from keyhole.fetch.base import AllowsDocument, FetchOptions
 from keyhole.fetch.permission import Permission
 from keyhole.records import Page

@@ -6,5 +6,5 @@ from keyhole.runtime.extensions import Extension
 
 EXTENSION = Extension(
     checks={"Browser": "keyhole.extensions.browser.check:check"},
-    port="keyhole.extensions.browser.renderer:open_renderer",
+    port="keyhole.extensions.browser.render:open_renderer",
 )

@@ -1,16 +1,18 @@
 """Run a proxy on loopback through which a browser reaches the network, and which takes only that browser's requests.
 
-Names are resolved and addresses are checked as for all other fetches, and the checked address is connected to
-(page_connections.py). The browser itself connects to this proxy only. The proxy does not look into tunnels: the browser
-checks the certificates of sites.
+Names are resolved and addresses are checked as for all other fetches, and the checked address is connected to. The
+browser itself connects to this proxy only. The proxy does not look into tunnels: the browser checks the certificates of
+sites.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import hmac
+import re
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,9 +20,123 @@ from typing import Final
 import anyio
 import httpcore
 
+from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.browser.page_connections import Connect
-from keyhole.extensions.browser.proxy_request import ProxyRequest, basic_credentials, parse_request
+from keyhole.fetch.backend import CheckedBackend
+from keyhole.fetch.domains import check_domain
+from keyhole.fetch.nat64 import Nat64Prefixes
+from keyhole.fetch.urls import Target, parse_target
+
+# The connections of a page: under the rules of all other fetches and a stricter one. A script may send POST requests
+# to any endpoint, so a page of the public web reaches no private endpoint, not even one that the operator allowed to
+# be fetched: only a page of such an endpoint does.
+
+Connect = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
+"""Checks a host and a port and connects to them. Raises KeyholeError."""
+
+
+class PageConnections:
+    """Makes the connections of pages. It keeps nothing of a page."""
+
+    def __init__(self, config: Config) -> None:
+        """Create it from the settings: domain lists, ports, private endpoints and proxy."""
+        self._config = config
+        nat64 = Nat64Prefixes()
+        self._public = self._backend(frozenset(), nat64)
+        self._private = self._backend(config.allow_private, nat64)
+
+    def of_page(self, page: Target) -> Connect:
+        """Return the function that connects for one page and everything that it loads."""
+        backend = self._private if page.endpoint in self._config.allow_private else self._public
+
+        async def connect(host: str, port: int) -> httpcore.AsyncNetworkStream:
+            check_domain(host, self._config.allow_domains, self._config.deny_domains)
+            return await backend.connect_tcp(host, port)
+
+        return connect
+
+    def _backend(self, allowed: frozenset[str], nat64: Nat64Prefixes) -> CheckedBackend:
+        config = self._config
+        return CheckedBackend(
+            lambda endpoint: endpoint in allowed,
+            config.ports,
+            config.proxy,
+            config.allow_private,
+            config.deny_domains,
+            nat64,
+        )
+
+
+# The requests to a proxy (RFC 9112, section 3.2): `CONNECT host:port` opens a tunnel, which browsers use for https
+# and for WebSockets, and `GET http://host/path` is forwarded. Only the destination is checked here. What a browser
+# says to a site after that is not interpreted, as it could say the same through a tunnel.
+
+USER: Final = "keyhole"
+"""The user name of a browser at the gateway. The password is the secret of the browser's process."""
+
+_LINE: Final = re.compile(r"([A-Z]{1,20}) (\S+) HTTP/1\.1")
+_HTTP_URL: Final = re.compile(r"http://([^/?#]*+)(/?[^#]*)")
+_CREDENTIALS: Final = "proxy-authorization"
+_NOT_FORWARDED: Final = frozenset({"connection", "keep-alive", "proxy-connection", _CREDENTIALS})
+"""Fields between the browser and the proxy. The secret is among them."""
+_LENGTH: Final = re.compile(r"[0-9]{1,15}")
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyRequest:
+    """A request to the proxy, whose destination is well-formed but not yet checked."""
+
+    host: str
+    port: int
+    head: bytes
+    """The head to send to the site, or b"" for a tunnel."""
+    body_size: int
+    """Bytes of the body, which follow the head."""
+    credentials: str
+    """The value of Proxy-Authorization, or ""."""
+
+    @property
+    def is_tunnel(self) -> bool:
+        """True for a CONNECT request."""
+        return not self.head
+
+
+def basic_credentials(secret: str) -> str:
+    """Return the Proxy-Authorization of a browser that has the secret (RFC 7617)."""
+    return "Basic " + base64.b64encode(f"{USER}:{secret}".encode()).decode("ascii")
+
+
+def parse_request(head: bytes) -> ProxyRequest:
+    """Parse the head of a request, with the empty line at its end. Raises KeyholeError: invalid_url, protocol_error."""
+    first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+    fields = [(name.lower(), line) for line in lines for name, _, _ in [line.partition(":")]]
+    line = _LINE.fullmatch(first)
+    if line is None:
+        raise KeyholeError(Code.PROTOCOL_ERROR, "not a request for a proxy")
+    method, address = line.groups()
+    credentials = _value(fields, _CREDENTIALS)
+    if method == "CONNECT":
+        target = parse_target(f"https://{address}/")
+        return ProxyRequest(target.host, target.port, b"", 0, credentials)
+    url = _HTTP_URL.fullmatch(address)
+    length = _value(fields, "content-length") or "0"
+    if url is None or _value(fields, "transfer-encoding") or not _LENGTH.fullmatch(length):
+        raise KeyholeError(Code.PROTOCOL_ERROR, "not a request that a browser sends to a proxy")
+    authority, path = url.groups()
+    target = parse_target(f"http://{authority}/")
+    kept = [line for name, line in fields if name not in _NOT_FORWARDED]
+    # The path is sent as the browser wrote it: the browser has resolved it, and nothing is decided by it here.
+    path = path if path.startswith("/") else f"/{path}"
+    forwarded = "\r\n".join([f"{method} {path} HTTP/1.1", *kept, "Connection: close", "", ""])
+    return ProxyRequest(target.host, target.port, forwarded.encode("latin-1"), int(length), credentials)
+
+
+def _value(fields: list[tuple[str, str]], wanted: str) -> str:
+    """Return the value of the first field with a name, or ""."""
+    return next((line.partition(":")[2].strip() for name, line in fields if name == wanted), "")
+
+
+# The proxy of one browser process.
 
 MAX_HEAD: Final = 65_536
 """Bytes of a request's head. Browsers send a few thousand, and a page is opened without cookies."""
@@ -74,7 +190,7 @@ class Gateway:
         """Create a proxy that is not listening yet; see `open_gateway`."""
         self.port = 0
         self.secret = secrets.token_urlsafe(32)
-        """The password that the browser must send, with the user name `proxy_request.USER`."""
+        """The password that the browser must send, with the user name `USER`."""
         self.totals = GatewayTotals()
         self._connect = connect
         self._limits = limits

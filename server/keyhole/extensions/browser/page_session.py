@@ -9,8 +9,7 @@ from importlib.resources import files
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
-from keyhole.extensions.browser.chromium import HEIGHT, WIDTH
-from keyhole.extensions.browser.devtools import DevTools, DevToolsError, Handler
+from keyhole.extensions.browser.chromium import HEIGHT, WIDTH, DevTools, DevToolsError, Handler
 from keyhole.fetch.base import AllowsDocument
 
 # Count the requests of a page that are under way, to tell when its network is quiet.
