@@ -43,7 +43,7 @@ IO_FILES = {
     "extensions/browser": ("check chromium devtools gateway page_connections page_session render renderer supervisor"),
     "rerank": "apis rerank_passages vector_scorer",
     "extensions/conversations": "command",
-    "extensions/models": "commands download folder hub_folder inference local",
+    "extensions/models": "commands folder inference local",
     "retrieval": (
         "call instrumentation near_addresses pages pending_reads read_pages recording retrieve site_pages sources "
         "stored_output tenants url_policy"

@@ -17,8 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from keyhole.extensions.models.folder import ModelsFolder
-from keyhole.extensions.models.hub_folder import Choices, read_hub_folder
+from keyhole.extensions.models.folder import Choices, ModelsFolder, read_hub_folder
 from keyhole.extensions.models.local import LocalModel, make_local_scorer
 from keyhole.rerank.base import Scorer
 from keyhole.rerank.vector_scorer import Embedded, Prefixes, VectorScorer

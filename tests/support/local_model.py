@@ -7,8 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from keyhole.extensions.models.folder import ModelsFolder
-from keyhole.extensions.models.hub_folder import Choices, read_hub_folder
+from keyhole.extensions.models.folder import Choices, ModelsFolder, read_hub_folder
 from keyhole.extensions.models.manifest import TOKENIZER, WEIGHTS, Manifest
 
 NAME = "minilm"

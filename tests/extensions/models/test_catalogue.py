@@ -7,8 +7,7 @@ import re
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.models.catalogue import CATALOGUE, DEFAULT_NAME, find_model
-from keyhole.extensions.models.manifest import FILE_NAMES, Manifest, check_name
+from keyhole.extensions.models.manifest import CATALOGUE, DEFAULT_NAME, FILE_NAMES, Manifest, check_name, find_model
 
 MODELS = pytest.mark.parametrize("model", CATALOGUE.values(), ids=list(CATALOGUE))
 

@@ -10,8 +10,8 @@ import pytest
 from keyhole.cli.main import main
 from keyhole.cli.report import Level
 from keyhole.config.config import Config
-from keyhole.extensions.models import check as doctor_model
 from keyhole.extensions.models.arguments import KINDS
+from keyhole.extensions.models.commands import check_model
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.manifest import Kind
 from tests.support.local_model import hub_folder, install_model
@@ -101,16 +101,16 @@ def test_a_hub_that_sends_another_file_installs_nothing(
 
 def test_the_doctor_says_which_model_is_used_and_how_fast_it_is(tmp_path: Path) -> None:
     config = Config(home=tmp_path)
-    (finding,) = doctor_model.check(config)
+    (finding,) = check_model(config)
     assert (finding.level, finding.fix.startswith("To rank by meaning")) == (Level.NOTE, True)
     models, manifest = install_model(tmp_path)
-    (finding,) = doctor_model.check(config)
+    (finding,) = check_model(config)
     assert finding.level is Level.OK
     assert finding.message.startswith("minilm, ")
     (models.folder_of(manifest.name) / "model.onnx").write_bytes(b"")
-    (finding,) = doctor_model.check(config)
+    (finding,) = check_model(config)
     assert (finding.level, finding.fix) == (Level.FAIL, "Install it again: keyhole models get minilm.")
-    (finding,) = doctor_model.check(Config(home=tmp_path, model="off"))
+    (finding,) = check_model(Config(home=tmp_path, model="off"))
     assert finding.message == "off; passages are ranked by their words"
-    (finding,) = doctor_model.check(Config(home=tmp_path, model="other"))
+    (finding,) = check_model(Config(home=tmp_path, model="other"))
     assert finding.level is Level.FAIL

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.models import download
-from keyhole.extensions.models.download import MAX_FAILURES, PART_BYTES, download_model
+from keyhole.extensions.models.commands import MAX_FAILURES, PART_BYTES, download_model
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.manifest import Manifest
 from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
@@ -156,4 +155,4 @@ def test_a_file_that_is_too_long_is_fetched_anew(tmp_path: Path) -> None:
 def test_a_part_is_within_the_default_limit_of_a_response() -> None:
     from keyhole.config.config import Config
 
-    assert Config().max_bytes > download.PART_BYTES
+    assert Config().max_bytes > PART_BYTES

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.errors import KeyholeError
-from keyhole.extensions.models.folder import check_file
-from keyhole.extensions.models.hub_folder import Choices, read_hub_folder
+from keyhole.extensions.models.folder import Choices, check_file, read_hub_folder
 from keyhole.extensions.models.manifest import Kind, Manifest, Pooling
 
 

@@ -8,6 +8,6 @@ EXTENSION = Extension(
     commands={
         "models": Command("keyhole.extensions.models.arguments:add_models", "keyhole.extensions.models.commands"),
     },
-    checks={"Model": "keyhole.extensions.models.check:check"},
+    checks={"Model": "keyhole.extensions.models.commands:check_model"},
     port="keyhole.extensions.models.local:open_scorers",
 )

@@ -1,4 +1,4 @@
-"""Run `keyhole models`: list the local models, install, verify or remove one."""
+"""Run `keyhole models`: list the local models, install, verify or remove one. Check the model for `keyhole doctor`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import argparse
 import asyncio
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Final
 
+from keyhole.cli.report import Finding, Level
 from keyhole.cli.table import Column, format_size, print_json, print_table
 from keyhole.config.config import Config, build_user_agent
+from keyhole.config.extras import install_command
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.models.catalogue import CATALOGUE, find_model
-from keyhole.extensions.models.download import download_model
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.inference import Inference
-from keyhole.extensions.models.manifest import Manifest
-from keyhole.store.home import home_folder, open_home
+from keyhole.extensions.models.manifest import CATALOGUE, Manifest, ModelFile, find_model
+from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.permission import ANY
+from keyhole.store.home import has_models, home_folder, open_home
 
 OK, FAILED = 0, 1
 _COLUMNS = (
@@ -91,7 +95,7 @@ def _verify(models: ModelsFolder, name: str | None) -> int:
 
 
 def _copy(models: ModelsFolder, arguments: argparse.Namespace) -> Manifest:
-    from keyhole.extensions.models.hub_folder import Choices, read_hub_folder
+    from keyhole.extensions.models.folder import Choices, read_hub_folder
 
     choices = Choices(arguments.kind or "", arguments.weights or "", arguments.query_prefix, arguments.text_prefix)
     folder = Path(arguments.source).expanduser()
@@ -129,3 +133,105 @@ def _report_installed(models: ModelsFolder, manifest: Manifest, *, as_json: bool
     else:
         print(f"{manifest.name} is installed, {message}.")
     return code
+
+
+# The download of a model in parts, so that an interrupted download continues where it ended. Each part is a fetch of
+# its own: it passes the address rules at every hop, and its size and time are limited like those of a page. The
+# digests of the manifest tell in the end whether the file is right, wherever it came from.
+
+PART_BYTES: Final = 8_000_000
+"""Bytes of a part: below the default limit of a response (KEYHOLE_MAX_BYTES), and a second on a fast line."""
+MAX_FAILURES: Final = 5
+"""Failures in a row after which a download ends. The next call continues it."""
+PARTIAL_CONTENT: Final = 206
+
+Report = Callable[[str, int, int], None]
+"""Called with the name of a file, the bytes that it has, and its size."""
+
+
+async def download_model(
+    manifest: Manifest, models: ModelsFolder, fetcher: Fetcher, hub: str, now: float, report: Report
+) -> Manifest:
+    """Download and install a model of the catalogue, and return its manifest with the time.
+
+    `hub`: the scheme and host of Hugging Face or of a mirror. Raises KeyholeError for failures of the network, and
+    invalid_argument if a file is not the one that the manifest names.
+    """
+    part = models.begin(manifest.name)
+    for file in manifest.files:
+        await _download_file(file, part / file.name, fetcher, f"{hub.rstrip('/')}/{file.url}", report)
+    return models.finish(manifest, now)
+
+
+async def _download_file(file: ModelFile, path: Path, fetcher: Fetcher, url: str, report: Report) -> None:
+    """Append what is missing to a file. Raises the last error after `MAX_FAILURES` in a row."""
+    failures = 0
+    received = await asyncio.to_thread(_received_bytes, path, file.size)
+    while received < file.size:
+        report(file.name, received, file.size)
+        try:
+            body = await _fetch_part(fetcher, url, received, min(received + PART_BYTES, file.size))
+        except KeyholeError as error:
+            failures += 1
+            if failures == MAX_FAILURES or not error.rule.retry:
+                raise
+            continue
+        failures = 0
+        await asyncio.to_thread(_append, path, body)
+        received += len(body)
+    report(file.name, received, file.size)
+
+
+def _received_bytes(path: Path, size: int) -> int:
+    """Return the bytes of a file that an earlier download left. Remove a file that is too long."""
+    received = path.stat().st_size if path.exists() else 0
+    if received > size:
+        path.unlink()
+        return 0
+    return received
+
+
+def _append(path: Path, body: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(body)
+
+
+async def _fetch_part(fetcher: Fetcher, url: str, start: int, end: int) -> bytes:
+    """Return the bytes from `start` up to `end`, or fewer if the connection ended early."""
+    page = await fetcher.fetch(url, FetchOptions(ANY, part=(start, end)))
+    is_whole = page.status != PARTIAL_CONTENT
+    if is_whole and (start or page.cut):
+        raise KeyholeError(Code.HTTP_STATUS, "the server does not send parts of a file", url=url)
+    if not page.body:
+        raise KeyholeError(Code.PROTOCOL_ERROR, "the server sent no bytes", url=url)
+    return page.body[: end - start]
+
+
+# The check of `keyhole doctor`: which model is used, whether its files are whole, and how fast it is.
+
+AREA: Final = "Model"
+
+
+def check_model(config: Config) -> list[Finding]:
+    """Return whether passages are also ranked by meaning, and by what."""
+    home = home_folder(config.home)
+    if config.model == "auto" and not has_models(home):
+        return [Finding(AREA, "model", Level.NOTE, "none is installed; passages are ranked by their words", _advice())]
+    if config.model == "off":
+        return [Finding(AREA, "model", Level.NOTE, "off; passages are ranked by their words")]
+    models = ModelsFolder(home)
+    try:
+        manifest = models.choose(config.model)
+        if manifest is None:
+            return [Finding(AREA, "model", Level.NOTE, "none is installed completely", _advice())]
+        if faults := models.verify(manifest):
+            fix = f"Install it again: keyhole models get {manifest.name}."
+            return [Finding(AREA, "model", Level.FAIL, f"{manifest.name}: {'; '.join(faults)}", fix)]
+        speed = Inference(models.folder_of(manifest.name), manifest).measure_speed()
+    except KeyholeError as error:
+        return [Finding(AREA, "model", Level.FAIL, error.message, "Set KEYHOLE_MODEL=off to do without it.")]
+    return [Finding(AREA, "model", Level.OK, f"{manifest.name}, {speed:.0f} ms a passage")]
+
+
+def _advice() -> str:
+    return f"To rank by meaning too: {install_command('semantic')}, then keyhole models get NAME."
