@@ -24,7 +24,7 @@ from uuid import uuid4
 
 from keyhole.extensions.postgresql.call_tables import CALL_TABLES
 from keyhole.extensions.postgresql.calls import PostgresCallLog
-from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.database import PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress
@@ -82,7 +82,7 @@ def measure_postgresql(size: int) -> None:
     if programs is None:
         raise SystemExit("no PostgreSQL found")
     with run_cluster(programs) as cluster:
-        database = Database(cluster.database(), 2, prepare)
+        database = PostgresDatabase(cluster.database(), 2, prepare)
         tenant = uuid4()
         log = PostgresCallLog(database, tenant, lambda: START, Limits(TTL, 1))
         spent = add_all(log, size, time.perf_counter)

@@ -32,7 +32,7 @@ from benchmarks.search.stored_texts import generate_artifacts, insert_generated,
 from keyhole import extract
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.extensions.postgresql.database import NO_TENANT, Database
+from keyhole.extensions.postgresql.database import NO_TENANT, PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.passages.stems import index_terms, query_words
@@ -103,7 +103,7 @@ def measure_postgresql(filled: SqliteStore, questions: Sequence[Question]) -> No
     if programs is None:
         raise SystemExit("no PostgreSQL on this machine")
     with run_cluster(programs) as server:
-        database = Database(server.database(), 2, prepare)
+        database = PostgresDatabase(server.database(), 2, prepare)
         store = PostgresStore(database, UUID(int=1), lambda: NOW, Limits(TTL, 10**12))
         for row in filled.list(10**6):
             artifact = filled.get(row.id)

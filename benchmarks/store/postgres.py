@@ -24,7 +24,7 @@ from uuid import UUID, uuid5
 
 from benchmarks.search.stored import make_queries, measure_narrowing, measure_searches, percentiles, time_call
 from benchmarks.search.stored_texts import GeneratedArtifact, generate_artifacts, load_books
-from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.database import PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.passages.stems import index_terms
@@ -80,7 +80,7 @@ def main() -> int:
 @contextmanager
 def open_store(url: str, tenant: UUID) -> Iterator[PostgresStore]:
     """Open a tenant's store on a database."""
-    database = Database(url, 4, prepare)
+    database = PostgresDatabase(url, 4, prepare)
     try:
         yield PostgresStore(database, tenant, lambda: NOW, LIMITS)
     finally:

@@ -23,7 +23,7 @@ from typing import Final
 from uuid import UUID
 
 from keyhole.errors import KeyholeError
-from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.database import PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.records import Artifact
@@ -190,7 +190,7 @@ def make_artifact(id: str) -> Artifact:
 @contextmanager
 def open_store(url: str) -> Iterator[PostgresStore]:
     """Open the store that all writers share."""
-    database = Database(url, 2, prepare)
+    database = PostgresDatabase(url, 2, prepare)
     try:
         yield PostgresStore(database, TENANT, lambda: NOW, Limits(30 * 86_400.0, 10**12))
     finally:

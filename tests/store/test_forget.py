@@ -13,10 +13,10 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
 from keyhole.errors import KeyholeError
-from keyhole.extensions.postgresql.database import Database
-from keyhole.extensions.postgresql.marks import share_lock
-from keyhole.extensions.postgresql.rows import hash_tenant
+from keyhole.extensions.postgresql.artifacts import hash_tenant
+from keyhole.extensions.postgresql.database import PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
+from keyhole.extensions.postgresql.tenant_tables import share_lock
 from keyhole.store.base import Traces
 from keyhole.store.filters import ALL, Scope
 from keyhole.store.forget import Forgotten, find, forget, remove_texts
@@ -102,7 +102,7 @@ def test_many_texts_and_calls_are_removed_in_batches(stores: Stores) -> None:
 def test_a_write_in_postgresql_that_did_not_see_the_mark_is_waited_for_and_removed(
     postgresql: Cluster, shared: Config
 ) -> None:
-    stores, database, tenant = open_stores(shared), Database(shared.store, 4, prepare), hash_tenant("one")
+    stores, database, tenant = open_stores(shared), PostgresDatabase(shared.store, 4, prepare), hash_tenant("one")
     store = stores.for_tenant("one")[0]
     fill(stores, "one")
     waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"

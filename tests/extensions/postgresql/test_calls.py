@@ -12,7 +12,7 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.postgresql.call_tables import CALL_TABLES
 from keyhole.extensions.postgresql.calls import PostgresCallLog
-from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.database import PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.store.base import Limits
 from keyhole.store.calls.base import NO_CALL_FILTERS, CallFilters, list_following
@@ -30,14 +30,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture(scope="module")
-def database(postgresql: Cluster) -> Iterator[Database]:
-    database = Database(postgresql.database(), 8, prepare)
+def database(postgresql: Cluster) -> Iterator[PostgresDatabase]:
+    database = PostgresDatabase(postgresql.database(), 8, prepare)
     yield database
     database.close()
 
 
 @pytest.fixture
-def open_log(database: Database, clock: Clock) -> Open:
+def open_log(database: PostgresDatabase, clock: Clock) -> Open:
     return lambda tenant=None: PostgresCallLog(database, tenant or uuid4(), clock, Limits(TTL, 10**9))
 
 
@@ -59,7 +59,7 @@ def test_the_log_of_one_tenant_is_invisible_to_another(open_log: Open) -> None:
     assert len(one.calls(9)) == 2
 
 
-def test_a_statement_without_the_tenant_sees_no_row_of_a_log(open_log: Open, database: Database) -> None:
+def test_a_statement_without_the_tenant_sees_no_row_of_a_log(open_log: Open, database: PostgresDatabase) -> None:
     open_log().add(call(texts=[read_text(page(1), (0, 9))], stages=[("rank", 0.5)]))
     with database.transaction(uuid4()) as connection:
         for table in CALL_TABLES:
@@ -89,7 +89,7 @@ def test_servers_that_add_at_once_keep_every_call_and_correct_totals(open_log: O
 
 
 def test_the_calls_of_an_inactive_tenant_expire_when_another_uses_its_log(
-    open_log: Open, clock: Clock, database: Database
+    open_log: Open, clock: Clock, database: PostgresDatabase
 ) -> None:
     inactive = uuid4()
     open_log(inactive).add(call())
@@ -100,7 +100,7 @@ def test_the_calls_of_an_inactive_tenant_expire_when_another_uses_its_log(
         assert connection.execute("SELECT FROM keyhole.calls").rowcount == 0
 
 
-def test_a_damaged_record_is_an_error_and_stays_in_lists(open_log: Open, database: Database) -> None:
+def test_a_damaged_record_is_an_error_and_stays_in_lists(open_log: Open, database: PostgresDatabase) -> None:
     tenant = uuid4()
     log = open_log(tenant)
     log.add(call())

@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.postgresql.database import GRACE, NO_TENANT, RETRY_AFTER, TIMEOUT, Database, parse_url
+from keyhole.extensions.postgresql.database import GRACE, NO_TENANT, RETRY_AFTER, TIMEOUT, PostgresDatabase, parse_url
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.store.base import Limits
@@ -50,11 +50,11 @@ Open = Callable[..., PostgresStore]
 
 @pytest.fixture
 def open_store(server: Cluster) -> Iterator[Open]:
-    opened: list[Database] = []
+    opened: list[PostgresDatabase] = []
     url = server.database()
 
     def open_store(address: str = "", connections: int = 4) -> PostgresStore:
-        opened.append(Database(address or url, connections, prepare))
+        opened.append(PostgresDatabase(address or url, connections, prepare))
         return PostgresStore(opened[-1], uuid4(), Clock(), Limits(TTL, 10**9))
 
     yield open_store

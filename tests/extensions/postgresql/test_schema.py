@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.postgresql.database import NO_TENANT, Connection, Database, parse_url
+from keyhole.extensions.postgresql.database import NO_TENANT, PostgresConnection, PostgresDatabase, parse_url
 from keyhole.extensions.postgresql.schema import FIRST_VERSION, STEPS, prepare, read_secret
 from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.store.base import Limits
@@ -21,15 +21,15 @@ from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import USER, Cluster
 from tests.support.store_contract import TTL
 
-Open = Callable[[str], Database]
+Open = Callable[[str], PostgresDatabase]
 
 
 @pytest.fixture
 def opened() -> Iterator[Open]:
-    databases: list[Database] = []
+    databases: list[PostgresDatabase] = []
 
-    def open_database(url: str) -> Database:
-        databases.append(Database(url, 2, prepare))
+    def open_database(url: str) -> PostgresDatabase:
+        databases.append(PostgresDatabase(url, 2, prepare))
         return databases[-1]
 
     yield open_database
@@ -37,7 +37,7 @@ def opened() -> Iterator[Open]:
         database.close()
 
 
-def secret(database: Database) -> bytes:
+def secret(database: PostgresDatabase) -> bytes:
     with database.transaction(NO_TENANT) as connection:
         return read_secret(connection)
 
@@ -148,7 +148,7 @@ def test_every_table_of_tenant_data_has_row_level_security(postgresql: Cluster, 
 def test_a_server_suspended_during_the_setup_does_not_block_others(postgresql: Cluster) -> None:
     seen = []
 
-    class Watched(Connection):
+    class Watched(PostgresConnection):
         @contextmanager
         def transaction(self, savepoint_name: str | None = None, force_rollback: bool = False) -> Iterator[Any]:
             with super().transaction(savepoint_name, force_rollback) as transaction:

@@ -12,12 +12,12 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.postgresql import sweep
-from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.artifacts import CHUNK_CHARS
+from keyhole.extensions.postgresql.database import PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.extensions.postgresql.sweep import choose_evictions
-from keyhole.extensions.postgresql.texts import CHUNK_CHARS
-from keyhole.extensions.postgresql.totals import read_totals
+from keyhole.extensions.postgresql.tenant_tables import read_totals
 from keyhole.records import Artifact
 from keyhole.store.base import Limits
 from tests.support.fakes import Clock, artifact
@@ -39,14 +39,14 @@ def database_url(postgresql: Cluster) -> str:
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url, 8, prepare)
+def database(database_url: str) -> Iterator[PostgresDatabase]:
+    database = PostgresDatabase(database_url, 8, prepare)
     yield database
     database.close()
 
 
 @pytest.fixture
-def open_store(database: Database, clock: Clock) -> Open:
+def open_store(database: PostgresDatabase, clock: Clock) -> Open:
     """Return a function that opens a tenant's store; by default that of a new tenant."""
 
     def open_store(tenant: UUID | None = None, max_bytes: int = 10**9) -> PostgresStore:
@@ -74,7 +74,7 @@ def at_once(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
         return [error for error in (each.exception() for each in running) if error is not None]
 
 
-def recount(database: Database, tenant: UUID) -> tuple[int, int, int]:
+def recount(database: PostgresDatabase, tenant: UUID) -> tuple[int, int, int]:
     """Count a tenant's artifacts, contents and bytes, compare them with its totals, and return them."""
     with database.transaction(tenant) as connection:
         row = connection.execute(
@@ -119,7 +119,7 @@ def test_tombstones_belong_to_one_tenant(open_store: Open, clock: Clock) -> None
     assert code_of(two, artifact().id) is Code.UNKNOWN_ARTIFACT
 
 
-def test_equal_texts_are_shared_within_a_tenant_only(open_store: Open, database: Database) -> None:
+def test_equal_texts_are_shared_within_a_tenant_only(open_store: Open, database: PostgresDatabase) -> None:
     tenants = uuid4(), uuid4()
     for tenant in tenants:
         store = open_store(tenant)
@@ -135,7 +135,9 @@ def test_equal_texts_are_shared_within_a_tenant_only(open_store: Open, database:
     assert open_store(tenants[1]).get("one").text == artifact().text
 
 
-def test_a_statement_without_the_tenant_sees_no_other_tenants_rows(open_store: Open, database: Database) -> None:
+def test_a_statement_without_the_tenant_sees_no_other_tenants_rows(
+    open_store: Open, database: PostgresDatabase
+) -> None:
     one = open_store()
     one.put(artifact(text="x" * 200_000), "x")
     one.remember([b"key"])
@@ -148,7 +150,7 @@ def test_a_statement_without_the_tenant_sees_no_other_tenants_rows(open_store: O
             assert row == {"rows": 0}, table
 
 
-def test_no_tenant_can_write_rows_of_another(database: Database) -> None:
+def test_no_tenant_can_write_rows_of_another(database: PostgresDatabase) -> None:
     def forge() -> None:
         with database.transaction(uuid4()) as connection:
             connection.execute("INSERT INTO keyhole.known_urls VALUES (%s, 'key', 1)", [uuid4()])
@@ -159,14 +161,14 @@ def test_no_tenant_can_write_rows_of_another(database: Database) -> None:
 # Concurrent servers.
 
 
-def test_concurrent_puts_of_one_artifact_store_it_once(open_store: Open, database: Database) -> None:
+def test_concurrent_puts_of_one_artifact_store_it_once(open_store: Open, database: PostgresDatabase) -> None:
     tenant = uuid4()
     assert at_once([lambda: open_store(tenant).put(artifact(), "fish water")] * 8) == []
     assert recount(database, tenant)[:2] == (1, 1)
     assert open_store(tenant).search(("fish",), 10) == (artifact(),)
 
 
-def test_totals_stay_correct_under_concurrency(open_store: Open, database: Database) -> None:
+def test_totals_stay_correct_under_concurrency(open_store: Open, database: PostgresDatabase) -> None:
     tenant = uuid4()
 
     def work(worker: int) -> None:
@@ -207,7 +209,7 @@ def test_concurrently_stored_urls_and_vectors_are_complete(open_store: Open) -> 
 
 
 def test_the_least_recently_read_are_evicted_beyond_the_limit(
-    open_store: Open, clock: Clock, database: Database
+    open_store: Open, clock: Clock, database: PostgresDatabase
 ) -> None:
     tenant = uuid4()
     store = open_store(tenant, max_bytes=6_000)
@@ -257,7 +259,9 @@ def test_one_collect_drops_several_batches(open_store: Open, clock: Clock, monke
     assert store.stats().stored_bytes == 0
 
 
-def test_an_inactive_tenant_is_swept_by_the_calls_of_others(open_store: Open, clock: Clock, database: Database) -> None:
+def test_an_inactive_tenant_is_swept_by_the_calls_of_others(
+    open_store: Open, clock: Clock, database: PostgresDatabase
+) -> None:
     gone, here = uuid4(), uuid4()
     open_store(gone).put(artifact(), "x")
     clock.advance(TTL + sweep.SWEEP_EVERY + 2)
@@ -322,7 +326,9 @@ DAMAGES = {
 
 
 @pytest.fixture(params=DAMAGES)
-def damaged(request: pytest.FixtureRequest, open_store: Open, database: Database) -> tuple[PostgresStore, Artifact]:
+def damaged(
+    request: pytest.FixtureRequest, open_store: Open, database: PostgresDatabase
+) -> tuple[PostgresStore, Artifact]:
     """Return a store with a damaged text among others, and its artifact before the damage."""
     tenant = uuid4()
     store, original = open_store(tenant), artifact("hurt", text="".join(f"line {n}\n" for n in range(20_000)))
@@ -372,7 +378,7 @@ def test_verify_finds_damaged_artifacts(damaged: tuple[PostgresStore, Artifact])
     assert store.get("well").text == artifact().text
 
 
-def test_another_text_under_an_existing_id_is_ignored(open_store: Open, database: Database) -> None:
+def test_another_text_under_an_existing_id_is_ignored(open_store: Open, database: PostgresDatabase) -> None:
     tenant = uuid4()
     store = open_store(tenant)
     store.put(artifact(text="first"), "x")

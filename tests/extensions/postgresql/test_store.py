@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from keyhole.extensions.postgresql import store as postgres
-from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.database import PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.store.base import Limits, Store
@@ -24,8 +24,8 @@ def database_url(postgresql: Cluster) -> str:
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url, 4, prepare)
+def database(database_url: str) -> Iterator[PostgresDatabase]:
+    database = PostgresDatabase(database_url, 4, prepare)
     yield database
     database.close()
 
@@ -34,7 +34,7 @@ class TestPostgresStore(StoreContract):
     """Each test is a separate tenant in one database, as in production."""
 
     @pytest.fixture(autouse=True)
-    def shared(self, database: Database) -> None:
+    def shared(self, database: PostgresDatabase) -> None:
         self.database = database
 
     def open_store(self, folder: Path, clock: Clock, limits: Limits) -> Store:
@@ -46,7 +46,7 @@ def test_pruning_deletes_no_more_than_necessary_under_the_worst_plan(
 ) -> None:
     monkeypatch.setattr(postgres, "MAX_VECTORS", 3)
     worst = "".join(f"-c%20enable_{name}%3Doff%20" for name in ("hashjoin", "mergejoin", "hashagg", "material", "sort"))
-    database = Database(f"{database_url}?options={worst}", 2, prepare)
+    database = PostgresDatabase(f"{database_url}?options={worst}", 2, prepare)
     try:
         store = PostgresStore(database, uuid4(), Clock(), Limits(TTL, 10**9))
         for number in range(6):

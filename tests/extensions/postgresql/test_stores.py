@@ -12,7 +12,7 @@ from keyhole.cli.main import main
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.postgresql.stores import SharedStores
+from keyhole.extensions.postgresql.store import SharedStores
 from keyhole.retrieval.tenants import Tenants
 from keyhole.store.base import LOCAL
 from keyhole.store.open import derive_tenant_secret, open_stores

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.extensions.postgresql.call_writes import Bounds
+from keyhole.extensions.postgresql.call_tables import LogBounds
 from keyhole.extensions.postgresql.calls import PostgresCallLog
-from keyhole.extensions.postgresql.database import Database
+from keyhole.extensions.postgresql.database import PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.store.base import Limits
 from keyhole.store.calls.base import (
@@ -49,15 +49,15 @@ def open_sqlite(folder: Path, clock: Clock, **bounds: Any) -> AnyLog:
 
 
 @pytest.fixture(scope="module")
-def database(postgresql: Cluster) -> Iterator[Database]:
+def database(postgresql: Cluster) -> Iterator[PostgresDatabase]:
     """A PostgreSQL database. Each log is that of another tenant in it."""
-    database = Database(postgresql.database(), 4, prepare)
+    database = PostgresDatabase(postgresql.database(), 4, prepare)
     yield database
     database.close()
 
 
-def open_postgres(database: Database, clock: Clock, **bounds: int) -> AnyLog:
-    return PostgresCallLog(database, uuid4(), clock, Limits(30 * DAY, 10**9), Bounds(**bounds))
+def open_postgres(database: PostgresDatabase, clock: Clock, **bounds: int) -> AnyLog:
+    return PostgresCallLog(database, uuid4(), clock, Limits(30 * DAY, 10**9), LogBounds(**bounds))
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
@@ -364,7 +364,7 @@ FILTERS = st.builds(
 @settings(max_examples=20, deadline=None)
 @given(steps=STEPS, filters=FILTERS, limit=st.integers(0, 9), since=st.sampled_from([0.0, START + 400.0]))
 def test_all_logs_behave_alike(
-    database: Database,
+    database: PostgresDatabase,
     steps: list[tuple[str, CallRecord]],
     filters: CallFilters,
     limit: int,

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from keyhole.runtime.extensions import Extension
 
-EXTENSION = Extension(port="keyhole.extensions.postgresql.stores:SharedStores")
+EXTENSION = Extension(port="keyhole.extensions.postgresql.store:SharedStores")

@@ -1,6 +1,6 @@
 """The log of calls of one tenant in PostgreSQL, shared by any number of servers.
 
-Most methods are one short transaction. The SQL is in call_reads.py and call_writes.py.
+Most methods are one short transaction. The SQL is in call_tables.py.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from typing import Final, TypeVar
 from uuid import UUID
 
 from keyhole.errors import KeyholeError
-from keyhole.extensions.postgresql import call_reads, call_writes
-from keyhole.extensions.postgresql.call_writes import LOG_BOUNDS, QUICK_COMMIT, Bounds
-from keyhole.extensions.postgresql.database import Connection, Database
-from keyhole.extensions.postgresql.forgetting import SECONDS
-from keyhole.extensions.postgresql.sweep import sweep, sweep_calls
+from keyhole.extensions.postgresql import call_tables
+from keyhole.extensions.postgresql.call_tables import LOG_BOUNDS, QUICK_COMMIT, LogBounds
+from keyhole.extensions.postgresql.database import PostgresConnection, PostgresDatabase
+from keyhole.extensions.postgresql.sweep import FORGET_SECONDS, sweep, sweep_calls
 from keyhole.store.base import Clock, Limits
 from keyhole.store.calls.base import (
     NO_CALL_FILTERS,
@@ -46,7 +45,7 @@ class PostgresCallLog:
     """
 
     def __init__(
-        self, database: Database, tenant: UUID, clock: Clock, limits: Limits, bounds: Bounds = LOG_BOUNDS
+        self, database: PostgresDatabase, tenant: UUID, clock: Clock, limits: Limits, bounds: LogBounds = LOG_BOUNDS
     ) -> None:
         self._database = database
         self._tenant = tenant
@@ -57,46 +56,46 @@ class PostgresCallLog:
         self._added = 0
 
     def add(self, record: CallRecord) -> None:
-        self._write(lambda connection: call_writes.add_call(connection, self._tenant, record, self._clock()))
+        self._write(lambda connection: call_tables.add_call(connection, self._tenant, record, self._clock()))
         self._added += 1
         self._collect_if_due()
 
     def get(self, id: str) -> CallRecord | None:
-        return self._read(lambda connection: call_reads.find_call(connection, self._tenant, id))
+        return self._read(lambda connection: call_tables.find_call(connection, self._tenant, id))
 
     def calls(
         self, limit: int, filters: CallFilters = NO_CALL_FILTERS, after: CallPlace | None = None
     ) -> tuple[CallSummary, ...]:
-        return self._read(lambda connection: call_reads.list_calls(connection, self._tenant, limit, filters, after))
+        return self._read(lambda connection: call_tables.list_calls(connection, self._tenant, limit, filters, after))
 
     def sessions(
         self, limit: int, filters: CallFilters = NO_CALL_FILTERS, after: CallPlace | None = None
     ) -> tuple[SessionSummary, ...]:
-        return self._read(lambda connection: call_reads.list_sessions(connection, self._tenant, limit, filters, after))
+        return self._read(lambda connection: call_tables.list_sessions(connection, self._tenant, limit, filters, after))
 
     def figures(self, since: float) -> Figures:
         self._collect_if_due()
         with self._database.transaction(self._tenant, seconds=FIGURE_SECONDS) as connection:
-            return call_reads.sum_figures(connection, self._tenant, since)
+            return call_tables.sum_figures(connection, self._tenant, since)
 
     def choices(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-        return self._read(lambda connection: call_reads.list_choices(connection, self._tenant))
+        return self._read(lambda connection: call_tables.list_choices(connection, self._tenant))
 
     def latest(self) -> int:
         return self._read_number("changes")
 
     def remove_call(self, *ids: str) -> int:
-        return self._write(lambda connection: call_writes.remove_calls(connection, self._tenant, ids))
+        return self._write(lambda connection: call_tables.remove_calls(connection, self._tenant, ids))
 
     def match(self, scope: Scope) -> CallMatch:
-        with self._database.transaction(self._tenant, seconds=SECONDS) as connection:
-            return call_writes.match(connection, self._tenant, scope)
+        with self._database.transaction(self._tenant, seconds=FORGET_SECONDS) as connection:
+            return call_tables.match_log(connection, self._tenant, scope)
 
     def erase(self) -> None:
         """Do nothing: PostgreSQL's vacuum reuses the room of deleted rows, and its administrator runs it."""
 
     def remove_session(self, id: str) -> int:
-        return self._write(lambda connection: call_writes.remove_session(connection, self._tenant, id))
+        return self._write(lambda connection: call_tables.remove_session(connection, self._tenant, id))
 
     def collect(self) -> int:
         self._added = 0
@@ -108,7 +107,7 @@ class PostgresCallLog:
     def close(self) -> None:
         """Do nothing: SharedStores closes the connections, which all tenants share."""
 
-    def _read(self, work: Callable[[Connection], T]) -> T:
+    def _read(self, work: Callable[[PostgresConnection], T]) -> T:
         self._collect_if_due()
         with self._database.transaction(self._tenant) as connection:
             return work(connection)
@@ -118,7 +117,7 @@ class PostgresCallLog:
         row = self._read(lambda connection: connection.execute(sql, [self._tenant]).fetchone())
         return int(row["number"]) if row else 0
 
-    def _write(self, work: Callable[[Connection], T]) -> T:
+    def _write(self, work: Callable[[PostgresConnection], T]) -> T:
         with self._database.transaction(self._tenant, settings=QUICK_COMMIT) as connection:
             return work(connection)
 

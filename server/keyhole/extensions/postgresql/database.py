@@ -40,7 +40,7 @@ NO_TENANT: Final = UUID(int=0)
 OnFailure = Callable[[psycopg.Error], None]
 
 
-class Connection(psycopg.Connection[dict[str, Any]]):
+class PostgresConnection(psycopg.Connection[dict[str, Any]]):
     """A connection with a time limit for every answer, because a stopped server does not close its sockets."""
 
     answer_timeout: float = TIMEOUT + GRACE
@@ -59,26 +59,28 @@ class Connection(psycopg.Connection[dict[str, Any]]):
         return super().wait(gen, interval, self.answer_timeout if timeout is None else timeout)
 
 
-class Database:
+class PostgresDatabase:
     """A pool of connections shared by all threads and tenants. It is opened by the first use, also after `close`.
 
     `prepare` creates the tables; it is called with the first connection.
     """
 
-    def __init__(self, url: str, connections: int, prepare: Callable[[Connection], None]) -> None:
+    def __init__(self, url: str, connections: int, prepare: Callable[[PostgresConnection], None]) -> None:
         self._parameters = parse_url(url)
         self._connections = connections
         self._prepare = prepare
         self._lock = Lock()
         self._preparing = Lock()
-        self._pool: ConnectionPool[Connection] | None = None
+        self._pool: ConnectionPool[PostgresConnection] | None = None
         self._prepared = False
         self._away_until = 0.0
         self._is_failure_logged = False
         self._connect_error: psycopg.Error | None = None
 
     @contextmanager
-    def transaction(self, tenant: UUID, *, seconds: float = TIMEOUT, settings: str = "") -> Iterator[Connection]:
+    def transaction(
+        self, tenant: UUID, *, seconds: float = TIMEOUT, settings: str = ""
+    ) -> Iterator[PostgresConnection]:
         """Run a transaction that sees one tenant's rows. It is committed durably if the block ends without an error.
 
         `settings`: SQL to run first. Raises KeyholeError (store_unavailable) for any failure of the server or network.
@@ -100,7 +102,7 @@ class Database:
             pool.close()
 
     @contextmanager
-    def _connection(self) -> Iterator[Connection]:
+    def _connection(self) -> Iterator[PostgresConnection]:
         if monotonic() < self._away_until:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store cannot be reached")
         pool = self._open_pool()
@@ -120,13 +122,14 @@ class Database:
         finally:
             pool.putconn(connection)
 
-    def _open_pool(self) -> ConnectionPool[Connection]:
+    def _open_pool(self) -> ConnectionPool[PostgresConnection]:
         with self._lock:
             if self._pool is None:
                 # The pool logs every attempt; Keyhole logs a failure once.
                 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
                 self._pool = ConnectionPool(
-                    kwargs={**self._parameters, "on_failure": self._record_connect_error}, connection_class=Connection,
+                    kwargs={**self._parameters, "on_failure": self._record_connect_error},
+                    connection_class=PostgresConnection,
                     min_size=0, max_size=self._connections,
                     timeout=TIMEOUT, reconnect_timeout=RETRY_AFTER, check=self._check, open=True, name="keyhole",
                 )  # fmt: skip
@@ -135,7 +138,7 @@ class Database:
     def _record_connect_error(self, error: psycopg.Error) -> None:
         self._connect_error = error
 
-    def _check(self, connection: Connection) -> None:
+    def _check(self, connection: PostgresConnection) -> None:
         """Raise psycopg.Error if the server has closed a connection.
 
         A closed connection has unsolicited data to read. Notices and TLS tickets are such data too. So a statement is
@@ -153,7 +156,7 @@ class Database:
                 pool.drain()  # most likely, all were closed
             raise
 
-    def _prepare_once(self, connection: Connection) -> None:
+    def _prepare_once(self, connection: PostgresConnection) -> None:
         with self._preparing:
             if not self._prepared:
                 self._prepare(connection)
@@ -205,7 +208,7 @@ def _begin_sql(tenant: UUID, seconds: float) -> str:
     )
 
 
-def _end_transaction(connection: Connection) -> None:
+def _end_transaction(connection: PostgresConnection) -> None:
     """Roll back a failed transaction, and close the connection if the server has stopped answering."""
     status = connection.info.transaction_status
     if status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):

@@ -12,8 +12,8 @@ import secrets
 from typing import Final, LiteralString
 
 from keyhole.extensions.postgresql.call_tables import CALL_TABLES, CREATE_CALL_TABLES
-from keyhole.extensions.postgresql.database import GRACE, TIMEOUT, Connection
-from keyhole.extensions.postgresql.marks import CREATE_FORGETS
+from keyhole.extensions.postgresql.database import GRACE, TIMEOUT, PostgresConnection
+from keyhole.extensions.postgresql.tenant_tables import CREATE_FORGETS
 from keyhole.store.base import version_error
 from keyhole.store.home import SECRET_BYTES
 
@@ -100,7 +100,7 @@ CREATE INDEX vectors_by_number ON keyhole.vectors (tenant, number);
 )
 
 
-def prepare(connection: Connection) -> None:
+def prepare(connection: PostgresConnection) -> None:
     """Create or migrate the tables. One server does it, and the others wait.
 
     Raises KeyholeError (store_unavailable) for tables of a newer version, which are not changed.
@@ -124,13 +124,13 @@ def prepare(connection: Connection) -> None:
         connection.answer_timeout = TIMEOUT + GRACE
 
 
-def read_secret(connection: Connection) -> bytes:
+def read_secret(connection: PostgresConnection) -> bytes:
     """Return the secret shared by all servers on this database."""
     row = connection.execute("SELECT secret FROM keyhole.installation").fetchone()
     return bytes(row["secret"]) if row else b""
 
 
-def _read_version(connection: Connection) -> int:
+def _read_version(connection: PostgresConnection) -> int:
     """Return the version of the tables, 0 if there are none.
 
     Raises KeyholeError (store_unavailable) for those of a newer version, or of one before the first release.
@@ -146,7 +146,7 @@ def _read_version(connection: Connection) -> int:
     return version
 
 
-def _create_tables(connection: Connection) -> None:
+def _create_tables(connection: PostgresConnection) -> None:
     if not connection.execute("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'keyhole'").rowcount:
         # Not IF NOT EXISTS: it needs the right to create schemas even if the operator has created this one.
         connection.execute("CREATE SCHEMA keyhole")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from keyhole.extensions.postgresql.database import Connection
+from keyhole.extensions.postgresql.database import PostgresConnection
 from keyhole.store.base import Word
 from keyhole.store.filters import Facets, Filters, passes
 from keyhole.store.term_lookup import (
@@ -123,7 +123,7 @@ WHERE tenant = %s AND key = ANY(%s) AND (last_access >= %s OR pinned) AND NOT da
 
 
 @dataclass(frozen=True, slots=True)
-class SearchScope:
+class TenantFilters:
     """The tenant of a search and the conditions on its artifacts."""
 
     tenant: UUID
@@ -139,7 +139,9 @@ def hash_stems(tenant: UUID, words: str) -> str:
     return _to_array(hash_term(term) + step for term, step in count_terms(words))
 
 
-def search_keys(connection: Connection, words: Sequence[Word], limit: int, scope: SearchScope, total: int) -> list[int]:
+def search_keys(
+    connection: PostgresConnection, words: Sequence[Word], limit: int, scope: TenantFilters, total: int
+) -> list[int]:
     """Return the keys of the best `limit` artifacts for the words, best first. `total`: artifacts of the tenant."""
     forms = list_forms(words)
     counts = _count_terms(connection, scope.tenant, {form for each in forms for form in each})
@@ -152,14 +154,14 @@ def search_keys(connection: Connection, words: Sequence[Word], limit: int, scope
     return rank_by_length(lists, lengths)[:limit]
 
 
-def contains_words(connection: Connection, tenant: UUID, words: Sequence[Word]) -> tuple[bool, ...]:
+def contains_words(connection: PostgresConnection, tenant: UUID, words: Sequence[Word]) -> tuple[bool, ...]:
     """Return for each word whether any artifact contains it."""
     counts = _count_terms(connection, tenant, {term for forms in list_forms(words) for term in forms})
     return find_words(words, counts)
 
 
 def _read_lists(
-    connection: Connection, tenant: UUID, terms: Sequence[str], counts: Mapping[str, int], total: int
+    connection: PostgresConnection, tenant: UUID, terms: Sequence[str], counts: Mapping[str, int], total: int
 ) -> list[PostingList]:
     """Return the posting lists of terms. `counts`: how many of all `total` artifacts contain each term."""
     hash_term = _make_hasher(tenant)
@@ -172,7 +174,7 @@ def _read_lists(
     ]
 
 
-def _filter_keys(connection: Connection, keys: Sequence[int], scope: SearchScope) -> dict[int, int]:
+def _filter_keys(connection: PostgresConnection, keys: Sequence[int], scope: TenantFilters) -> dict[int, int]:
     """Return the keys of artifacts in scope, with the lengths of their texts."""
     sites = [site.lower().removeprefix("www.") for site in scope.filters.sites]
     # PostgreSQL excludes most other sites, so that their rows are not transferred.
@@ -187,7 +189,7 @@ def _filter_keys(connection: Connection, keys: Sequence[int], scope: SearchScope
     return lengths
 
 
-def _count_terms(connection: Connection, tenant: UUID, terms: Iterable[str]) -> Mapping[str, int]:
+def _count_terms(connection: PostgresConnection, tenant: UUID, terms: Iterable[str]) -> Mapping[str, int]:
     """Return how many artifacts contain each term, without terms that none contains."""
     hash_term = _make_hasher(tenant)
     terms_by_hash = {hash_term(term): term for term in terms}

@@ -1,4 +1,4 @@
-"""The artifact store of one tenant in PostgreSQL, shared by any number of servers.
+"""The artifact stores of all tenants in one PostgreSQL database, shared by any number of servers.
 
 Most methods are one short transaction, which sees a consistent state of the database. The SQL is in the modules beside
 this one, by subject.
@@ -6,40 +6,60 @@ this one, by subject.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
+from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.postgresql import forgetting, marks
-from keyhole.extensions.postgresql import keys as key_tables
-from keyhole.extensions.postgresql.database import TIMEOUT, Connection, Database
-from keyhole.extensions.postgresql.reads import ROW_COLUMNS, TEXT_COLUMNS, VERIFY_SECONDS, Reader
-from keyhole.extensions.postgresql.rows import (
+from keyhole.extensions.postgresql import tenant_tables
+from keyhole.extensions.postgresql.artifacts import (
+    CHUNK_CHARS,
     ROW_BYTES,
+    ROW_COLUMNS,
     STEM_BYTES,
+    TEXT_COLUMNS,
     UNDIGESTED_NOTE,
+    VERIFY_SECONDS,
+    Reader,
     clamp_range,
     decode_artifact,
     decode_summary,
-    encode_record,
-    hash_url,
-    to_storable,
-)
-from keyhole.extensions.postgresql.search import PLANNER_SETTINGS, SearchScope, contains_words, hash_stems, search_keys
-from keyhole.extensions.postgresql.sweep import drop_artifacts, is_sweep_due, sweep
-from keyhole.extensions.postgresql.texts import (
-    CHUNK_CHARS,
     delete_unused_texts,
+    encode_record,
+    hash_tenant,
+    hash_url,
     list_texts,
     read_range,
     read_text,
     store_text,
+    to_storable,
 )
-from keyhole.extensions.postgresql.totals import Totals, add_totals, read_totals
+from keyhole.extensions.postgresql.calls import PostgresCallLog
+from keyhole.extensions.postgresql.database import NO_TENANT, TIMEOUT, PostgresConnection, PostgresDatabase
+from keyhole.extensions.postgresql.schema import prepare, read_secret
+from keyhole.extensions.postgresql.search import (
+    PLANNER_SETTINGS,
+    TenantFilters,
+    contains_words,
+    hash_stems,
+    search_keys,
+)
+from keyhole.extensions.postgresql.sweep import (
+    FORGET_SECONDS,
+    drop_artifacts,
+    is_sweep_due,
+    match_artifacts,
+    remove_artifacts,
+    remove_traces,
+    sweep,
+)
+from keyhole.extensions.postgresql.tenant_tables import Totals, add_totals, read_totals
 from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
 from keyhole.store.base import (
+    LOCAL,
     MAX_KNOWN_URLS,
     MAX_VECTORS,
     PINNED_SHARE,
@@ -48,16 +68,69 @@ from keyhole.store.base import (
     Clock,
     Limits,
     Span,
+    Store,
     StoreStats,
     Traces,
     Verification,
     Word,
     expiry_times,
 )
+from keyhole.store.calls.base import CallLog
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.filters import NO_FILTERS, Filters, Scope
 from keyhole.store.forget_mark import FORGOTTEN, ForgetMark
+from keyhole.store.filters import NO_FILTERS, Filters
+from keyhole.store.forget_mark import FORGOTTEN, Mark
+from keyhole.store.open import NAME_CHARS, derive_tenant_secret, store_limits
 from keyhole.store.term_lookup import make_words
+
+# The stores of all tenants.
+
+
+class SharedStores:
+    """Stores in one PostgreSQL database, shared by all tenants and all servers.
+
+    They do not use memory while the database fails, because other servers could not read those artifacts. `for_tenant`
+    fails until the secret was read from the database once, because ids must be equal on all servers.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._limits = store_limits(config)
+        self._database = PostgresDatabase(config.store, config.store_connections, prepare)
+        self._secret = b""
+
+    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
+        self._secret = self._secret or self._read_secret()
+        secret = self._secret if tenant == LOCAL else derive_tenant_secret(self._secret, tenant)
+        return PostgresStore(self._database, hash_tenant(tenant), time.time, self._limits), secret
+
+    def calls_for(self, tenant: str) -> CallLog:
+        return PostgresCallLog(self._database, hash_tenant(tenant), time.time, self._limits)
+
+    def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
+        known = {hash_tenant(name): name for name in names}
+        with self._database.transaction(NO_TENANT) as connection:
+            rows = connection.execute("SELECT tenant FROM keyhole.tenants ORDER BY tenant").fetchall()
+        for tenant in (row["tenant"] for row in rows):
+            store = PostgresStore(self._database, tenant, time.time, self._limits)
+            name = known.get(tenant, tenant.hex[:NAME_CHARS])
+            yield name, store, PostgresCallLog(self._database, tenant, time.time, self._limits)
+
+    def remove_files(self, tenant: str, *, everything: bool) -> int:  # noqa: ARG002 - there are no files
+        return 0
+
+    def warning(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _read_secret(self) -> bytes:
+        with self._database.transaction(NO_TENANT) as connection:
+            return read_secret(connection)
+
+
+# The store of one tenant.
 
 VERIFY_BATCH: Final = 16
 """Texts verified in one transaction: at most about a hundred megabytes."""
@@ -111,7 +184,7 @@ WITH wanted AS (
 class PostgresStore:
     """The store of one tenant. All tenants of a server share the connections of its database."""
 
-    def __init__(self, database: Database, tenant: UUID, clock: Clock, limits: Limits) -> None:
+    def __init__(self, database: PostgresDatabase, tenant: UUID, clock: Clock, limits: Limits) -> None:
         self._database = database
         self._tenant = tenant
         self._clock = clock
@@ -142,8 +215,8 @@ class PostgresStore:
             "undigested": f"%{UNDIGESTED_NOTE}%",
         }  # fmt: skip
         seconds = TIMEOUT + text.size / BYTES_PER_SECOND
-        with self._transaction(seconds=seconds, settings=marks.share_lock(self._tenant)) as connection:
-            if artifact.fetched_at < marks.read_mark(connection, self._tenant).before:
+        with self._transaction(seconds=seconds, settings=tenant_tables.share_lock(self._tenant)) as connection:
+            if artifact.fetched_at < tenant_tables.read_mark(connection, self._tenant).before:
                 raise KeyholeError(Code.STORE_UNAVAILABLE, FORGOTTEN)
             content, is_new_text = store_text(connection, self._tenant, text)
             row = connection.execute(_PUT, values | {"content": content}).fetchone() or {}
@@ -172,7 +245,7 @@ class PostgresStore:
         return decode_artifact(row, text)
 
     def part(self, id: str, start: int, end: int) -> ArtifactPart:
-        def read(connection: Connection, row: dict[str, Any]) -> str | None:
+        def read(connection: PostgresConnection, row: dict[str, Any]) -> str | None:
             return read_range(connection, self._tenant, row["content"], *clamp_range(start, end, row["chars"]))
 
         row, text = self._reader.read(id, ROW_COLUMNS, read)
@@ -206,7 +279,7 @@ class PostgresStore:
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         now = self._clock()
-        scope = SearchScope(self._tenant, filters, now, now - self._limits.ttl)
+        scope = TenantFilters(self._tenant, filters, now, now - self._limits.ttl)
         with self._transaction(settings=PLANNER_SETTINGS) as connection:
             total = read_totals(connection, self._tenant).artifacts
             keys = search_keys(connection, words, limit, scope, total)
@@ -232,24 +305,24 @@ class PostgresStore:
 
     def remove(self, *ids: str) -> frozenset[str]:
         with self._transaction() as connection:
-            return forgetting.remove(connection, self._tenant, ids)
+            return remove_artifacts(connection, self._tenant, ids)
 
     def match(self, scope: Scope) -> frozenset[str]:
-        seconds = forgetting.SECONDS
-        with self._transaction(seconds=seconds, settings=marks.own_lock(self._tenant)) as connection:
-            return forgetting.match(connection, self._tenant, scope)
+        seconds = FORGET_SECONDS
+        with self._transaction(seconds=seconds, settings=tenant_tables.own_lock(self._tenant)) as connection:
+            return match_artifacts(connection, self._tenant, scope)
 
     def add_mark(self, mark: ForgetMark) -> None:
         with self._transaction() as connection:
-            marks.add_mark(connection, self._tenant, mark)
+            tenant_tables.add_mark(connection, self._tenant, mark)
 
     def last_mark(self) -> ForgetMark:
         with self._transaction() as connection:
-            return marks.read_mark(connection, self._tenant)
+            return tenant_tables.read_mark(connection, self._tenant)
 
     def remove_traces(self, scope: Scope) -> Traces:
-        with self._transaction(seconds=forgetting.SECONDS) as connection:
-            return forgetting.remove_traces(connection, self._tenant, scope)
+        with self._transaction(seconds=FORGET_SECONDS) as connection:
+            return remove_traces(connection, self._tenant, scope)
 
     def erase(self) -> None:
         """Do nothing: PostgreSQL's vacuum reuses the room of deleted rows, and its administrator runs it."""
@@ -294,7 +367,7 @@ class PostgresStore:
     def remember(self, keys: Iterable[bytes]) -> None:
         sorted_keys = sorted(set(keys))
         with self._transaction() as connection:
-            key_tables.remember(connection, self._tenant, sorted_keys, MAX_KNOWN_URLS)
+            tenant_tables.remember(connection, self._tenant, sorted_keys, MAX_KNOWN_URLS)
 
     def remembers(self, key: bytes) -> bool:
         with self._transaction() as connection:
@@ -303,7 +376,7 @@ class PostgresStore:
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
         with self._transaction() as connection:
-            key_tables.keep_vectors(connection, self._tenant, vectors, MAX_VECTORS)
+            tenant_tables.keep_vectors(connection, self._tenant, vectors, MAX_VECTORS)
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
         sql = "SELECT key, vector FROM keyhole.vectors WHERE tenant = %s AND key = ANY(%b::bytea[])"
@@ -311,5 +384,7 @@ class PostgresStore:
             rows = connection.execute(sql, [self._tenant, list(dict.fromkeys(keys))], binary=True)
             return {bytes(row["key"]): bytes(row["vector"]) for row in rows}
 
-    def _transaction(self, *, seconds: float = TIMEOUT, settings: str = "") -> AbstractContextManager[Connection]:
+    def _transaction(
+        self, *, seconds: float = TIMEOUT, settings: str = ""
+    ) -> AbstractContextManager[PostgresConnection]:
         return self._database.transaction(self._tenant, seconds=seconds, settings=settings)

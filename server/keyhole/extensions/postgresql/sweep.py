@@ -1,7 +1,4 @@
-"""Delete expired and excess artifacts and calls from PostgreSQL in small batches.
-
-A batch skips the rows that another server has locked, so servers that sweep at the same time share the work.
-"""
+"""SQL that drops artifacts and calls: those that have expired or exceed the limits, and those that are forgotten."""
 
 from __future__ import annotations
 
@@ -9,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from keyhole.extensions.postgresql.call_writes import DROPPED_AT_ONCE, LOG_BOUNDS, QUICK_COMMIT, Bounds, drop_oldest
-from keyhole.extensions.postgresql.database import NO_TENANT, Connection, Database
-from keyhole.extensions.postgresql.rows import decode_url
-from keyhole.extensions.postgresql.texts import delete_unused_texts
-from keyhole.extensions.postgresql.totals import Totals, add_totals, choose_shard, read_totals
-from keyhole.store.base import Limits
+from keyhole.extensions.postgresql.artifacts import decode_addresses, decode_url, delete_unused_texts, to_storable
+from keyhole.extensions.postgresql.call_tables import DROPPED_AT_ONCE, LOG_BOUNDS, QUICK_COMMIT, LogBounds, drop_oldest
+from keyhole.extensions.postgresql.database import NO_TENANT, PostgresConnection, PostgresDatabase
+from keyhole.extensions.postgresql.tenant_tables import Totals, add_totals, choose_shard, read_totals
+from keyhole.store.base import Limits, Traces
+from keyhole.store.scope import Scope
+
+# Sweeps.
 
 BATCH_SIZE: Final = 200
 """Artifacts dropped in one transaction: some 20 ms, during which only these rows are locked."""
@@ -50,14 +49,14 @@ UPDATE keyhole.tenants SET swept_at = %s WHERE tenant = (
 """
 
 
-def is_sweep_due(connection: Connection, tenant: UUID, now: float, limits: Limits) -> bool:
+def is_sweep_due(connection: PostgresConnection, tenant: UUID, now: float, limits: Limits) -> bool:
     """Return whether a sweep of this or another tenant is due."""
     values = [tenant, now - limits.ttl, tenant, limits.max_bytes, tenant, now - SWEEP_EVERY]
     row = connection.execute(_IS_DUE, values).fetchone()
     return bool(row and row["due"])
 
 
-def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
+def sweep(database: PostgresDatabase, tenant: UUID, now: float, limits: Limits) -> int:
     """Drop a tenant's expired and excess artifacts; return the number dropped.
 
     Also sweeps the artifacts and calls of one other tenant that has not been swept for SWEEP_EVERY seconds.
@@ -76,7 +75,7 @@ def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
     return dropped
 
 
-def _sweep_tenant(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
+def _sweep_tenant(database: PostgresDatabase, tenant: UUID, now: float, limits: Limits) -> int:
     dropped = 0
     for _ in range(MAX_BATCHES):
         with database.transaction(tenant) as connection:
@@ -91,7 +90,7 @@ def _sweep_tenant(database: Database, tenant: UUID, now: float, limits: Limits) 
     return dropped
 
 
-def sweep_calls(database: Database, tenant: UUID, now: float, ttl: float, bounds: Bounds) -> int:
+def sweep_calls(database: PostgresDatabase, tenant: UUID, now: float, ttl: float, bounds: LogBounds) -> int:
     """Drop a tenant's calls that have expired or exceed the bounds of its log; return the number dropped."""
     dropped = 0
     for _ in range(MAX_BATCHES):
@@ -114,7 +113,7 @@ def choose_evictions(rows: Sequence[dict[str, Any]], excess: int, expired_before
     return keys
 
 
-def drop_artifacts(connection: Connection, tenant: UUID, keys: Sequence[int], now: float | None) -> int:
+def drop_artifacts(connection: PostgresConnection, tenant: UUID, keys: Sequence[int], now: float | None) -> int:
     """Delete artifacts with their unshared texts; return the number deleted. `now`: None to create no tombstones."""
     deleted = connection.execute(_DROP, [tenant, list(keys), tenant]).fetchall()
     if now is not None and deleted:
@@ -140,3 +139,49 @@ def drop_artifacts(connection: Connection, tenant: UUID, keys: Sequence[int], no
     if deleted:
         add_totals(connection, tenant, choose_shard(keys), amounts)
     return len(deleted)
+
+
+# Forgetting: a tenant's artifacts and their traces.
+
+FORGET_SECONDS: Final = 60.0
+"""Seconds for a statement that reads or deletes all rows of a tenant, and for the transactions before it to end."""
+# Texts are locked first, as `put` does, to avoid a deadlock; an artifact that is put between both statements stays.
+_LOCK_TEXTS: Final = """
+SELECT key FROM keyhole.contents WHERE tenant = %s AND key IN (
+    SELECT content FROM keyhole.artifacts WHERE tenant = %s AND id = ANY(%s)
+) ORDER BY key FOR UPDATE
+"""
+_LOCK_ROWS: Final = """
+SELECT key, id FROM keyhole.artifacts WHERE tenant = %s AND id = ANY(%s) AND content = ANY(%s)
+ORDER BY key FOR UPDATE
+"""
+
+
+def match_artifacts(connection: PostgresConnection, tenant: UUID, scope: Scope) -> frozenset[str]:
+    """Return the ids of the artifacts in a scope, also of expired and damaged ones."""
+    rows = connection.execute("SELECT id, record, fetched_at FROM keyhole.artifacts WHERE tenant = %s", [tenant])
+    return frozenset(
+        row["id"] for row in rows if scope.includes_text(decode_addresses(row["record"]), row["fetched_at"])
+    )
+
+
+def remove_artifacts(connection: PostgresConnection, tenant: UUID, ids: Sequence[str]) -> frozenset[str]:
+    """Delete artifacts without tombstones; return the ids of those that were stored."""
+    wanted = {to_storable(id): id for id in ids}
+    texts = [row["key"] for row in connection.execute(_LOCK_TEXTS, [tenant, tenant, list(wanted)])]
+    rows = connection.execute(_LOCK_ROWS, [tenant, list(wanted), texts]).fetchall()
+    drop_artifacts(connection, tenant, [row["key"] for row in rows], None)
+    return frozenset(wanted[row["id"]] for row in rows)
+
+
+def remove_traces(connection: PostgresConnection, tenant: UUID, scope: Scope) -> Traces:
+    """Delete the tombstones in a scope, and all URL keys and vectors; return their numbers."""
+    rows = connection.execute("SELECT id, url FROM keyhole.dropped WHERE tenant = %s", [tenant]).fetchall()
+    dropped = [row["id"] for row in rows if scope.includes_trace(bytes(row["url"]).decode("utf-8", "surrogatepass"))]
+    connection.execute("DELETE FROM keyhole.dropped WHERE tenant = %s AND id = ANY(%s)", [tenant, dropped])
+    known_urls, vectors = (
+        connection.execute(f"DELETE FROM keyhole.{table} WHERE tenant = %s", [tenant]).rowcount
+        for table in ("known_urls", "vectors")
+    )
+    add_totals(connection, tenant, 0, Totals(known_urls=-known_urls, vectors=-vectors))
+    return Traces(len(dropped), known_urls, vectors)
