@@ -84,7 +84,6 @@ ALLOWED_IN_PURE = {
     ("extensions/proxy/modern_http.py", "mcp_types"): "names of the protocol",
     ("extensions/proxy/relay.py", "logging"): "logs messages that nobody waits for",
     ("serve/prompts.py", "mcp_types"): "uses types of the protocol and sends nothing",
-    ("extensions/hosted/auth/oauth.py", "logging"): "logs why a token was refused; the response omits the reason",
     **{
         (name, "pathlib"): "uses paths as values and opens no file"
         for name in (

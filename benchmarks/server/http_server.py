@@ -155,7 +155,7 @@ def unobserved_stage() -> float:
 
 def stage_with_metrics() -> float:
     """Return the nanoseconds of a stage with metrics."""
-    from keyhole.extensions.hosted.telemetry.metrics import Metrics
+    from keyhole.extensions.hosted.telemetry import Metrics
     from keyhole.retrieval.instrumentation import observed_by
 
     with observed_by(Metrics()):

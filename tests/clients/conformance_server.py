@@ -25,9 +25,8 @@ from keyhole.cli.build import build
 from keyhole.cli.serve_arguments import LOOPBACK
 from keyhole.config.parse import parse_config
 from keyhole.extensions.hosted.app import PATH, AppDependencies, build_app
-from keyhole.extensions.hosted.drain import DrainState
 from keyhole.extensions.hosted.listener import listener_url, open_listener
-from keyhole.extensions.hosted.probes import check_stores
+from keyhole.extensions.hosted.probes import DrainState, check_stores
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
 from keyhole.serve.tools import build_server

@@ -29,7 +29,7 @@ ACCEPTED: Final[dict[Finding, str]] = {
     ("B110", "outputs/hooks/program.py"): "a hook that fails must print nothing, so that the result stays as it is",
     (
         "B106",
-        "extensions/hosted/auth/authenticate.py",
+        "extensions/hosted/authenticate.py",
     ): "anonymous users have an empty token, which no header can contain",
     ("B604", "cli/completion.py"): "`shell` names the shell that the script is for; no shell is started",
     ("B606", "serve/shared/link.py"): "starts Keyhole's own server with the Python that runs",

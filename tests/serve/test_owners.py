@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 
 from keyhole.config.config import Config
-from keyhole.extensions.hosted.telemetry.access_log import CallLogger
+from keyhole.extensions.hosted.telemetry import CallLogger
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.runtime.owner import current_owner

@@ -15,7 +15,7 @@ from mcp import Client
 
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
-from keyhole.extensions.hosted.telemetry.access_log import CallLogger
+from keyhole.extensions.hosted.telemetry import CallLogger
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.tools import build_server

@@ -23,8 +23,7 @@ from mcp.server.auth.provider import AccessToken
 from keyhole.cli.build import build
 from keyhole.config.config import Config
 from keyhole.extensions.hosted.app import AppDependencies, build_app
-from keyhole.extensions.hosted.drain import DrainState
-from keyhole.extensions.hosted.probes import check_stores
+from keyhole.extensions.hosted.probes import DrainState, check_stores
 from keyhole.extensions.look.hosted.pages import hosted_pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, MCPError
 
 from keyhole.config.config import Config
-from keyhole.extensions.hosted.admission import (
+from keyhole.extensions.hosted.app import (
     MIN_REQUESTS_PER_MINUTE,
     REQUESTS_PER_TENANT,
     STREAMS_PER_TENANT,

@@ -12,8 +12,7 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.hosted import probes
-from keyhole.extensions.hosted.drain import DrainState
-from keyhole.extensions.hosted.probes import ProbesMiddleware, check_stores
+from keyhole.extensions.hosted.probes import DrainState, ProbesMiddleware, check_stores
 from keyhole.serve.http.asgi import Message, Receive, Scope, Send
 from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.cli.main import main
-from keyhole.extensions.hosted.auth.token_file import TokenFile, parse_grants
+from keyhole.extensions.hosted.token_file import TokenFile, parse_grants
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

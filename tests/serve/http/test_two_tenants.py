@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import ResourceTemplateReference
 
 from keyhole.config.config import Config
-from keyhole.extensions.hosted.auth.token_file import Grant, format_grant, hash_token, new_token
+from keyhole.extensions.hosted.token_file import Grant, format_grant, hash_token, new_token
 from tests.serve.http.test_tenants_over_http import ERAS, answer, client_of
 from tests.support.loopback import Call, Responder, Site, response, serve
 from tests.support.server_process import (

@@ -1,7 +1,4 @@
-"""Answer the probes of orchestrators: `/healthz` (the process runs) and `/readyz` (it can serve calls).
-
-Probes are answered before all checks of requests, since orchestrators connect by address and without a token.
-"""
+"""Answer the probes of orchestrators, `/healthz` (the process runs) and `/readyz` (it can serve calls), and drain."""
 
 from __future__ import annotations
 
@@ -9,13 +6,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 from keyhole.errors import KeyholeError
-from keyhole.extensions.hosted.drain import DrainState
-from keyhole.serve.http.asgi import App, Receive, Scope, Send, send_json
+from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send, refuse, send_json
 from keyhole.store.base import LOCAL
 from keyhole.store.stores import Stores
+
+# Probes are answered before all checks of requests, since orchestrators connect by address and without a token.
 
 log = logging.getLogger(__name__)
 
@@ -106,3 +105,96 @@ def check_stores(stores: Stores, in_memory: bool) -> str:
     """
     stores.for_tenant(LOCAL)[0].remembers(b"")
     return UNAVAILABLE if stores.warning() == IN_MEMORY and not in_memory else READY
+
+
+# Draining: a server that stops refuses new requests, lets active ones finish and closes idle streams.
+# uvicorn_server.py starts draining and ends the process afterwards.
+
+RETRY_AFTER: Final = 1
+"""Seconds until a client should retry: a load balancer that polls /readyz then uses another server, or this server has
+restarted."""
+
+_DRAINING: Final = Refusal(
+    503,
+    "draining",
+    "this server is stopping; ask again",
+    (("retry-after", str(RETRY_AFTER)), ("connection", "close")),
+)
+
+
+@dataclass(slots=True)
+class DrainState:
+    """The progress of draining, and the number of active requests."""
+
+    active_requests: int = 0
+    started: asyncio.Event = field(default_factory=asyncio.Event)
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while no request is active."""
+
+    def __post_init__(self) -> None:
+        self.idle.set()
+
+    def start(self) -> None:
+        """Start draining."""
+        self.started.set()
+
+    def add_active(self, count: int) -> None:
+        """Add `count`, which may be negative, to the active requests."""
+        self.active_requests += count
+        if self.active_requests:
+            self.idle.clear()
+        else:
+            self.idle.set()
+
+
+class DrainMiddleware:
+    """Middleware that counts active requests and, while draining, refuses new ones and closes idle streams."""
+
+    def __init__(self, app: App, state: DrainState) -> None:
+        self._app = app
+        self._state = state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif scope["method"] == "GET":
+            await self._get(scope, receive, send)
+        elif self._state.started.is_set() and scope["method"] != "DELETE":  # a client may end its session
+            await refuse(send, _DRAINING)
+        else:
+            self._state.add_active(1)
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._state.add_active(-1)
+
+    async def _get(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a GET, which may be a stream that is open until its session ends; close it when draining starts."""
+        if self._state.started.is_set():
+            await refuse(send, _DRAINING)
+            return
+        response_open = False
+
+        async def track(message: Message) -> None:
+            nonlocal response_open
+            response_open = message["type"] == "http.response.start" or bool(message.get("more_body"))
+            await send(message)
+
+        await self._app(scope, _disconnect_on(self._state.started, receive), track)
+        if response_open:
+            await send({"type": "http.response.body", "body": b""})
+
+
+def _disconnect_on(event: asyncio.Event, receive: Receive) -> Receive:
+    """Return `receive`, except that it reports a disconnect once `event` is set."""
+
+    async def receive_or_disconnect() -> Message:
+        message, ended = asyncio.ensure_future(receive()), asyncio.ensure_future(event.wait())
+        try:
+            await asyncio.wait((message, ended), return_when=asyncio.FIRST_COMPLETED)
+            return message.result() if message.done() else {"type": "http.disconnect"}
+        finally:
+            message.cancel()
+            ended.cancel()
+
+    return receive_or_disconnect

@@ -17,7 +17,7 @@ from typing import Final
 from keyhole.cli.table import print_json
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.hosted.auth.token_file import (
+from keyhole.extensions.hosted.token_file import (
     Grant,
     check_permissions,
     check_tenant,

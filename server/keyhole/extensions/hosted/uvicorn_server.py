@@ -20,7 +20,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from keyhole.extensions.hosted.drain import DrainState
+from keyhole.extensions.hosted.probes import DrainState
 from keyhole.serve.http.asgi import App
 
 # Limit connections: how long a client may stall, and how many files the process may open.
@@ -155,9 +155,9 @@ async def serve(app: App, listener: socket.socket, drain_state: DrainState, drai
         "http": TimeoutProtocol,
         "ws": "none",
         "log_config": None,
-        "access_log": False,  # telemetry/access_log.py writes it
+        "access_log": False,  # telemetry.py writes it
         "server_header": False,
-        "proxy_headers": False,  # only telemetry/metrics.py uses the client's address, and checks the headers itself
+        "proxy_headers": False,  # only telemetry.py uses the client's address, and checks the headers itself
         "timeout_keep_alive": KEEP_ALIVE_SECONDS,
         "timeout_graceful_shutdown": CLOSE_SECONDS,
         "limit_concurrency": MAX_CONNECTIONS,

@@ -36,7 +36,7 @@ LINGER_SECONDS: Final = 2.0
 """Seconds for which the rest of a refused body is read and dropped. Closing at once would reset the connection, and the
 client would not receive the refusal (RFC 9112, section 9.6)."""
 READING_SLOT: Final = "keyhole.reading"
-"""Key in a request's scope: an ExitStack that releases the request's slot (limits/admission.py)."""
+"""Key in a request's scope: an ExitStack that releases the request's slot (extensions/hosted/app.py)."""
 
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")

@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from keyhole.config.config import Config
-from keyhole.extensions.hosted.auth.authenticate import OAuthVerifier
-from keyhole.extensions.hosted.auth.token_file import Grant, format_grant, hash_token, new_token
+from keyhole.extensions.hosted.authenticate import OAuthVerifier
+from keyhole.extensions.hosted.token_file import Grant, format_grant, hash_token, new_token
 from keyhole.extensions.look.hosted.sign_in import COOKIE
 from tests.support.http_server import Server, run_server
 from tests.support.issuer import AUDIENCE, issuer, private_key

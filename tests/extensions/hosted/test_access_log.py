@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from keyhole.extensions.hosted.telemetry.access_log import AccessLogMiddleware, CallLogger, loggable_path, tenant_hash
+from keyhole.extensions.hosted.telemetry import AccessLogMiddleware, CallLogger, loggable_path, tenant_hash
 from keyhole.retrieval.instrumentation import ObservedCall
 from keyhole.serve.http.asgi import Message, Receive, Scope, Send
 from keyhole.store.open import tenant_folder_name

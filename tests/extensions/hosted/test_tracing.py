@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from keyhole.extensions.hosted.telemetry.tracing import SpanObserver, is_tracing_enabled
+from keyhole.extensions.hosted.telemetry import SpanObserver, is_tracing_enabled
 from keyhole.retrieval.instrumentation import observed_by
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.tools import build_server
@@ -115,7 +115,7 @@ def test_the_standard_variables_enable_spans(environment: dict[str, str], enable
 
 def test_disabled_tracing_does_not_load_the_library() -> None:
     code = (
-        "import sys, keyhole.extensions.hosted.telemetry.tracing as tracing\n"
+        "import sys, keyhole.extensions.hosted.telemetry as tracing\n"
         "tracing.start_tracing({}); print('opentelemetry.sdk' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

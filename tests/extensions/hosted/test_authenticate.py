@@ -18,7 +18,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.cli.main import main
-from keyhole.extensions.hosted.auth.token_file import parse_grants
+from keyhole.extensions.hosted.token_file import parse_grants
 from tests.support.http_server import KEYHOLE, Reply, Server, run_server, send
 from tests.support.issuer import AUDIENCE, Issuer, issuer
 from tests.support.loopback import unused_port

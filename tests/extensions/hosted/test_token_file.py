@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.hosted.auth.token_file import (
+from keyhole.extensions.hosted.token_file import (
     Grant,
     TokenFile,
     find_grant,

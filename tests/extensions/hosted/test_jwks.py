@@ -12,7 +12,7 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.hosted.auth.jwks import (
+from keyhole.extensions.hosted.jwks import (
     FRESH_SECONDS,
     REFRESH_INTERVAL,
     REFRESH_TIMEOUT,

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from keyhole.config.config import Config
-from keyhole.extensions.hosted.auth.jwks import IssuerKeys
-from keyhole.extensions.hosted.auth.oauth import TokenOwner, check_token, read_key_id, read_scopes, read_token_rules
+from keyhole.extensions.hosted.authenticate import TokenOwner, check_token, read_key_id, read_scopes, read_token_rules
+from keyhole.extensions.hosted.jwks import IssuerKeys
 from keyhole.fetch.client import HttpFetcher
 from tests.support.issuer import AUDIENCE, Issuer, issuer, private_key, public_jwk
 

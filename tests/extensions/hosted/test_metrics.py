@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.errors import Code
-from keyhole.extensions.hosted.telemetry.metrics import Metrics, is_permitted
+from keyhole.extensions.hosted.telemetry import Metrics, is_permitted
 from tests.support.server_process import Post, ServerProcess, open_session, server_process, tool_call
 
 TOKEN = "a-token-of-metrics"

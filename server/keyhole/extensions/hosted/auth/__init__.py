@@ -1,1 +1,0 @@
-"""Authentication of HTTP requests: bearer tokens from a file, and OAuth."""

@@ -1,1 +1,0 @@
-"""Access log, metrics and traces of a hosted server."""
