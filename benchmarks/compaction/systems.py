@@ -12,8 +12,7 @@ from typing import Any
 import keyhole
 from benchmarks.compaction.conversations import Items
 from keyhole.extensions.conversations.formats import read_conversation
-from keyhole.extensions.conversations.formats.contents import main_text
-from keyhole.extensions.conversations.formats.plain import replace_at
+from keyhole.extensions.conversations.formats.contents import main_text, replace_at
 from keyhole.extensions.conversations.formats.values import Format
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.product import SECRET

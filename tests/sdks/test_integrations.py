@@ -17,7 +17,7 @@ import pytest
 
 import keyhole
 from keyhole.extensions.conversations.compact import Compacted
-from keyhole.extensions.conversations.formats.plain import plain
+from keyhole.extensions.conversations.formats.contents import plain
 from tests.sdks.providers import CALLS, DONE, STEPS, Model, output, serve
 
 pytestmark = pytest.mark.filterwarnings("default")

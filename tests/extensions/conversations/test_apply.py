@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyhole.extensions.conversations.apply import History, apply
+from keyhole.extensions.conversations.apply import ConversationViews, apply
 from keyhole.extensions.conversations.formats import read_conversation
-from keyhole.extensions.conversations.formats.plain import plain
-from keyhole.extensions.conversations.keeper import Keeper
+from keyhole.extensions.conversations.formats.contents import plain
 from keyhole.extensions.conversations.notices import Amount, split_notice
 from keyhole.extensions.conversations.plan import Decisions, Sizes
 from keyhole.extensions.conversations.transcript import read_left_out
 from keyhole.store.sqlite.store import MemoryStore
+from keyhole.extensions.conversations.transcript import Keeper, read_left_out
 from keyhole.text.output_facts import output_url
 
 CALL = {"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}
@@ -27,7 +27,7 @@ def run(
     store = store or MemoryStore(lambda: 0.0)
     keeper = Keeper(store, b"s", 0.0)
     views = [plain(item) for item in items]
-    history = History(items, views, read_conversation(views, format))
+    history = ConversationViews(items, views, read_conversation(views, format))
     applied = apply(history, Sizes([7] * len(items), {}), decisions, keeper)
     return applied.items, applied.left_out, [(artifact.url, artifact.text) for artifact in map(store.get, keeper.ids)]
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 import keyhole
 from keyhole.budget.items import estimate_item
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.conversations.formats.plain import plain
+from keyhole.extensions.conversations.formats.contents import plain
 from tests.support.pairing import faults_of_chat
 from tests.support.product import SECRET, retrieval
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extensions.conversations.formats import Conversation, Group, Result
+from keyhole.extensions.conversations.formats import GroupedConversation, MessageGroup, ToolResult
 from keyhole.extensions.conversations.formats.values import Kind
 from keyhole.extensions.conversations.plan import (
     LEAST_TOKENS,
@@ -22,19 +22,19 @@ from keyhole.extensions.conversations.plan import (
 )
 
 
-def user(item: int) -> Group:
-    return Group("user", (item,), has_user_text=True)
+def user(item: int) -> MessageGroup:
+    return MessageGroup("user", (item,), has_user_text=True)
 
 
-def result(item: int) -> Result:
-    return Result(item, ("content",), (f"c{item}",), "")
+def result(item: int) -> ToolResult:
+    return ToolResult(item, ("content",), (f"c{item}",), "")
 
 
-def turn(item: int, results: int = 1, *, is_open: bool = False) -> Group:
+def turn(item: int, results: int = 1, *, is_open: bool = False) -> MessageGroup:
     """Return a call and its results, the items from `item` on."""
     items = tuple(range(item, item + 1 + results))
     rounds = (tuple(map(result, items[1:])),)
-    return Group("model", items, rounds, results, is_open=is_open, answered_at=items[-1])
+    return MessageGroup("model", items, rounds, results, is_open=is_open, answered_at=items[-1])
 
 
 def sizes(*results: int, question: bool = True) -> Sizes:
@@ -46,17 +46,17 @@ def sizes(*results: int, question: bool = True) -> Sizes:
     return Sizes([*items, 10] if question else items, places)
 
 
-def of(groups: Sequence[Group]) -> Conversation:
+def of(groups: Sequence[MessageGroup]) -> GroupedConversation:
     """Return a conversation of groups. The first item of a turn is of the model, all others in it are results."""
     kinds: dict[int, Kind] = {}
     for group in groups:
         is_round = group.kind == "model" and group.rounds
         results = {each.item for each in group.results}
         kinds.update({item: "result" if is_round and item in results else group.kind for item in group.items})
-    return Conversation("chat", tuple(groups), tuple(kinds[item] for item in sorted(kinds)))
+    return GroupedConversation("chat", tuple(groups), tuple(kinds[item] for item in sorted(kinds)))
 
 
-def conversation(turns: int, *, question: bool = True) -> Conversation:
+def conversation(turns: int, *, question: bool = True) -> GroupedConversation:
     last = [user(1 + 2 * turns)] if question else []
     return of([user(0), *(turn(1 + 2 * number) for number in range(turns)), *last])
 
@@ -123,16 +123,16 @@ def test_calls_in_flight_are_kept() -> None:
 
 def test_text_of_the_system_and_unknown_items_are_kept_whatever_the_budget() -> None:
     system, unknown, reminder = (
-        Group("system", (0,), is_fixed=True),
-        Group("unknown", (2,), is_fixed=True),
-        Group("system", (6,), is_fixed=True),
+        MessageGroup("system", (0,), is_fixed=True),
+        MessageGroup("unknown", (2,), is_fixed=True),
+        MessageGroup("system", (6,), is_fixed=True),
     )
-    groups = of([system, user(1), unknown, turn(3), Group("model", (5,)), reminder, user(7)])
+    groups = of([system, user(1), unknown, turn(3), MessageGroup("model", (5,)), reminder, user(7)])
     assert decide(groups, Sizes([500] * 8, {(4, None): 500}), limits(100, 60, 0)).dropped == {1, 3, 4, 5}
 
 
 def test_what_the_model_has_not_seen_is_kept_whatever_the_budget() -> None:
-    groups = of([user(0), Group("model", (1,)), user(2), turn(3), user(5), user(6)])
+    groups = of([user(0), MessageGroup("model", (1,)), user(2), turn(3), user(5), user(6)])
     decided = decide(groups, Sizes([500] * 7, {(4, None): 500}), limits(100, 60, 0))
     assert decided.dropped == {0, 1, 2}
     assert decided.shortened == {(4, None): LEAST_TOKENS}
@@ -147,10 +147,10 @@ def test_the_first_message_of_the_user_is_left_out_only_if_nothing_else_is_left(
 def test_old_rounds_of_a_turn_that_is_kept_become_stubs() -> None:
     rounds = tuple((result(item),) for item in (2, 4, 6, 8))
     items = tuple(range(1, 9))
-    groups = (user(0), Group("model", items, rounds, 4, answered_at=8))
+    groups = (user(0), MessageGroup("model", items, rounds, 4, answered_at=8))
     kinds: tuple[Kind, ...] = ("user", *("model", "result") * 4)
     decided = decide(
-        Conversation("responses", groups, kinds),
+        GroupedConversation("responses", groups, kinds),
         Sizes([10, *[10, 1_000] * 4], dict.fromkeys([(2, None), (4, None), (6, None), (8, None)], 1_000)),
         limits(3_000, 2_000, 2),
     )
@@ -158,7 +158,7 @@ def test_old_rounds_of_a_turn_that_is_kept_become_stubs() -> None:
 
 
 def test_groups_that_a_provider_would_refuse_are_left_out_even_if_all_fits() -> None:
-    groups = of([user(0), Group("result", (1,), is_broken=True), user(2)])
+    groups = of([user(0), MessageGroup("result", (1,), is_broken=True), user(2)])
     decided = decide(groups, Sizes([10, 10, 10], {}), limits(1_000, 600))
     assert decided.dropped == {1}
     assert decided.tokens == 20 + NOTICE_TOKENS
@@ -187,12 +187,12 @@ def test_decisions_change_only_where_the_trigger_is_exceeded() -> None:
 
 def test_a_turn_that_goes_on_after_it_was_left_out_is_kept() -> None:
     items = [10, 10, 150, 100, 400, 400, 10, 150]
-    begun = of([user(0), turn(1), user(3), Group("model", (4,)), user(5)])
+    begun = of([user(0), turn(1), user(3), MessageGroup("model", (4,)), user(5)])
     places: dict[tuple[int, int | None], int] = {(2, None): 150}
     assert decide(begun, Sizes(items[:6], places), limits(1_000, 900, 0)).dropped == {1, 2, 3, 4}
-    whole = Group("model", (1, 2, 6, 7), ((result(2),), (result(7),)), 2, answered_at=7)
+    whole = MessageGroup("model", (1, 2, 6, 7), ((result(2),), (result(7),)), 2, answered_at=7)
     groups = (begun.groups[0], whole, *begun.groups[2:])
-    longer = Conversation("responses", groups, (*begun.kinds, "model", "result"))
+    longer = GroupedConversation("responses", groups, (*begun.kinds, "model", "result"))
     assert decide(longer, Sizes(items, {**places, (7, None): 150}), limits(1_000, 900, 0)).dropped == {3, 4}
 
 

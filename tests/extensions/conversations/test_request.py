@@ -8,7 +8,7 @@ import pytest
 
 from keyhole.budget.items import estimate_item
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.conversations.request import read_request
+from keyhole.extensions.conversations.command import read_request
 
 ITEMS = [{"role": "user", "content": "hi"}]
 

@@ -8,17 +8,18 @@ from typing import Any, Final
 
 from keyhole.budget.items import count_chars
 from keyhole.budget.tokens import estimate_roughly
-from keyhole.extensions.conversations.formats import Conversation, Dialect, Item, Result, View, dialect
+from keyhole.extensions.conversations.formats import Dialect, GroupedConversation, Item, ToolResult, View, dialect
 from keyhole.extensions.conversations.formats.contents import (
     count_media,
     is_media,
     main_text,
+    original_at,
+    replace_at,
     result_text,
+    shape_like,
     text_of,
     with_text,
 )
-from keyhole.extensions.conversations.formats.plain import original_at, replace_at, shape_like
-from keyhole.extensions.conversations.keeper import Keeper
 from keyhole.extensions.conversations.notices import (
     NO_NOTICE,
     NOTHING,
@@ -33,6 +34,7 @@ from keyhole.extensions.conversations.notices import (
 from keyhole.extensions.conversations.plan import Decisions, Place, Sizes
 from keyhole.extensions.conversations.transcript import Places, write_left_out
 from keyhole.outputs.bound import MIN_BUDGET, bound
+from keyhole.extensions.conversations.transcript import Keeper, Places, write_left_out
 
 QUERY_CHARS: Final = 1_000
 """Characters of the user's last message that are the query for a shortened result: its end, where the question is."""
@@ -41,12 +43,12 @@ SHARE: Final = 0.85
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class ConversationViews:
     """A conversation as it was given, as plain values, and in groups."""
 
     items: Sequence[Item]
     views: Sequence[View]
-    conversation: Conversation
+    conversation: GroupedConversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Applied:
     """The user's messages that were changed because they contain results without a call."""
 
 
-def apply(history: History, sizes: Sizes, decisions: Decisions, keeper: Keeper) -> Applied:
+def apply(history: ConversationViews, sizes: Sizes, decisions: Decisions, keeper: Keeper) -> Applied:
     """Return the conversation after the decisions."""
     kept = dict(enumerate(history.items))
     groups = history.conversation.groups
@@ -79,7 +81,7 @@ def apply(history: History, sizes: Sizes, decisions: Decisions, keeper: Keeper) 
 
 
 def _replace_result(
-    kept: dict[int, Item], history: History, result: Result, decisions: Decisions, keeper: Keeper
+    kept: dict[int, Item], history: ConversationViews, result: ToolResult, decisions: Decisions, keeper: Keeper
 ) -> bool:
     """Replace a result by its stub or a part of it, if that was decided. Return True if it was."""
     if result.place in decisions.stubs:
@@ -106,7 +108,7 @@ def _position(place: Place) -> tuple[int, int]:
     return place[0], place[1] or 0
 
 
-def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> str:
+def _shorten(history: ConversationViews, result: ToolResult, tokens: int, keeper: Keeper) -> str:
     """Return about `tokens` tokens of a result: what answers the user's last message, and what every reader needs.
 
     Return "" if the result is short enough already: the lines around a shortened text take tokens too.
@@ -121,7 +123,7 @@ def _shorten(history: History, result: Result, tokens: int, keeper: Keeper) -> s
     return shorter.text + shortened_line(stored, count_media(result.content))
 
 
-def _last_prompt(history: History, end: int) -> str | None:
+def _last_prompt(history: ConversationViews, end: int) -> str | None:
     """Return the end of what the user wrote last before an item."""
     users = (item for group in history.conversation.groups if group.has_user_text for item in group.items)
     last = max((item for item in users if item < end and history.conversation.kinds[item] != "model"), default=None)
@@ -130,7 +132,7 @@ def _last_prompt(history: History, end: int) -> str | None:
     return text_of(_user_content(history, last))[-QUERY_CHARS:].strip() or None
 
 
-def _show_as_text(item: Item, history: History, strays: Sequence[Result]) -> Item:
+def _show_as_text(item: Item, history: ConversationViews, strays: Sequence[ToolResult]) -> Item:
     """Return a message of the user in which results without a call are replaced by parts with their text."""
     form = dialect(history.conversation.format)
     path = strays[0].path[:1]
@@ -142,7 +144,7 @@ def _show_as_text(item: Item, history: History, strays: Sequence[Result]) -> Ite
     return replace_at(item, path, parts)
 
 
-def _as_parts(item: Item, result: Result, form: Dialect) -> list[Any]:
+def _as_parts(item: Item, result: ToolResult, form: Dialect) -> list[Any]:
     """Return a result as parts of the message that it is in: its text, and its images and files."""
     text = text_of(result.content)
     written = original_at(form.user_item(text), result.path[:1])
@@ -155,7 +157,7 @@ def _as_parts(item: Item, result: Result, form: Dialect) -> list[Any]:
 
 
 def _leave_out(
-    kept: dict[int, Item], history: History, sizes: Sizes, decisions: Decisions, keeper: Keeper
+    kept: dict[int, Item], history: ConversationViews, sizes: Sizes, decisions: Decisions, keeper: Keeper
 ) -> tuple[list[Item], Amount]:
     """Return the items without the dropped ones and with the notice, in or instead of the user's first message."""
     form = dialect(history.conversation.format)
@@ -188,7 +190,7 @@ def _leave_out(
     return [kept[item] for item in sorted(kept)], amount
 
 
-def _user_content(history: History, index: int) -> Any:
+def _user_content(history: ConversationViews, index: int) -> Any:
     """Return the plain text, or the list of parts, of a message of the user."""
     view = history.views[index]
     return original_at(view, dialect(history.conversation.format).text_path(view))

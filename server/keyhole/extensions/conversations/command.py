@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from keyhole.budget.items import estimate_item
 from keyhole.cli.bound_command import keeps_outputs
 from keyhole.cli.table import format_json
 from keyhole.cli.text_io import print_text, read_blocks
@@ -15,7 +17,6 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.compact import Compacted, Report, compact
 from keyhole.extensions.conversations.formats import Format, Item
-from keyhole.extensions.conversations.request import Request, read_request
 from keyhole.extensions.conversations.restore import restore
 from keyhole.store.base import LOCAL
 from keyhole.text.parse_json import parse_json
@@ -34,14 +35,14 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _read(name: str) -> Request:
+def _read(name: str) -> ConversationRequest:
     try:
         return read_request(parse_json(b"".join(read_blocks(name))))
     except ValueError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{name} is not JSON: {error}") from error
 
 
-def _restore(config: Config, arguments: argparse.Namespace, request: Request) -> list[Item]:
+def _restore(config: Config, arguments: argparse.Namespace, request: ConversationRequest) -> list[Item]:
     """Return the conversation as it was before it was compacted."""
     from keyhole.cli.build import open_stores
 
@@ -53,12 +54,12 @@ def _restore(config: Config, arguments: argparse.Namespace, request: Request) ->
         stores.close()
 
 
-def _format(arguments: argparse.Namespace, request: Request) -> Format | Literal["auto"]:
+def _format(arguments: argparse.Namespace, request: ConversationRequest) -> Format | Literal["auto"]:
     given: Format | Literal["auto"] = arguments.format
     return given if given != "auto" else request.format or "auto"
 
 
-def _compact(config: Config, arguments: argparse.Namespace, request: Request) -> Compacted:
+def _compact(config: Config, arguments: argparse.Namespace, request: ConversationRequest) -> Compacted:
     """Compact a conversation. What it leaves out is stored, unless the settings keep no outputs."""
     options: dict[str, Any] = {
         "format": _format(arguments, request),
@@ -98,3 +99,54 @@ def _summary(report: Report) -> str:
         f"{len(report.stubs):,} tool results, {report.left_out.messages:,} messages; shortened: "
         f"{len(report.shortened):,}; not understood and kept: {len(report.unknown):,}"
     )
+
+
+# Requests to a provider's API: find the conversation in one, and put a shorter one in its place.
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRequest:
+    """A conversation, and the request that it was found in."""
+
+    items: Sequence[Item]
+    format: Format | None
+    """The format that the request tells, None to recognise it."""
+    body: Mapping[str, Any] | None = None
+    """None if the conversation stood alone."""
+    field: str = ""
+    """The field of the body that has the conversation."""
+
+    @property
+    def other_tokens(self) -> int:
+        """Return an estimate of the tokens of all other fields: the instructions, the tools, the options."""
+        rest = {name: value for name, value in (self.body or {}).items() if name != self.field}
+        return estimate_item(rest) if rest else 0
+
+    def with_items(self, items: Sequence[Item]) -> object:
+        """Return the request with another conversation, or the conversation if it stood alone."""
+        return list(items) if self.body is None else {**self.body, self.field: list(items)}
+
+
+def read_request(value: object) -> ConversationRequest:
+    """Return the conversation of a decoded JSON text: a list of items, or a body that has them in one of its fields.
+
+    Raises KeyholeError: invalid_argument.
+    """
+    if isinstance(value, list):
+        return ConversationRequest(value, None)
+    if isinstance(value, Mapping):
+        for field in ("messages", "input", "contents"):
+            items = value.get(field)
+            if isinstance(items, str):
+                items = [{"role": "user", "content": items}] if field != "contents" else [{"parts": [{"text": items}]}]
+            if isinstance(items, list):
+                return ConversationRequest(items, _format_of_request(field, value), value, field)
+    message = "a conversation is a JSON list of messages or items, or a request with `messages`, `input` or `contents`"
+    raise KeyholeError(Code.INVALID_ARGUMENT, message)
+
+
+def _format_of_request(field: str, body: Mapping[str, Any]) -> Format | None:
+    """Return the format of a request, as far as its fields tell. Only Anthropic has a system text beside messages."""
+    if field != "messages":
+        return "responses" if field == "input" else "gemini"
+    return "anthropic" if "system" in body else None

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from keyhole.budget.items import estimate_item, estimate_value
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.conversations.apply import Applied, History, apply
+from keyhole.extensions.conversations.apply import Applied, ConversationViews, apply
 from keyhole.extensions.conversations.formats import (
     FORMATS,
-    Conversation,
     Format,
+    GroupedConversation,
     Item,
     View,
     dialect,
     read_conversation,
     without_unsent,
 )
-from keyhole.extensions.conversations.formats.contents import find_texts
-from keyhole.extensions.conversations.formats.plain import is_readable, original_at, plain
-from keyhole.extensions.conversations.keeper import Keeper
+from keyhole.extensions.conversations.formats.contents import find_texts, is_readable, original_at, plain
 from keyhole.extensions.conversations.notices import NOTHING, Amount, is_notice
 from keyhole.extensions.conversations.plan import Decisions, InputLimits, Place, Sizes, decide
+from keyhole.extensions.conversations.transcript import Keeper
 
 if TYPE_CHECKING:
     from keyhole.outputs.keep import OutputStore
@@ -105,7 +104,9 @@ def compact(
     """
     _check(items, budget, format, keep_last, target, trigger)
     views: list[View] = [plain(item) for item in items]
-    history = History(items, views, _pin_notices(read_conversation(views, None if format == "auto" else format), views))
+    history = ConversationViews(
+        items, views, _pin_notices(read_conversation(views, None if format == "auto" else format), views)
+    )
     sizes = _measure(history, counter)
     limit, decisions = float(budget), None
     is_last = False
@@ -143,7 +144,7 @@ def _check(items: Sequence[Item], budget: int, format: str, keep_last: int, targ
         raise KeyholeError(Code.INVALID_ARGUMENT, f"format must be one of: auto, {', '.join(FORMATS)}")
 
 
-def _pin_notices(conversation: Conversation, views: Sequence[View]) -> Conversation:
+def _pin_notices(conversation: GroupedConversation, views: Sequence[View]) -> GroupedConversation:
     """Mark messages that are only a notice as fixed, because a notice stands for the items that were left out."""
     form = dialect(conversation.format)
     groups = tuple(
@@ -155,7 +156,7 @@ def _pin_notices(conversation: Conversation, views: Sequence[View]) -> Conversat
     return replace(conversation, groups=groups)
 
 
-def _measure(history: History, counter: Counter | None) -> Sizes:
+def _measure(history: ConversationViews, counter: Counter | None) -> Sizes:
     """Return the tokens of items and results. A counter counts whole items; results get their estimated share."""
     estimates = [_estimate(history, view) for view in history.views]
     counts = _count_each(history.items, counter) if counter else estimates
@@ -175,16 +176,16 @@ def _count_each(items: Sequence[Item], counter: Counter) -> list[int]:
     return [int(count * share) for count in counts]
 
 
-def _count(history: History, items: Sequence[Item], counter: Counter | None) -> int:
+def _count(history: ConversationViews, items: Sequence[Item], counter: Counter | None) -> int:
     return counter(items) if counter else sum(_estimate(history, plain(item)) for item in items)
 
 
-def _estimate(history: History, view: View) -> int:
+def _estimate(history: ConversationViews, view: View) -> int:
     return estimate_item(without_unsent(history.conversation.format, view))
 
 
 def _report(
-    history: History, decisions: Decisions, applied: Applied, tokens: tuple[int, int], keeper: Keeper
+    history: ConversationViews, decisions: Decisions, applied: Applied, tokens: tuple[int, int], keeper: Keeper
 ) -> Report:
     conversation = history.conversation
     return Report(
@@ -200,7 +201,7 @@ def _report(
     )
 
 
-def _over_budget(history: History, budget: int, least: int) -> KeyholeError:
+def _over_budget(history: ConversationViews, budget: int, least: int) -> KeyholeError:
     unknown = sorted({name for _, name in history.conversation.unknown})
     return KeyholeError(
         Code.OVER_BUDGET,

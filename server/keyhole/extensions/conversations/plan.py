@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyhole.extensions.conversations.formats import Conversation, Group, Result
+from keyhole.extensions.conversations.formats import GroupedConversation, MessageGroup, ToolResult
 
 STUB_TOKENS: Final = 95
 """Tokens of most stubs: their two lines, their size and their call. The largest have 120."""
@@ -69,7 +69,7 @@ class InputLimits:
     clear_at_least: int = 0
 
 
-def decide(conversation: Conversation, sizes: Sizes, limits: InputLimits) -> Decisions:
+def decide(conversation: GroupedConversation, sizes: Sizes, limits: InputLimits) -> Decisions:
     """Return the decisions for a conversation. Groups that a provider would refuse are left out in any case."""
     plan = _Plan(conversation, sizes, limits)
     for index, kind in enumerate(conversation.kinds):
@@ -83,7 +83,7 @@ def decide(conversation: Conversation, sizes: Sizes, limits: InputLimits) -> Dec
 class _Plan:
     """The decisions about the items that were added so far."""
 
-    def __init__(self, conversation: Conversation, sizes: Sizes, limits: InputLimits) -> None:
+    def __init__(self, conversation: GroupedConversation, sizes: Sizes, limits: InputLimits) -> None:
         self._groups = conversation.groups
         self._kinds = conversation.kinds
         self._limits = limits
@@ -95,7 +95,7 @@ class _Plan:
         self._group_of = {item: number for number, group in enumerate(self._groups) for item in group.items}
         self._sizes = [0] * len(self._groups)
         """Tokens of each group, with its stubs."""
-        self._whole: dict[Place, Result] = {}
+        self._whole: dict[Place, ToolResult] = {}
         """The results in kept groups that are not stubs."""
         self._stubs: set[Place] = set()
         self._shortened: dict[Place, int] = {}
@@ -195,7 +195,7 @@ class _Plan:
             total += loss
         return chosen
 
-    def _recent_results(self, number: int) -> Iterable[Result]:
+    def _recent_results(self, number: int) -> Iterable[ToolResult]:
         """Return the results of a kept group that must not become stubs: those of its last rounds.
 
         So a turn of hundreds of rounds, which cannot be split, becomes shorter too.
@@ -310,9 +310,9 @@ class _Plan:
         return first, users[-1] if users else None
 
 
-def _by_item(groups: Sequence[Group]) -> dict[int, list[Result]]:
+def _by_item(groups: Sequence[MessageGroup]) -> dict[int, list[ToolResult]]:
     """Return the results of each item."""
-    found = defaultdict[int, list[Result]](list)
+    found = defaultdict[int, list[ToolResult]](list)
     for group in groups:
         for result in group.results:
             found[result.item].append(result)

@@ -11,14 +11,12 @@ from keyhole.extensions.conversations.formats import (
     Dialect,
     Format,
     Item,
-    Result,
+    ToolResult,
     View,
     dialect,
     read_conversation,
 )
-from keyhole.extensions.conversations.formats.contents import find_texts
-from keyhole.extensions.conversations.formats.plain import original_at, plain, replace_at
-from keyhole.extensions.conversations.formats.text_image import image_text
+from keyhole.extensions.conversations.formats.contents import find_texts, image_text, original_at, plain, replace_at
 from keyhole.extensions.conversations.formats.values import ItemFacts, Path
 from keyhole.extensions.conversations.notices import find_notices, read_stored, split_notice
 from keyhole.extensions.conversations.transcript import Places, read_left_out, read_transcript
@@ -73,7 +71,7 @@ def _user_contents(item: Item, formats: Sequence[Format]) -> dict[Path, Any]:
     return {path: original_at(item, path) for path in paths}
 
 
-def _results(item: Item, formats: Sequence[Format]) -> dict[Path, Result]:
+def _results(item: Item, formats: Sequence[Format]) -> dict[Path, ToolResult]:
     """Return the results in an item by their places."""
     found = [result for _, facts in _readings(plain(item), formats) for result in facts.results]
     return {result.path: result for result in found if result.is_replaceable}
@@ -154,7 +152,7 @@ def _insert(kept: list[Item], items: Sequence[Any], places: Places) -> list[Item
     return kept
 
 
-def _restore_result(item: Item, result: Result, store: TextStore) -> Item:
+def _restore_result(item: Item, result: ToolResult, store: TextStore) -> Item:
     """Return an item with the content of a result that was replaced or shortened."""
     for path, text in _result_texts(result.content):
         stored = read_stored(text)

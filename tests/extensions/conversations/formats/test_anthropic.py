@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyhole.extensions.conversations.formats.anthropic import is_own, read_item, text_part, text_path, user_item
-from keyhole.extensions.conversations.formats.values import Result
+from keyhole.extensions.conversations.formats.values import ToolResult
 
 
 def read(role: str, *blocks: Any, index: int = 0) -> Any:
@@ -29,7 +29,7 @@ def test_a_result_is_found_by_the_number_of_its_block() -> None:
     blocks = [{"type": "text", "text": "so"}, {"type": "tool_result", "tool_use_id": "a", "content": "done"}]
     facts = read("user", *blocks, index=4)
     assert (facts.kind, facts.has_user_text) == ("result", True)
-    assert facts.results == (Result(4, ("content", 1, "content"), ("a",), "done"),)
+    assert facts.results == (ToolResult(4, ("content", 1, "content"), ("a",), "done"),)
     assert facts.results[0].place == (4, 1)
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from keyhole.extensions.conversations.formats.chat import PARTS, is_own, read_item, text_part, text_path, user_item
-from keyhole.extensions.conversations.formats.values import ItemFacts, Result
+from keyhole.extensions.conversations.formats.values import ItemFacts, ToolResult
 
 
 def test_a_result_names_its_call() -> None:
     content = [{"type": "text", "text": "done"}]
     facts = read_item({"role": "tool", "tool_call_id": "a", "content": content}, 2)
-    assert facts == ItemFacts("result", results=(Result(2, ("content",), ("a",), content),))
+    assert facts == ItemFacts("result", results=(ToolResult(2, ("content",), ("a",), content),))
     assert facts.results[0].place == (2, None)
 
 

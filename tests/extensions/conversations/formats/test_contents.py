@@ -10,13 +10,13 @@ from keyhole.extensions.conversations.formats.contents import (
     SMALL_REST,
     count_media,
     find_texts,
+    image_text,
     is_text,
     main_text,
     text_of,
     value_at,
     with_text,
 )
-from keyhole.extensions.conversations.formats.text_image import image_text
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo"}}
 SCREENSHOT = {"type": "computer_screenshot", "image_url": "data:image/png;base64,iVBORw0KGgo"}

@@ -8,7 +8,7 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.formats import FORMATS, dialect, read_conversation, recognise
-from keyhole.extensions.conversations.formats.plain import original_at
+from keyhole.extensions.conversations.formats.contents import original_at
 
 TASK = {"role": "user", "content": "hi"}
 RESPONSE = {"type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "ho"}]}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyhole.extensions.conversations.formats.gemini import is_own, read_item, text_part, text_path, user_item
-from keyhole.extensions.conversations.formats.values import Result
+from keyhole.extensions.conversations.formats.values import ToolResult
 
 
 @pytest.mark.parametrize("field", ["functionCall", "function_call"])
@@ -27,7 +27,7 @@ def test_a_response_is_found_by_the_number_of_its_part(field: str, role: str | N
     response = {"id": "1", "name": "sh", "response": {"output": "done"}}
     facts = read_item({"role": role, "parts": [{"text": "so"}, {field: response}]}, 4)
     assert (facts.kind, facts.has_user_text) == ("result", True)
-    assert facts.results == (Result(4, ("parts", 1, field), ("1", "sh"), response),)
+    assert facts.results == (ToolResult(4, ("parts", 1, field), ("1", "sh"), response),)
     assert facts.results[0].place == (4, 1)
 
 

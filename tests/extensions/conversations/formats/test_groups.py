@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyhole.extensions.conversations.formats import Group, read_conversation
+from keyhole.extensions.conversations.formats import MessageGroup, read_conversation
 from keyhole.extensions.conversations.formats.values import Format
 
 
-def groups(format: Format, *items: dict[str, Any]) -> tuple[Group, ...]:
+def groups(format: Format, *items: dict[str, Any]) -> tuple[MessageGroup, ...]:
     return read_conversation(items, format).groups
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyhole.extensions.conversations.formats.langchain import is_own, read_item, text_part, text_path, user_item
-from keyhole.extensions.conversations.formats.values import Result
+from keyhole.extensions.conversations.formats.values import ToolResult
 
 COMMON: dict[str, Any] = {"additional_kwargs": {}, "response_metadata": {}, "name": None, "id": None}
 CALL = {
@@ -26,7 +26,7 @@ RESULT = {
 
 def test_calls_and_their_results_are_read() -> None:
     assert read_item(CALL, 1).calls == (("c1",),)
-    assert read_item(RESULT, 2).results == (Result(2, ("content",), ("c1",), "done"),)
+    assert read_item(RESULT, 2).results == (ToolResult(2, ("content",), ("c1",), "done"),)
 
 
 def test_types_are_told_apart() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyhole.extensions.conversations.formats.pydantic_ai import is_own, read_item, text_part, text_path, user_item
-from keyhole.extensions.conversations.formats.values import Result
+from keyhole.extensions.conversations.formats.values import ToolResult
 
 TIME = "2026-11-24T14:00:23.386271Z"
 SYSTEM = {"content": "Be brief.", "timestamp": TIME, "dynamic_ref": None, "part_kind": "system-prompt"}
@@ -42,8 +42,8 @@ def test_results_and_the_failures_of_calls_are_read() -> None:
     facts = read_item(request(RETURN, RETRY), 2)
     assert (facts.kind, facts.has_user_text) == ("result", False)
     assert facts.results == (
-        Result(2, ("parts", 0, "content"), ("c1",), "done"),
-        Result(2, ("parts", 1, "content"), ("c2",), "wrong"),
+        ToolResult(2, ("parts", 0, "content"), ("c1",), "done"),
+        ToolResult(2, ("parts", 1, "content"), ("c2",), "wrong"),
     )
 
 

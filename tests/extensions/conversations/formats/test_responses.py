@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from keyhole.extensions.conversations.formats.responses import CALLS, is_own, read_item, text_part, text_path, user_item
-from keyhole.extensions.conversations.formats.values import ItemFacts, Result
+from keyhole.extensions.conversations.formats.values import ItemFacts, ToolResult
 
 
 @pytest.mark.parametrize("kind", sorted(CALLS))
 def test_every_type_of_call_has_a_result_of_the_same_name(kind: str) -> None:
     assert read_item({"type": kind, "call_id": "a"}, 0) == ItemFacts("model", calls=((f"{kind} a", "a"),))
     result = read_item({"type": f"{kind}_output", "call_id": "a", "output": "done"}, 1)
-    expected = Result(1, ("output",), (f"{kind} a", "a"), "done", is_replaceable=kind != "apply_patch_call")
+    expected = ToolResult(1, ("output",), (f"{kind} a", "a"), "done", is_replaceable=kind != "apply_patch_call")
     assert result == ItemFacts("result", results=(expected,))
 
 
@@ -38,7 +38,7 @@ def test_the_parts_of_a_result_are_its_content() -> None:
 def test_a_call_that_the_provider_runs_has_its_result_in_itself() -> None:
     facts = read_item({"type": "mcp_call", "id": "m", "output": "done", "approval_request_id": "r"}, 3)
     assert (facts.kind, facts.calls, facts.is_tied) == ("model", (), True)
-    assert (facts.results, facts.references) == ((Result(3, ("output",), (), "done"),), ("r",))
+    assert (facts.results, facts.references) == ((ToolResult(3, ("output",), (), "done"),), ("r",))
     assert read_item({"type": "mcp_call", "id": "m", "output": None}, 3).results == ()
 
 

@@ -9,7 +9,7 @@ import zlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extensions.conversations.formats.text_image import PIXELS, PREFIX, image_text, text_image
+from keyhole.extensions.conversations.formats.contents import PIXELS, PREFIX, image_text, text_image
 
 
 def chunks(image: bytes) -> list[tuple[bytes, bytes]]:

@@ -12,24 +12,24 @@ from keyhole.extensions.conversations.formats import anthropic, chat, gemini, la
 from keyhole.extensions.conversations.formats.groups import group_items
 from keyhole.extensions.conversations.formats.values import (
     FORMATS,
-    Conversation,
     Format,
-    Group,
+    GroupedConversation,
     Item,
     ItemFacts,
+    MessageGroup,
     Path,
-    Result,
+    ToolResult,
     View,
 )
 
 __all__ = [
     "FORMATS",
-    "Conversation",
     "Dialect",
     "Format",
-    "Group",
+    "GroupedConversation",
     "Item",
-    "Result",
+    "MessageGroup",
+    "ToolResult",
     "View",
     "dialect",
     "read_conversation",
@@ -73,7 +73,7 @@ _UNSENT: Final[Mapping[Format, frozenset[str]]] = {
 """Fields of messages, and of the parts of messages, that the program keeps and no provider gets."""
 
 
-def read_conversation(items: Sequence[View], format: Format | None = None) -> Conversation:
+def read_conversation(items: Sequence[View], format: Format | None = None) -> GroupedConversation:
     """Return the groups of a conversation. `format`: None to recognise it.
 
     Raises KeyholeError: invalid_argument if no item is understood.

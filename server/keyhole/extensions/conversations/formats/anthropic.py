@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from keyhole.extensions.conversations.formats.chat import role_or_type
-from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, Result, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, ToolResult, View
 
 _HOSTED_CALLS: Final = frozenset({"server_tool_use", "mcp_tool_use"})
 _HOSTED_RESULTS: Final = frozenset({
@@ -67,9 +67,9 @@ def read_item(item: View, index: int) -> ItemFacts:
     return ItemFacts(kind, results=results, has_user_text=has_text, is_fixed=is_fixed, unknown=unknown)
 
 
-def _results(blocks: list[Mapping[str, Any]], index: int) -> list[Result]:
+def _results(blocks: list[Mapping[str, Any]], index: int) -> list[ToolResult]:
     return [
-        Result(index, ("content", number, "content"), (_id(block, "tool_use_id"),), block.get("content"))
+        ToolResult(index, ("content", number, "content"), (_id(block, "tool_use_id"),), block.get("content"))
         for number, block in enumerate(blocks)
         if block.get("type") in ("tool_result", "mcp_tool_result")
     ]

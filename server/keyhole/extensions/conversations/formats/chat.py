@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, Result, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, ToolResult, View
 
 _KINDS: Final[dict[str, Kind]] = {
     "system": "system", "developer": "system", "user": "user", "assistant": "model", "tool": "result",
@@ -37,7 +37,7 @@ def read_item(item: View, index: int) -> ItemFacts:
         return ItemFacts(kind, calls=calls, unknown=unknown, has_user_text=kind == "user")
     if kind == "result":
         call = str(item.get("tool_call_id") or item.get("name") or "")
-        return ItemFacts("result", results=(Result(index, ("content",), (call,), item.get("content")),))
+        return ItemFacts("result", results=(ToolResult(index, ("content",), (call,), item.get("content")),))
     return ItemFacts(kind, calls=calls if kind == "model" else (), has_user_text=kind == "user")
 
 

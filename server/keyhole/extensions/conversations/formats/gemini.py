@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, Result, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, ToolResult, View
 
 _KINDS: Final[dict[str, Kind]] = {"user": "user", "model": "model", "function": "user", "system": "system", "": "user"}
 _CALL: Final = ("functionCall", "function_call")
@@ -42,7 +42,7 @@ def read_item(item: View, index: int) -> ItemFacts:
         calls = tuple(_names(call) for part in parts if (call := _field(part, _CALL)))
         return ItemFacts("model", calls=calls, unknown=unknown)
     results = tuple(
-        Result(index, ("parts", number, key), _names(part[key]), part[key])
+        ToolResult(index, ("parts", number, key), _names(part[key]), part[key])
         for number, part in enumerate(parts)
         for key in _RESPONSE
         if isinstance(part, dict) and isinstance(part.get(key), dict)

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from keyhole.extensions.conversations.formats.values import Conversation, Format, Group, ItemFacts, Kind, Result
+from keyhole.extensions.conversations.formats.values import (
+    Format,
+    GroupedConversation,
+    ItemFacts,
+    Kind,
+    MessageGroup,
+    ToolResult,
+)
 
 Names = tuple[str, ...]
 
@@ -20,7 +27,7 @@ class _Turn:
 
     kind: Kind
     items: list[int] = field(default_factory=list)
-    rounds: list[tuple[Result, ...]] = field(default_factory=list)
+    rounds: list[tuple[ToolResult, ...]] = field(default_factory=list)
     user_items: list[int] = field(default_factory=list)
     """The items with text of the user."""
     calls: list[Names] = field(default_factory=list)
@@ -58,7 +65,7 @@ class _Turn:
         self.is_fixed |= fact.is_fixed
         self.has_unknown |= bool(fact.unknown)
 
-    def answer(self, index: int, results: Sequence[Result]) -> bool:
+    def answer(self, index: int, results: Sequence[ToolResult]) -> bool:
         """Record that calls are answered. Return False, and record nothing, if a result answers no open call.
 
         In Anthropic's messages, no result may follow text of the user.
@@ -84,7 +91,7 @@ def _find_call(calls: Iterable[Names], names: Names) -> Names | None:
     return next(same, next(alike, None))
 
 
-def group_items(format: Format, facts: Sequence[ItemFacts]) -> Conversation:
+def group_items(format: Format, facts: Sequence[ItemFacts]) -> GroupedConversation:
     """Return the conversation with its items in groups.
 
     In Responses, a result may come any time after its call; in the other formats, only right after it. A result without
@@ -106,7 +113,7 @@ def group_items(format: Format, facts: Sequence[ItemFacts]) -> Conversation:
             current = turn if turn.kind == "model" else None
     unknown = tuple((index, name) for index, fact in enumerate(facts) for name in fact.unknown)
     groups = _pin_neighbours(format, _close(format, turns, can_be_broken=not unknown))
-    return Conversation(format, groups, tuple(fact.kind for fact in facts), unknown)
+    return GroupedConversation(format, groups, tuple(fact.kind for fact in facts), unknown)
 
 
 def _find_turn(
@@ -149,11 +156,11 @@ def _begins_turn(format: Format, current: _Turn, fact: ItemFacts) -> bool:
     return fact.is_reasoning and current.has_output
 
 
-def _close(format: Format, turns: Sequence[_Turn], *, can_be_broken: bool) -> tuple[Group, ...]:
+def _close(format: Format, turns: Sequence[_Turn], *, can_be_broken: bool) -> tuple[MessageGroup, ...]:
     """Return the turns as groups. Anthropic's ids are unique: of two calls with the same one, the later one counts."""
     passed_over = ("system", "unknown") if format == "responses" else ("unknown",)
     last = max((number for number, turn in enumerate(turns) if turn.kind not in passed_over), default=-1)
-    groups: list[Group] = []
+    groups: list[MessageGroup] = []
     seen: set[Names] = set()
     for number, turn in reversed(list(enumerate(turns))):
         is_repeated = len(set(turn.calls)) < len(turn.calls) or not seen.isdisjoint(turn.calls)
@@ -169,8 +176,8 @@ def _close(format: Format, turns: Sequence[_Turn], *, can_be_broken: bool) -> tu
     return tuple(reversed(groups))
 
 
-def _group(turn: _Turn, *, is_last: bool) -> Group:
-    return Group(
+def _group(turn: _Turn, *, is_last: bool) -> MessageGroup:
+    return MessageGroup(
         turn.kind,
         tuple(turn.items),
         tuple(turn.rounds),
@@ -182,7 +189,7 @@ def _group(turn: _Turn, *, is_last: bool) -> Group:
     )
 
 
-def _pin_neighbours(format: Format, groups: Sequence[Group]) -> tuple[Group, ...]:
+def _pin_neighbours(format: Format, groups: Sequence[MessageGroup]) -> tuple[MessageGroup, ...]:
     """Return the groups. Those that a fixed group needs beside it are fixed too.
 
     Anthropic takes a message of the system only between the user and the assistant, and Gemini takes a call only after
@@ -200,19 +207,19 @@ def _pin_neighbours(format: Format, groups: Sequence[Group]) -> tuple[Group, ...
     return tuple(replace(group, is_fixed=True) if n in pinned else group for n, group in enumerate(groups))
 
 
-def _break(format: Format, turn: _Turn) -> list[Group]:
+def _break(format: Format, turn: _Turn) -> list[MessageGroup]:
     """Return the groups of a turn that a provider would refuse. What the user wrote in it is a message of its own.
 
     In Gemini, stray results are messages of the user too, because two contents of the model must not meet.
     """
     own = turn.items if format == "gemini" and turn.kind == "result" else turn.user_items
     rest = tuple(item for item in turn.items if item not in own)
-    broken = [Group(turn.kind, rest, calls=len(turn.calls), is_broken=True)] if rest else []
+    broken = [MessageGroup(turn.kind, rest, calls=len(turn.calls), is_broken=True)] if rest else []
     results = [result for results in turn.rounds for result in results]
     return [
         *broken,
         *(
-            Group(
+            MessageGroup(
                 "user",
                 (item,),
                 has_user_text=item in turn.user_items,

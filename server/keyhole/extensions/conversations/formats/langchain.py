@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, Result, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, ToolResult, View
 
 _KINDS: Final[dict[str, Kind]] = {
     "human": "user", "HumanMessageChunk": "user", "ai": "model", "AIMessageChunk": "model", "system": "system",
@@ -29,7 +29,7 @@ def read_item(item: View, index: int) -> ItemFacts:
         return ItemFacts("unknown", unknown=(str(item.get("type")),))
     if kind == "result":
         call = str(item.get("tool_call_id") or item.get("name") or "")
-        return ItemFacts("result", results=(Result(index, ("content",), (call,), item.get("content")),))
+        return ItemFacts("result", results=(ToolResult(index, ("content",), (call,), item.get("content")),))
     if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
         return ItemFacts(kind, unknown=("tool_calls",))
     ids = tuple((str(call.get("id") or ""),) for call in calls)

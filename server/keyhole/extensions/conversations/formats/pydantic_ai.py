@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from keyhole.extensions.conversations.formats.values import ItemFacts, Path, Result, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, Path, ToolResult, View
 
 _USER: Final = frozenset({"user-prompt", "retry-feedback"})
 _SYSTEM: Final = frozenset({
@@ -39,7 +39,7 @@ def read_item(item: View, index: int) -> ItemFacts:
         calls = tuple((_id(part),) for part in item["parts"] if _kind(part) == "tool-call")
         return ItemFacts("model", calls=calls, is_fixed=is_fixed, unknown=unknown)
     results = tuple(
-        Result(index, ("parts", number, "content"), (_id(part),), part.get("content"))
+        ToolResult(index, ("parts", number, "content"), (_id(part),), part.get("content"))
         for number, part in enumerate(item["parts"])
         if _kind(part) == "tool-return" or (_kind(part) == "retry-prompt" and part.get("tool_name"))
     )

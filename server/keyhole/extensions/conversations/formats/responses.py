@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from keyhole.extensions.conversations.formats.chat import unknown_parts
-from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, Result, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, ToolResult, View
 
 CALLS: Final = frozenset({
     "function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call",
@@ -55,10 +55,10 @@ def read_item(item: View, index: int) -> ItemFacts:
         return ItemFacts("model", calls=(names,), references=_caller(item), is_tied=bool(item.get("id")))
     if item_type in RESULTS:
         names = (*_typed(item_type.removesuffix("_output"), item), *_names(item))
-        result = Result(index, ("output",), names, item.get("output"), item_type != "apply_patch_call_output")
+        result = ToolResult(index, ("output",), names, item.get("output"), item_type != "apply_patch_call_output")
         return ItemFacts("result", results=(result,))
     if item_type in _OWN:
-        results = (Result(index, ("output",), (), item["output"]),) if item.get("output") else ()
+        results = (ToolResult(index, ("output",), (), item["output"]),) if item.get("output") else ()
         return ItemFacts("model", results=results, references=_caller(item), is_tied=True)
     if item_type in _PAIRED:
         # The output of a search that the provider runs follows at once, and names nothing.

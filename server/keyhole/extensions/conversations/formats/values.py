@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, get_args
 Item = Any
 """One element of a conversation, as a program passes it to a provider's SDK: a mapping, or an object of the SDK."""
 View = Mapping[str, Any]
-"""An item as plain JSON values (plain.py)."""
+"""An item as plain JSON values."""
 Path = tuple[str | int, ...]
 """The keys and indexes that lead from an item to a value in it."""
 Format = Literal["responses", "chat", "anthropic", "gemini", "langchain", "pydantic-ai"]
@@ -20,7 +20,7 @@ Kind = Literal["system", "user", "model", "result", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ToolResult:
     """A tool result: its place and its content."""
 
     item: int
@@ -50,7 +50,7 @@ class ItemFacts:
     """The ids of calls that the provider runs, and may answer in a later item."""
     closes: tuple[str, ...] = ()
     """The ids of calls that the provider runs and that this item answers."""
-    results: tuple[Result, ...] = ()
+    results: tuple[ToolResult, ...] = ()
     """The results in it. Those of hosted calls are in items of the model."""
     references: tuple[str, ...] = ()
     """The ids of other calls that the item belongs to, such as the program that calls a tool."""
@@ -68,12 +68,12 @@ class ItemFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class MessageGroup:
     """Items that are kept or left out together: one message, or a turn of the model with its calls and results."""
 
     kind: Kind
     items: tuple[int, ...]
-    rounds: tuple[tuple[Result, ...], ...] = ()
+    rounds: tuple[tuple[ToolResult, ...], ...] = ()
     """The results that a stub may replace. Those of a round have no call of the model between them."""
     calls: int = 0
     is_open: bool = False
@@ -81,7 +81,7 @@ class Group:
     is_broken: bool = False
     """True if a provider would refuse the group: it has a result without a call, or a call without a result."""
     has_user_text: bool = False
-    strays: tuple[Result, ...] = ()
+    strays: tuple[ToolResult, ...] = ()
     """Results without a call, in a message of the user. A provider takes them only as text."""
     is_fixed: bool = False
     """True if the group is kept in any case."""
@@ -89,17 +89,17 @@ class Group:
     """The index of the item that answers its last call."""
 
     @property
-    def results(self) -> tuple[Result, ...]:
+    def results(self) -> tuple[ToolResult, ...]:
         """Return the results of all rounds."""
         return tuple(result for results in self.rounds for result in results)
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class GroupedConversation:
     """The groups of a conversation, in the order of their first items."""
 
     format: Format
-    groups: tuple[Group, ...]
+    groups: tuple[MessageGroup, ...]
     kinds: tuple[Kind, ...]
     """The kind of each item."""
     unknown: tuple[tuple[int, str], ...] = ()

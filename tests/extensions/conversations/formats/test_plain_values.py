@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from keyhole.extensions.conversations.formats.plain import is_readable, original_at, plain, replace_at, shape_like
+from keyhole.extensions.conversations.formats.contents import is_readable, original_at, plain, replace_at, shape_like
 
 CAMEL = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 """The API has the names in camel case."""
