@@ -30,13 +30,13 @@ from benchmarks.outputs.corpus import load_outputs  # noqa: E402 - found through
 from keyhole.cli.build import build, open_stores  # noqa: E402
 from keyhole.cli.demo_site import fixtures_folder, recorded_pages  # noqa: E402
 from keyhole.config.parse import parse_config  # noqa: E402
-from keyhole.extensions.look.mcp_app.show_call import show_call  # noqa: E402
+from keyhole.extensions.look.mcp_app import show_call  # noqa: E402
 from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions  # noqa: E402
 from keyhole.fetch.client import HttpFetcher  # noqa: E402
 from keyhole.records import Page  # noqa: E402
 from keyhole.retrieval.call import Caller  # noqa: E402
 from keyhole.store.base import LOCAL  # noqa: E402
-from tests.extensions.look.mcp_app.test_view import hosted  # noqa: E402
+from tests.extensions.look.test_mcp_app import hosted  # noqa: E402
 from tests.support.agents_at_work import LAST, Step, Workplace  # noqa: E402
 from tests.support.chromium import Chromium  # noqa: E402
 from tests.support.console import run_command, temporary_installation  # noqa: E402

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from benchmarks.look.fill import TTL, fill
 from benchmarks.look.speed import list_pages
-from keyhole.extensions.look.links import ServedLinks
-from keyhole.extensions.look.page import Look
+from keyhole.extensions.look.page import Look, ServedLinks
 from keyhole.store.base import Limits
 from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.sqlite.store import SqliteStore

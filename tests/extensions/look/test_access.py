@@ -8,8 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from keyhole.extensions.look.access import USED, AccessMiddleware, Keys, check_host, cookie_name
-from keyhole.extensions.look.headers import HEADERS, add_headers
+from keyhole.extensions.look.access import HEADERS, USED, AccessMiddleware, Keys, add_headers, check_host, cookie_name
 from keyhole.extensions.look.page import LOOK
 from tests.support.look import empty_look
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.extensions.look.actions import ACTIONS, MAX_FORM_BYTES, own_path, parse_form, with_done
+from keyhole.extensions.look.app import ACTIONS, MAX_FORM_BYTES, own_path, parse_form, with_done
 from keyhole.extensions.look.page import Look
 from keyhole.store.calls.base import ReadText, find_session
 from tests.store.calls import samples

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 import keyhole.extensions.look.app as app
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.look.headers import POLICY
+from keyhole.extensions.look.access import POLICY
 from keyhole.extensions.look.page import Look
 from tests.support.fakes import MemoryCallLog
 from tests.support.look import empty_look, page_client, words_of

@@ -8,15 +8,15 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from keyhole.extensions.look.call_page import (
+from keyhole.extensions.look.page import Look
+from keyhole.extensions.look.sessions_pages import (
     default_arguments,
     find_neighbours,
     format_request,
     list_arguments,
     view_of,
 )
-from keyhole.extensions.look.page import Look
-from keyhole.extensions.look.text_page import quote_of
+from keyhole.extensions.look.text_pages import quote_of
 from keyhole.records import Artifact
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress

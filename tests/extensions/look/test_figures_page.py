@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from keyhole.extensions.look.figures_page import since_of, view_of
+from keyhole.extensions.look.figures_pages import figures_view, since_of
 from keyhole.store.base import StoreStats
 from keyhole.store.calls.base import Figures, Hour
 from tests.support.look import NOW, empty_look, page_client, words_of
@@ -26,31 +26,31 @@ FIGURES = Figures(
 
 
 def test_the_totals_name_what_is_counted_and_what_is_estimated() -> None:
-    totals = {figure.name: figure for figure in view_of(FIGURES, STATS, 2_000, 7, NOW).totals}
+    totals = {figure.name: figure for figure in figures_view(FIGURES, STATS, 2_000, 7, NOW).totals}
     assert totals["Answered by the first call"].value == "75 %"
     assert totals["Characters shown"].note == "10 % of those read"
     assert {name for name, figure in totals.items() if figure.basis == "estimated"} == {"Tokens returned"}
 
 
 def test_errors_leave_out_the_calls_that_did_not_fail() -> None:
-    charts = {chart.title: chart for chart in view_of(FIGURES, STATS, 2_000, 7, NOW).bars}
+    charts = {chart.title: chart for chart in figures_view(FIGURES, STATS, 2_000, 7, NOW).bars}
     assert [(row.label, row.value) for row in charts["Errors by code"].rows] == [("timeout", 1)]
 
 
 def test_misses_are_counted_by_kind_without_the_calls_that_sufficed() -> None:
-    charts = {chart.title: chart for chart in view_of(FIGURES, STATS, 2_000, 7, NOW).bars}
+    charts = {chart.title: chart for chart in figures_view(FIGURES, STATS, 2_000, 7, NOW).bars}
     kinds = [(row.label, row.value, row.share) for row in charts["Misses by kind"].rows]
     assert kinds == [("read on right after", 2, 100), ("failed", 1, 50)]
 
 
 def test_stages_are_ordered_by_their_time() -> None:
-    charts = {chart.title: chart for chart in view_of(FIGURES, STATS, 2_000, 7, NOW).bars}
+    charts = {chart.title: chart for chart in figures_view(FIGURES, STATS, 2_000, 7, NOW).bars}
     stages = [(row.label, row.share, row.note) for row in charts["Time by stage"].rows]
     assert stages == [("fetch", 100, "500 ms a call, 8 calls"), ("rank", 12.5, "50 ms a call, 10 calls")]
 
 
 def test_the_texts_that_expire_soon_are_counted() -> None:
-    rows = view_of(FIGURES, STATS, 2_000, 7, NOW).expiring.rows
+    rows = figures_view(FIGURES, STATS, 2_000, 7, NOW).expiring.rows
     assert [(row.label, row.value, row.note) for row in rows] == [
         ("within 1 day", 1, "25 % of the texts"),
         ("within 7 days", 1, "25 % of the texts"),

@@ -6,7 +6,8 @@ from typing import get_args
 
 import pytest
 
-from keyhole.extensions.look.formats import (
+from keyhole.extensions.look.page import (
+    environment,
     format_ago,
     format_duration,
     format_exact_time,

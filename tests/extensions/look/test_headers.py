@@ -6,7 +6,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
-from keyhole.extensions.look.headers import HEADERS, add_headers
+from keyhole.extensions.look.access import HEADERS, add_headers
 
 
 @pytest.mark.parametrize("own", [{}, {"content-security-policy": "sandbox"}])

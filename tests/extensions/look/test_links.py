@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.extensions.look.links import ServedLinks
+from keyhole.extensions.look.page import ServedLinks
 from tests.store.calls import samples
 from tests.support.look import empty_look, page_client
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.look.live import QUIET_ROUNDS, RETRY, ROUNDS, changes
+from keyhole.extensions.look.app import QUIET_ROUNDS, RETRY, ROUNDS, changes
 
 
 async def collect(stream: AsyncIterator[str]) -> list[str]:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.extensions.look.misses_page import ADVICE, PER_PAGE, view_of
 from keyhole.store.calls.base import NO_CALL_FILTERS, CallRecord, CallSummary, ReadText
+from keyhole.extensions.look.figures_pages import ADVICE, PER_PAGE, misses_view
 from tests.support.look import NOW, empty_look, page_client, words_of
 
 CALL = CallSummary(
@@ -20,14 +20,14 @@ TEXT = ReadText("text1", CALL.target, chars=50_000, spans=((100, 7_600),))
 
 
 def test_a_miss_is_shown_with_the_call_that_followed() -> None:
-    view = view_of([CALL], {"call1": [NEXT]}, NO_CALL_FILTERS)
+    view = misses_view([CALL], {"call1": [NEXT]}, NO_CALL_FILTERS)
     assert [(row.site, row.next) for row in view.rows] == [("docs.example", NEXT)]
     assert (view.kinds, view.older) == ((("same_page", 1),), "")
 
 
 def test_a_full_page_continues_after_its_last_call() -> None:
     calls = [replace(CALL, id=f"call{n}", started_at=NOW - n) for n in range(PER_PAGE + 1)]
-    view = view_of(calls, {}, NO_CALL_FILTERS)
+    view = misses_view(calls, {}, NO_CALL_FILTERS)
     assert [row.call for row in view.rows] == calls[:PER_PAGE]
     assert view.older == f"{NOW - PER_PAGE + 1!r}~call{PER_PAGE - 1}"
 

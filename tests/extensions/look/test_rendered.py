@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extensions.look.rendered import POLICY, STYLE, render_document
+from keyhole.extensions.look.text_pages import POLICY, STYLE, render_document
 from tests.store.calls.samples import call, read_text
 from tests.support.fakes import artifact
 from tests.support.look import empty_look, page_client

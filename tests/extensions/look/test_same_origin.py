@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.extensions.look.same_origin import check_request
+from keyhole.extensions.look.access import check_request
 
 HOST = {"host": "mcp.example"}
 FORM = {**HOST, "content-type": "application/x-www-form-urlencoded"}

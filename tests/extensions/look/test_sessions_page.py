@@ -14,7 +14,7 @@ import pytest
 from keyhole.cli.build import open_stores
 from keyhole.config.parse import parse_config
 from keyhole.extensions.look.page import Look
-from keyhole.extensions.look.sessions_page import CALLS, SESSIONS
+from keyhole.extensions.look.sessions_pages import CALLS, SESSIONS
 from keyhole.store.base import LOCAL
 from keyhole.store.calls.base import CallFilters
 from tests.store.calls import samples

@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 
 from keyhole.extensions.look.page import Look
-from keyhole.extensions.look.text_page import WINDOW_CHARS
-from keyhole.extensions.look.text_view.heat import axis_ticks
+from keyhole.extensions.look.text_pages import WINDOW_CHARS
+from keyhole.extensions.look.text_view import axis_ticks
 from keyhole.records import UNDIGESTED
 from keyhole.render.answer import NOTICES
 from tests.store.calls.samples import call, page, read_text

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.extensions.look import texts_page
+from keyhole.extensions.look import text_pages
 from keyhole.extensions.look.page import Look
-from keyhole.extensions.look.texts_page import PER_PAGE
+from keyhole.extensions.look.text_pages import PER_PAGE
 from keyhole.records import Artifact
 from tests.support.look import NOW, empty_look, page_client, words_of
 
@@ -89,8 +89,8 @@ def test_the_list_is_filtered_by_site_and_kind_and_its_links_keep_the_filter() -
 
 
 def test_a_filter_that_finds_little_stops_and_continues_on_the_next_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts_page, "BATCH", 4)
-    monkeypatch.setattr(texts_page, "BATCHES", 2)
+    monkeypatch.setattr(text_pages, "BATCH", 4)
+    monkeypatch.setattr(text_pages, "BATCHES", 2)
     look = empty_look()
     for number in range(20):
         store(look, number, url="output:log" if number == 3 else "")

@@ -9,17 +9,19 @@ somebody else: then every session ends, and new tokens are made.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from html import escape
+from types import MappingProxyType
 from typing import Final, Protocol
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from keyhole.extensions.look.page import LOOK, Look
-from keyhole.extensions.look.same_origin import check_request
-from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send
-from keyhole.serve.http.origins import LOOPBACK_HOSTS, WEB_PORTS, parse_authority
+from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send
+from keyhole.serve.http.origins import LOOPBACK_HOSTS, WEB_PORTS, parse_authority, parse_origin
 
 NO_COOKIE: Final = (
     "Open the link that `keyhole look` printed in the terminal. A link that opened a browser works once.\n"
@@ -170,3 +172,100 @@ def link_to(port: int, token: str) -> str:
 def is_equal(one: str, other: str) -> bool:
     """Return whether two secrets are equal, in a time that does not depend on them."""
     return hmac.compare_digest(one.encode(), other.encode())
+
+
+# The origin of requests: the pages themselves, or an address that a person opened. A page of another site can make a
+# browser send requests with the cookie of this one. A sibling domain always can, because SameSite counts it as the
+# same site. Browsers state where a request comes from in Origin and Sec-Fetch-Site, which pages cannot set. The
+# caller has checked Host.
+
+METHODS: Final = ("GET", "HEAD", "POST")
+OWN: Final = "same-origin"
+
+_FORM: Final = re.compile(r"application/x-www-form-urlencoded\s*(?:;\s*charset=utf-8\s*)?", re.IGNORECASE)
+_METHOD: Final = Refusal(
+    405, "method_not_allowed", "the allowed methods are GET and POST", (("allow", ", ".join(METHODS)),)
+)
+_TYPE: Final = Refusal(415, "unsupported_media_type", "the body must be a form, not compressed")
+_FOREIGN: Final = Refusal(403, "cross_site", "the request comes from a page of another site")
+_UNKNOWN: Final = Refusal(403, "cross_site", "a form of these pages is sent with its Origin")
+
+
+def check_request(method: str, headers: Mapping[str, str]) -> Refusal | None:
+    """Return the refusal of a request that another site may have caused, or None. Header names are in lower case."""
+    if method not in METHODS:
+        return _METHOD
+    if method == "POST":
+        return _check_form(headers) or _check_post(headers)
+    return _check_get(headers)
+
+
+def _check_form(headers: Mapping[str, str]) -> Refusal | None:
+    is_form = _FORM.fullmatch(headers.get("content-type", "").strip())
+    return None if is_form and headers.get("content-encoding", "identity") == "identity" else _TYPE
+
+
+def _check_post(headers: Mapping[str, str]) -> Refusal | None:
+    """Return the refusal of a form that is not of these pages, or None. Programs with a token need no Origin."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is not None:
+        # With some referrer policies, the Origin of a page's own form is `null`.
+        return None if site == OWN and (origin in {None, "null"} or _is_own(origin, headers)) else _FOREIGN
+    if origin is not None:
+        return None if _is_own(origin, headers) else _FOREIGN
+    return None if "authorization" in headers else _UNKNOWN
+
+
+def _check_get(headers: Mapping[str, str]) -> Refusal | None:
+    """Return the refusal of a GET by another site's page, or None. A link to these pages may be followed."""
+    if "origin" in headers and not _is_own(headers["origin"], headers):
+        return _FOREIGN
+    if headers.get("sec-fetch-site", OWN) in {OWN, "none"}:
+        return None
+    is_link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return None if is_link else _FOREIGN
+
+
+def _is_own(origin: str | None, headers: Mapping[str, str]) -> bool:
+    """Return whether an Origin is that of the Host. It must be https, except on loopback."""
+    page, host = parse_origin(origin or ""), parse_authority(headers.get("host", ""))
+    if page is None or host is None or (page.scheme != "https" and page.host not in LOOPBACK_HOSTS):
+        return False
+    return (page.host, page.port) == (host.host, host.port or WEB_PORTS[page.scheme])
+
+
+# The security headers of every response: nothing is loaded from elsewhere, framed or kept in a cache.
+
+POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+"""The content security policy: only this server's own style and script, no inline style or script."""
+HEADERS: Final = MappingProxyType(
+    {
+        "content-security-policy": POLICY,
+        "x-content-type-options": "nosniff",
+        # Other sites get no referrer. `no-referrer` would make browsers send `Origin: null` with the page's own forms.
+        "referrer-policy": "same-origin",
+        "cache-control": "no-store",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "permissions-policy": "camera=(), geolocation=(), microphone=(), clipboard-read=()",
+    }
+)
+
+
+def add_headers(app: App) -> App:
+    """Return `app` with `HEADERS` added to every response. Headers that the response sets itself are kept."""
+
+    async def middleware(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await app(scope, receive, send_with_headers)
+
+    return middleware

@@ -29,8 +29,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     if (arguments.session or arguments.call) and not arguments.export:
         raise KeyholeError(Code.INVALID_ARGUMENT, "--session and --call need --export")
     from keyhole.cli.build import open_stores
-    from keyhole.extensions.look.links import ServedLinks
-    from keyhole.extensions.look.page import Look
+    from keyhole.extensions.look.page import Look, ServedLinks
 
     if warning := _warning(config):
         _say(warning)

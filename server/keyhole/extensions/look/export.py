@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Final
 
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.look.call_page import FOLDED_CHARS, CallView, view_of
-from keyhole.extensions.look.links import ServedLinks
 from keyhole.extensions.look.page import Look, render
 from keyhole.store.calls.base import CallFilters, CallSummary, SessionSummary, find_session
+from keyhole.extensions.look.page import Look, ServedLinks, html_response, look_of, render
+from keyhole.extensions.look.sessions_pages import FOLDED_CHARS, CallView, view_of
+from keyhole.store.calls.base import find_session
 
 MAX_CALLS: Final = 500
 """Calls of a session that a file contains, the newest of them."""
@@ -104,3 +111,33 @@ def read_style() -> str:
 def hash_of(style: str) -> str:
     """Return the source expression that allows an inline style in a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+
+
+# The pages that offer the file of a session or a call to save.
+
+_OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def save_session(request: Request) -> Response:
+    """Return the file of a session."""
+    look, id = look_of(request), request.path_params["id"]
+    if find_session(look.calls, id) is None:
+        raise HTTPException(404, "This session is unknown. It was deleted, or it is older than the log keeps.")
+    return _attach(export(look, session=id), f"keyhole-session-{id}")
+
+
+def save_call(request: Request) -> Response:
+    """Return the file of a call."""
+    look, id = look_of(request), request.path_params["id"]
+    if look.calls.get(id) is None:
+        raise HTTPException(404, "This call is unknown. It was deleted, or it is older than the log keeps.")
+    return _attach(export(look, call=id), f"keyhole-call-{id}")
+
+
+def _attach(html: str, name: str) -> Response:
+    """Return a file that the browser saves instead of showing it."""
+    file = _OUTSIDE_NAMES.sub("-", name)
+    return html_response(html, headers={"content-disposition": f'attachment; filename="{file}.html"'})
+
+
+routes = [Route("/sessions/{id}/export", save_session), Route("/calls/{id}/export", save_call)]

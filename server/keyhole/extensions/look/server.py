@@ -11,9 +11,8 @@ from typing import Final
 import uvicorn
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.look.access import AccessMiddleware, Keys, Terminal, link_to
+from keyhole.extensions.look.access import AccessMiddleware, Keys, Terminal, add_headers, link_to
 from keyhole.extensions.look.app import build_pages
-from keyhole.extensions.look.headers import add_headers
 from keyhole.extensions.look.page import Look
 
 HOST: Final = "127.0.0.1"

@@ -67,7 +67,7 @@ def read() -> types.ReadResourceResult:
 @cache
 def html() -> str:
     """Return the HTML of the view: one file with its style and script."""
-    return Path(__file__).with_name("mcp_app").joinpath("call.html").read_text("utf-8")
+    return Path(__file__).with_name("mcp_app.html").read_text("utf-8")
 
 
 class LookViews:
@@ -83,7 +83,7 @@ class LookViews:
         return read()
 
     async def show(self, retrieval: Retrieval, caller: Caller, arguments: Mapping[str, Any]) -> str:
-        from keyhole.extensions.look.mcp_app.show_call import show_call
+        from keyhole.extensions.look.mcp_app import show_call
 
         return await show_call(retrieval, caller, arguments)
 

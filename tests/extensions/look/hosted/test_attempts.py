@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.extensions.look.hosted.attempts import MAX_ACCEPTED, REFUSED_PER_MINUTE, Attempts
+from keyhole.extensions.look.hosted.gate import MAX_ACCEPTED, REFUSED_PER_MINUTE, Attempts
 
 
 def fail(attempts: Attempts, address: str, count: int = REFUSED_PER_MINUTE) -> None:

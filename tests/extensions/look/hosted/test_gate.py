@@ -15,11 +15,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.look.hosted import gate as gates
-from keyhole.extensions.look.hosted.attempts import REFUSED_PER_MINUTE
-from keyhole.extensions.look.hosted.gate import Gate
-from keyhole.extensions.look.hosted.sign_in import COOKIE
-from keyhole.extensions.look.links import ServedLinks
-from keyhole.extensions.look.page import LOOK, Look
+from keyhole.extensions.look.hosted.gate import COOKIE, REFUSED_PER_MINUTE, Gate
+from keyhole.extensions.look.page import LOOK, Look, ServedLinks
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
 from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock

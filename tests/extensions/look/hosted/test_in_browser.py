@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.extensions.look.hosted.sign_in import COOKIE
+from keyhole.extensions.look.hosted.gate import COOKIE
 from tests.extensions.look.hosted.test_two_tenants_look import call, look, start
 from tests.support.chromium import MISSING, Chromium, ChromiumError, Page, find_chromium
 from tests.support.loopback import Call, Responder, Site, response, serve

@@ -13,7 +13,7 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.look.hosted.operator import DAYS, FRESH_SECONDS, Operator, read_view
+from keyhole.extensions.look.hosted.pages import DAYS, FRESH_SECONDS, OperatorPage, read_view
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.calls.base import CallLog
 from keyhole.store.open import MemoryStores, open_stores, tenant_folder_name
@@ -64,11 +64,11 @@ class FailingLog(MemoryCallLog):
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the log failed")
 
 
-def operator_of(stores: Stores, now: list[float]) -> Operator:
+def operator_of(stores: Stores, now: list[float]) -> OperatorPage:
     async def find() -> Stores:
         return stores
 
-    return Operator(Config(look=True, operator_token=TOKEN), find, clock=Clock(), now=lambda: now[0])
+    return OperatorPage(Config(look=True, operator_token=TOKEN), find, clock=Clock(), now=lambda: now[0])
 
 
 def log_of(*started_at: float) -> MemoryCallLog:
@@ -87,7 +87,7 @@ def test_only_the_operators_token_is_admitted_and_none_without_the_setting() -> 
     async def find() -> Stores:
         raise AssertionError("nobody may see the view")
 
-    assert not Operator(Config(), find).admits("")
+    assert not OperatorPage(Config(), find).admits("")
 
 
 def test_the_view_is_read_again_after_a_minute() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from keyhole.extensions.look.hosted.operator_view import OTHER, make_row, make_view
+from keyhole.extensions.look.hosted.pages import OTHER, make_row, make_view
 from keyhole.store.base import StoreStats
 from keyhole.store.calls.base import Figures, Hour
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from keyhole.config.config import Config
 from keyhole.extensions.hosted.authenticate import OAuthVerifier
 from keyhole.extensions.hosted.token_file import Grant, format_grant, hash_token, new_token
-from keyhole.extensions.look.hosted.sign_in import COOKIE
+from keyhole.extensions.look.hosted.gate import COOKIE
 from tests.support.http_server import Server, run_server
 from tests.support.issuer import AUDIENCE, issuer, private_key
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve

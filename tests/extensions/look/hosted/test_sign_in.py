@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extensions.look.hosted.sign_in import (
+from keyhole.extensions.look.hosted.gate import (
     COOKIE,
     MAX_TOKEN_CHARS,
     checked_token,

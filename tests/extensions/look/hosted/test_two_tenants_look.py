@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import pytest
 
 from keyhole.config.config import Config
-from keyhole.extensions.look.hosted.sign_in import COOKIE
+from keyhole.extensions.look.hosted.gate import COOKIE
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 from tests.support.postgresql import Cluster
 from tests.support.server_process import NameVerifier, Post, ThreadServer, application_server, open_session, tool_call

@@ -7,23 +7,27 @@ in the Authorization header.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import ipaddress
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, Protocol
+from urllib.parse import parse_qs
 
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from keyhole.errors import KeyholeError
-from keyhole.extensions.look.hosted.attempts import Attempts
-from keyhole.extensions.look.hosted.responses import WRONG_TOKEN, limited, redirect, refused, sign_in_page, unavailable
-from keyhole.extensions.look.hosted.sign_in import clear_cookie, keep_cookie, own_path, read_sign_in, read_token
-from keyhole.extensions.look.page import LOOK, Look
-from keyhole.extensions.look.same_origin import check_request
+from keyhole.extensions.look.access import check_request
+from keyhole.extensions.look.page import LOOK, Look, ServedLinks, environment
+from keyhole.retrieval import instrumentation
 from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body
 from keyhole.serve.http.bodies import BODY_SECONDS, replay
-from keyhole.serve.http.host import Verifier
+from keyhole.serve.http.host import RETRY_AFTER, Verifier
 from keyhole.serve.http.host_check import PAGES_PATH
 from keyhole.serve.http.refusals import LimitRefusal, limit_refusal
 from keyhole.serve.http.slots import Slots
@@ -64,7 +68,7 @@ class Person:
 OPERATOR: Final = Person()
 
 
-class Operator(Protocol):
+class AdmitsOperator(Protocol):
     """The view of the operator, who has a token of its own."""
 
     def admits(self, token: str) -> bool:
@@ -84,7 +88,7 @@ class Gate:
         pages: App,
         verifier: Verifier,
         open_look: OpenLook,
-        operator: Operator,
+        operator: AdmitsOperator,
         scopes: Sequence[str] = (),
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -198,3 +202,166 @@ async def _read_form(receive: Receive) -> bytes | Refusal:
     except TimeoutError:
         return _SLOW
     return _LARGE if body is None else body
+
+
+# The limit of tokens that an address may try, in the form or in cookies: a token that a person chose can be guessed.
+
+REFUSED_PER_MINUTE: Final = 10
+"""Invalid tokens of one address per minute, also the most at once: more than a person mistypes, and no more than 14,400
+guesses a day. Behind a proxy, all addresses are that of the proxy."""
+MAX_ACCEPTED: Final = 1_000
+"""Tokens that are remembered as valid, about 200 KB. The least recently used are dropped first."""
+_NETWORK_BITS: Final = 64
+"""Bits of an IPv6 address that count: a customer of a provider has all addresses that share them."""
+
+
+class Attempts:
+    """Counts the invalid tokens of each address. A token that was valid here is checked without a limit.
+
+    So the attempts of others, also of those behind the same proxy, stop nobody who has signed in.
+    """
+
+    def __init__(self) -> None:
+        self._rate = TokenBuckets(Rate(REFUSED_PER_MINUTE))
+        self._accepted: OrderedDict[bytes, None] = OrderedDict()
+
+    def begin(self, address: str, token: str, now: float) -> float:
+        """Return 0 if a token may be checked now, else the seconds to wait. Call `end` after the check."""
+        return 0.0 if _digest(token) in self._accepted else self._rate.take(_network(address), now)
+
+    def end(self, address: str, token: str, *, is_valid: bool | None) -> None:
+        """Record whether a token is valid, None if that could not be checked."""
+        digest = _digest(token)
+        was_valid = digest in self._accepted
+        if is_valid:
+            self._accepted[digest] = None
+            self._accepted.move_to_end(digest)
+            if len(self._accepted) > MAX_ACCEPTED:
+                self._accepted.popitem(last=False)
+        elif is_valid is False:
+            self._accepted.pop(digest, None)
+        if is_valid is not False and not was_valid:
+            self._rate.refund(_network(address))
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _network(address: str) -> str:
+    """Return the network that counts as one address."""
+    try:
+        if (parsed := ipaddress.ip_address(address)).version == 6:
+            return str(ipaddress.ip_network((int(parsed) >> _NETWORK_BITS << _NETWORK_BITS, _NETWORK_BITS)))
+    except ValueError:  # a socket without an address
+        pass
+    return address
+
+
+# The cookie that holds the token of a person's browser, and the form that sends the token once. The cookie is the
+# token itself, so that each of several servers can check it, and a revoked token ends at once. Its prefix makes
+# browsers accept it only over TLS and from this very host, never from a sibling domain.
+
+COOKIE: Final = "__Host-keyhole"
+ATTRIBUTES: Final = "Path=/; Secure; HttpOnly; SameSite=Strict"
+"""Attributes of the cookie. Without Max-Age, it ends with the browser."""
+MAX_TOKEN_CHARS: Final = 3_800
+"""Maximum characters of a token in a cookie: browsers keep cookies of up to 4,096 bytes with name and attributes."""
+MAX_PATH_CHARS: Final = 2_000
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+"""A bearer token, RFC 6750 section 2.1. All its characters may be in a cookie."""
+_PATH: Final = re.compile(r"/look/(?:[A-Za-z0-9_~/-]|%(?!2[Ee])[0-9A-Fa-f]{2})*(?:\?[A-Za-z0-9_~.%&=+:@-]*)?")
+"""A path of the pages with its query. It has no dot, not even an encoded one, because two dots would lead elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignInForm:
+    """The fields of a sign-in."""
+
+    token: str = field(repr=False)
+    """The token, "" if it cannot be kept in a cookie."""
+    path: str
+    """The path of the pages to go to."""
+
+
+def read_token(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the token of a request, "" for none: that of its Authorization header or, without one, of its cookie."""
+    cookies: list[str] = []
+    for name, value in headers:
+        text = value.decode("latin-1")
+        if name == b"authorization":
+            scheme, _, token = text.strip().partition(" ")
+            return checked_token(token.strip()) if scheme.lower() == "bearer" else ""
+        if name == b"cookie":
+            pairs = (pair.strip().partition("=") for pair in text.split(";"))
+            cookies += [content for key, _, content in pairs if key == COOKIE]
+    # Two cookies of one name come from different places, and one of them may be an attacker's.
+    return checked_token(cookies[0]) if len(cookies) == 1 else ""
+
+
+def checked_token(token: str) -> str:
+    """Return a token if a cookie can hold it, else ""."""
+    return token if len(token) <= MAX_TOKEN_CHARS and _TOKEN.fullmatch(token) else ""
+
+
+def read_sign_in(body: bytes) -> SignInForm:
+    """Return the fields of a sign-in form; missing and invalid ones are empty."""
+    try:
+        fields = parse_qs(body.decode("ascii"), max_num_fields=10, errors="strict")
+    except (ValueError, UnicodeDecodeError):
+        return SignInForm("", own_path(""))
+    token, path = (fields.get(name, [""])[0] for name in ("token", "next"))
+    return SignInForm(checked_token(token.strip()), own_path(path))
+
+
+def own_path(path: str) -> str:
+    """Return a path if it is one of the pages, else that of the first page."""
+    return path if len(path) <= MAX_PATH_CHARS and _PATH.fullmatch(path) else "/look/"
+
+
+def keep_cookie(token: str) -> str:
+    """Return the Set-Cookie header that keeps a token."""
+    return f"{COOKIE}={token}; {ATTRIBUTES}"
+
+
+def clear_cookie() -> str:
+    """Return the Set-Cookie header that removes the token."""
+    return f"{COOKIE}=; {ATTRIBUTES}; Max-Age=0"
+
+
+# The responses that a person gets before the pages: the sign-in form, and why a request is refused.
+
+LINKS: Final = ServedLinks(PAGES_PATH)
+WRONG_TOKEN: Final = "This token is not valid, or it has expired."  # noqa: S105 - a message
+PERSONAL: Final = MappingProxyType({"cache-control": "no-store", "vary": "Cookie, Authorization"})
+"""Headers of every response that depends on the person."""
+
+
+def sign_in_page(path: str, message: str = "") -> Response:
+    """Return the form that asks for a token. `path`: the page to go to then; `message`: why a token was refused."""
+    html = environment().get_template("sign_in.html").render(links=LINKS, path=path, message=message)
+    return HTMLResponse(html, 401, {**PERSONAL, "www-authenticate": "Bearer"})
+
+
+def redirect(path: str, cookie: str = "") -> Response:
+    """Return a redirect to a path of the pages, which may set the cookie. Its method becomes GET."""
+    headers = {**PERSONAL, "location": path}
+    return Response(status_code=303, headers={**headers, "set-cookie": cookie} if cookie else headers)
+
+
+def refused(refusal: Refusal) -> Response:
+    """Return the response to a request that is refused."""
+    instrumentation.count_refusal(refusal.code)
+    return PlainTextResponse(f"Refused: {refusal.message}.\n", refusal.status, {**PERSONAL, **dict(refusal.headers)})
+
+
+def limited(refusal: LimitRefusal) -> Response:
+    """Return the response to a request that exceeds a limit."""
+    instrumentation.count_refusal(refusal.reason)
+    return PlainTextResponse(f"{refusal.message}\n", refusal.status, {**PERSONAL, "retry-after": str(refusal.wait)})
+
+
+def unavailable(error: KeyholeError) -> Response:
+    """Return the response while tokens cannot be checked, or the store cannot be opened. The cookie is kept."""
+    return PlainTextResponse(f"Not available now: {error.message}.\n", 503, {**PERSONAL, "retry-after": RETRY_AFTER})

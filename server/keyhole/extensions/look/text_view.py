@@ -1,17 +1,15 @@
-"""Build the view of a stored text: a part of it or all, the passages that a call showed, and the scores along it."""
+"""The view of a stored text: a part of it or all, the passages that a call showed, and the scores along it."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
-from keyhole.extensions.look.text_view.heat import Cell, axis_ticks, heat
-from keyhole.extensions.look.text_view.marks import Segment, Span, choose_readable, divide, mark
 from keyhole.records import Artifact
 from keyhole.retrieval.answer_view import (
     Section,
@@ -29,6 +27,8 @@ from keyhole.text.output_facts import is_output
 if TYPE_CHECKING:
     from keyhole.passages.index import Index
     from keyhole.passages.rank import WindowScores
+
+# The view.
 
 MAX_RANKED_CHARS: Final = 20_000_000
 """Characters of the longest text that is ranked again. Ranking 10 million takes a second; only an output is longer."""
@@ -242,3 +242,178 @@ def _outline(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
         first = sorted(sections, key=lambda section: not section.shown)[:MAX_SECTIONS]
         return tuple(sorted(first, key=lambda section: section.start))
     return sections
+
+
+# Segments: passages that a result shows and gaps between them, with the words of the query marked. They follow each
+# other without a hole: their texts, with those of the gaps whose text is left out, are the text.
+
+Span = tuple[int, int]
+SHORT_GAP: Final = 2_000
+"""Characters of a gap that is always in the page, folded: at most a screen of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text. `marked`: it is a word of the query."""
+
+    text: str
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A range of the stored text that is shown as a whole or not at all, in the main part or in the rest."""
+
+    start: int
+    end: int
+    shown: bool
+    rest: bool = False
+    """True if it is in the rest of the page, after its main part."""
+    pieces: tuple[Piece, ...] = ()
+    """The text of the range; empty if it is left out because it is too long."""
+
+    @property
+    def chars(self) -> int:
+        """Return the number of characters of the range."""
+        return self.end - self.start
+
+    @property
+    def text(self) -> str:
+        """Return the text of the range, "" if it is left out."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @property
+    def is_blank(self) -> bool:
+        """Return whether the range has text, and all of it is white space."""
+        return bool(self.pieces) and not self.text.strip()
+
+    def with_full_links(self, origin: str) -> Self:
+        """Return the segment as it is displayed: its links to paths are full URLs on `origin`, as in `expand_links`."""
+        paths = list(find_paths(self.text)) if origin else []
+        if not paths:
+            return self
+        pieces, start = list[Piece](), 0
+        for piece in self.pieces:
+            end = start + len(piece.text)
+            inside = [path - start for path in paths if start <= path < end]
+            pieces.append(replace(piece, text=expand_paths(piece.text, inside, origin)))
+            start = end
+        return replace(self, pieces=tuple(pieces))
+
+
+def divide(start: int, end: int, spans: Iterable[Span], main_end: int | None = None) -> tuple[Segment, ...]:
+    """Return the segments of the range `[start, end)`, without their texts.
+
+    `spans`: the ranges that are shown, in any order; they may overlap. `main_end`: where the rest of the page begins.
+    """
+    segments: list[Segment] = []
+    at = start
+    for first, last in [*sorted(spans), (end, end)]:
+        first, last = max(at, min(first, end)), min(last, end)
+        if at < first:
+            segments += _split_at(Segment(at, first, shown=False), main_end)
+            at = first
+        if first < last:
+            segments += _split_at(Segment(first, last, shown=True), main_end)
+            at = last
+    return tuple(segments)
+
+
+def choose_readable(segments: Sequence[Segment], room: int) -> tuple[bool, ...]:
+    """Return for each segment whether its text is part of the page: passages and short gaps always are.
+
+    Longer gaps are added, the shortest first, while all of them together fit `room` characters.
+    """
+    readable = [segment.shown or segment.chars <= SHORT_GAP for segment in segments]
+    for number in sorted(range(len(segments)), key=lambda number: segments[number].chars):
+        if not readable[number] and segments[number].chars <= room:
+            readable[number] = True
+            room -= segments[number].chars
+    return tuple(readable)
+
+
+def mark(segment: Segment, text: str, words: Iterable[Span]) -> Segment:
+    """Return the segment with its `text`. `words`: ranges of the stored text, in any order; they may overlap."""
+    pieces: list[Piece] = []
+    at = segment.start
+    for first, last in [*sorted(words), (segment.end, segment.end)]:
+        first, last = max(at, min(first, segment.end)), min(last, segment.end)
+        if at < first:
+            pieces.append(Piece(text[at - segment.start : first - segment.start]))
+            at = first
+        if first < last:
+            pieces.append(Piece(text[first - segment.start : last - segment.start], marked=True))
+            at = last
+    return replace(segment, pieces=tuple(pieces))
+
+
+def _split_at(segment: Segment, main_end: int | None) -> list[Segment]:
+    """Return the segment, divided where the rest of the page begins."""
+    if main_end is None or segment.end <= main_end:
+        return [segment]
+    if main_end <= segment.start:
+        return [replace(segment, rest=True)]
+    return [replace(segment, end=main_end), replace(segment, start=main_end, rest=True)]
+
+
+# The strip along a page that shows where its text matches a query, and which parts are shown.
+
+CELLS: Final = 200
+"""Cells of a strip. In a column of 600 pixels each is 3 pixels wide."""
+LEVELS: Final = 9
+"""Levels of heat above none, each a class of the style sheet."""
+
+MAX_TICKS: Final = 5
+"""Parts into which ticks divide an axis: on a phone, five numbers of seven digits fit beside each other."""
+CLEAR: Final = 0.15
+"""Part of the axis before its end that has no tick, because the length of the text stands there."""
+
+Weight = tuple[int, int, float]
+"""A range of the text and its score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A range of the text with the same heat: 0 for none, `LEVELS` for the greatest of the text."""
+
+    start: int
+    end: int
+    level: int
+
+
+def heat(total: int, weights: Iterable[Weight], cells: int = CELLS) -> tuple[Cell, ...]:
+    """Return the cells of a text of `total` characters; neighbours of the same level are joined.
+
+    A cell has the level of the greatest score that reaches into it. A score of 0 or less has no heat.
+    """
+    if not total:
+        return ()
+    count = min(cells, total)
+    best = [0.0] * count
+    for start, end, score in weights:
+        if score <= 0 or start >= end:
+            continue
+        for cell in range(max(0, start) * count // total, min(count, -(-end * count // total))):
+            best[cell] = max(best[cell], score)
+    most = max(best, default=0.0)
+    joined: list[Cell] = []
+    for number, score in enumerate(best):
+        level = _level(score, most)
+        end = -(-(number + 1) * total // count)
+        if joined and joined[-1].level == level:
+            joined[-1] = Cell(joined[-1].start, end, level)
+        else:
+            joined.append(Cell(joined[-1].end if joined else 0, end, level))
+    return tuple(joined)
+
+
+def axis_ticks(total: int) -> tuple[int, ...]:
+    """Return round offsets at equal distances along a text, from 0 on and clear of its end."""
+    steps = (digit * 10**power for power in range(len(str(total))) for digit in (1, 2, 5))
+    step = next((step for step in steps if total <= MAX_TICKS * step), max(total, 1))
+    return tuple(tick for tick in range(0, total, step) if not tick or total - tick >= CLEAR * total)
+
+
+def _level(score: float, most: float) -> int:
+    """Return the level of a score: at least 1 for every score above 0."""
+    return max(1, round(LEVELS * score / most)) if score > 0 else 0

@@ -1,26 +1,26 @@
-"""Answer the questions of the view: find the record of a call by its result, and read stored texts.
-
-These requests are not recorded, because a person looks and no agent reads.
-"""
+"""The MCP App: a view of one call, which clients that declare the extension show beside its result."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from keyhole.budget.budget import client_budget
 from keyhole.config.config import MAX_BUDGET
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.look.mcp_app.call_data import SeenText, call_data, data_size, to_json
-from keyhole.extensions.look.text_view.marks import divide
+from keyhole.extensions.look.text_view import Cell, Segment, divide, read_text, view_whole
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.resources import deadline
 from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog, CallRecord, ReadText
 from keyhole.text.markdown import expand_links, find_link_origin
+
+# Requests of the view: find the record of a call by its result, and read stored texts. They are not recorded, because
+# a person looks and no agent reads.
 
 PAGE: Final = 500
 """Calls that are listed at once while searching for a result."""
@@ -95,8 +95,6 @@ def _data(store: Store, record: CallRecord, space: int) -> str:
 
 def _look_at(store: Store, text: ReadText, query: str) -> SeenText:
     """Return a text as the page of a call shows it, without the text of its gaps."""
-    from keyhole.extensions.look.text_view.view import read_text, view_whole  # imported late: it ranks
-
     if not text.spans:
         return SeenText(text, ())
     try:
@@ -106,3 +104,82 @@ def _look_at(store: Store, text: ReadText, query: str) -> SeenText:
     whole = replace(text, chars=view.total)
     shown = tuple(each.with_full_links(view.link_origin) for each in view.segments if each.shown)
     return SeenText(whole, shown, view.scores.absent, view.scores.cells)
+
+
+# The data of one call: sizes, texts, passages with the words of the question, within a space.
+
+MAX_ASKED: Final = 2_000
+"""Characters of a question or address: the longest question that a tool accepts."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenText:
+    """A text that a call read, its passages, the words of the question that it lacks, and where it matches."""
+
+    text: ReadText
+    passages: tuple[Segment, ...]
+    """In the order of the text. They are empty if the text is not stored any more."""
+    absent: tuple[str, ...] = ()
+    heat: tuple[Cell, ...] = ()
+
+
+def call_data(record: CallRecord, texts: Sequence[SeenText], space: int) -> dict[str, Any]:
+    """Return the data of a call in at most `space` bytes as JSON within JSON.
+
+    `texts`: the texts of the record. Texts that do not fit are only counted. If not all passages fit, only the first
+    ones have their words.
+    """
+    call = record.summary
+    data: dict[str, Any] = {
+        "recorded": True, "tool": call.tool, "query": call.query[:MAX_ASKED], "target": call.target[:MAX_ASKED],
+        "outcome": call.outcome, "seconds": call.seconds, "budget": call.budget, "bytes": call.result_bytes,
+        "tokens": call.tokens, "read": call.read_chars, "shown": call.shown_chars, "engines": record.engines,
+        "texts": [], "texts_left_out": len(texts),
+    }  # fmt: skip
+    space -= data_size(data)
+    for seen in texts:
+        described = describe_text(seen)
+        space -= data_size(described)
+        if space < 0:
+            return data
+        data["texts"].append(described)
+        data["texts_left_out"] -= 1
+    for seen, described in zip(texts, data["texts"], strict=True):
+        for segment, passage in zip(seen.passages, described["passages"], strict=True):
+            pieces = alternate(segment)
+            space -= data_size(pieces)
+            if space < 0:
+                return data
+            passage["pieces"] = pieces
+    return data
+
+
+def describe_text(seen: SeenText) -> dict[str, Any]:
+    """Return what the view shows of one text, without the words of its passages."""
+    text = seen.text
+    return {
+        "id": text.id, "url": text.url, "title": text.title, "chars": text.chars, "state": text.state,
+        "absent": seen.absent, "heat": [(cell.start, cell.end, cell.level) for cell in seen.heat if cell.level],
+        "passages": [{"start": each.start, "end": each.end, "rest": each.rest, "pieces": []} for each in seen.passages],
+    }  # fmt: skip
+
+
+def alternate(segment: Segment) -> list[str]:
+    """Return the words of a passage: text and words of the question by turns, beginning with text."""
+    turns = [""]
+    for piece in segment.pieces:
+        if piece.marked == (len(turns) % 2 == 0):
+            turns[-1] += piece.text
+        else:
+            turns.append(piece.text)
+    return turns if segment.pieces else []
+
+
+def data_size(value: object) -> int:
+    """Return the bytes of a value as JSON within a text that is JSON again, with a separator."""
+    return len(json.dumps(to_json(value), ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def to_json(value: object) -> str:
+    """Return a value as JSON without spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

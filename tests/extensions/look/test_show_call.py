@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.look.mcp_app import show_call
+from keyhole.extensions.look import mcp_app
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.recording import Recording
 from keyhole.retrieval.session import Visits
@@ -57,7 +57,7 @@ def asked(
     product = replace(retrieval(store=store), recording=Recording(log, CallQueue(), Visits(str)) if log else None)
 
     async def run() -> str:
-        return await show_call.show_call(product, Caller(), arguments)
+        return await mcp_app.show_call(product, Caller(), arguments)
 
     data: dict[str, Any] = json.loads(anyio.run(run))
     return data
@@ -65,7 +65,7 @@ def asked(
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(show_call, "DELAYS", (0.0, 0.0))
+    monkeypatch.setattr(mcp_app, "DELAYS", (0.0, 0.0))
 
 
 def test_a_recorded_call_is_shown_with_its_passages_verbatim() -> None:
@@ -111,7 +111,7 @@ def test_a_result_of_the_same_length_is_not_taken_for_another() -> None:
 
 
 def test_a_call_is_found_behind_more_calls_than_one_page_lists() -> None:
-    later = [record(f"{RESULT} {n}", id=f"later-{n}", at=10.0 + n) for n in range(show_call.PAGE + 20)]
+    later = [record(f"{RESULT} {n}", id=f"later-{n}", at=10.0 + n) for n in range(mcp_app.PAGE + 20)]
     assert shown(log_of(record(), *later))["recorded"] is True
 
 
@@ -157,7 +157,7 @@ def test_a_part_that_was_left_out_is_shown_verbatim() -> None:
 
 
 def test_a_long_part_begins_with_as_much_as_has_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(show_call, "MAX_BUDGET", 1_500)
+    monkeypatch.setattr(mcp_app, "MAX_BUDGET", 1_500)
     text = asked({"id": PAGE.id, "start": 0, "end": len(TEXT)})["text"]
     assert TEXT.startswith(text) and 300 < len(text) < 1_000
 

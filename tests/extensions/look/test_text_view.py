@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extensions.look.text_view import view as text_view
-from keyhole.extensions.look.text_view.marks import SHORT_GAP
-from keyhole.extensions.look.text_view.view import StoredText, cut_window, read_text, view_whole, view_window
+from keyhole.extensions.look import text_view
+from keyhole.extensions.look.text_view import SHORT_GAP, StoredText, cut_window, read_text, view_whole, view_window
 from keyhole.passages import select
 from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock, artifact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extensions.look.text_view.marks import SHORT_GAP, Piece, Segment, choose_readable, divide, mark
+from keyhole.extensions.look.text_view import SHORT_GAP, Piece, Segment, choose_readable, divide, mark
 
 SPANS = st.lists(st.tuples(st.integers(-5, 120), st.integers(-5, 120)), max_size=6)
 TEXTS = st.text(max_size=100)

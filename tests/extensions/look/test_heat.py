@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keyhole.extensions.look.text_view.heat import CLEAR, LEVELS, MAX_TICKS, Cell, axis_ticks, heat
+from keyhole.extensions.look.text_view import CLEAR, LEVELS, MAX_TICKS, Cell, axis_ticks, heat
 
 WEIGHTS = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300), st.floats(-1, 9, allow_nan=False)), max_size=8)
 
