@@ -20,8 +20,7 @@ sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "server")]
 
 import listings  # noqa: E402 - found through the line above
 from keyhole import __version__  # noqa: E402
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS  # noqa: E402
-from keyhole.extensions.install.hook_lines import HookLine  # noqa: E402
+from keyhole.extensions.install.hooks import HOOK_CLIENTS, HookLine  # noqa: E402
 
 FOLDER: Final = "plugins/keyhole"
 PORTABLE: Final = "plugins/portable"

@@ -88,8 +88,7 @@ ALLOWED_IN_PURE = {
         (name, "pathlib"): "uses paths as values and opens no file"
         for name in (
             "config/config.py", "config/toml_file.py", "cli/extract_select.py",
-            "extensions/install/clients.py", "extensions/install/entries.py", "extensions/install/wrap.py",
-            "extensions/install/hook_clients.py", "extensions/install/hook_lines.py",
+            "extensions/install/clients.py", "extensions/install/hooks.py", "extensions/install/wrap.py",
         )
     },
 }  # fmt: skip

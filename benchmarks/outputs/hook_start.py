@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from benchmarks.outputs.corpus import Output, load_outputs
 from benchmarks.server.startup import SERVER as SERVER_FOLDER
-from keyhole.extensions.install.boot_files import write_boot_files
+from keyhole.extensions.install.files import write_boot_files
 
 RUNS = 40
 SIZES = (2_000, 100_000, 1_000_000)

@@ -34,7 +34,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from keyhole.extensions.install.boot_files import write_boot_files
+from keyhole.extensions.install.files import write_boot_files
 from keyhole.serve.shared.address import shared_folder
 from keyhole.serve.shared.link import ask_servers
 

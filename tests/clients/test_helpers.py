@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
-from keyhole.extensions.install.hook_edit import add_hook
+from keyhole.extensions.install.hooks import HOOK_CLIENTS, add_hook
 from keyhole.serve.tools import tool_list
 from tests.clients.agent_turns import Turn, read_turn
 from tests.clients.caps import Cap, cap_of

@@ -13,7 +13,7 @@ from keyhole.config.config import SETTINGS, Config
 from keyhole.config.setting import Setting
 from keyhole.errors import RULES
 from keyhole.extensions.install.clients import CLIENTS, Machine, McpClient
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
+from keyhole.extensions.install.hooks import HOOK_CLIENTS
 from keyhole.render.answer import WARNINGS
 from keyhole.serve.tools import tool_list
 from tests.support.console import capture_parser

@@ -20,12 +20,12 @@ VALUES = st.recursive(
 )
 OWN_JSON = {
     "cli/demo_site.py": "a file of the package",
-    "extensions/install/doctor/hook_events.py": "the answer of Keyhole's own hook",
     "outputs/hooks/copilot.py": "an event of the user's own client, in a process of its own",
     "outputs/hooks/prefer.py": "the same",
     "cli/hook_command.py": "an event of the user's own client, in a process of its own",
     "outputs/hooks/answer.py": "the same",
-    "extensions/install/hook_edit.py": "a line that Keyhole wrote",
+    "extensions/install/doctor/hooks.py": "the answer of Keyhole's own hook",
+    "extensions/install/hooks.py": "a line that Keyhole wrote",
     "text/jsonc_parse.py": "one word of the user's own file",
     "cli/server_command.py": "an event of the user's own client",
     "config/extras.py": "a file that pip wrote",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from keyhole._version import __version__
-from keyhole.extensions.install.boot_files import MODE, boot_folder, is_written, write_boot_files
+from keyhole.extensions.install.files import BOOT_MODE, boot_folder, is_written, write_boot_files
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell starts the programs")
 
@@ -37,7 +37,7 @@ def test_the_programs_run_this_installation(folder: Path) -> None:
     help = run(folder / "keyhole-reader", "--help")
     assert (help.returncode, help.stderr) == (0, "") and "keyhole serve" in help.stdout
     assert "max_chars" in run(folder / "keyhole", "config").stdout  # a command that needs other packages
-    assert {(folder / name).stat().st_mode & 0o777 for name in os.listdir(folder)} == {MODE}  # noqa: PTH208 - names
+    assert {(folder / name).stat().st_mode & 0o777 for name in os.listdir(folder)} == {BOOT_MODE}  # noqa: PTH208 - names
 
 
 def test_a_program_that_is_up_to_date_is_not_written_again(folder: Path) -> None:

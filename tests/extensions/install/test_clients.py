@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.extensions.install.clients import CLIENTS, Machine
-from keyhole.extensions.install.entries import Server, Shape, build_entry, is_keyhole, parse_entry
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
-from keyhole.extensions.install.hook_lines import parse_line
-from keyhole.extensions.install.launch import Installation, this_program, this_server
+from keyhole.extensions.install.clients import CLIENTS, EntryKeys, Machine, Server, build_entry, is_keyhole, parse_entry
+from keyhole.extensions.install.discover import Installation, this_program, this_server
+from keyhole.extensions.install.hooks import HOOK_CLIENTS, parse_line
 from keyhole.extensions.install.output import diff_lines
 
 HOME = Path("/home/me")
@@ -54,7 +52,7 @@ def test_environment_variables_of_the_clients_move_their_files(client: str, vari
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda client: client.name)
 def test_an_entry_is_parsed_back_to_the_same_server(client: object) -> None:
-    shape: Shape = client.shape  # type: ignore[attr-defined]
+    shape: EntryKeys = client.shape  # type: ignore[attr-defined]
     assert parse_entry(shape, build_entry(shape, SERVER)) == SERVER
     if shape.url:
         assert parse_entry(shape, build_entry(shape, Server(url="http://a/mcp"))) == Server(url="http://a/mcp")

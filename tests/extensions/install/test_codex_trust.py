@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from keyhole.extensions.install.codex_trust import ALL_OFF, CHANGED, SWITCHED_OFF, UNTRUSTED, hook_hash, why_skipped
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
-from keyhole.extensions.install.hook_edit import add_hook, find_hooks
+from keyhole.extensions.install.doctor.hooks import ALL_OFF, CHANGED, SWITCHED_OFF, UNTRUSTED, hook_hash, why_skipped
+from keyhole.extensions.install.hooks import HOOK_CLIENTS, add_hook, find_hooks
 
 FILE = "/home/me/.codex/hooks.json"
 KEY = f"{FILE}:post_tool_use:0:0"

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from keyhole.errors import KeyholeError
 from keyhole.extensions.install import jsonc_edit
-from keyhole.extensions.install.clients import CLIENTS, McpClient
+from keyhole.extensions.install.clients import CLIENTS, McpClient, Server
 from keyhole.extensions.install.edit import add_entry, find_entry, format_snippet, remove_entry, uninstall_entry
-from keyhole.extensions.install.entries import Server
 from tests.support.client_configurations import jsonc_files, toml_files
 
 OURS = Server("/opt/keyhole/bin/keyhole-reader", (), {"KEYHOLE_HOME": '/srv/ü "x"'})

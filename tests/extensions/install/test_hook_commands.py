@@ -11,7 +11,7 @@ import pytest
 
 from keyhole.cli.main import main
 from keyhole.extensions.install import files
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
+from keyhole.extensions.install.hooks import HOOK_CLIENTS
 from tests.extensions.install.test_hostile_files import POSIX
 
 Captured = pytest.CaptureFixture[str]

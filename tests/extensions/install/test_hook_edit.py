@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from keyhole.errors import KeyholeError
 from keyhole.extensions.install import jsonc_edit
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS, HookClient
-from keyhole.extensions.install.hook_edit import (
+from keyhole.extensions.install.hooks import (
+    HOOK_CLIENTS,
+    HookClient,
     add_hook,
     find_hooks,
     format_hook,

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
-from keyhole.extensions.install.hook_lines import join_words, parse_line
+from keyhole.extensions.install.hooks import HOOK_CLIENTS, join_words, parse_line
 
 SPACED = r"C:\Program Files\keyhole\keyhole.exe"
 

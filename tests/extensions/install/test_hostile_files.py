@@ -12,8 +12,7 @@ import pytest
 from keyhole.cli.main import main
 from keyhole.errors import KeyholeError
 from keyhole.extensions.install import edit, files
-from keyhole.extensions.install.clients import CLIENTS
-from keyhole.extensions.install.entries import Server
+from keyhole.extensions.install.clients import CLIENTS, Server
 from keyhole.extensions.install.output import diff_lines, mask_command, mask_secrets
 
 Captured = pytest.CaptureFixture[str]

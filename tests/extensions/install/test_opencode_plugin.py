@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
-from keyhole.extensions.install.hook_edit import plugin_text
+from keyhole.extensions.install.hooks import HOOK_CLIENTS, plugin_text
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node.js, as a stand-in for opencode's runtime")

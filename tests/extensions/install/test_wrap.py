@@ -49,8 +49,8 @@ def test_a_url_is_wrapped_and_restored() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(CLIENTS) - {"goose"}))
 def test_every_client_whose_file_can_be_edited_can_be_wrapped(name: str) -> None:
+    from keyhole.extensions.install.clients import Server, parse_entry
     from keyhole.extensions.install.edit import add_entry, find_entry
-    from keyhole.extensions.install.entries import Server, parse_entry
 
     client = CLIENTS[name]
     text = add_entry(client, "", "notes", Server("npx", ("notes",), {"A": "b"}), force=True)

@@ -10,17 +10,24 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from keyhole._version import __version__
 from keyhole.config.extras import install_source
 from keyhole.errors import KeyholeError
 from keyhole.extensions.install import edit, files
-from keyhole.extensions.install.boot_files import boot_folder, is_written, write_boot_files
-from keyhole.extensions.install.clients import CLIENTS, Machine, McpClient
-from keyhole.extensions.install.entries import PROGRAM, SCRIPT, Server, is_keyhole, parse_entry
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS, HookClient
-from keyhole.extensions.install.hook_edit import Hook, find_hooks
-from keyhole.extensions.install.launch import Installation, is_temporary, this_program, this_server
+from keyhole.extensions.install.clients import (
+    CLIENTS,
+    PROGRAM,
+    SCRIPT,
+    Machine,
+    McpClient,
+    Server,
+    is_keyhole,
+    parse_entry,
+)
+from keyhole.extensions.install.files import boot_folder, is_written, write_boot_files
+from keyhole.extensions.install.hooks import HOOK_CLIENTS, Hook, HookClient, find_hooks
 from keyhole.extensions.install.wrap import Wrapped, find_wrapped
 
 
@@ -232,3 +239,54 @@ def _entry_state(server: Server, these: Sequence[Server]) -> str:
     if any((server.command, server.args) == (this.command, this.args) for this in these):
         return "registered"
     return "other copy" if is_keyhole(server) else "name taken"
+
+
+# The commands to register, of the server and of hooks. They must start this installation. The absolute path of the
+# installed script is registered. A bare `keyhole-reader` needs the PATH of a shell, which clients do not read. `uvx
+# keyhole-reader` starts the version on the package index.
+
+_TEMPORARY_FOLDERS: Final = ("/archive-v0/", "/builds-v0/", "/environments-v2/")
+"""Folders of uv's cache in which uvx installs programs for one run; pruning the cache removes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """The installation that this process runs from.
+
+    `python`: the interpreter; `script`: the path of keyhole-reader, or ""; `prefix`: the environment's folder;
+    `source`: the folder, file or repository that the package was installed from, or "" for a package index;
+    `uvx`: the path of uvx, or ""; `program`: the path of keyhole, or "".
+    """
+
+    python: str
+    script: str
+    prefix: str
+    version: str
+    source: str = ""
+    uvx: str = ""
+    program: str = ""
+
+
+def this_server(installation: Installation) -> Server:
+    """Return the command that starts this installation, without settings."""
+    if is_temporary(installation):
+        package = (
+            ("--from", installation.source, SCRIPT) if installation.source else (f"{SCRIPT}@{installation.version}",)
+        )
+        return Server(installation.uvx or "uvx", package)
+    if installation.script:
+        return Server(installation.script)
+    return Server(installation.python, ("-P", "-m", "keyhole", "serve"))
+
+
+def this_program(installation: Installation) -> tuple[str, ...]:
+    """Return the words that start `keyhole` of this installation; the name of a command follows them."""
+    if is_temporary(installation):
+        package = installation.source or f"{SCRIPT}@{installation.version}"
+        return installation.uvx or "uvx", "--from", package, PROGRAM
+    return (installation.program,) if installation.program else (installation.python, "-P", "-m", PROGRAM)
+
+
+def is_temporary(installation: Installation) -> bool:
+    """Return True if uvx installed the program for one run."""
+    return any(folder in installation.prefix.replace("\\", "/") + "/" for folder in _TEMPORARY_FOLDERS)

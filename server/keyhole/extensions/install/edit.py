@@ -15,8 +15,7 @@ from typing import Any
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.install import jsonc_edit, toml_edit
-from keyhole.extensions.install.clients import McpClient
-from keyhole.extensions.install.entries import Server, build_entry, is_keyhole, nest, parse_entry
+from keyhole.extensions.install.clients import McpClient, Server, build_entry, is_keyhole, nest, parse_entry
 
 BYTE_ORDER_MARK = "\ufeff"
 """Character that some editors on Windows write at the beginning of a file."""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from keyhole.extensions.install.entries import Value, nest
+from keyhole.extensions.install.clients import Value, nest
 from keyhole.text.jsonc_parse import Node, line_number, read
 
 Path = Sequence[str | int]

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from keyhole.extensions.install.entries import Value, nest
+from keyhole.extensions.install.clients import Value, nest
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>#[^\n]*|\s+)|(?P<mark>[\[\]{},])|(?<!\\)"{3}(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}|'{3}.*?'{3,5}"""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from keyhole.config.wrapped import URL_PREFIX, header_variable
 from keyhole.errors import KeyholeError
-from keyhole.extensions.install.clients import McpClient
+from keyhole.extensions.install.clients import PROGRAM, EntryKeys, McpClient, Server, Value, is_keyhole, parse_entry
 from keyhole.extensions.install.edit import (
     copy_entry,
     edit_entry,
@@ -23,7 +23,6 @@ from keyhole.extensions.install.edit import (
     refusal,
     replace_entry,
 )
-from keyhole.extensions.install.entries import PROGRAM, Server, Shape, Value, is_keyhole, parse_entry
 from keyhole.extensions.install.output import mask_secrets
 
 # Read and write the entries of servers with a URL, whose headers each client writes in its own way.
@@ -112,7 +111,7 @@ Edit = tuple[int, int, str]
 """The start and the end of a part of the text, and what replaces it."""
 
 
-def add_words(editor: ModuleType, text: str, path: Sequence[str], shape: Shape, words: Sequence[str]) -> str:
+def add_words(editor: ModuleType, text: str, path: Sequence[str], shape: EntryKeys, words: Sequence[str]) -> str:
     """Return the text with `words` in front of the command of the entry at `path`.
 
     Raises ValueError if the command is not written in a form that is known.
@@ -129,7 +128,7 @@ def add_words(editor: ModuleType, text: str, path: Sequence[str], shape: Shape, 
     return _apply(text, [(program.start, program.end, _quote(words[0])), _insertion(arguments, items)])
 
 
-def remove_words(editor: ModuleType, text: str, path: Sequence[str], shape: Shape, count: int) -> str:
+def remove_words(editor: ModuleType, text: str, path: Sequence[str], shape: EntryKeys, count: int) -> str:
     """Return the text without the first `count` words of the command of the entry at `path`.
 
     Raises ValueError if the command is not written in a form that is known.

@@ -20,10 +20,10 @@ from keyhole.cli.main import main
 from keyhole.cli.report import Finding, Level, ReportStyle, format_report, has_failures
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
-from keyhole.extensions.install.doctor import end_to_end, network, registrations, settings, store_check
+from keyhole.extensions.install.clients import Server
+from keyhole.extensions.install.doctor import machine, network, servers
 from keyhole.extensions.install.doctor.commands import run_checks
-from keyhole.extensions.install.doctor.conversation import try_start
-from keyhole.extensions.install.entries import Server
+from keyhole.extensions.install.doctor.servers import try_start
 
 Captured = pytest.CaptureFixture[str]
 SERVER = Server(sys.executable, ("-m", "keyhole", "serve"))
@@ -64,7 +64,7 @@ def test_problems_with_clients_are_reported_with_their_fixes(home: Path, capsys:
     for path, text in files.values():
         (home / path).write_text(text, "utf-8")
     capsys.readouterr()
-    findings = {each.name: each for each in registrations.check(offline=True)}
+    findings = {each.name: each for each in servers.check_clients(offline=True)}
     assert findings["codex"].level is Level.FAIL and "/gone/keyhole-reader" in findings["codex"].message
     assert findings["codex"].fix == "keyhole install codex"
     assert findings["cursor"].level is Level.FAIL and "line 1" in findings["cursor"].message
@@ -77,7 +77,7 @@ def test_the_url_of_a_remote_server_is_checked_unless_offline(home: Path) -> Non
     url = "http://127.0.0.1:1/mcp"
     main(["install", "codex", "--no-hooks", "--http", url])
     findings = {
-        offline: {each.name: each for each in registrations.check(offline=offline)} for offline in (True, False)
+        offline: {each.name: each for each in servers.check_clients(offline=offline)} for offline in (True, False)
     }
     assert (findings[True]["codex"].level, findings[True]["codex"].message) == (Level.NOTE, f"not checked: {url}")
     assert findings[False]["codex"].level is Level.FAIL and findings[False]["codex"].message.startswith(f"{url}: ")
@@ -103,7 +103,7 @@ def test_risky_settings_are_reported() -> None:
         "KEYHOLE_ALLOW_PRIVATE": "10.0.0.1:80", "KEYHOLE_ROBOTS": "off", "KEYHOLE_MAX_CHARS": "50000",
         "KEYHOLE_TIMEOUT": "90", "KEYHOLE_LOG_LEVEL": "DEBUG", "KEYHOLE_STORE": "memory", "KEYHOLE_BRAVE_KEY": "k" * 20,
     }  # fmt: skip
-    findings = settings.check(parse_config(environment), [])
+    findings = machine.check_settings(parse_config(environment), [])
     assert [each.name for each in findings if each.level is Level.WARN] == [
         "allow_private", "robots", "max_chars", "timeout", "log_level", "store",
     ]  # fmt: skip
@@ -124,13 +124,13 @@ def filled_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captur
 
 
 def finding_levels(config: Config) -> dict[str, Level]:
-    return {each.name: each.level for each in store_check.check(config)}
+    return {each.name: each.level for each in machine.check_store(config)}
 
 
 def test_an_undamaged_store_is_read_and_not_changed(filled_store: Config) -> None:
     file = Path(str(filled_store.home)) / "artifacts.db"
     before = file.read_bytes()
-    findings = {each.name: each for each in store_check.check(filled_store)}
+    findings = {each.name: each for each in machine.check_store(filled_store)}
     assert {each.level for each in findings.values()} == {Level.OK}
     assert findings["artifacts"].message.startswith("2 in ") and findings["texts"].message == "2 checked, none damaged"
     assert file.read_bytes() == before
@@ -184,7 +184,7 @@ def test_an_engine_without_its_key_is_reported() -> None:
 
 
 def test_a_server_that_stops_is_reported_with_its_last_output() -> None:
-    (first, second) = end_to_end.check(Server(sys.executable, ("-c", "import sys; sys.exit('no such thing')")))
+    (first, second) = servers.check_round_trip(Server(sys.executable, ("-c", "import sys; sys.exit('no such thing')")))
     assert first.level is second.level is Level.FAIL
     assert "no such thing" in first.message
 
@@ -206,7 +206,7 @@ for line in sys.stdin:
 def test_the_round_trip_ignores_the_users_settings(home: Path) -> None:
     (file := home / ".config/keyhole/config.toml").parent.mkdir(parents=True)
     file.write_text("timeot = 3\n", "utf-8")
-    assert [each.message for each in end_to_end.check(SERVER) if each.level is not Level.OK] == []
+    assert [each.message for each in servers.check_round_trip(SERVER) if each.level is not Level.OK] == []
 
 
 def test_a_check_that_hangs_does_not_delay_the_others() -> None:
@@ -247,9 +247,9 @@ def test_no_secret_of_an_entry_is_shown_and_a_wrong_entry_hides_no_other(home: P
     for path, text in entries.values():
         (home / path).parent.mkdir(parents=True)
         (home / path).write_text(text, "utf-8")
-    findings = {each.name: each for each in registrations.check(offline=False)}
+    findings = {each.name: each for each in servers.check_clients(offline=False)}
     assert {name: findings[name].level for name in entries} == dict.fromkeys(entries, Level.FAIL)
     assert "S3CRET" not in str(findings)
-    offline = {each.name: each.message for each in registrations.check(offline=True)}
+    offline = {each.name: each.message for each in servers.check_clients(offline=True)}
     assert offline["codex"].startswith("not checked: https://")
     assert "S3CRET" not in str(offline)

@@ -11,11 +11,9 @@ import pytest
 
 from keyhole.cli.main import main
 from keyhole.cli.report import Finding, Level
-from keyhole.extensions.install.codex_trust import hook_hash
 from keyhole.extensions.install.doctor import hooks
-from keyhole.extensions.install.doctor.hook_events import ERROR
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
-from keyhole.extensions.install.hook_edit import find_hooks
+from keyhole.extensions.install.doctor.hooks import ERROR, hook_hash
+from keyhole.extensions.install.hooks import HOOK_CLIENTS, find_hooks
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="scripts of POSIX")
 CLAUDE, CODEX = ".claude/settings.json", ".codex/hooks.json"

@@ -9,7 +9,7 @@ from typing import Any
 
 from keyhole.cli.main import main
 from keyhole.cli.report import Level
-from keyhole.extensions.install.doctor import proxied
+from keyhole.extensions.install.doctor import servers
 from tests.extensions.proxy.client import SERVER
 from tests.extensions.proxy.test_http_upstream import http_server
 
@@ -25,7 +25,7 @@ def register(home: Path, **entries: dict[str, Any]) -> Path:
 
 
 def levels(*, offline: bool = False) -> dict[str, tuple[Level, str]]:
-    return {each.name: (each.level, each.message) for each in proxied.check(offline=offline)}
+    return {each.name: (each.level, each.message) for each in servers.check_proxied_servers(offline=offline)}
 
 
 def test_a_server_behind_the_proxy_is_started(home: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_server_that_cannot_start_is_named(home: Path) -> None:
 def test_a_server_that_needs_an_authorization_is_named_with_the_next_step(home: Path) -> None:
     with http_server("token") as url:
         register(home, notes={"url": url}, others={"url": url, "headers": {"Authorization": "Bearer t0ken"}})
-        found = {each.name: each for each in proxied.check(offline=False)}
+        found = {each.name: each for each in servers.check_proxied_servers(offline=False)}
     assert found["cursor others"].level is Level.OK
     assert (found["cursor notes"].level, found["cursor notes"].message) == (
         Level.FAIL,

@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.cli.report import Level
 from keyhole.config.config import Config
-from keyhole.extensions.install.doctor import shared
+from keyhole.extensions.install.doctor import machine
 from tests.support.shared_clients import Client, reader_settings, servers_of, shared_home
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="runs shared servers")
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="runs shared ser
 
 def message(monkeypatch: pytest.MonkeyPatch, home: Path) -> str:
     monkeypatch.setenv("KEYHOLE_HOME", str(home))
-    (finding,) = shared.check(Config())
+    (finding,) = machine.check_shared_servers(Config())
     assert finding.level in (Level.OK, Level.NOTE)
     return finding.message
 
@@ -33,5 +33,5 @@ def test_a_running_server_is_shown_with_its_clients(monkeypatch: pytest.MonkeyPa
 
 
 def test_it_says_that_sharing_is_off() -> None:
-    (finding,) = shared.check(Config(shared="off"))
+    (finding,) = machine.check_shared_servers(Config(shared="off"))
     assert finding.message == "off; each client starts a server of its own"

@@ -20,19 +20,8 @@ from keyhole.cli.table import one_line, print_json
 from keyhole.config.config import Config
 from keyhole.config.load import read_settings
 from keyhole.errors import KeyholeError
-from keyhole.extensions.install.discover import this_installation
-from keyhole.extensions.install.doctor import (
-    end_to_end,
-    environment,
-    hooks,
-    network,
-    proxied,
-    registrations,
-    settings,
-    shared,
-    store_check,
-)
-from keyhole.extensions.install.launch import this_server
+from keyhole.extensions.install.discover import this_installation, this_server
+from keyhole.extensions.install.doctor import hooks, machine, network, servers
 from keyhole.runtime.extensions import find_extensions, load_function
 
 OK, FAILED = 0, 1
@@ -48,20 +37,20 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     start = time.monotonic()
     logging.disable(logging.WARNING)  # findings report problems; log lines would repeat them
     checks: dict[str, Check] = {
-        environment.AREA: environment.check,
-        settings.AREA: partial(settings.check, config, faults),
-        store_check.AREA: partial(store_check.check, config),
+        machine.PROGRAM_AREA: machine.check_program,
+        machine.SETTINGS_AREA: partial(machine.check_settings, config, faults),
+        machine.STORE_AREA: partial(machine.check_store, config),
         network.AREA: partial(network.check, config, offline=arguments.offline),
-        registrations.AREA: partial(registrations.check, offline=arguments.offline),
-        proxied.AREA: partial(proxied.check, offline=arguments.offline),
+        servers.CLIENTS_AREA: partial(servers.check_clients, offline=arguments.offline),
+        servers.PROXIED_AREA: partial(servers.check_proxied_servers, offline=arguments.offline),
         hooks.AREA: hooks.check,
         **{
             area: partial(load_function(function), config)
             for extension in find_extensions()
             for area, function in extension.checks.items()
         },
-        shared.AREA: partial(shared.check, config),
-        end_to_end.AREA: partial(end_to_end.check, this_server(this_installation())),
+        machine.SHARED_AREA: partial(machine.check_shared_servers, config),
+        servers.ROUND_TRIP_AREA: partial(servers.check_round_trip, this_server(this_installation())),
     }
     try:
         findings = run_checks(checks, TIMEOUT)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -9,18 +11,18 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, Final
 
 from keyhole._version import __version__
 from keyhole.cli.report import Finding, Level
 from keyhole.extensions.install.arguments import DEFAULT_NAME
 from keyhole.extensions.install.clients import Machine
-from keyhole.extensions.install.codex_trust import why_skipped
 from keyhole.extensions.install.discover import (
     HookFile,
     config_path,
@@ -30,10 +32,8 @@ from keyhole.extensions.install.discover import (
     these_programs,
     this_machine,
 )
-from keyhole.extensions.install.doctor.hook_events import answer_fault, large_output, make_event
 from keyhole.extensions.install.edit import parse
-from keyhole.extensions.install.hook_clients import HOOK_CLIENTS
-from keyhole.extensions.install.hook_lines import HookLine
+from keyhole.extensions.install.hooks import HOOK_CLIENTS, Hook, HookLine
 
 AREA: Final = "Hooks"
 TIMEOUT: Final = 4.0
@@ -205,3 +205,118 @@ def _why_skipped(file: HookFile, machine: Machine) -> str:
         config = tomllib.loads(users.with_name("config.toml").read_text("utf-8"))
     names = [str(file.path), str(file.path.resolve())]
     return next((reason for hook in file.ours if (reason := why_skipped(hook, names, config))), "")
+
+
+# The trust of Codex: it skips hooks that the user has not trusted, and hooks that are switched off. It keeps the
+# trust of the user in `config.toml`, in a table for each place of a hook, `[hooks.state."FILE:EVENT:GROUP:HOOK"]`,
+# with `trusted_hash`, the hash of what the hook does. `codex app-server` prints both with `hooks/list`; the tests
+# compare the hash with that of Codex 0.169.0.
+
+UNTRUSTED: Final = "you have not trusted it yet"
+CHANGED: Final = "it has changed since you trusted it"
+SWITCHED_OFF: Final = "it is switched off"
+ALL_OFF: Final = "hooks are switched off under [features] in config.toml"
+_EVENTS: Final = MappingProxyType({"PreToolUse": "pre_tool_use", "PostToolUse": "post_tool_use"})
+_DEFAULT_TIMEOUT: Final = 600
+"""Seconds that Codex gives to a hook without a timeout."""
+
+
+def why_skipped(hook: Hook, file_names: Sequence[str], config: Mapping[str, Any]) -> str:
+    """Return the reason why Codex would not run a hook, or "". `config`: the content of config.toml."""
+    features = _table(config, "features")
+    if features.get("hooks", features.get("codex_hooks")) is False:
+        return ALL_OFF
+    group, handler = (str(step) for step in hook.path if isinstance(step, int))
+    states = _table(_table(config, "hooks"), "state")
+    keys = [f"{name}:{_EVENTS.get(hook.event)}:{group}:{handler}" for name in file_names]
+    state = next((_table(states, key) for key in keys if key in states), {})
+    if state.get("enabled") is False:
+        return SWITCHED_OFF
+    trusted = state.get("trusted_hash")
+    if not isinstance(trusted, str):
+        return UNTRUSTED
+    return "" if trusted == hook_hash(hook) else CHANGED
+
+
+def hook_hash(hook: Hook) -> str:
+    """Return the hash that Codex computes of a hook."""
+    handler, timeout = hook.handler, hook.handler.get("timeout")
+    identity: dict[str, Any] = {
+        "type": "command",
+        "command": handler.get("command"),
+        "timeout": max(1, timeout) if isinstance(timeout, int) else _DEFAULT_TIMEOUT,
+        "async": handler.get("async") is True,
+    }
+    if isinstance(message := handler.get("statusMessage"), str):
+        identity["statusMessage"] = message
+    group = {"event_name": _EVENTS.get(hook.event), "hooks": [identity]}
+    if hook.matcher is not None:
+        group["matcher"] = hook.matcher
+    text = json.dumps(group, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}"
+
+
+def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = values.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+# Events as clients give them to hooks after a shell command, and the texts in the answers. The forms are those of the
+# recorded events in `tests/cli/hook/payloads`.
+
+COMMAND: Final = "make test"
+ERROR: Final = "main.c:218:9: error: unknown type name lamp_t"
+LARGE: Final = 100_000
+"""Characters of a large output: more than what clients show of one."""
+_ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
+    "claude": ("hookSpecificOutput", "updatedToolOutput", "stdout"),
+    "codex": ("reason",),
+    "copilot": ("modifiedResult", "textResultForLlm"),
+    "opencode": ("output", "output"),
+})  # fmt: skip
+"""The keys that lead to the text in each client's answer."""
+
+
+def large_output() -> str:
+    """Return the output of a build with one error in its middle."""
+    lines = [f"[{number:5}] cc -c part{number}.c -o part{number}.o" for number in range(LARGE // 40)]
+    lines[len(lines) // 2] = ERROR
+    return "\n".join(lines)
+
+
+def make_event(client: str, output: str) -> bytes:
+    """Return the event of a shell command with this output. `client`: as in `keyhole hook CLIENT`."""
+    call = {"command": COMMAND}
+    events: Mapping[str, Mapping[str, Any]] = {
+        "claude": {
+            "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": call,
+            "tool_response": {"stdout": output, "stderr": "", "interrupted": False, "isImage": False},
+        },
+        "codex": {
+            "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": call, "tool_response": output,
+        },
+        "copilot": {
+            "toolName": "bash", "toolArgs": call,
+            "toolResult": {"resultType": "success", "textResultForLlm": output},
+        },
+        "opencode": {
+            "input": {"tool": "bash", "args": call},
+            "output": {"title": COMMAND, "output": output, "metadata": {"exit": 0}},
+        },
+    }  # fmt: skip
+    return json.dumps(events[client]).encode()
+
+
+def answer_fault(client: str, answer: bytes) -> str:
+    """Return the fault of an answer to the event of `large_output`, or "" if it is a bounded text with the error."""
+    if not answer.strip():
+        return f"it does not answer to {LARGE:,} characters of output"
+    try:
+        text = json.loads(answer)
+        for key in _ANSWERS[client]:
+            text = text[key]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return "its answer has not the form that the client reads"
+    if not isinstance(text, str) or len(text) >= LARGE // 2 or ERROR not in text:
+        return "its answer is not a bounded text"
+    return ""
