@@ -28,7 +28,7 @@ _SANDBOX: Final = (
 
 
 def check(config: Config, program: str | None = None) -> list[Finding]:
-    """Return whether pages that scripts write can be read. `program`: the browser to use, else an installed one."""
+    """Return findings on the rendering of pages. `program`: the browser to use, by default an installed one."""
     from keyhole.extensions.browser.chromium import find_browser
 
     program = program or find_browser(str(config.browser or ""))
@@ -72,7 +72,7 @@ async def _render(config: Config, program: str, endpoint: str) -> str:
 
 
 def _check_sandbox() -> list[Finding]:
-    """Return a warning if Chromium runs without its sandbox. A process of its own tries it, since it forks."""
+    """Return a warning if Chromium runs without its sandbox. The test forks, so it runs in a separate process."""
     if subprocess.run([sys.executable, "-P", "-c", _SANDBOX], capture_output=True, check=False).returncode == 0:
         return []
     fix = "Run Keyhole as another user than root, on a system that permits user namespaces."

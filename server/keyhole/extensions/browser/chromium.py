@@ -97,7 +97,7 @@ class DevTools:
             raise DevToolsError(self._failure)
 
     def fail(self, reason: str) -> None:
-        """Let all commands fail that wait for an answer, and those that are sent from now on."""
+        """Fail all commands that wait for an answer, and all later ones."""
         self._failure = self._failure or reason
         for future in self._waiting.values():
             if not future.done():

@@ -19,7 +19,7 @@ AWAITED: Final = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
 MAX_WAIT: Final = 5.0
 """Seconds after which a request is not waited for any more: it is a slow advertisement, or a poll that stays open."""
 CHECK_SECONDS: Final = 0.02
-"""Seconds between two looks at the requests."""
+"""Seconds between two checks of the requests."""
 
 
 class NetworkActivity:
@@ -34,7 +34,7 @@ class NetworkActivity:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.requests = 0
-        """The number of requests, with those that were refused."""
+        """The number of requests, including refused ones."""
         self.status = 0
         """The status of the page's last document, 0 before it arrived."""
         self._clock = clock
@@ -87,7 +87,7 @@ QUIET: Final = 0.2
 """Seconds without a change of the document and without a request, after which a page has settled. Frameworks render in
 one task after the data arrived; the pause covers a chain of several tasks."""
 QUIET_EMPTY: Final = 1.0
-"""The same for a page that shows nearly no text, or says that it is busy: timers or workers may still write it."""
+"""As `QUIET`, for a page that shows nearly no text or says that it is busy: timers or workers may still write text."""
 EMPTY_CHARS: Final = 200
 """A page with fewer characters shows nearly no text, as in extract/html/prune.py."""
 PATIENCE: Final = 2.0
@@ -95,7 +95,8 @@ PATIENCE: Final = 2.0
 SETTLE_SECONDS: Final = 8.0
 """Seconds after which a page that never settles is read as it is."""
 MAX_HEIGHT: Final = 12_000
-"""Largest height of the window in CSS pixels. A window of the page's height shows what loads on scrolling."""
+"""Largest height of the window in CSS pixels. A window as high as the page also loads content that waits for
+scrolling."""
 GROWTHS: Final = 3
 """How often the window is enlarged to the page's height. A list without end grows each time."""
 MAX_HTML: Final = 20_000_000
@@ -152,7 +153,7 @@ class PageSession:
             raise DevToolsError(str(error))
 
     async def settle(self, until: float) -> None:
-        """Wait until the page's network and document are quiet, also in a window of its height, or until a time."""
+        """Wait until the network and the document are quiet, also in a window as high as the page; at most `until`."""
         height = HEIGHT
         try:
             async with asyncio.timeout_at(until):

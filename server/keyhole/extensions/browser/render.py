@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 MAX_PAGES: Final = 2
 """Pages that are rendered at a time. Each needs a processor and about 200 MB of memory."""
 SPARE_SECONDS: Final = 60.0
-"""Seconds that a browser waits for a page: an agent's pause between two pages."""
+"""Seconds that a spare browser waits for a page: an agent's pause between two pages."""
 READ_SECONDS: Final = 0.5
 """Seconds before the deadline in which a page that has not settled is read."""
 END_SECONDS: Final = 1.0
@@ -154,7 +154,7 @@ class _OpenBrowser:
         raise AssertionError("the stack suppresses no exception")
 
     def use(self, connect: Connect) -> None:
-        """Set the function that connects for the page."""
+        """Set the function that makes the page's connections."""
         self._connect = connect
 
     async def show(self, target: Target, fragment: str, deadline: float, allows: AllowsDocument) -> Rendered:

@@ -39,12 +39,12 @@ from keyhole.extensions.conversations.transcript import Keeper, Places, write_le
 QUERY_CHARS: Final = 1_000
 """Characters of the user's last message that are the query for a shortened result: its end, where the question is."""
 SHARE: Final = 0.85
-"""Share of a shortened result's tokens that its text gets. The lines around it have more tokens per character."""
+"""Share of a shortened result's tokens for its text. The lines around the text have more tokens per character."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationViews:
-    """A conversation as it was given, as plain values, and in groups."""
+    """A conversation in three views: the given items, plain values, and groups."""
 
     items: Sequence[Item]
     views: Sequence[View]
@@ -58,7 +58,7 @@ class Applied:
     items: list[Item]
     """Items that were not changed are the same objects."""
     shortened: tuple[Place, ...] = ()
-    """The results of which a part is shown."""
+    """The results that were shortened."""
     left_out: Amount = NOTHING
     replaced: tuple[int, ...] = ()
     """The user's messages that were changed because they contain results without a call."""
@@ -83,7 +83,7 @@ def apply(history: ConversationViews, sizes: Sizes, decisions: Decisions, keeper
 def _replace_result(
     kept: dict[int, Item], history: ConversationViews, result: ToolResult, decisions: Decisions, keeper: Keeper
 ) -> bool:
-    """Replace a result by its stub or a part of it, if that was decided. Return True if it was."""
+    """Replace a result by its stub or a part of it, if the decisions say so. Return True if it was replaced."""
     if result.place in decisions.stubs:
         text = result_text(result.content)
         excerpt = read_excerpt(text)
@@ -109,7 +109,7 @@ def _position(place: Place) -> tuple[int, int]:
 
 
 def _shorten(history: ConversationViews, result: ToolResult, tokens: int, keeper: Keeper) -> str:
-    """Return about `tokens` tokens of a result: what answers the user's last message, and what every reader needs.
+    """Shorten a result to about `tokens` tokens: the parts that answer the user's last message, and important lines.
 
     Return "" if the result is short enough already: the lines around a shortened text take tokens too.
     """
@@ -124,7 +124,7 @@ def _shorten(history: ConversationViews, result: ToolResult, tokens: int, keeper
 
 
 def _last_prompt(history: ConversationViews, end: int) -> str | None:
-    """Return the end of what the user wrote last before an item."""
+    """Return the end of the user's last message before an item."""
     users = (item for group in history.conversation.groups if group.has_user_text for item in group.items)
     last = max((item for item in users if item < end and history.conversation.kinds[item] != "model"), default=None)
     if last is None:

@@ -22,7 +22,7 @@ EXAMPLES: Final = (
 
 
 def add_compact(commands: Any) -> None:
-    """Add the command."""
+    """Add `keyhole compact` to the parser's commands."""
     compact: Parser = commands.add_parser("compact", help=HELP, description=DESCRIPTION, examples=EXAMPLES)
     compact.add_argument("--json", action="store_true", help="print the conversation and the report as one JSON object")
     compact.add_argument(

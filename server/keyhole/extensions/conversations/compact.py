@@ -49,9 +49,9 @@ class Report:
     tokens_before: int
     tokens_after: int
     stubs: tuple[Place, ...] = ()
-    """The tool results that were replaced: each the index of an item, and of a block in its content or None."""
+    """The tool results that were replaced: for each, the index of its item, and of the block in the item or None."""
     shortened: tuple[Place, ...] = ()
-    """The tool results of which a part is shown."""
+    """The tool results that were shortened."""
     dropped: tuple[int, ...] = ()
     """The indexes of the items that were left out."""
     replaced: tuple[int, ...] = ()
@@ -145,7 +145,7 @@ def _check(items: Sequence[Item], budget: int, format: str, keep_last: int, targ
 
 
 def _pin_notices(conversation: GroupedConversation, views: Sequence[View]) -> GroupedConversation:
-    """Mark messages that are only a notice as fixed, because a notice stands for the items that were left out."""
+    """Mark messages that consist of a notice as fixed, because the notice stands for items that were left out."""
     form = dialect(conversation.format)
     groups = tuple(
         replace(group, is_fixed=True)
@@ -170,7 +170,7 @@ def _measure(history: ConversationViews, counter: Counter | None) -> Sizes:
 
 
 def _count_each(items: Sequence[Item], counter: Counter) -> list[int]:
-    """Return the tokens of each item, which add up to no more than those of all items together."""
+    """Return the tokens of each item, scaled down if their sum exceeds the tokens of all items together."""
     counts = [counter([item]) for item in items]
     share = min(1.0, counter(items) / max(1, sum(counts)))
     return [int(count * share) for count in counts]

@@ -62,7 +62,7 @@ class Stored(NamedTuple):
     text: str = ""
     """The text, as a terminal shows it."""
     original: str = ""
-    """The exact content, if it is more than that text."""
+    """The exact content, if it differs from that text."""
 
 
 def read_excerpt(result: str) -> Output:
@@ -87,7 +87,7 @@ def stub(excerpt: Output, size: int, media: int, stored: Stored) -> str:
 
 
 def shortened_line(stored: Stored, media: int = 0) -> str:
-    """Return the line below a shortened result: the images and files that it lacks, and where all of it is."""
+    """Return the line below a shortened result: its left-out images and files, and the id of the whole result."""
     without = f", without its {_count_media(media)}" if media else ""
     return f"\n[Keyhole shortened this result{without}. {_place(stored, 'all of it')}]"
 
@@ -101,7 +101,7 @@ def _call(id: str) -> str:
 
 
 def _place(stored: Stored, what: str) -> str:
-    """Return the sentences about the place of a result, which `keyhole.restore` reads. `what`: what the call reads."""
+    """Return the sentences that name the stored result, for `keyhole.restore`. `what`: the object of the call."""
     call = f"{_call(stored.text)} reads {what}." if stored.text else ""
     original = f"Original: {stored.original}." if stored.original else ""
     return " ".join(filter(None, (call, original))) or _NOT_STORED
@@ -156,7 +156,7 @@ def split_notice(text: str) -> Notice:
 
 
 def find_notices(text: str) -> Iterator[str]:
-    """Yield the ids of the transcripts that the notices in a text name; "" for a notice of what is not stored."""
+    """Yield the ids of the transcripts that the notices in a text name; "" for a notice without a transcript."""
     return (found[5] or "" for found in _ANY_NOTICE.finditer(text))
 
 

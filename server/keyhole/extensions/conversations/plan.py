@@ -43,9 +43,9 @@ class Decisions:
     stubs: frozenset[Place] = frozenset()
     dropped: frozenset[int] = frozenset()
     shortened: Mapping[Place, int] = field(default_factory=dict)
-    """The results that are shortened, with the tokens that are left of them."""
+    """The results that are shortened, each with its remaining tokens."""
     tokens: int = field(default=0, compare=False)
-    """Tokens of what is kept."""
+    """Tokens of the kept parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class _Plan:
         """The index of the last item that the model wrote: it has seen all items before."""
 
     def decisions(self) -> Decisions:
-        """Return what was decided."""
+        """Return the decisions."""
         dropped = {item for number in self._left_out for item in self._groups[number].items} | self._broken
         stubs = frozenset(stub for stub in self._stubs if stub[0] not in dropped)
         shortened = {place: tokens for place, tokens in self._shortened.items() if place[0] not in dropped}
@@ -153,7 +153,8 @@ class _Plan:
             self._pending.discard(number)
 
     def fit(self) -> None:
-        """Compact if the conversation has become too long, and make room in what should be kept if need be."""
+        """Compact if the conversation exceeds the trigger; if it exceeds the budget even then, reduce the kept
+        parts."""
         if self._total > min(self._trigger, self._limits.budget):
             self._compact()
             # What must be kept may exceed the trigger. The next attempt waits until there is more to leave out.
@@ -206,9 +207,9 @@ class _Plan:
     def _choose_groups(self, pinned: Set[int], gains: Counter[int], total: int) -> list[int]:
         """Return the groups that are left out, the oldest first, until the goal is reached.
 
-        There are none if the stubs alone spare half of what is wanted, or if the groups have few tokens and a twentieth
-        of the trigger is free: a turn with a stub still names its call.
-        `total`: tokens without the `gains` of the new stubs in each group.
+        No group is left out if the stubs alone spare half of the wanted tokens, or if the groups have few tokens and a
+        twentieth of the trigger is free: a turn with a stub still names its call. `total`: tokens without the `gains`
+        of the new stubs in each group.
         """
         chosen: list[int] = []
         spared = sum(self._sizes[number] - gains[number] for number in self._kept if number not in pinned)
@@ -225,7 +226,7 @@ class _Plan:
         return chosen
 
     def _relax(self) -> None:
-        """Make room in what should be kept, as little as suffices, until it fits the budget."""
+        """Reduce the parts that should be kept, by no more than fits the budget."""
         results = [(self._group_of[place[0]], place) for place in self._whole]
         unseen = [(number, place) for number, place in results if place[0] > self._seen]
         recent = [(number, place) for number, place in results if place[0] <= self._seen]
@@ -291,7 +292,7 @@ class _Plan:
         self._total += 0 if self._left_out or self._broken else NOTICE_TOKENS
 
     def _pinned(self) -> set[int]:
-        """Return the numbers of the groups that are kept: the last turns with all that is between and after them."""
+        """Return the numbers of the groups that are kept: the last turns, and all groups between and after them."""
         turns = [number for number in self._kept if self._groups[number].kind == "model"]
         last_turns = turns[max(0, len(turns) - self._limits.keep_last) :]
         tail = (number for number in self._kept if last_turns and number >= last_turns[0])

@@ -1,4 +1,4 @@
-"""Give a conversation back as it was before it was compacted."""
+"""Restore a conversation to its state before it was compacted."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _check(items: Sequence[Item]) -> None:
 
 
 def _find_lost(item: Item) -> Iterator[str]:
-    """Yield the ids that the stubs and notices in an item name, "" for what was not stored."""
+    """Yield the ids that the stubs and notices in an item name; "" if nothing was stored."""
     for result in _results(item, FORMATS).values():
         found = (read_stored(text) for _, text in _result_texts(result.content))
         yield from (stored.original or stored.text for stored in found if stored is not None)
@@ -124,7 +124,7 @@ def _take_back_notice(items: Sequence[Item], formats: Sequence[Format], store: T
 
 
 def _read_notice(content: Any, store: TextStore) -> tuple[Any, list[Any], Places] | None:
-    """Return the content of a message before the notice was added, and the items and places in its transcript."""
+    """Return the content of a message without the notice, and the items and places of its transcript."""
     last = plain(content[-1] if isinstance(content, list) and content else content)
     text = last.get("text") if isinstance(last, dict) else last
     notice = split_notice(text) if isinstance(text, str) else None
@@ -167,7 +167,7 @@ def _restore_result(item: Item, result: ToolResult, store: TextStore) -> Item:
 
 
 def _result_texts(content: Any) -> list[tuple[Path, str]]:
-    """Return the texts of a result that may be a stub, also one that an image carries."""
+    """Return the texts of a result that may be a stub, including the text in an image."""
     url = content.get("image_url") if isinstance(content, dict) else None
     return [((), image_text(url))] if url else list(find_texts(content))
 

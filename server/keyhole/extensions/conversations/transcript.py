@@ -67,7 +67,7 @@ def read_left_out(text: str) -> tuple[list[Any], Places] | None:
 
 
 def write_transcript(items: Iterable[object]) -> str:
-    """Return items as a text, from which `read_transcript` makes them again."""
+    """Write items as a text that `read_transcript` reads."""
     lines: list[str] = []
     for item in items:
         texts: list[str] = []
@@ -143,8 +143,7 @@ class Keeper:
             return False
 
     def keep_result(self, content: Any, kind: str) -> Stored:
-        """Store the content of a tool result: its text as a terminal shows it, and the exact content if that is
-        more."""
+        """Store a tool result: its text as a terminal shows it, and the exact content if it differs."""
         if self._store is None:
             return Stored()
         text = result_text(content)

@@ -120,12 +120,12 @@ def _add_pages(app: App, pages: App) -> App:
 REQUESTS_PER_CALL: Final = 10
 """Allowed requests for each allowed call: a client sends four requests to start, and one or two around a call."""
 MIN_REQUESTS_PER_MINUTE: Final = 600
-"""Least requests per minute that a tenant is allowed: enough for some ten clients that start at once."""
+"""Minimum requests per minute that a tenant may send: enough for some ten clients that start at once."""
 REQUESTS_PER_TENANT: Final = 64
 """Maximum concurrent requests of one tenant whose body is being read (bodies.py), or that are not calls or streams.
 Each takes milliseconds, so that only slow bodies reach this maximum."""
 MAX_REQUESTS: Final = 512
-"""Maximum of such requests of all tenants."""
+"""Maximum of such requests for all tenants together."""
 STREAMS_PER_TENANT: Final = 100
 """Maximum open streams of one tenant: every session of a client has one."""
 MAX_STREAMS: Final = 800

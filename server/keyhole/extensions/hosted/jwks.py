@@ -181,7 +181,7 @@ def _is_signing_key(row: Any) -> bool:
 
 
 def select_key(keys: Sequence[Mapping[str, Any]], kid: str | None, algorithm: str) -> PyJWK | None:
-    """Return the key that a token's header names, or None; without a `kid`, the only key for the algorithm."""
+    """Return the key that a token's header names, or None. Without a `kid`, return the only key for the algorithm."""
     matching = [
         key
         for key in keys

@@ -1,4 +1,4 @@
-"""Answer the probes of orchestrators, `/healthz` (the process runs) and `/readyz` (it can serve calls), and drain."""
+"""Answer the probes of orchestrators, `/healthz` and `/readyz`, and drain a stopping server."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class DrainMiddleware:
                 self._state.add_active(-1)
 
     async def _get(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a GET, which may be a stream that is open until its session ends; close it when draining starts."""
+        """Answer a GET, which may be a stream for the length of a session; close it when draining starts."""
         if self._state.started.is_set():
             await refuse(send, _DRAINING)
             return

@@ -149,9 +149,9 @@ def _announce(url: str, config: Config) -> None:
 # (SO_REUSEPORT, socket(7)). A process that ends is started again.
 
 RESTART_PAUSE: Final = 1.0
-"""Seconds before an ended process is started again, so that one that cannot start does not use a processor."""
+"""Seconds before an ended process is started again, so that a process that cannot start uses little CPU."""
 WRONG_SETTINGS: Final = 2
-"""Exit code of a process that would end again, because its settings are wrong."""
+"""Exit code of a process with wrong settings, which is not started again."""
 STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -175,7 +175,7 @@ class Supervisor:
         self._is_stopping = False
 
     def run(self, count: int) -> int:
-        """Start the processes, and start each again that ends, until `stop` is called. Return the exit code."""
+        """Start the processes, restart each that ends until `stop` is called, and return the exit code."""
         for number in range(count):
             if not self._is_stopping:
                 self._start(number)

@@ -1,4 +1,4 @@
-"""The telemetry of the HTTP server: an access log, Prometheus metrics, and OpenTelemetry traces."""
+"""Telemetry of the HTTP server: an access log, Prometheus metrics, and OpenTelemetry traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments of `keyhole install`."""
+"""The arguments of `keyhole install` and `keyhole doctor`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Exit codes: 0 nothing failed; 1 a check failed; 2 the command line is wrong."""
 
 
 def add_install(commands: Any) -> None:
-    """Add the command `install`."""
+    """Add `keyhole install` to the parser's commands."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "install",
         help="register Keyhole with a client: codex, claude-code, vscode, …",

@@ -49,23 +49,23 @@ class EntryKeys:
     headers: str = "headers"
     """Key of the headers for a URL."""
     header_variables: str = ""
-    """Key of the headers whose values are in variables of the client; "" if it has none."""
+    """Key of the headers whose values come from environment variables; "" if the client has no such key."""
     token_variable: str = ""
-    """Key of the variable with the bearer token for a URL; "" if the client has none."""
+    """Key of the environment variable with the bearer token for a URL; "" if the client has no such key."""
     forwarded: str = ""
-    """Key of the variables of the client that a program gets; "" if it gets all or the client has no such key."""
+    """Key of the list of environment variables that the client passes to a program; "" if there is no such key."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further keys of every entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The place of a value in the text of a file, by offsets of characters."""
+    """The position of a value in the text of a file, in characters."""
 
     start: int
     end: int
     items: tuple[tuple[int, int], ...] | None = None
-    """The places of the items of a list, None for another value."""
+    """The positions of the items of a list; None if the value is no list."""
 
 
 def build_entry(shape: EntryKeys, server: Server, existing: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
-    """Raise KeyholeError for options that do not go together."""
+    """Raise KeyholeError for options that exclude each other."""
     if arguments.hooks_only and (arguments.env or arguments.http or arguments.name != DEFAULT_NAME):
         message = "--hooks-only takes no --env, --http or --name; hooks read the settings file: keyhole config path"
         raise _invalid(message)
@@ -323,13 +323,13 @@ class Edit:
     has_key: Callable[[str], bool] = lambda _text: False
     """Return True if what was added to the text contains a key."""
     secrets: Callable[[str], frozenset[str]] = lambda _text: frozenset()
-    """Return values in the text that the diff masks besides those that look like a secret."""
+    """Return values that the diff masks although they do not look like a secret."""
     needed: Callable[[str, Sequence[str]], Sequence[bool]] = lambda _text, backups: [False] * len(backups)
-    """Return for each backup whether it is needed to undo what is in the text, however old it is."""
+    """Return for each backup whether removing the addition needs it, so that it is kept however old it is."""
     is_spare: Callable[[str, str, Sequence[str]], bool] = lambda _text, _backup, _backups: False
     """Return True if a backup is superfluous, given the new text, this backup and all backups."""
     prepare: Callable[[], None] = lambda: None
-    """Write what the addition needs besides the file."""
+    """Write other files that the addition needs."""
     added: str = "registered"
     """The message after an addition."""
     unchanged: str = "already registered, nothing to change"
@@ -359,7 +359,7 @@ class FileChange:
 
 
 def try_change(edit: Edit, arguments: argparse.Namespace) -> FileChange:
-    """Change the file and print the result, unless it is for programs. A failure is a change that is refused."""
+    """Change the file, and print the result without --json. A failure becomes a change with the state "refused"."""
     try:
         if edit.path is None:
             message = f"{edit.client.title} has no file for a project folder; omit --scope project"

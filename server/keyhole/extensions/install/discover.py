@@ -112,7 +112,7 @@ def _with_boot_files(installation: Installation, folder: Path | None) -> Install
 
 
 def _these_installations() -> tuple[Installation, Installation]:
-    """Return this installation with the programs that are registered now, and with those that were before."""
+    """Return this installation with the programs registered now, and with those that earlier versions registered."""
     installed = this_installation(boots=False)
     return _with_boot_files(installed, boot_folder(os.environ)), installed
 
@@ -125,12 +125,12 @@ def prepare_programs() -> None:
 
 
 def these_servers() -> list[Server]:
-    """Return the commands that start this installation's server: what is registered now, and was before."""
+    """Return the commands that start this installation's server: the one registered now, and earlier forms."""
     return [this_server(each) for each in _these_installations()]
 
 
 def these_programs() -> list[tuple[str, ...]]:
-    """Return the words that start this installation: what is registered now, and was before."""
+    """Return the command lines that start this installation: the one registered now, and earlier forms."""
     return [this_program(each) for each in _these_installations()]
 
 

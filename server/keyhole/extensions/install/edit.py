@@ -200,7 +200,7 @@ def _apply(client: McpClient, edit: Callable[[], str], expected: Mapping[str, An
 
 
 def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tables without empty tables, which clients treat like missing ones."""
+    """Remove empty tables, which clients treat as missing."""
     tables = {key: _without_empty(item) if isinstance(item, Mapping) else item for key, item in values.items()}
     return {key: item for key, item in tables.items() if item != {}}
 

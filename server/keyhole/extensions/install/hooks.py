@@ -66,7 +66,7 @@ class HookClient:
     options: str = ""
     """The text after the command, for the shell."""
     fetch_event: str = ""
-    """The event before a call, "" for a plugin, and for a client whose own web fetch no hook can refuse."""
+    """The event before a tool call; "" for a plugin, and if no hook can refuse the client's own web fetch."""
     fetch_tools: str = ""
     """Pattern of the client's own tools for the web; "" in a file without patterns."""
 
@@ -89,7 +89,7 @@ class HookClient:
         return {"type": "command", shell: line.text, "timeoutSec": TIMEOUT}
 
     def prefer_item(self, line: HookLine, platform: str, server: str) -> dict[str, Any]:
-        """Return the item of the hook that names the call of the registered `server` in place of a built-in one."""
+        """Return the item of the hook that refuses a built-in fetch and names the call of `server` instead."""
         return replace(self, tools=self.fetch_tools).item(replace(line, options=f" {PREFER} {server}"), platform)
 
     def rewrite_item(self, line: HookLine, platform: str) -> dict[str, Any]:
@@ -318,7 +318,7 @@ def remove_hooks(hooks: HookClient, text: str, backups: Sequence[str], platform:
 
 
 def preferred_server(options: str) -> str:
-    """Return the name of the server in the options of a hook that refuses a built-in fetch, "" in those of another."""
+    """Return the server that a hook names when it refuses the built-in fetch, "" for other hooks."""
     found = _PREFER.search(options)
     return found[1] if found else ""
 
@@ -356,7 +356,7 @@ def plugin_text(line: HookLine, prefers: str = "") -> str:
 
 
 def _events(hooks: HookClient, text: str) -> dict[str, list[Any]]:
-    """Return the lists with all hooks, also those of others, by event."""
+    """Return all hooks by event, including those of other programs."""
     (key,) = hooks.client.key_path
     events = edit.parse(hooks.client, text).get(key)
     return (

@@ -72,7 +72,7 @@ def copy(source: str, text: str, path: Path) -> str:
 
 
 def locate(text: str, path: Path) -> Value | None:
-    """Return the place of the value at `path`, None if there is none."""
+    """Return the position of the value at `path`, None if there is no value."""
     node = _find(text, path, containers=False)
     if node is None:
         return None

@@ -47,7 +47,7 @@ _SECRET_NAME: Final = re.compile(_KEYWORDS, re.IGNORECASE)
 def diff_lines(before: str, after: str, secrets: Iterable[str] = ()) -> list[str]:
     """Return a unified diff with one line of context and with secrets masked; `secrets`: values that are secret.
 
-    What changes is shown whole, however long it is. Of a long line, the parts that stay are left out.
+    A change is shown in full, however long it is; unchanged parts of long lines are left out.
     """
     lines = _leave_out(_unified_diff(_split_lines(before), _split_lines(after)), MAX_READ, MAX_READ)
     shown, is_value_secret = [], False
@@ -97,7 +97,7 @@ def _changed_parts(old: list[str], new: list[str], longest: int, margin: int) ->
 
 
 def _common_start(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their beginning."""
+    """Return the length of the common prefix of two texts."""
     shorter = min(len(one), len(other))
     return next((place for place in range(shorter) if one[place] != other[place]), shorter)
 
@@ -137,7 +137,7 @@ def _mask_values(line: str, values: Iterable[str]) -> str:
 
 
 def _mask_value(name: str, value: str) -> str:
-    """Return the masked value of a secret name; of another name, the value with secrets in it masked, as in a URL."""
+    """Mask a value whose name suggests a secret; in other values, mask secrets such as the password of a URL."""
     if _is_secret(name):
         return _mask(value)
     return _NAMED_SECRET.sub(lambda found: found[1] + _mask(found[3]) if _is_secret(found[2]) else found[0], value)

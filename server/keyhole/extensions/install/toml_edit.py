@@ -18,7 +18,7 @@ _TOKEN: Final = re.compile(
     r"""|(?<!\\)"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s\[\]{},#"']+""",
     re.DOTALL,
 )
-"""A string, another word, or what stands between them."""
+"""A string, another word, or the text between words."""
 _ENTRY: Final = re.compile(r"""\s*([^\s="']+|"[^"]*"|'[^']*')\s*=\s*""")
 
 
@@ -72,7 +72,7 @@ def copy(source: str, text: str, path: Sequence[str]) -> str:
 
 
 def locate(text: str, path: Sequence[str]) -> Value | None:
-    """Return the place of the value at `path`, None if it is not a line of its own in the table above it."""
+    """Return the position of the value at `path`, None if it has no line of its own in its table."""
     lines, (*table, key) = text.splitlines(keepends=True), path
     start = _next_header(lines, 0, table)
     while start < len(lines) and _parse_header(lines[start]) != tuple(table):
@@ -96,7 +96,7 @@ def _newline(text: str) -> str:
 
 
 def _value_at(text: str, start: int) -> Value | None:
-    """Return the place of the value that begins at an offset, None if it is an inline table or cannot be read."""
+    """Return the position of the value that begins at an offset, None for an inline table or an unreadable value."""
     items: list[tuple[int, int]] = []
     depth, offset, first, last = 0, start, -1, -1
     while (token := _TOKEN.match(text, offset)) is not None:

@@ -34,10 +34,10 @@ COMMON_KEYS: Final = frozenset(
         "tool_timeout_sec", "default_tools_approval_mode",
     }
 )  # fmt: skip
-"""Keys that mean the same for a program as for a URL. An entry with others is not wrapped, because they would be lost:
-for instance those of a sign-in, which the client makes only for a URL."""
+"""Keys with the same meaning for a program and a URL. An entry with other keys is not wrapped, because they would be
+lost: for instance the keys of a sign-in, which clients make only for a URL."""
 URL_KEYS: Final = ("url", "serverUrl", "httpUrl")
-"""Keys of a URL that some clients accept beside their own."""
+"""Other keys of a URL that some clients accept."""
 HTTP_TYPES: Final = frozenset({"http", "streamableHttp", "streamable-http", "streamable_http", "remote"})
 BEARER: Final = "Bearer "
 _VARIABLE: Final = re.compile(r"(Bearer )?\$\{(\w+)\}")
@@ -49,11 +49,11 @@ class Remote:
 
     url: str
     headers: Mapping[str, str]
-    """Headers with the values that the file has, which may be secrets."""
+    """Headers whose values are in the file; they may be secrets."""
     templates: Mapping[str, str]
     """Headers whose values are in variables of the client, as `${NAME}` or `Bearer ${NAME}`."""
     others: Mapping[str, Any] = field(default_factory=dict)
-    """The keys that mean the same for a program."""
+    """Further keys of the entry, which are valid for a program too."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def _strings(value: object) -> dict[str, str]:
 # Put words in front of the command of an entry, and take them away: no other byte of the text changes.
 
 Edit = tuple[int, int, str]
-"""The start and the end of a part of the text, and what replaces it."""
+"""The start and the end of a part of the text, and its replacement."""
 
 
 def add_words(editor: ModuleType, text: str, path: Sequence[str], shape: EntryKeys, words: Sequence[str]) -> str:
@@ -177,7 +177,7 @@ def _apply(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _quote(word: Any) -> str:
-    """Return a word as a string of JSON, which is one of TOML too."""
+    """Return a word as a string literal of JSON, which is valid in TOML too."""
     return json.dumps(word, ensure_ascii=False)
 
 
@@ -258,7 +258,7 @@ def find_wrapped_names(client: McpClient, text: str) -> list[str]:
 
 
 def needed_backups(client: McpClient, text: str, backups: Sequence[str]) -> list[bool]:
-    """Return for each backup, latest first, whether it is the latest that has a wrapped entry of the text unwrapped."""
+    """Return for each backup, latest first, whether it is the latest with the original of a wrapped entry."""
     missing, needed = set(find_wrapped_names(client, text)), []
     for before in backups:
         found = {name for name in missing if _is_unwrapped(client, before, name)}
@@ -268,7 +268,7 @@ def needed_backups(client: McpClient, text: str, backups: Sequence[str]) -> list
 
 
 def differs_by_proxies(client: McpClient, text: str, before: str, backups: Sequence[str]) -> bool:
-    """Return whether the text has no proxies and a backup differs from it by proxies only."""
+    """Return whether the text has no proxies and a backup equals it except for proxies."""
     with suppress(KeyholeError):
         if find_wrapped_names(client, text):
             return False
@@ -355,7 +355,7 @@ def _unwrap_program(client: McpClient, text: str, name: str, entry: Mapping[str,
 
 
 def _words(client: McpClient, entry: Mapping[str, Any]) -> list[Any]:
-    """Return the program of an entry and its arguments, as the entry has them."""
+    """Return the program of an entry and its arguments, unchanged."""
     program, arguments = entry[client.shape.program], entry.get(client.shape.args)
     return [*(program if isinstance(program, list) else [program]), *(arguments if isinstance(arguments, list) else ())]
 

@@ -44,7 +44,7 @@ class Keys:
     def __init__(self, new: Callable[[], str]) -> None:
         self._new = new
         self.spent = ""
-        """The token that was valid once and is used up, "" for none."""
+        """The used token of the file; "" if it is not used yet."""
         self.renew()
 
     def renew(self) -> None:
@@ -85,7 +85,7 @@ class Terminal(Protocol):
 
 
 def check_host(value: str, port: int) -> Refusal | None:
-    """Return the refusal of a request whose Host is not loopback with the server's port, or None.
+    """Return the refusal of a request unless its Host is loopback with the server's port.
 
     A page whose host name resolves to this machine (DNS rebinding) sends its own name.
     """
@@ -110,7 +110,7 @@ class AccessMiddleware:
     def __init__(
         self, app: App, look: Look, keys: Keys, port: int, terminal: Terminal, end_streams: Callable[[], None]
     ) -> None:
-        """`end_streams`: ends the responses that are open, when all sessions end."""
+        """Create it. `end_streams` ends the open responses when all sessions end."""
         self._app = app
         self._look = look
         self._keys = keys
@@ -129,7 +129,7 @@ class AccessMiddleware:
             await self._app({**scope, LOOK: self._look}, receive, send)
 
     def _answer(self, request: HTTPConnection) -> Response | None:
-        """Return the response to a request that does not reach the pages, None for one that does."""
+        """Return the response to a request that must not reach the pages, None for other requests."""
         method, headers = request.scope["method"], request.headers
         refusal = check_host(headers.get("host", ""), self._port) or check_request(method, headers)
         if refusal is not None:
@@ -206,7 +206,7 @@ def _check_form(headers: Mapping[str, str]) -> Refusal | None:
 
 
 def _check_post(headers: Mapping[str, str]) -> Refusal | None:
-    """Return the refusal of a form that is not of these pages, or None. Programs with a token need no Origin."""
+    """Return the refusal of a form that another site may have sent, or None. Programs with a token need no Origin."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None:
         # With some referrer policies, the Origin of a page's own form is `null`.
@@ -217,7 +217,7 @@ def _check_post(headers: Mapping[str, str]) -> Refusal | None:
 
 
 def _check_get(headers: Mapping[str, str]) -> Refusal | None:
-    """Return the refusal of a GET by another site's page, or None. A link to these pages may be followed."""
+    """Return the refusal of a GET by a page of another site, or None. Links to these pages are allowed."""
     if "origin" in headers and not _is_own(headers["origin"], headers):
         return _FOREIGN
     if headers.get("sec-fetch-site", OWN) in {OWN, "none"}:

@@ -1,7 +1,7 @@
 """Build the application of the pages: routes, static files, and pages for errors.
 
-The layer around it decides who may look, and puts the `Look` of that person into the request's scope: access.py for a
-person at this machine, the hosted server for its tenants.
+The layer around it decides who may see the pages, and puts the `Look` of that person into the request's scope:
+access.py for a person at this machine, the hosted server for its tenants.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ STATUSES: Final = {
     Code.EXPIRED_ARTIFACT: 410,
     Code.STORE_UNAVAILABLE: 503,
 }
-"""HTTP statuses of the errors that a page can have; others are 500."""
+"""HTTP statuses of the errors of pages; other errors are 500."""
 
 
 def build_pages() -> Starlette:
-    """Return the application. Every request but those of static files has a `Look` in its scope.
+    """Return the application. Every request, except for static files, has a `Look` in its scope.
 
     The templates are compiled here, so that the first page does not wait for it.
     """
@@ -146,11 +146,11 @@ def own_path(address: str) -> str:
 # Server-sent events that tell the open pages when the log of calls changes.
 
 SECONDS: Final = 1.0
-"""Seconds between two looks at the log. A person sees a call within a second, and the log answers in microseconds."""
+"""Seconds between two reads of the log. A call is shown within a second, and a read takes microseconds."""
 ROUNDS: Final = 300
-"""Looks at the log until a stream ends: 5 minutes. The browser then connects again, and forgotten streams end."""
+"""Reads of the log until a stream ends: 5 minutes. The browser then connects again, and forgotten streams end."""
 QUIET_ROUNDS: Final = 15
-"""Looks without a change after which a comment is sent, so that a connection that broke is noticed."""
+"""Reads without a change after which a comment is sent, so that a broken connection is noticed."""
 RETRY: Final = "retry: 2000\n\n"
 """Milliseconds after which the browser connects again."""
 
@@ -168,7 +168,7 @@ async def live(request: Request) -> Response:
 
 
 async def _wait(stopping: asyncio.Event) -> bool:
-    """Wait until the next look at the log, and return whether the server stops."""
+    """Wait until the next read of the log, and return whether the server stops."""
     with suppress(TimeoutError):
         async with asyncio.timeout(SECONDS):
             await stopping.wait()

@@ -56,7 +56,7 @@ def _shared_servers() -> tuple[str, ...]:
 
 
 def _warning(config: Config) -> str:
-    """Return why the pages may show no calls, or ""."""
+    """Return a note if the pages may show no calls, or ""."""
     if config.store == "memory":
         return "with KEYHOLE_STORE=memory each process keeps its own calls, so none are shown"
     return "KEYHOLE_RECORD is off, so new calls are not shown" if config.record == "off" else ""

@@ -31,7 +31,7 @@ file of this size in about a second. Longer gaps are named by their offsets."""
 
 @dataclass(frozen=True, slots=True)
 class ExportLinks(ServedLinks):
-    """The addresses within an exported file. Pages that the file does not contain have none."""
+    """The addresses within an exported file; "" for pages that the file does not contain."""
 
     session_id: str = ""
     call_ids: Collection[str] = ()
@@ -47,7 +47,7 @@ class ExportLinks(ServedLinks):
 
 
 def export(look: Look, session: str = "", call: str = "") -> str:
-    """Return the HTML of a call, of a session, or of the newest session if neither is named.
+    """Return the HTML of a call, of a session, or of the newest session by default.
 
     Raises KeyholeError: invalid_argument if there is no such call or session.
     """

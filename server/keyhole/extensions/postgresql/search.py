@@ -32,7 +32,7 @@ from keyhole.store.term_lookup import (
 
 K1: Final = 1.2
 B: Final = 0.75
-"""BM25's k1 and b, at their usual values, which SQLite's bm25() has too."""
+"""BM25's k1 and b, at their usual values, as in SQLite's bm25()."""
 FREQUENCIES: Final = (1, 2, 3, 4, 6, 9, 14, 25)
 """The frequencies that posting lists distinguish. Their number is a power of two: see `_make_hasher` in search.py."""
 MIN_RARITY: Final = 1e-6
@@ -97,7 +97,7 @@ def sort_best_first(scores: Mapping[int, float], count: int) -> list[int]:
 
 
 def _weigh(list_: PostingList, length: float) -> float:
-    """Return what a term adds to the score of a text. `length`: the text's, as a multiple of the average."""
+    """Return the contribution of a term to a text's score. `length`: of the text, as a multiple of the average."""
     return list_.rarity * list_.frequency * (K1 + 1) / (list_.frequency + K1 * (1 - B + B * length))
 
 

@@ -93,7 +93,7 @@ def _lock_number(tenant: UUID) -> int:
 
 
 def add_mark(connection: PostgresConnection, tenant: UUID, mark: Mark) -> None:
-    """Merge a mark with the one of a tenant."""
+    """Merge a mark with the tenant's mark."""
     connection.execute(_ADD_MARK, [tenant, mark.before, mark.at])
 
 

@@ -66,11 +66,11 @@ _DIALECTS: Final[Mapping[Format, Dialect]] = {
     "pydantic-ai": pydantic_ai,
 }  # fmt: skip
 _RECOGNISED: Final[tuple[Format, ...]] = ("chat", "anthropic", "responses", "gemini", "langchain", "pydantic-ai")
-"""The formats; of those that a conversation speaks for equally, the first one is chosen."""
+"""The formats, in order of preference when a conversation fits several equally."""
 _UNSENT: Final[Mapping[Format, frozenset[str]]] = {
     "langchain": frozenset({"artifact", "response_metadata", "usage_metadata"}), "pydantic-ai": frozenset({"metadata"}),
 }  # fmt: skip
-"""Fields of messages, and of the parts of messages, that the program keeps and no provider gets."""
+"""Fields of messages and their parts that are kept by the program and never sent to a provider."""
 
 
 def read_conversation(items: Sequence[View], format: Format | None = None) -> GroupedConversation:
@@ -113,7 +113,7 @@ def dialect(format: Format) -> Dialect:
 
 
 def without_unsent(format: Format, item: View) -> View:
-    """Return an item without the fields that no provider gets. They can be large, such as the artifact of a tool."""
+    """Return an item without the fields that are never sent. They can be large, such as the artifact of a tool."""
     names = _UNSENT.get(format)
     if names is None:
         return item
@@ -125,11 +125,11 @@ def without_unsent(format: Format, item: View) -> View:
 
 
 def recognise(items: Sequence[View]) -> Format:
-    """Return the format that the whole conversation speaks for.
+    """Return the format that fits the whole conversation best.
 
-    Items that only one format has decide. If several formats have such items, or none has, the format that understands
-    the most items is chosen, then the one with the most items of its own. Plain messages are the same in several
-    formats; they count as Chat Completions.
+    Items that exist in only one format decide. If several formats have such items, or none has, the format that
+    understands the most items is chosen, then the one with the most items of its own. Plain messages are the same in
+    several formats; they count as Chat Completions.
     """
     owned = Counter(format for item in items for format in _RECOGNISED if _DIALECTS[format].is_own(item))
     candidates = [format for format in _RECOGNISED if format in owned or not owned]

@@ -17,7 +17,7 @@ _KINDS: Final[dict[str, Kind]] = {
 PARTS: Final = frozenset({
     "text", "refusal", "image_url", "input_audio", "file", "video_url", "audio_url", "thinking", "reasoning",
 })  # fmt: skip
-"""Types of parts, with those that local servers and gateways take beside OpenAI's."""
+"""Types of parts: those of OpenAI, and further ones of local servers and gateways."""
 
 
 def is_own(item: View) -> bool:
@@ -47,7 +47,7 @@ def role_or_type(item: View) -> str:
 
 
 def unknown_parts(content: Any, known: frozenset[str]) -> tuple[str, ...]:
-    """Return the types of the parts of a content that are not known; "content" if it has another form."""
+    """Return the unknown types of the parts of a content; "content" if it is neither a text nor a list."""
     if content is None or isinstance(content, str):
         return ()
     if not isinstance(content, list):

@@ -94,7 +94,7 @@ def _fields(value: Any) -> dict[str, Any] | None:
 
 
 def _api_names(model: Any) -> dict[str, str]:
-    """Return the names of a pydantic model's fields with the names that the API gives them."""
+    """Return the names of a pydantic model's fields, each with its name in the API."""
     fields: Mapping[str, Any] = type(model).model_fields
     return {name: getattr(field, "serialization_alias", None) or field.alias or name for name, field in fields.items()}
 
@@ -112,7 +112,7 @@ def original_at(value: Any, path: Path) -> Any:
 
 
 def replace_at(value: Any, path: Path, new: Any) -> Any:
-    """Return a value of the same kind in which the value at a path is another. What is not on the path is shared."""
+    """Return a copy of a value with another value at a path. Values beside the path are shared."""
     if not path:
         return shape_like(value, new)
     key, rest = path[0], path[1:]
@@ -135,7 +135,7 @@ def _with_field(value: Any, key: str, rest: Path, new: Any) -> Any:
 
 
 def _attribute(value: Any, key: str) -> str:
-    """Return the name of an object's attribute that the API gives a name."""
+    """Return the name of the attribute that holds a field of the API."""
     names = _api_names(value) if hasattr(value, "model_dump") else {}
     return next((name for name, shown in names.items() if key in (shown, name)), key)
 
@@ -224,13 +224,13 @@ def text_of(content: Any) -> str:
 
 
 def result_text(content: Any) -> str:
-    """Return the text of a tool result that a stub stands for: its main text, or else its whole text."""
+    """Return the text of a tool result that a stub replaces: its main text, or else its whole text."""
     path = main_text(content)
     return text_of(content) if path is None else str(value_at(content, path))
 
 
 def main_text(content: Any) -> Path | None:
-    """Return the path of the largest text of a content, if all that is beside it is small. None otherwise."""
+    """Return the path of the largest text of a content if the rest is small, else None."""
     if isinstance(content, str):
         return ()
     texts = list(find_texts(content))
@@ -247,7 +247,7 @@ def value_at(content: Any, path: Path) -> Any:
 
 
 def with_text(content: Any, text: str, part: Any) -> Any:
-    """Return a content of the same form that has only a text. `part`: the text as a part of a list."""
+    """Return a content of the same form with only a text. `part`: the text as a part, for a list."""
     if isinstance(content, list):
         is_shell = bool(content) and isinstance(content[0], dict) and "stdout" in content[0]
         return [{**content[0], "stdout": text, "stderr": ""}] if is_shell else [part]

@@ -20,7 +20,7 @@ _KNOWN: Final = frozenset({
     "executable_code", "codeExecutionResult", "code_execution_result", "toolCall", "tool_call", "toolResponse",
     "tool_response",
 })  # fmt: skip
-"""Fields that say what a part is."""
+"""Fields that tell the kind of a part."""
 _SIGNED_ONLY: Final = frozenset({"thought", "thoughtSignature", "thought_signature"})
 """The fields of a part that only carries a signature."""
 

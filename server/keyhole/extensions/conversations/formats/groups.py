@@ -37,14 +37,14 @@ class _Turn:
     answered_at: int = -1
     has_reasoning: bool = False
     has_output: bool = False
-    """True if the model wrote or called something in it, beside reasoning."""
+    """True if the model wrote text or made calls in it, not only reasoning."""
     is_answered: bool = False
     is_in_round: bool = False
     """True if its last item is a result."""
     is_fixed: bool = False
     has_unknown: bool = False
     went_on: bool = False
-    """True if the model went on although only some of its calls were answered."""
+    """True if the model continued although some of its calls were not answered."""
 
     def add(self, index: int, fact: ItemFacts) -> None:
         """Add an item. The results in it that are not of its own calls have been passed to `answer`."""
@@ -190,7 +190,7 @@ def _group(turn: _Turn, *, is_last: bool) -> MessageGroup:
 
 
 def _pin_neighbours(format: Format, groups: Sequence[MessageGroup]) -> tuple[MessageGroup, ...]:
-    """Return the groups. Those that a fixed group needs beside it are fixed too.
+    """Return the groups, with those fixed too that a fixed group needs beside it.
 
     Anthropic takes a message of the system only between the user and the assistant, and Gemini takes a call only after
     a content of the user.
@@ -208,7 +208,7 @@ def _pin_neighbours(format: Format, groups: Sequence[MessageGroup]) -> tuple[Mes
 
 
 def _break(format: Format, turn: _Turn) -> list[MessageGroup]:
-    """Return the groups of a turn that a provider would refuse. What the user wrote in it is a message of its own.
+    """Return the groups of a turn that a provider would refuse. The user's text in it becomes a separate message.
 
     In Gemini, stray results are messages of the user too, because two contents of the model must not meet.
     """

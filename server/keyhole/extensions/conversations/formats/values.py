@@ -25,7 +25,7 @@ class ToolResult:
 
     item: int
     path: Path
-    """Where the content stands in the item."""
+    """The path of the content in the item."""
     names: tuple[str, ...]
     """The ids, or else the name, by which the result names its call; the best first."""
     content: Any
@@ -60,11 +60,11 @@ class ItemFacts:
     is_tied: bool = False
     """True for a call that a provider knows by its id, and refuses without the reasoning before it."""
     has_user_text: bool = False
-    """True for a message with text or files of the user, also if it has tool results."""
+    """True for a message with text or files of the user, even if it has tool results too."""
     is_fixed: bool = False
     """True if the provider needs the item later, such as a list of tools or a summary that the provider made."""
     unknown: tuple[str, ...] = ()
-    """The types in it that were not understood."""
+    """The types of its parts that were not understood."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""`keyhole doctor`: checks the installation and says how to fix what is wrong."""
+"""`keyhole doctor`: check the installation and say how to fix problems."""

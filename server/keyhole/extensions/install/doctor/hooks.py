@@ -37,7 +37,7 @@ from keyhole.extensions.install.hooks import HOOK_CLIENTS, Hook, HookLine
 
 AREA: Final = "Hooks"
 TIMEOUT: Final = 4.0
-"""Seconds for one run. Two runs of two hooks after one another are then within the time of all checks."""
+"""Seconds for one run. Two hooks that run twice each, one after the other, still fit the time of all checks."""
 PARALLEL: Final = 2
 """Hooks that are run at the same time; each run uses a processor completely."""
 SMALL: Final = "done\n"
@@ -68,7 +68,7 @@ def check() -> list[Finding]:
 
 
 def _without_server(files: Sequence[HookFile], machine: Machine) -> list[Finding]:
-    """Return a warning for each client with hooks of the user and without the server that reads on in results."""
+    """Return a warning for each client with hooks but without the server, which reads stored outputs."""
     absent = {each.client.name for each in find_registrations(machine, DEFAULT_NAME) if each.state == "-"}
     names = [file.hooks.client.name for file in files if file.ours and file.hooks.client.name in absent]
     message = "hooks without the server: the agent lacks the tool that reads on in their results"
@@ -76,7 +76,7 @@ def _without_server(files: Sequence[HookFile], machine: Machine) -> list[Finding
 
 
 def _check_file(file: HookFile, programs: Sequence[Sequence[str]], machine: Machine) -> Finding | None:
-    """Return the finding on a client's hook, which names the file of a project; None if the client is not found."""
+    """Return the finding on a client's hook, None if the client is not installed. It names a project's file."""
     finding = _check_hook(file, programs, machine)
     if finding is None or file.scope == "user":
         return finding
@@ -127,7 +127,7 @@ def _words_of_run(file: HookFile, line: HookLine) -> list[str]:
 
 
 def _try_hook(line: HookLine, command: Sequence[str]) -> tuple[str, int]:
-    """Return what is wrong with a hook, or "", and the milliseconds of its answer to a large output."""
+    """Return the fault of a hook, or "", and the milliseconds of its answer to a large output."""
     large = _run(command, make_event(line.client, large_output()))
     fault = _run_fault(line, large) or answer_fault(line.client, large.answer)
     if fault:
@@ -267,7 +267,7 @@ def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 COMMAND: Final = "make test"
 ERROR: Final = "main.c:218:9: error: unknown type name lamp_t"
 LARGE: Final = 100_000
-"""Characters of a large output: more than what clients show of one."""
+"""Characters of a large output: more than clients show."""
 _ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
     "claude": ("hookSpecificOutput", "updatedToolOutput", "stdout"),
     "codex": ("reason",),

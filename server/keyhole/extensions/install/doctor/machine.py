@@ -1,4 +1,4 @@
-"""Check this machine: what Keyhole runs on, its settings, its store, and the shared server."""
+"""Check this machine: Python and SQLite, the settings, the store, and the shared server."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ LOW_DISK, FULL_DISK = 1_000_000_000, 50_000_000
 
 
 def check_store(config: Config) -> list[Finding]:
-    """Return findings on the place where artifacts are stored, and on the artifacts."""
+    """Return findings on the home folder or database, and on the artifacts in it."""
     if config.store == "memory":
         message = "in memory, because KEYHOLE_STORE=memory: pages are lost when the server stops"
         return [Finding(STORE_AREA, "kind", Level.OK, message)]

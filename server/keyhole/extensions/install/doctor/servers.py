@@ -326,7 +326,7 @@ async def _check_all(servers: list[Proxied], *, offline: bool) -> list[Finding]:
 
 
 def _check_entry(each: Proxied, *, offline: bool) -> Finding | None:
-    """Return the finding on an entry that is not to be started, None if it is to be started."""
+    """Return the finding on an entry that need not be started, None if its server must be started."""
     words = each.wrapped.words
     if words[0] == "--" and len(words) > 1:
         path = each.server.env.get("PATH") or os.environ.get("PATH")

@@ -38,9 +38,9 @@ SIGN_IN: Final = f"{PAGES_PATH}/sign-in"
 SIGN_OUT: Final = f"{PAGES_PATH}/sign-out"
 STATIC: Final = f"{PAGES_PATH}/static/"
 LIVE: Final = f"{PAGES_PATH}/live"
-"""Path of the streams, which are open for minutes and compute nothing."""
+"""Path of the event streams, which are open for minutes and need no computation."""
 MAX_FORM_BYTES: Final = 64_000
-"""Maximum bytes of a form. Its longest field is a token or an address."""
+"""Maximum bytes of a form. The longest fields are tokens and addresses."""
 REQUESTS_PER_MINUTE: Final = 600
 """Requests of one tenant per minute: ten a second, enough for a few open tabs that are renewed after each call."""
 PAGES_AT_ONCE: Final = 4
@@ -52,7 +52,7 @@ STREAMS_AT_ONCE: Final = 10
 MAX_STREAMS: Final = 100
 """Open streams of all tenants. Each asks the tenant's log once a second whether it has changed."""
 OpenLook = Callable[[str], AbstractAsyncContextManager[Look]]
-"""Opens what a tenant may look at. Its store and its log stay open until the block ends."""
+"""Opens the `Look` of a tenant. Its store and its log stay open until the block ends."""
 _SLOW: Final = Refusal(408, "request_timeout", f"the form did not arrive within {BODY_SECONDS:.0f} seconds")
 _LARGE: Final = Refusal(413, "request_too_large", f"a form has at most {MAX_FORM_BYTES:,} bytes")
 
@@ -92,7 +92,7 @@ class Gate:
         scopes: Sequence[str] = (),
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`pages`: the application of the pages. `scopes`: those that a token must have."""
+        """Create it around the application `pages`. `scopes`: those that a token must have."""
         self._pages = pages
         self._verifier = verifier
         self._open_look = open_look
@@ -195,7 +195,7 @@ def _wanted_path(scope: Scope) -> str:
 
 
 async def _read_form(receive: Receive) -> bytes | Refusal:
-    """Return the body of a form, or why it is refused."""
+    """Return the body of a form, or its refusal."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
             body = await read_body(receive, MAX_FORM_BYTES)
@@ -218,7 +218,7 @@ _NETWORK_BITS: Final = 64
 class Attempts:
     """Counts the invalid tokens of each address. A token that was valid here is checked without a limit.
 
-    So the attempts of others, also of those behind the same proxy, stop nobody who has signed in.
+    So the attempts of others, even behind the same proxy, lock out nobody who has signed in.
     """
 
     def __init__(self) -> None:
@@ -272,7 +272,7 @@ MAX_PATH_CHARS: Final = 2_000
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 """A bearer token, RFC 6750 section 2.1. All its characters may be in a cookie."""
 _PATH: Final = re.compile(r"/look/(?:[A-Za-z0-9_~/-]|%(?!2[Ee])[0-9A-Fa-f]{2})*(?:\?[A-Za-z0-9_~.%&=+:@-]*)?")
-"""A path of the pages with its query. It has no dot, not even an encoded one, because two dots would lead elsewhere."""
+"""A path of the pages with its query. Dots, even encoded, are not allowed, because two dots would lead elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +316,7 @@ def read_sign_in(body: bytes) -> SignInForm:
 
 
 def own_path(path: str) -> str:
-    """Return a path if it is one of the pages, else that of the first page."""
+    """Return a path if it belongs to the pages, else the path of the first page."""
     return path if len(path) <= MAX_PATH_CHARS and _PATH.fullmatch(path) else "/look/"
 
 

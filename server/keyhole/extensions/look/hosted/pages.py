@@ -70,13 +70,13 @@ log = logging.getLogger(__name__)
 DAYS: Final = 7
 """Days of calls that the view sums up."""
 MAX_TENANTS: Final = 500
-"""Tenants in the view, so that reading them ends."""
+"""Maximum tenants in the view, which bounds the time of reading them."""
 FRESH_SECONDS: Final = 60.0
-"""Seconds for which a view is shown again: it reads the store and the log of every tenant."""
+"""Seconds for which a view is reused: a new one reads the store and the log of every tenant."""
 
 
 class OperatorPage:
-    """The view of the operator, for a token of its own. Without KEYHOLE_OPERATOR_TOKEN, it admits nobody."""
+    """The view of the operator, who signs in with KEYHOLE_OPERATOR_TOKEN. Without that setting, it admits nobody."""
 
     def __init__(
         self,
