@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import keyhole
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.cli.main import main
 from keyhole.cli.report import Finding, Level, ReportStyle, format_report, has_failures
@@ -44,6 +45,7 @@ def test_a_fresh_installation_has_no_failures_offline(home: Path, capsys: Captur
     assert code == 0, [each for each in findings.values() if each["level"] == "fail"]
     for name in ("Python", "Keyhole", "full-text search", "values", "home folder", "free disk", "certificates"):
         assert findings[name]["level"] == "ok"
+    assert findings["Keyhole"]["message"] == f"{keyhole.__version__} in {Path(keyhole.__file__).parents[1]}"
     assert findings["codex"]["message"].startswith("starts in")
     assert findings["stdio, 2025-11-25"]["level"] == findings["stdio, 2026-07-28"]["level"] == "ok"
     assert findings["engines"]["message"] == "not checked: keyless, wikipedia"

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import keyhole
 from keyhole._version import __version__
 from keyhole.cli.report import Finding, Level, has_failures
 from keyhole.cli.table import format_size
@@ -52,7 +53,7 @@ def _check_python() -> Finding:
 
 
 def _check_package() -> Finding:
-    message = f"{__version__} in {Path(__file__).resolve().parents[2]}"
+    message = f"{__version__} in {Path(keyhole.__file__).resolve().parents[1]}"
     if is_temporary(this_installation()):
         fix = "Install it permanently, with `uv tool install` or pipx: pruning uv's cache removes this copy."
         return Finding(PROGRAM_AREA, "Keyhole", Level.WARN, f"{message}, in uvx's temporary environment", fix)
