@@ -31,16 +31,14 @@ IO_FILES = {
         "output_log run_command server_command shell_command text_io"
     ),
     "cli/artifacts": "commands",
-    "extensions/install/doctor": (
-        "commands conversation end_to_end environment hooks network proxied registrations shared store_check"
-    ),
+    "extensions/install/doctor": "commands hooks machine network servers",
     "outputs": "adopt child_process large_output running_output",
     "outputs/hooks": "answer keep saved_file",
-    "extensions/install": "boot_files change commands discover files",
+    "extensions/install": "commands discover files",
     "config": "folders load",
     "extract/workers": "child worker_pool",
     "fetch": "backend client dns exchange host_limits pool robots",
-    "extensions/browser": ("check chromium devtools gateway page_connections page_session render renderer supervisor"),
+    "extensions/browser": "check chromium gateway page_session render supervisor",
     "rerank": "apis rerank_passages vector_scorer",
     "extensions/conversations": "command",
     "extensions/models": "commands folder inference local",
@@ -51,20 +49,19 @@ IO_FILES = {
     "serve": "handlers mcp_apps open_requests resources run stdio_stream tenants_loader tools",
     "runtime": "fair_slots lazy_imports",
     "text": "data_file",
-    "extensions/look/mcp_app": "show_call",
-    "extensions/look": "command live server views",
+    "extensions/look": "app command mcp_app server views",
     "serve/shared": "address known_replies link lock peer relay server watchdog",
-    "extensions/look/hosted": "gate operator pages",
+    "extensions/look/hosted": "gate pages",
     "serve/http": "bodies host slots",
-    "extensions/hosted": "admission app drain listener probes processes run tokens_command uvicorn_server",
+    "extensions/hosted": (
+        "app authenticate jwks listener probes run telemetry token_file tokens_command uvicorn_server"
+    ),
     "extensions/proxy": (
         "command conversation delivery http_app http_exchange http_session http_upstream run sign_in_app "
         "stored_texts upstream"
     ),
-    "extensions/hosted/auth": "authenticate jwks token_file",
-    "extensions/hosted/telemetry": "access_log metrics tracing",
     "store": "fallback forget_mark home ids open private_files spool",
-    "extensions/postgresql": "database reads schema stores texts",
+    "extensions/postgresql": "artifacts database schema store",
     "store/calls": "queries queue sqlite",
     "store/sqlite": "damage file rows schema space store texts word_index",
     "websearch": "engines_file failover panel",

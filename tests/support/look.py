@@ -8,9 +8,8 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from keyhole.extensions.look.app import build_pages
-from keyhole.extensions.look.page import LOOK, Look
-from keyhole.store.sqlite.store import MemoryStore
 from keyhole.extensions.look.page import LOOK, Look, ServedLinks
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import MemoryCallLog
 
 NOW = 1_700_000_000.0

@@ -9,9 +9,8 @@ from keyhole.extensions.conversations.formats import read_conversation
 from keyhole.extensions.conversations.formats.contents import plain
 from keyhole.extensions.conversations.notices import Amount, split_notice
 from keyhole.extensions.conversations.plan import Decisions, Sizes
-from keyhole.extensions.conversations.transcript import read_left_out
-from keyhole.store.sqlite.store import MemoryStore
 from keyhole.extensions.conversations.transcript import Keeper, read_left_out
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import output_url
 
 CALL = {"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}

@@ -8,9 +8,8 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.notices import Stored
-from keyhole.extensions.conversations.transcript import read_transcript
-from keyhole.store.sqlite.store import MemoryStore
 from keyhole.extensions.conversations.transcript import FACTS, Keeper, read_transcript
+from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import output_url
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo"}}

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 import keyhole
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.sqlite.store import MemoryStore
 from keyhole.extensions.conversations.formats.contents import plain
+from keyhole.store.sqlite.store import MemoryStore
 from tests.support.conversations import FORMATS, Event, Item, events
 from tests.support.conversations.texts import IMITATIONS
 

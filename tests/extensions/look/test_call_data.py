@@ -7,9 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.store.calls.base import OK, CallRecord, CallSummary, ReadText
 from keyhole.extensions.look.mcp_app import SeenText, alternate, call_data, describe_text, to_json
 from keyhole.extensions.look.text_view import Cell, Piece, Segment
+from keyhole.store.calls.base import OK, CallRecord, CallSummary, ReadText
 
 SUMMARY = CallSummary(
     id="call", session="s", client="tests 1", origin="tool", tool="search", query="fish", target="", started_at=1.0,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.store.calls.base import Hour
 from keyhole.extensions.look.figures_pages import DAY, HEIGHT, bar_rows, column_chart, group_hours
+from keyhole.store.calls.base import Hour
 
 NOON = 1_700_049_600.0  # 2023-11-15 12:00 UTC
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.store.calls.base import CallFilters
 from keyhole.extensions.look.page import read_filters, read_number, read_place, write_filters, write_place
+from keyhole.store.calls.base import CallFilters
 
 
 @pytest.mark.parametrize(

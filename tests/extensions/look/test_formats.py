@@ -18,7 +18,6 @@ from keyhole.extensions.look.page import (
     format_percent,
     format_size,
 )
-from keyhole.extensions.look.page import environment
 from keyhole.store.calls.base import Miss
 
 

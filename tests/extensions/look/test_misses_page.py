@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.store.calls.base import NO_CALL_FILTERS, CallRecord, CallSummary, ReadText
 from keyhole.extensions.look.figures_pages import ADVICE, PER_PAGE, misses_view
+from keyhole.store.calls.base import NO_CALL_FILTERS, CallRecord, CallSummary, ReadText
 from tests.support.look import NOW, empty_look, page_client, words_of
 
 CALL = CallSummary(

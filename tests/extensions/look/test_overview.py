@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from keyhole.store.calls.base import Figures, Hour
 from keyhole.extensions.look.sessions_pages import overview_of, read_overview
+from keyhole.store.calls.base import Figures, Hour
 from tests.extensions.look.test_figures_page import FIGURES
 from tests.support.look import NOW, empty_look, page_client, words_of
 

@@ -22,9 +22,9 @@ import httpcore
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.addresses import check_domain
 from keyhole.fetch.backend import CheckedBackend
-from keyhole.fetch.domains import check_domain
-from keyhole.fetch.nat64 import Nat64Prefixes
+from keyhole.fetch.dns import Nat64Prefixes
 from keyhole.fetch.urls import Target, parse_target
 
 # The connections of a page: under the rules of all other fetches and a stricter one. A script may send POST requests

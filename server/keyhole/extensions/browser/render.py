@@ -22,7 +22,7 @@ from keyhole.extensions.browser.chromium import Browser, DevToolsError, end_brow
 from keyhole.extensions.browser.gateway import USER, Connect, Gateway, PageConnections, open_gateway
 from keyhole.extensions.browser.page_session import SETTLE_SECONDS, PageSession
 from keyhole.fetch.base import AllowsDocument, FetchOptions
-from keyhole.fetch.response_head import raise_for_status
+from keyhole.fetch.exchange import raise_for_status
 from keyhole.fetch.urls import Target, parse_target
 from keyhole.records import Page
 

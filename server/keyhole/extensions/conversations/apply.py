@@ -32,9 +32,8 @@ from keyhole.extensions.conversations.notices import (
     stub,
 )
 from keyhole.extensions.conversations.plan import Decisions, Place, Sizes
-from keyhole.extensions.conversations.transcript import Places, write_left_out
-from keyhole.outputs.bound import MIN_BUDGET, bound
 from keyhole.extensions.conversations.transcript import Keeper, Places, write_left_out
+from keyhole.outputs.bound import MIN_BUDGET, bound
 
 QUERY_CHARS: Final = 1_000
 """Characters of the user's last message that are the query for a shortened result: its end, where the question is."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from keyhole.errors import KeyholeError
 from keyhole.extensions.conversations.formats.contents import main_text, result_text
 from keyhole.extensions.conversations.notices import Stored
-from keyhole.extract.outputs import terminal_text
-from keyhole.retrieval.kept_text import name_text
+from keyhole.outputs.keep import name_text
+from keyhole.outputs.terminal import terminal_text
 from keyhole.text.output_facts import OutputFacts
 
 if TYPE_CHECKING:
-    from keyhole.retrieval.kept_text import OutputStore
+    from keyhole.outputs.keep import OutputStore
 
 # Transcripts: items as a text that can be searched by lines. Each value is one line of JSON. A string with several
 # lines is an object `{"keyhole:lines": N}` in it, and its N lines follow below the value, in the order of the

@@ -20,7 +20,7 @@ from keyhole.retrieval import instrumentation
 from keyhole.retrieval.instrumentation import CANCELLED, Amount, ObservedCall, Stage
 from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send, refuse, send_body
 from keyhole.serve.http.origins import LOOPBACK_HOSTS, parse_authority
-from keyhole.store.calls.record import OK
+from keyhole.store.calls.base import OK
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer, TracerProvider

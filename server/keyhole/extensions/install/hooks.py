@@ -17,9 +17,9 @@ from pathlib import Path, PureWindowsPath
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from keyhole.cli.hook.program import CLIENTS as HOOK_NAMES
 from keyhole.extensions.install import edit
 from keyhole.extensions.install.clients import CLIENTS, NEW_SESSION, PROGRAM, Format, Machine, McpClient
+from keyhole.outputs.hooks.answer import CLIENTS as HOOK_NAMES
 
 # The clients: their files, and the shape of a hook.
 

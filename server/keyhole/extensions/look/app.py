@@ -26,7 +26,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.look import export, figures_pages, sessions_pages, text_pages
 from keyhole.extensions.look.page import DONE, LOOK, Look, environment, look_of, page, read_number
 from keyhole.serve.http.asgi import read_body
-from keyhole.store.calls.record import CallFilters
+from keyhole.store.calls.base import CallFilters
 
 PAGES: Final = (sessions_pages, export, text_pages, figures_pages)
 """The modules with pages; each has `routes`."""

@@ -16,11 +16,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.look.page import Look, render
-from keyhole.store.calls.base import CallFilters, CallSummary, SessionSummary, find_session
 from keyhole.extensions.look.page import Look, ServedLinks, html_response, look_of, render
 from keyhole.extensions.look.sessions_pages import FOLDED_CHARS, CallView, view_of
-from keyhole.store.calls.base import find_session
+from keyhole.store.calls.base import CallFilters, CallSummary, SessionSummary, find_session
 
 MAX_CALLS: Final = 500
 """Calls of a session that a file contains, the newest of them."""

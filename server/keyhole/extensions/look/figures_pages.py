@@ -26,9 +26,8 @@ from keyhole.extensions.look.page import (
     write_place,
 )
 from keyhole.store.base import EXPIRY_DAYS, StoreStats
-from keyhole.store.calls.base import list_following
-from keyhole.store.calls.record import OK, CallFilters, CallSummary, Figures, Hour, Miss
-from keyhole.store.calls.search_terms import site_of
+from keyhole.store.calls.base import OK, CallFilters, CallSummary, Figures, Hour, Miss, list_following
+from keyhole.store.calls.rows import site_of
 
 # Charts as frozen values: the places of bars in an SVG drawing, and the rows of the table beside it. A template draws
 # them. The policy of the page allows no inline style, so that sizes are attributes of SVG elements.

@@ -15,8 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from keyhole.store.base import Clock, Store
-from keyhole.store.calls.base import CallLog
-from keyhole.store.calls.record import CallFilters, CallPlace
+from keyhole.store.calls.base import CallFilters, CallLog, CallPlace
 
 # Pages: a template rendered for the tenant to whom the request belongs.
 

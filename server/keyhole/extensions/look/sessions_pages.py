@@ -29,8 +29,17 @@ from keyhole.extensions.look.page import (
 )
 from keyhole.extensions.look.text_pages import WINDOW_CHARS, quote_of
 from keyhole.extensions.look.text_view import TextView, read_text, view_whole
-from keyhole.store.calls.base import find_session, list_following
-from keyhole.store.calls.record import NO_CALL_FILTERS, CallFilters, CallRecord, CallSummary, Figures, Hour, ReadText
+from keyhole.store.calls.base import (
+    NO_CALL_FILTERS,
+    CallFilters,
+    CallRecord,
+    CallSummary,
+    Figures,
+    Hour,
+    ReadText,
+    find_session,
+    list_following,
+)
 
 # The three figures of the first page: what was kept out of the context, answered at once, and needs a look.
 

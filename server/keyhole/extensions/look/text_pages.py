@@ -32,9 +32,9 @@ from keyhole.passages.stems import query_words
 from keyhole.records import Artifact, ArtifactSummary, Place
 from keyhole.render.answer import caveats
 from keyhole.store.base import Store
-from keyhole.store.calls.record import CallFilters, CallRecord, Span
+from keyhole.store.calls.base import CallFilters, CallRecord, Span
 from keyhole.store.filters import ArtifactKind, Filters, matches_address
-from keyhole.text.links import expand_links, find_link_origin
+from keyhole.text.markdown import expand_links, find_link_origin
 from keyhole.text.output_facts import EXIT_STATUS, is_output, kind_name
 
 if TYPE_CHECKING:

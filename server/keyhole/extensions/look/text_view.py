@@ -21,7 +21,7 @@ from keyhole.retrieval.answer_view import (
     rank_text,
 )
 from keyhole.store.base import Store
-from keyhole.text.markdown import find_link_origin
+from keyhole.text.markdown import expand_paths, find_link_origin, find_paths
 from keyhole.text.output_facts import is_output
 
 if TYPE_CHECKING:

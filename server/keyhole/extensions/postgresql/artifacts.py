@@ -165,7 +165,7 @@ def read_range(connection: PostgresConnection, tenant: UUID, content: int, start
 
 
 def mark_damaged(connection: PostgresConnection, tenant: UUID, content: int) -> list[str]:
-    """Mark a text and its artifacts as damaged; return the ids of the artifacts.
+    """ForgetMark a text and its artifacts as damaged; return the ids of the artifacts.
 
     Searches and lists exclude damaged artifacts until the text is put again.
     """
@@ -296,7 +296,7 @@ class Reader:
         return artifacts
 
     def _mark_unreadable(self, column: Literal["id", "key"], value: str | int) -> tuple[str, str]:
-        """Mark an artifact whose text PostgreSQL itself cannot read as damaged; return its id and URL."""
+        """ForgetMark an artifact whose text PostgreSQL itself cannot read as damaged; return its id and URL."""
         sql = f"SELECT id, content, record FROM keyhole.artifacts WHERE tenant = %s AND {column} = %s"
         with self._database.transaction(self._tenant) as connection:
             row = connection.execute(sql, [self._tenant, value]).fetchone()

@@ -14,13 +14,16 @@ from uuid import UUID
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.postgresql.database import PostgresConnection
 from keyhole.extensions.postgresql.tenant_tables import read_mark
-from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES, CallAddresses, CallMatch, match_calls
-from keyhole.store.calls.record import (
+from keyhole.store.calls.base import (
     ASKING,
     HOUR,
+    MAX_CALLS,
+    MAX_LOG_BYTES,
     MAX_SOURCES,
     OK,
+    CallAddresses,
     CallFilters,
+    CallMatch,
     CallPlace,
     CallRecord,
     CallSummary,
@@ -28,25 +31,41 @@ from keyhole.store.calls.record import (
     Hour,
     ReadText,
     SessionSummary,
+    match_calls,
     sum_session,
 )
-from keyhole.store.calls.relations import EARLIER_CALLS, OUTPUTS, Earlier, Related, output_read_by, relate, request_of
+from keyhole.store.calls.relations import (
+    EARLIER_CALLS,
+    MAX_RECENT,
+    OUTPUTS,
+    PAUSE_SECONDS,
+    Earlier,
+    KnownRuns,
+    OpenSession,
+    Related,
+    in_session,
+    output_read_by,
+    relate,
+    request_of,
+)
 from keyhole.store.calls.rows import (
     CALL_COLUMNS,
     SESSION_COLUMNS,
     TEXT_COLUMNS,
     pack_body,
     session_of,
+    site_of,
+    sites_of,
+    sql_conditions,
     summary_of,
     summary_values,
     text_of,
     text_values,
     to_storable,
     unpack_record,
+    words_of,
 )
-from keyhole.store.calls.runs import MAX_RECENT, PAUSE_SECONDS, KnownRuns, OpenSession, in_session
-from keyhole.store.calls.search_terms import site_of, sites_of, sql_conditions, words_of
-from keyhole.store.scope import Scope
+from keyhole.store.filters import Scope
 
 # The tables.
 

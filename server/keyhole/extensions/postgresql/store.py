@@ -79,8 +79,6 @@ from keyhole.store.calls.base import CallLog
 from keyhole.store.chunks import PackedText, pack
 from keyhole.store.filters import NO_FILTERS, Filters, Scope
 from keyhole.store.forget_mark import FORGOTTEN, ForgetMark
-from keyhole.store.filters import NO_FILTERS, Filters
-from keyhole.store.forget_mark import FORGOTTEN, Mark
 from keyhole.store.open import NAME_CHARS, derive_tenant_secret, store_limits
 from keyhole.store.term_lookup import make_words
 

@@ -11,7 +11,7 @@ from keyhole.extensions.postgresql.call_tables import DROPPED_AT_ONCE, LOG_BOUND
 from keyhole.extensions.postgresql.database import NO_TENANT, PostgresConnection, PostgresDatabase
 from keyhole.extensions.postgresql.tenant_tables import Totals, add_totals, choose_shard, read_totals
 from keyhole.store.base import Limits, Traces
-from keyhole.store.scope import Scope
+from keyhole.store.filters import Scope
 
 # Sweeps.
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, LiteralString
 from uuid import UUID
 
 from keyhole.extensions.postgresql.database import PostgresConnection
-from keyhole.store.forget_mark import NO_MARK, Mark
+from keyhole.store.forget_mark import NO_MARK, ForgetMark
 
 # Running totals of a tenant's stored data, which concurrent writers keep correct. A total is the sum of several rows
 # (shards), and a writer locks one of them. So servers that write for the same tenant seldom wait for each other's
@@ -92,15 +92,15 @@ def _lock_number(tenant: UUID) -> int:
     return int.from_bytes(tenant.bytes[:8], "big", signed=True)
 
 
-def add_mark(connection: PostgresConnection, tenant: UUID, mark: Mark) -> None:
+def add_mark(connection: PostgresConnection, tenant: UUID, mark: ForgetMark) -> None:
     """Merge a mark with the tenant's mark."""
     connection.execute(_ADD_MARK, [tenant, mark.before, mark.at])
 
 
-def read_mark(connection: PostgresConnection, tenant: UUID) -> Mark:
+def read_mark(connection: PostgresConnection, tenant: UUID) -> ForgetMark:
     """Return the mark of a tenant."""
     row = connection.execute("SELECT before, at FROM keyhole.forgets WHERE tenant = %s", [tenant]).fetchone()
-    return Mark(row["before"], row["at"]) if row else NO_MARK
+    return ForgetMark(row["before"], row["at"]) if row else NO_MARK
 
 
 # Known URL keys and passage vectors, each with a limit.

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from keyhole.outputs.hooks.answer import CLIENTS, answer
 from keyhole.extensions.install.doctor.hooks import ERROR, LARGE, answer_fault, large_output, make_event
+from keyhole.outputs.hooks.answer import CLIENTS, answer
 
 PAYLOADS = Path(__file__).resolve().parents[3] / "outputs" / "hooks" / "payloads"
 

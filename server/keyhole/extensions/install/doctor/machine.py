@@ -225,8 +225,7 @@ def _check_file(path: Path, config: Config) -> list[Finding]:
 
 def _check_database(database: Connection, path: Path, config: Config) -> list[Finding]:
     from keyhole.store.sqlite.damage import check_integrity
-    from keyhole.store.sqlite.migrations import read_version
-    from keyhole.store.sqlite.schema import STORE
+    from keyhole.store.sqlite.schema import STORE, read_version
 
     if not read_version(database, STORE):
         return [Finding(STORE_AREA, "artifacts", Level.OK, "none yet")]

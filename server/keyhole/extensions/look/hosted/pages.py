@@ -27,7 +27,7 @@ from keyhole.serve.http.asgi import App
 from keyhole.serve.http.host import Verifier
 from keyhole.serve.tools import GetRetrieval
 from keyhole.store.base import Clock, StoreStats
-from keyhole.store.calls.record import OK, Figures
+from keyhole.store.calls.base import OK, Figures
 from keyhole.store.stores import Stores
 
 GetTenants = Callable[[], Awaitable[Tenants]]
