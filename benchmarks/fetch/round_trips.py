@@ -147,7 +147,7 @@ async def search_with_keyhole(config: Config, workers: WorkerPool) -> list[float
     """Return the seconds of a search that reads all pages of the site, of which nothing is known or stored."""
     fetcher = HttpFetcher(config, "Keyhole/1", apis=api_endpoints(config), unlimited=frozenset())
     engine = build_engines(config, SearchApi(fetcher, workers))["searxng"]
-    panel = Panel([engine], count=1, timeout=config.engine_timeout)
+    panel = Panel([engine], count=1)
     product = Tenants(config, fetcher, open_stores(config), panel, time.time, workers)
 
     async def search() -> None:

@@ -210,7 +210,7 @@ def whole_search(store: Store, reranker: PassageReranker | None = None) -> Calla
     """Return the function that searches the store as the tool does, and returns the ids of its sources in order."""
     unused = cast("Any", None)
     product = Retrieval(
-        Pages(Config(search_timeout=SECONDS), unused, unused, store, b"s" * 32, lambda: NOW),
+        Pages(Config(timeout=SECONDS), unused, unused, store, b"s" * 32, lambda: NOW),
         Panel([]),
         reranker=reranker,
     )

@@ -28,6 +28,7 @@ from benchmarks.search.web.calls import Outcome, call_search, find_places, run_q
 from benchmarks.search.web.corpus import Question, load_pages, load_questions
 from benchmarks.search.web.processes import RunningWeb, connect_keyhole, serve_web, start_engine
 from benchmarks.search.web.sites import build_places
+from keyhole.config.config import SEARCH_FACTOR
 
 DEFAULT: Final = 9_000
 """Bytes of the default budget."""
@@ -94,9 +95,11 @@ class Bench:
         engine_ranks, engine_seconds = await asyncio.to_thread(self.measure_engine, sample)
         rows = await self.run_normal(sample)
         self.web.set_mode("slow")
-        slow = await self.run_calls(sample[::3], "", SLOW_CALLS, KEYHOLE_SEARCH_TIMEOUT=str(SLOW_TIMEOUT))
+        slow = await self.run_calls(sample[::3], "", SLOW_CALLS, KEYHOLE_TIMEOUT=str(SLOW_TIMEOUT / SEARCH_FACTOR))
         deadline_questions = [sample[n % len(sample)] for n in range(16 if self.quick else DEADLINE_CALLS)]
-        late = await self.run_calls(deadline_questions, "", CONCURRENT_CALLS, KEYHOLE_SEARCH_TIMEOUT=str(SHORT_TIMEOUT))
+        late = await self.run_calls(
+            deadline_questions, "", CONCURRENT_CALLS, KEYHOLE_TIMEOUT=str(SHORT_TIMEOUT / SEARCH_FACTOR)
+        )
         self.web.set_mode("normal")
         normal = rows[0][1]
         rows.append(("slow, every third", slow))

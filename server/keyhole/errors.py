@@ -109,8 +109,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         ),
         Code.TOO_LARGE: Rule(
             False,
-            "Fetch one chapter or the HTML version; the operator can raise KEYHOLE_MAX_BYTES and "
-            "KEYHOLE_MAX_DECODED_BYTES.",
+            "Fetch one chapter or the HTML version; the operator can raise KEYHOLE_MAX_BYTES.",
         ),
         Code.DECOMPRESSION_BOMB: Rule(False, "Do not fetch it again: it is built to exhaust the memory of its reader."),
         Code.UNSUPPORTED_ENCODING: Rule(

@@ -129,7 +129,7 @@ def test_a_budget_of_zero_is_refused(capsys: Captured) -> None:
 
 
 def test_endless_input_is_read_only_up_to_the_limit(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    monkeypatch.setenv("KEYHOLE_MAX_DECODED_BYTES", "5000")
+    monkeypatch.setenv("KEYHOLE_MAX_BYTES", "2500")
     assert main(["extract", "/dev/zero"]) == 1
     assert capsys.readouterr().err.startswith("too_large: /dev/zero is larger than 5,000 bytes")
 

@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.config.config import Config
-from keyhole.config.load import exposed_file_warnings, load_config, log_exposed_files, read_settings, settings_path
+from keyhole.config.load import load_config, log_warnings, read_settings, settings_path, settings_warnings
 from keyhole.errors import Code, KeyholeError
 
 
@@ -63,12 +63,12 @@ def test_an_unusable_file_is_an_error(body: bytes | None, message: str, tmp_path
 def test_all_faults_of_file_and_environment_are_reported_together(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("timeut = 1\nmax_chars = 12000\n", encoding="utf-8")
-    config, faults = read_settings({"KEYHOLE_CONFIG": str(path), "KEYHOLE_HOM": "x", "KEYHOLE_FETCHES": "0"})
+    config, faults = read_settings({"KEYHOLE_CONFIG": str(path), "KEYHOLE_HOM": "x", "KEYHOLE_ENGINE_COUNT": "0"})
     assert config.max_chars == 12_000
     assert [fault.partition(";")[0] for fault in faults] == [
         f"{path}:1: unknown setting timeut",
         "unknown setting KEYHOLE_HOM",
-        "KEYHOLE_FETCHES='0': must be from 1 to 50",
+        "KEYHOLE_ENGINE_COUNT='0': must be from 1 to 20",
     ]
 
 
@@ -80,14 +80,25 @@ def test_a_warning_is_logged_for_a_file_with_a_key_that_others_can_read(
     environment = {"KEYHOLE_CONFIG": str(path)}
     path.chmod(0o640)
     config = load_config(environment)
-    assert exposed_file_warnings(config) == [f"{path} contains a key and other users can read it; run chmod 600 on it"]
+    assert settings_warnings(config) == [f"{path} contains a key and other users can read it; run chmod 600 on it"]
     with caplog.at_level(logging.WARNING):
-        log_exposed_files(config)
-    assert caplog.messages == exposed_file_warnings(config)
+        log_warnings(config)
+    assert caplog.messages == settings_warnings(config)
     path.chmod(0o600)
-    assert exposed_file_warnings(config) == []
+    assert settings_warnings(config) == []
     path.chmod(0o644)
-    assert exposed_file_warnings(load_config({**environment, "KEYHOLE_BRAVE_KEY": "another-key"})) == []
+    assert settings_warnings(load_config({**environment, "KEYHOLE_BRAVE_KEY": "another-key"})) == []
+
+
+def test_a_setting_of_an_earlier_version_is_ignored_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("max_chars = 12000\nmax_redirects = 3\n", encoding="utf-8")
+    config = load_config({"KEYHOLE_CONFIG": str(path), "KEYHOLE_MODEL_HUB": "https://mirror.example"})
+    assert (config.max_chars, list(config.origins)) == (12_000, ["max_chars"])
+    assert settings_warnings(config) == [
+        f"{path}:2: max_redirects has no effect any more: 10 redirects are followed",
+        "KEYHOLE_MODEL_HUB has no effect any more: set HF_ENDPOINT, the variable of Hugging Face's own programs",
+    ]
 
 
 def test_a_server_over_stdio_uses_the_settings_file(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_search_over_pages_that_fail_shows_the_others_in_time(certificate: SSL
                 port = await stack.enter_async_context(serve(case))
                 host = network.add(number, port, case.lookups)
                 hits.append(Hit(f"http://{host}/page", title, "", "fake"))
-            config = Config(search_timeout=STALL, timeout=STALL, robots="off")
+            config = Config(timeout=STALL, robots="off")
             fetcher = await stack.enter_async_context(HttpFetcher(config, "Test/1"))
             panel, store = Panel((FakeEngine(hits),)), MemoryStore(Clock())
             product = Retrieval(Pages(config, fetcher, InProcessExtractor(), store, SECRET, Clock()), panel)

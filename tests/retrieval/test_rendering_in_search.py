@@ -9,7 +9,7 @@ from threading import Event, Lock
 
 import pytest
 
-from keyhole.config.config import Config
+from keyhole.config.config import SEARCH_FACTOR, Config
 from keyhole.extensions.browser.chromium import find_browser
 from keyhole.extensions.browser.render import MAX_PAGES, BrowserRenderer, PageRenderer
 from keyhole.fetch.client import HttpFetcher
@@ -83,7 +83,7 @@ class App:
 
 def search(site: Site, paths: Sequence[str], seconds: float) -> Answer:
     """Search with an engine that finds these pages of a site, and check that the answer comes within `seconds`."""
-    config = Config(allow_private=frozenset({site.endpoint}), search_timeout=seconds)
+    config = Config(allow_private=frozenset({site.endpoint}), timeout=seconds / SEARCH_FACTOR)
     engine = FakeEngine([Hit(site.url(path), "Title", "Snippet", "fake") for path in paths])
 
     async def run() -> Answer:

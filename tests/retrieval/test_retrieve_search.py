@@ -73,7 +73,7 @@ def test_a_page_that_cannot_be_read_keeps_its_snippet_with_the_reason() -> None:
 
 def test_a_slow_page_does_not_delay_the_answer_past_the_deadline() -> None:
     answers = {**web("a"), "https://slow.example/": HANGS}
-    product = retrieval(answers, engines=[FakeEngine(hits("a", "slow"))], config=Config(search_timeout=0.4))
+    product = retrieval(answers, engines=[FakeEngine(hits("a", "slow"))], config=Config(timeout=0.3))
     answer = search(product)
     assert "1 not read in time" in answer.text
     assert "https://slow.example/ “Title slow” (not read: timed out)" in answer.text

@@ -22,7 +22,7 @@ GROUPS: Final = {
     "max_chars": "Budget of a result",
     "timeout": "Time and size of a call",
     "allow_private": "Network access",
-    "fetches": "Search and its engines",
+    "engines": "Search and its engines",
     "model": "Ranking by meaning",
     "keep_outputs": "Outputs and calls",
     "ttl_days": "Store",

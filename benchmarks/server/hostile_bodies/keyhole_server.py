@@ -165,7 +165,7 @@ def _settings(home: Path, ports: tuple[int, int], certificate: Path) -> dict[str
     network = RoutedNetwork(home, names, {f"{PUBLIC}:80": ports[0], f"{PUBLIC}:443": ports[1]}, certificate)
     settings = reader_settings(
         home, **network.environment, **engines.settings(home), KEYHOLE_TIMEOUT=str(TIMEOUT),
-        KEYHOLE_EXTRACT_TIMEOUT=str(EXTRACT_TIMEOUT), KEYHOLE_SEARCH_TIMEOUT=str(2 * TIMEOUT), KEYHOLE_ARCHIVE="on",
+        KEYHOLE_EXTRACT_TIMEOUT=str(EXTRACT_TIMEOUT), KEYHOLE_ARCHIVE="on",
         KEYHOLE_REPEATS="always", KEYHOLE_FRESHNESS="86400", KEYHOLE_MODEL="off",
     )  # fmt: skip
     settings["PYTHONPATH"] = f"{network.environment['PYTHONPATH']}:{SERVER}"

@@ -24,6 +24,7 @@ from benchmarks.server.hostile_bodies.attack import (
 )
 from keyhole.config.config import Config
 from keyhole.fetch.exchange import MAX_LINK
+from keyhole.fetch.client import MAX_REDIRECTS
 from keyhole.fetch.robots import MAX_ROBOTS
 
 if sys.version_info >= (3, 14):
@@ -81,7 +82,7 @@ def _many_headers(body: bytes) -> Attack:
 
 def _redirects(body: bytes) -> Attack:
     """Lead along as many redirects as are followed, whose addresses have the body as path, to a page."""
-    steps = [TARGET, *(f"{HOST}/{n}{body.decode()}" for n in range(1, Config().max_redirects))]
+    steps = [TARGET, *(f"{HOST}/{n}{body.decode()}" for n in range(1, MAX_REDIRECTS))]
     routes = {
         here: SiteReply(b"moved", status=302, headers=(("Location", f"http://{there}"),))
         for here, there in zip(steps, [*steps[1:], f"{HOST}/end"], strict=True)

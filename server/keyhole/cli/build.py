@@ -63,7 +63,7 @@ def build(
     if missing:
         log.warning("engines not used: %s", ", ".join(missing))
     count = parallel_count(config.engines, engines, config.engine_count)
-    panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
+    panel = Panel(engines, count=count, missing=missing)
     renderer = open_port("browser", config, fetcher) if config.render == "auto" else None
     return Tenants(config, fetcher, stores, panel, time.time, extractor, renderer, open_scorers(config))
 

@@ -12,7 +12,7 @@ from keyhole.cli.serve_command import check_engines
 from keyhole.cli.table import one_line, print_json
 from keyhole.config.config import SETTINGS, Config
 from keyhole.config.folders import FILE_VARIABLE
-from keyhole.config.load import exposed_file_warnings, read_settings, settings_path
+from keyhole.config.load import read_settings, settings_path, settings_warnings
 from keyhole.config.toml_file import settings_template
 from keyhole.errors import Code, KeyholeError
 
@@ -75,7 +75,7 @@ def _write_template(path: Path | None) -> int:
 
 
 def _print_check(config: Config, path: Path | None, faults: list[str]) -> None:
-    for warning in exposed_file_warnings(config):
+    for warning in settings_warnings(config):
         print(f"keyhole: {warning}", file=sys.stderr)
     variables = {setting.variable for setting in SETTINGS}
     from_environment = sum(origin in variables for origin in config.origins.values())

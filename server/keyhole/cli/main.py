@@ -18,7 +18,7 @@ from keyhole.cli.commands import build_parser
 from keyhole.cli.log_format import configure_logging
 from keyhole.cli.text_io import discard_buffered, open_closed_streams
 from keyhole.config.config import Config
-from keyhole.config.load import load_config, log_exposed_files
+from keyhole.config.load import load_config, log_warnings
 from keyhole.errors import Code, KeyholeError
 from keyhole.runtime.extensions import Command, find_extensions
 
@@ -96,7 +96,7 @@ def _load_settings() -> Config:
     """Load the settings and configure logging."""
     config = load_config(os.environ)
     configure_logging(config.log_level, config.log_format)
-    log_exposed_files(config)
+    log_warnings(config)
     return config
 
 

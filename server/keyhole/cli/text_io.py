@@ -27,7 +27,7 @@ def read_input(name: str, max_bytes: int) -> bytes:
     for block in read_blocks(name):
         content += block
         if len(content) > max_bytes:
-            message = f"{name} is larger than {max_bytes:,} bytes (KEYHOLE_MAX_DECODED_BYTES)"
+            message = f"{name} is larger than {max_bytes:,} bytes (twice KEYHOLE_MAX_BYTES)"
             raise KeyholeError(Code.TOO_LARGE, message)
     return bytes(content)
 

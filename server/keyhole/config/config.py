@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 
 from keyhole._version import __version__
 from keyhole.config import parsers
@@ -28,6 +29,24 @@ SITES = (
     "lobsters", "discourse", "arxiv", "rfc",
 )  # fmt: skip
 """The sites whose objects are read through their API; see docs/how-it-works/sites.md."""
+
+SEARCH_FACTOR = 4 / 3
+"""Deadline of a search as a multiple of `timeout`: it asks engines before it reads pages."""
+DECODED_FACTOR = 2
+"""Size limit of a response after decompression as a multiple of `max_bytes`."""
+
+REMOVED_SETTINGS = MappingProxyType(
+    {
+        "engine_timeout": "an engine has 10 seconds",
+        "fetches": "a search reads 10 pages at once",
+        "max_decoded_bytes": "the limit after decompression is twice max_bytes",
+        "max_redirects": "10 redirects are followed",
+        "model_hub": "set HF_ENDPOINT, the variable of Hugging Face's own programs",
+        "search_timeout": "a search may take a third longer than timeout",
+    }
+)
+"""Settings of earlier versions, each with what applies instead. They are ignored with a warning, so that a server with
+an old configuration still starts."""
 
 HOME_PAGE = "https://pypi.org/project/keyhole-reader/"
 """The page that tells the owners of fetched sites what Keyhole is."""
@@ -73,23 +92,14 @@ class Config:
     timeout: float = setting(
         30.0,
         "seconds",
-        "deadline of a web_fetch or read_artifact call; common clients wait 60 s",
+        "deadline of a web_fetch or read_artifact call; a search may take a third longer; common clients wait 60 s",
         between(0.1, 600, float),
-    )
-    search_timeout: float = setting(
-        40.0, "seconds", "deadline of a search call; common clients wait 60 s", between(0.1, 600, float)
     )
     max_bytes: int = setting(
         10_000_000,
         "bytes",
-        "size limit of a response on the network; the rest is not read",
+        "size limit of a response on the network; the rest is not read; twice as much after decompression",
         between(1_000, 1_000_000_000, int),
-    )
-    max_decoded_bytes: int = setting(
-        20_000_000, "bytes", "size limit of a response after decompression", between(1_000, 2_000_000_000, int)
-    )
-    max_redirects: int = setting(
-        10, "hops", "redirects followed per request; each target is checked like the first URL", between(0, 20, int)
     )
     extract_timeout: float = setting(
         15.0,
@@ -183,7 +193,6 @@ class Config:
         "the Chromium, Chrome or chromium-headless-shell that renders; default: one that is installed",
         Path,
     )
-    fetches: int = setting(10, "pages", "pages that a search fetches at once", between(1, 50, int))
     engines: tuple[str, ...] = setting(
         (),
         "names",
@@ -196,9 +205,6 @@ class Config:
     )
     engine_count: int = setting(
         3, "engines", "engines queried at once; the others replace those that fail", between(1, 20, int)
-    )
-    engine_timeout: float = setting(
-        10.0, "seconds", "time limit for one engine, at most half of the search's deadline", between(0.1, 60, float)
     )
     searxng_url: tuple[str, ...] = setting(
         (),
@@ -229,12 +235,6 @@ class Config:
         "auto, off or a name",
         "local model that ranks passages by meaning; `auto`: the one that was installed last, if there is one",
         parsers.model_name,
-    )
-    model_hub: str = setting(
-        "https://huggingface.co",
-        "URL",
-        "where `keyhole models get` downloads from: Hugging Face or a mirror of it",
-        parsers.api_url,
     )
     rerank_url: str = setting(
         "", "URL", "URL of a /rerank API that reorders the best passages; default: none", parsers.api_url
@@ -350,6 +350,18 @@ class Config:
     )
     origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     """Where each field was set, such as `KEYHOLE_HOME`. Fields that are missing here have their default."""
+    warnings: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """A warning for each setting of an earlier version that was set and has no effect."""
+
+    @property
+    def search_timeout(self) -> float:
+        """The deadline of a search in seconds."""
+        return self.timeout * SEARCH_FACTOR
+
+    @property
+    def max_decoded_bytes(self) -> int:
+        """The size limit of a response in bytes after decompression."""
+        return self.max_bytes * DECODED_FACTOR
 
 
 SETTINGS = tuple(Setting(each.name, **each.metadata) for each in fields(Config) if each.metadata)

@@ -53,14 +53,18 @@ def settings_path(environment: Mapping[str, str]) -> Path | None:
     return Path(path) if path else None
 
 
-def log_exposed_files(config: Config) -> None:
-    """Log the warnings of `exposed_file_warnings`."""
-    for warning in exposed_file_warnings(config):
+def log_warnings(config: Config) -> None:
+    """Log the warnings of `settings_warnings`."""
+    for warning in settings_warnings(config):
         log.warning("%s", warning)
 
 
-def exposed_file_warnings(config: Config) -> list[str]:
-    """Return a warning for each settings file that contains a key and is readable by other users."""
+def settings_warnings(config: Config) -> list[str]:
+    """Return a warning for each removed setting, and for a settings file with a key that other users can read."""
+    return [*config.warnings, *_exposed_file_warnings(config)]
+
+
+def _exposed_file_warnings(config: Config) -> list[str]:
     variables = {setting.variable for setting in SETTINGS}
     origins = {config.origins[each.field] for each in SETTINGS if each.secret and each.field in config.origins}
     paths = sorted({Path(origin.rpartition(":")[0]) for origin in origins - variables})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from keyhole.config.config import SETTINGS, Config
+from keyhole.config.config import REMOVED_SETTINGS, SETTINGS, Config
 from keyhole.config.folders import FILE_VARIABLE
 from keyhole.config.setting import PREFIX
 from keyhole.errors import Code, KeyholeError
@@ -45,11 +45,12 @@ def parse_settings(
 ) -> tuple[Config, list[str]]:
     """Parse like `parse_config`, but return a Config of the valid settings, and a message for each fault."""
     fields = {setting.variable: setting.field for setting in SETTINGS}
+    removed = {PREFIX + field.upper(): field for field in REMOVED_SETTINGS}
     settings, faults = dict(file), []
     for name in sorted(environment):
-        if name in fields:
+        if known := fields.get(name) or removed.get(name):
             if raw := environment[name].strip():
-                settings[fields[name]] = RawSetting(raw, name, name)
+                settings[known] = RawSetting(raw, name, name)
         elif name.startswith(PREFIX) and name != FILE_VARIABLE:
             faults.append(f"unknown setting {name}{suggest_name(name, [*fields, FILE_VARIABLE])}")
     values: dict[str, Any] = {}
@@ -61,4 +62,9 @@ def parse_settings(
         except ValueError as error:
             quoted = "" if setting.secret else f"={value.raw!r}"
             faults.append(f"{value.label}{quoted}: {error}")
-    return Config(**values, origins={name: settings[name].origin for name in values}), faults
+    warnings = tuple(
+        f"{settings[field].label} has no effect any more: {reason}"
+        for field, reason in REMOVED_SETTINGS.items()
+        if field in settings
+    )
+    return Config(**values, origins={name: settings[name].origin for name in values}, warnings=warnings), faults

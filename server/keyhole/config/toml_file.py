@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.config.config import SETTINGS, Config
+from keyhole.config.config import REMOVED_SETTINGS, SETTINGS, Config
 from keyhole.config.parse import RawSetting
 from keyhole.config.setting import PREFIX, Setting
 from keyhole.text.measure import clip
@@ -51,7 +51,9 @@ def parse_settings_file(text: str, name: str) -> tuple[dict[str, RawSetting], li
         origin = f"{name}:{lines.get(key, 1)}"
         raw = _raw_value(key, value) if key in fields else None
         quoted = clip(key, MAX_NAME)
-        if isinstance(value, dict):
+        if key in REMOVED_SETTINGS:
+            settings[key] = RawSetting("", origin, f"{origin}: {key}")
+        elif isinstance(value, dict):
             faults.append(f"{origin}: [{quoted}]: tables are not supported; write settings as `name = value` lines")
         elif key not in fields:
             faults.append(f"{origin}: unknown setting {quoted}{_suggest_field(key[:MAX_NAME])}")

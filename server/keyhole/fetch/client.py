@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from keyhole.fetch.exchange import Response
 
 ACCEPT: Final = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
+MAX_REDIRECTS: Final = 10
+"""Redirects that are followed, as in Go's `net/http` and Google's crawlers. Each is checked like the first URL."""
 FETCH_SHARE: Final = 2 / 3
 """Share of a call's deadline for connecting, redirects and reading. The rest is for extraction and ranking. A page that
 is incomplete by then is returned and marked as partial."""
@@ -75,7 +77,7 @@ class HttpFetcher:
         """Fetch a page. Every redirect is checked like the first URL. Raises KeyholeError for every failure."""
         target, deadline, began = parse_target(url), self._fetch_deadline(options), self._clock()
         credential = options.permission.credential
-        for _hop in range(self._config.max_redirects + 1):
+        for _hop in range(MAX_REDIRECTS + 1):
             await self._check_permission(target, options, deadline)
             self._further.spend(target.host, options.permission)
             if credential and not credential.applies_to(target.url):
@@ -86,7 +88,7 @@ class HttpFetcher:
                 # The time of the request, so that a page on its way is not stored after everything was forgotten.
                 return replace(result, fetched_at=began)
             target = result
-        raise KeyholeError(Code.TOO_MANY_REDIRECTS, f"more than {self._config.max_redirects} redirects")
+        raise KeyholeError(Code.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
 
     async def check(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> None:
         """Raise KeyholeError if this URL would not be fetched: by the settings, the call, a wait or robots.txt."""

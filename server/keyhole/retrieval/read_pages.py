@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from keyhole.records import Hit, Source
 
+PAGES_AT_ONCE: Final = 10
+"""Pages that a search fetches at once."""
 SPARES: Final = 2
 """Pages begun beyond the wanted number. Of five hits, one or two usually cannot be read or duplicate another.
 Beginning a reserve only after such a failure would double the time. More spares find no more answers."""

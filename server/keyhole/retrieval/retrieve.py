@@ -47,7 +47,7 @@ RENDER_SHARE: Final = 1 / 20
 """Share of a search's time that is reserved for rendering. A ranking that exceeds its time goes on in its thread, and
 rendering beside it takes several times as long as alone."""
 MAX_OFFSET: Final = 2_000_000_000
-"""Characters. No text is as long (see KEYHOLE_MAX_DECODED_BYTES), and every database accepts this number."""
+"""Characters. No text is as long (see KEYHOLE_MAX_BYTES), and every database accepts this number."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -21,7 +21,7 @@ from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.merge_sources import deduplicate, interleave, nothing_stored_error
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.progress import Progress, no_progress
-from keyhole.retrieval.read_pages import make_plan, read_best, unread_source
+from keyhole.retrieval.read_pages import PAGES_AT_ONCE, make_plan, read_best, unread_source
 from keyhole.retrieval.url_policy import is_wanted, remember_urls
 from keyhole.store.base import Store
 from keyhole.store.filters import Filters
@@ -177,7 +177,7 @@ class SourceFinder:
                 await question.progress(1 + read, question.steps, f"fetching {read}/{wanted}: {host}")
 
         await question.progress(1, question.steps, f"fetching {min(len(hits), wanted)} pages")
-        plan = make_plan(wanted, self.config.fetches, seconds, asyncio.get_running_loop().time(), until)
+        plan = make_plan(wanted, PAGES_AT_ONCE, seconds, asyncio.get_running_loop().time(), until)
         # Each page has its own number of further requests.
         return await read_best(
             hits,

@@ -11,6 +11,8 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import parse_target
 from keyhole.text.suggest import suggest_name
 from keyhole.websearch.base import Engine, SearchApi
+from keyhole.websearch.base import Engine
+from keyhole.websearch.panel import ENGINE_TIMEOUT
 
 DEFAULT_ENGINES: Final = ("keyless", "wikipedia")
 """Engines that need no setting. They are used by default only if no other engine is set up, because a team with its own
@@ -28,7 +30,7 @@ def build_engines(config: Config, api: SearchApi, clock: Callable[[], float] | N
 
     keys = {name: getattr(config, f"{name}_key") for name in KEYED_ENGINES}
     engines: list[Engine] = [
-        *([build_searxng(config.searxng_url, api, config.engine_timeout)] if config.searxng_url else []),
+        *([build_searxng(config.searxng_url, api, ENGINE_TIMEOUT)] if config.searxng_url else []),
         *(keyed_engine(name)(key, api, clock=clock) for name, key in keys.items() if key),
         KeylessEngine(api, proxy=config.proxy, denied=config.deny_domains),
         MediaWikiEngine(api, config.mediawiki_url),

@@ -89,7 +89,7 @@ def test_a_hub_that_sends_another_file_installs_nothing(
         call.send(response(body[: end + 1 - start], "206 Partial Content", Content_Type="application/octet-stream"))
 
     with serve(lambda _: answer) as hub:
-        monkeypatch.setenv("KEYHOLE_MODEL_HUB", hub.url().rstrip("/"))
+        monkeypatch.setenv("HF_ENDPOINT", hub.url().rstrip("/"))
         assert main(["models", "get", "all-minilm-l6-v2"]) == 1
         assert "blocked_address" in capsys.readouterr().err, "the hub passes the address rules like any page"
         monkeypatch.setenv("KEYHOLE_ALLOW_PRIVATE", hub.endpoint)

@@ -38,7 +38,7 @@ def search(web: RunningWeb, home: Path, instances: str, seconds: int = 20) -> An
         "KEYHOLE_ALLOW_PRIVATE": web.endpoints,
         "KEYHOLE_ENGINES": "searxng",
         "KEYHOLE_SEARXNG_URL": instances,
-        "KEYHOLE_SEARCH_TIMEOUT": str(seconds),
+        "KEYHOLE_TIMEOUT": str(seconds),
     }
 
     async def run() -> Answer:

@@ -155,9 +155,7 @@ def _issuer_api(config: Config) -> Api:
 
     urls = [url for url in (config.oauth_issuer, config.oauth_jwks_url) if url]
     endpoints = frozenset(parse_target(url).endpoint for url in urls)
-    limited = replace(
-        config, max_bytes=MAX_JWKS_BYTES, max_decoded_bytes=MAX_JWKS_BYTES, proxy="", deny_domains=frozenset()
-    )
+    limited = replace(config, max_bytes=MAX_JWKS_BYTES, proxy="", deny_domains=frozenset())
     return HttpFetcher(limited, build_user_agent(config), apis=endpoints)
 
 

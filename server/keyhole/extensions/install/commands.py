@@ -219,7 +219,8 @@ def _parse_setting(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not name.startswith("KEYHOLE_"):
         raise _invalid(f"--env takes KEYHOLE_NAME=VALUE, not {name[:40]!r}")
-    parse_config({name: value})  # raises for an unknown name or a wrong value
+    if warnings := parse_config({name: value}).warnings:  # raises for an unknown name or a wrong value
+        raise _invalid(warnings[0])
     return name, value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from keyhole.cli.table import Column, format_size, print_json, print_table
 from keyhole.config.config import Config, build_user_agent
 from keyhole.config.extras import install_command
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.models.download import download_model, find_hub
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.inference import Inference
 from keyhole.extensions.models.manifest import CATALOGUE, Manifest, ModelFile, find_model
@@ -110,7 +112,7 @@ async def _download(models: ModelsFolder, config: Config, name: str) -> Manifest
     print(f"{name}: {format_size(manifest.size)}, {manifest.licence}, {manifest.source}", file=sys.stderr)
     # A person asked for this file by name, so robots.txt, which is for crawlers, does not apply.
     async with HttpFetcher(replace(config, robots="off"), build_user_agent(config)) as fetcher:
-        return await download_model(manifest, models, fetcher, config.model_hub, time.time(), _show_progress)
+        return await download_model(manifest, models, fetcher, find_hub(os.environ), time.time(), _show_progress)
 
 
 def _show_progress(file: str, received: int, size: int) -> None:

@@ -33,9 +33,7 @@ class SignInClient:
         self._host = (server.hostname or "").lower()
         port = server.port or DEFAULT_PORTS.get(server.scheme, 443)
         self._endpoint = f"{self._host}:{port}"
-        self._config = replace(
-            config, max_bytes=MAX_BYTES, max_decoded_bytes=MAX_BYTES, ports=frozenset(config.ports) | {port}
-        )
+        self._config = replace(config, max_bytes=MAX_BYTES, ports=frozenset(config.ports) | {port})
 
     async def get(self, url: str) -> ApiReply:
         """Return the answer to a GET request. Raises KeyholeError."""
