@@ -16,8 +16,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "server"))
 
 from keyhole import __version__  # noqa: E402 - this runs from a checkout that is not installed
-from keyhole.config.config import SETTINGS  # noqa: E402
-from keyhole.config.setting import Setting  # noqa: E402
+from keyhole.config.config import SETTINGS, Setting  # noqa: E402
 from keyhole.serve.tools import tool_list  # noqa: E402
 
 DISTRIBUTION: Final = "keyhole-reader"

@@ -17,7 +17,7 @@ from keyhole.budget.budget import (
 )
 from keyhole.budget.tokens import estimate
 from keyhole.config.config import MAX_BUDGET, Config
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 
 CODEX = limits_of("codex-mcp-client", "0.169.0")
 OLD_CODEX = limits_of("codex-mcp-client", "0.57.0")

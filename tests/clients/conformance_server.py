@@ -23,7 +23,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from keyhole.cli.build import build
 from keyhole.cli.serve_arguments import LOOPBACK
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.extensions.hosted.app import PATH, AppDependencies, build_app
 from keyhole.extensions.hosted.listener import listener_url, open_listener
 from keyhole.extensions.hosted.probes import DrainState, check_stores

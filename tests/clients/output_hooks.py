@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from keyhole.cli.build import open_stores
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.store.base import LOCAL
 from keyhole.store.calls.base import CallFilters
 

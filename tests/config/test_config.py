@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, SETTINGS, Config
-from keyhole.config.parse import parse_config
+from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS, Config
+from keyhole.config.load import parse_config
 from keyhole.config.parsers import WEB_PORTS
-from keyhole.config.setting import PREFIX
 from keyhole.errors import Code, KeyholeError
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.config.config import SETTINGS, Config
-from keyhole.config.parse import parse_config, parse_settings
+from keyhole.config.load import parse_config, parse_settings
 from keyhole.config.toml_file import parse_settings_file, settings_template
 
 FILE = "/etc/keyhole.toml"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.config.parse import parse_config
-from keyhole.config.setting import PREFIX
+from keyhole.config.config import PREFIX
+from keyhole.config.load import parse_config
 from keyhole.config.toml_file import parse_settings_file
 from keyhole.websearch.engines_file import parse_engines_file
 from tests.support.blocks import Block, iter_blocks

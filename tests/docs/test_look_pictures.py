@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from keyhole.cli.build import open_stores
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.store.base import LOCAL
 from tests.store.calls import samples
 from tests.support.documentation import DOCS

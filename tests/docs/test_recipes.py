@@ -19,7 +19,7 @@ from keyhole.cli.build import build
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.cli.demo_site import serve as serve_pages
 from keyhole.cli.main import main
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.records import Answer
 from keyhole.store.base import LOCAL
 from tests.clients.tool_calls import next_call

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from keyhole.config.parse import parse_settings
+from keyhole.config.load import parse_settings
 from keyhole.config.toml_file import parse_settings_file
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from keyhole.config.config import Config
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from tests.packaging.containerfile import FILE, Instruction, last_instruction, parse_instructions
 from tests.support.documentation import ROOT
 

@@ -22,7 +22,7 @@ import bundle
 import listings
 from keyhole import __version__
 from keyhole.config.config import SETTINGS
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.serve.tools import tool_list
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.config.config import Config
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.errors import KeyholeError
 from keyhole.extensions.postgresql.artifacts import hash_tenant
 from keyhole.extensions.postgresql.database import PostgresDatabase

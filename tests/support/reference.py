@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from keyhole.budget.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, client_budget, limits_of
 from keyhole.config.config import SETTINGS, Config
-from keyhole.config.setting import Setting
+from keyhole.budget.budget import client_budget
+from keyhole.config.config import SETTINGS, Config, Setting
 from keyhole.errors import RULES
 from keyhole.extensions.install.clients import CLIENTS, Machine, McpClient
 from keyhole.extensions.install.hooks import HOOK_CLIENTS

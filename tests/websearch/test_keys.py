@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from keyhole.config.config import Config
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import ApiCall
 from keyhole.records import SearchRequest

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.config.config import ENGINES, KEYED_ENGINES, Config
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.errors import Code, KeyholeError
 from keyhole.websearch.base import Engine
 from keyhole.websearch.registry import (

@@ -2,15 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, Final
 
 from keyhole._version import __version__
 from keyhole.config import parsers
 from keyhole.config.parsers import WEB_PORTS, between, one_of
-from keyhole.config.setting import Setting, setting
+
+# The form of a setting, and its unparsed value.
+
+PREFIX: Final = "KEYHOLE_"
+"""The beginning of the name of each setting's environment variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the table. Its variable is `KEYHOLE_` followed by the field's name in upper case."""
+
+    field: str
+    unit: str
+    description: str
+    parse: Callable[[str], Any]
+    secret: bool
+    """True if the value must not be shown."""
+
+    @property
+    def variable(self) -> str:
+        """The name of the environment variable."""
+        return PREFIX + self.field.upper()
+
+
+@dataclass(frozen=True, slots=True)
+class RawSetting:
+    """The unparsed value of one setting, with its origin."""
+
+    raw: str = field(repr=False)
+    origin: str
+    """The variable, such as `KEYHOLE_HOME`, or the file and line."""
+    label: str
+    """The beginning of a message about the value: its origin and the setting's name."""
+
+
+def setting(default: Any, unit: str, description: str, parse: Callable[[str], Any], *, secret: bool = False) -> Any:
+    """Return a field of `Config` that is a row of the table."""
+    row = {"unit": unit, "description": description, "parse": parse, "secret": secret}
+    return field(default=default, repr=not secret, metadata=row)
+
+
+# All settings.
 
 MIN_BUDGET = 500
 """Bytes. In a smaller budget, the header, continuation and markers leave no space for text."""

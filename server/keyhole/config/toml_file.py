@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.config.config import REMOVED_SETTINGS, SETTINGS, Config
-from keyhole.config.parse import RawSetting
-from keyhole.config.setting import PREFIX, Setting
+from keyhole.config.config import PREFIX, REMOVED_SETTINGS, SETTINGS, Config, RawSetting, Setting
 from keyhole.text.measure import clip
 from keyhole.text.suggest import suggest_name
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 from keyhole.config.config import Config
-from keyhole.config.extras import check_extra
 from keyhole.errors import Code, KeyholeError
-from keyhole.runtime.extensions import open_port
+from keyhole.runtime.extensions import check_extra, open_port
 from keyhole.store.base import LOCAL, Clock, Limits, Store
 from keyhole.store.calls.base import CallLog
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.cli.build import open_stores
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.extensions.look.page import Look
 from keyhole.extensions.look.sessions_pages import CALLS, SESSIONS
 from keyhole.store.base import LOCAL

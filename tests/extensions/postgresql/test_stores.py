@@ -10,7 +10,7 @@ import pytest
 
 from keyhole.cli.main import main
 from keyhole.config.config import Config
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.postgresql.store import SharedStores
 from keyhole.retrieval.tenants import Tenants

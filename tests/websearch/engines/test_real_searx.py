@@ -15,7 +15,7 @@ from benchmarks.search.web import searx
 from benchmarks.search.web.processes import RunningWeb, serve_web
 from benchmarks.search.web.sites import CLOSED
 from keyhole.cli.build import build
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.records import Answer
 from keyhole.store.base import LOCAL
 

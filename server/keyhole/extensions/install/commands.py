@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from keyhole.cli.colours import has_colours
 from keyhole.cli.table import Column, print_json, print_table
 from keyhole.config.config import Config
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.config.parsers import http_url
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.install import discover, edit, files, wrap

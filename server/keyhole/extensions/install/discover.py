@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from keyhole._version import __version__
-from keyhole.config.extras import install_source
 from keyhole.errors import KeyholeError
 from keyhole.extensions.install import edit, files
 from keyhole.extensions.install.clients import (
@@ -29,6 +28,7 @@ from keyhole.extensions.install.clients import (
 from keyhole.extensions.install.files import boot_folder, is_written, write_boot_files
 from keyhole.extensions.install.hooks import HOOK_CLIENTS, Hook, HookClient, find_hooks
 from keyhole.extensions.install.wrap import Wrapped, find_wrapped
+from keyhole.runtime.extensions import install_source
 
 
 @dataclass(frozen=True, slots=True)

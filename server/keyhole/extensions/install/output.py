@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from keyhole.config.config import SETTINGS
-from keyhole.config.setting import PREFIX
+from keyhole.config.config import PREFIX, SETTINGS
 
 MASK: Final = "•••"
 MAX_LINE: Final = 160

@@ -11,7 +11,6 @@ from pathlib import PureWindowsPath
 from types import ModuleType
 from typing import Any, Final
 
-from keyhole.config.wrapped import URL_PREFIX, header_variable
 from keyhole.errors import KeyholeError
 from keyhole.extensions.install.clients import PROGRAM, EntryKeys, McpClient, Server, Value, is_keyhole, parse_entry
 from keyhole.extensions.install.edit import (
@@ -24,6 +23,7 @@ from keyhole.extensions.install.edit import (
     replace_entry,
 )
 from keyhole.extensions.install.output import mask_secrets
+from keyhole.runtime.extensions import URL_PREFIX, header_variable
 
 # Read and write the entries of servers with a URL, whose headers each client writes in its own way.
 

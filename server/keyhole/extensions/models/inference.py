@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from keyhole.config.extras import check_extra
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.models.manifest import TOKENIZER, WEIGHTS, Kind, Manifest, Pooling
+from keyhole.runtime.extensions import check_extra
 
 if TYPE_CHECKING:
     import numpy as np

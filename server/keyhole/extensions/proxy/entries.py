@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from keyhole.config.wrapped import URL_PREFIX, header_variable
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.extensions import URL_PREFIX, header_variable
 
 SECTIONS: Final = ("mcpServers", "servers", "mcp", "context_servers")
 """The keys under which clients have their servers."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.config.config import Config
-from keyhole.config.parse import parse_config
+from keyhole.config.load import parse_config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.look.hosted.pages import DAYS, FRESH_SECONDS, OperatorPage, read_view
 from keyhole.store.base import LOCAL, Store

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.config.extras import check_extra, install_command, install_source
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.extensions import check_extra, install_command, install_source
 from tests.support.documentation import ROOT
 
 
