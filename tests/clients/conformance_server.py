@@ -22,7 +22,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from keyhole.cli.build import build
-from keyhole.cli.serve_arguments import LOOPBACK
+from keyhole.cli.parser import LOOPBACK
 from keyhole.config.load import parse_config
 from keyhole.extensions.hosted.app import PATH, AppDependencies, build_app
 from keyhole.extensions.hosted.listener import listener_url, open_listener

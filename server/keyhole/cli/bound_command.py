@@ -43,7 +43,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     asked = Asked(arguments.query, arguments.budget)
     bounded, begun = bound_output(config, read_blocks(arguments.file), started_at, asked, facts)
     if arguments.json:
-        from keyhole.cli.table import print_json
+        from keyhole.cli.terminal import print_json
 
         print_json(bounded._asdict())
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from keyhole.cli.serve_command import check_engines
-from keyhole.cli.table import one_line, print_json
+from keyhole.cli.terminal import one_line, print_json
 from keyhole.config.config import SETTINGS, Config
 from keyhole.config.folders import FILE_VARIABLE
 from keyhole.config.load import read_settings, settings_path, settings_warnings

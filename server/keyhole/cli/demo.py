@@ -18,7 +18,7 @@ from typing import Any, Final
 from mcp import Client, StdioServerParameters
 
 from keyhole.cli.demo_site import RecordedPage, recorded_pages, serve
-from keyhole.cli.table import print_json
+from keyhole.cli.terminal import print_json
 from keyhole.config.config import Config
 from keyhole.text.measure import serialized_size
 

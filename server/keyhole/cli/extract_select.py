@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from keyhole.cli.table import print_json
+from keyhole.cli.terminal import print_json
 from keyhole.cli.text_io import STDIN, print_text, read_input
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError

@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from keyhole.cli.table import print_json
+from keyhole.cli.terminal import print_json
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import LOCAL

@@ -26,16 +26,16 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "serve": "keyhole.cli.serve_command",
         "server": "keyhole.cli.server_command",
-        "fetch": "keyhole.cli.call",
-        "search": "keyhole.cli.call",
-        "read": "keyhole.cli.call",
+        "fetch": "keyhole.cli.tool_commands",
+        "search": "keyhole.cli.tool_commands",
+        "read": "keyhole.cli.tool_commands",
         "extract": "keyhole.cli.extract_select",
         "select": "keyhole.cli.extract_select",
         "bound": "keyhole.cli.bound_command",
         "run": "keyhole.cli.run_command",
         "shell": "keyhole.cli.shell_command",
         "hook": "keyhole.cli.hook_command",
-        "artifacts": "keyhole.cli.artifacts.commands",
+        "artifacts": "keyhole.cli.artifacts_command",
         "forget": "keyhole.cli.forget_command",
         "config": "keyhole.cli.config_command",
         "completion": "keyhole.cli.completion",
@@ -114,7 +114,7 @@ def _print_error(error: KeyholeError) -> int:
 
 def _next_step(error: KeyholeError) -> str:
     """Return the next step for a person on the command line."""
-    from keyhole.cli.table import MAX_FACT_COLUMNS, one_line
+    from keyhole.cli.terminal import MAX_FACT_COLUMNS, one_line
 
     if error.code is Code.STORE_UNAVAILABLE:
         return "Check that the store named by KEYHOLE_STORE or KEYHOLE_HOME exists and is writable, then try again"

@@ -63,7 +63,7 @@ class ProgressLine:
 
     def text(self, columns: int) -> str:
         """Return the line, at most `columns` wide, without control characters."""
-        from keyhole.cli.table import one_line
+        from keyhole.cli.terminal import one_line
 
         seconds = time.monotonic() - self._start
         counts = f"{self._size:,} bytes, {self._lines:,} lines, {seconds:.0f} s"
@@ -271,7 +271,7 @@ def _print_result(done: _Run) -> bool:
 
 def _print_bounded(done: _Run, bounded: Bounded, begun: bytes) -> None:
     if done.options.json:
-        from keyhole.cli.table import print_json
+        from keyhole.cli.terminal import print_json
 
         ended = {"exit_status": done.ended.status, "timed_out": done.ended.timed_out}
         print_json({**bounded._asdict(), **ended})

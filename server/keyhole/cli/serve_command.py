@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from keyhole.cli.serve_arguments import DEFAULT_PORT, LOOPBACK
+from keyhole.cli.parser import DEFAULT_PORT, LOOPBACK
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.runtime.extensions import open_port

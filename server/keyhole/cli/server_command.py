@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from keyhole.cli.serve_command import check_engines, fast_imports
-from keyhole.cli.table import Column, print_json, print_table
+from keyhole.cli.terminal import TableColumn, print_json, print_table
 from keyhole.config.config import Config
 from keyhole.config.load import load_config
 from keyhole.errors import Code, KeyholeError
@@ -28,7 +28,12 @@ END_SECONDS: Final = 3
 """Seconds in which a server that stops has to end. It closes its store and ends its workers in tenths of a second."""
 WRITE_SECONDS: Final = 0.1
 """Seconds in which a server writes into the lock that it got."""
-COLUMNS = (Column("process"), Column("version"), Column("up", right=True), Column("clients", unshortened=True))
+COLUMNS = (
+    TableColumn("process"),
+    TableColumn("version"),
+    TableColumn("up", right=True),
+    TableColumn("clients", unshortened=True),
+)
 
 
 def run(_config: Config, arguments: argparse.Namespace) -> int:

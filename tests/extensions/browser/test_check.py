@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.report import Level
+from keyhole.cli.terminal import Level
 from keyhole.config.config import Config
 from keyhole.extensions.browser import check as browser
 from keyhole.extensions.browser.chromium import find_browser

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.cli.main import main
-from keyhole.cli.report import Level
+from keyhole.cli.terminal import Level
 from keyhole.config.config import Config
 from keyhole.extensions.models.arguments import KINDS
 from keyhole.extensions.models.commands import check_model

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from keyhole.cli.report import Finding, Level
+from keyhole.cli.terminal import Finding, Level
 from keyhole.config.config import Config, build_user_agent
 from keyhole.errors import KeyholeError
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from keyhole.budget.items import estimate_item
 from keyhole.cli.bound_command import keeps_outputs
-from keyhole.cli.table import format_json
+from keyhole.cli.terminal import format_json
 from keyhole.cli.text_io import print_text, read_blocks
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError

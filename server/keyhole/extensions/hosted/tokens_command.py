@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from keyhole.cli.table import print_json
+from keyhole.cli.terminal import print_json
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.hosted.token_file import (

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from keyhole.cli.colours import has_colours
-from keyhole.cli.table import Column, print_json, print_table
+from keyhole.cli.terminal import TableColumn, print_json, print_table
 from keyhole.config.config import Config
 from keyhole.config.load import parse_config
 from keyhole.config.parsers import http_url
@@ -39,7 +38,7 @@ from keyhole.text.suggest import suggest_name
 # List the clients of this machine with what of Keyhole is registered in each.
 
 NAMES: Final = ("client", "found", "server", "hook", "wrapped servers", "file")
-COLUMNS: Final = (*(Column(name, unshortened=True) for name in NAMES[:-1]), Column(NAMES[-1]))
+COLUMNS: Final = (*(TableColumn(name, unshortened=True) for name in NAMES[:-1]), TableColumn(NAMES[-1]))
 HINT: Final = "\nRegister with one client: keyhole install CLIENT; with all found: --all. Both show a diff first."
 
 

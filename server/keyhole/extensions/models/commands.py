@@ -12,8 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from keyhole.cli.report import Finding, Level
-from keyhole.cli.table import Column, format_size, print_json, print_table
+from keyhole.cli.terminal import TableColumn, format_size, print_json, print_table
 from keyhole.config.config import Config, build_user_agent
 from keyhole.config.extras import install_command
 from keyhole.errors import Code, KeyholeError
@@ -27,11 +26,11 @@ from keyhole.store.home import has_models, home_folder, open_home
 
 OK, FAILED = 0, 1
 _COLUMNS = (
-    Column("model", unshortened=True),
-    Column("kind"),
-    Column("size", right=True),
-    Column("licence"),
-    Column("state"),
+    TableColumn("model", unshortened=True),
+    TableColumn("kind"),
+    TableColumn("size", right=True),
+    TableColumn("licence"),
+    TableColumn("state"),
 )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyhole.cli.parser import add_command
-from keyhole.cli.serve_arguments import add_http
+from keyhole.cli.parser import add_command, add_http
 
 
 def add_proxy(commands: Any) -> None:

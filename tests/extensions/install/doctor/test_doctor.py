@@ -18,7 +18,7 @@ import pytest
 import keyhole
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.cli.main import main
-from keyhole.cli.report import Finding, Level, ReportStyle, format_report, has_failures
+from keyhole.cli.terminal import Finding, Level, ReportStyle, format_report, has_failures
 from keyhole.config.config import Config
 from keyhole.extensions.install.clients import Server
 from keyhole.extensions.install.doctor import machine, network, servers

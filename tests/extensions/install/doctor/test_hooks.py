@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.cli.main import main
-from keyhole.cli.report import Finding, Level
+from keyhole.cli.terminal import Finding, Level
 from keyhole.extensions.install.doctor import hooks
 from keyhole.extensions.install.doctor.hooks import ERROR, hook_hash
 from keyhole.extensions.install.hooks import HOOK_CLIENTS, find_hooks

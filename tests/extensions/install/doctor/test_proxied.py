@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from keyhole.cli.main import main
-from keyhole.cli.report import Level
 from keyhole.extensions.install.doctor import servers
+from keyhole.cli.terminal import Level
+from keyhole.extensions.install.doctor import proxied
 from tests.extensions.proxy.client import SERVER
 from tests.extensions.proxy.test_http_upstream import http_server
 

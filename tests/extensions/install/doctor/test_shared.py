@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.report import Level
+from keyhole.cli.terminal import Level
 from keyhole.config.config import Config
 from keyhole.extensions.install.doctor import machine
 from tests.support.shared_clients import Client, reader_settings, servers_of, shared_home

@@ -14,9 +14,17 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Final
 
-from keyhole.cli.colours import has_colours
-from keyhole.cli.report import Finding, Level, ReportStyle, format_report, has_failures, json_facts
-from keyhole.cli.table import one_line, print_json
+from keyhole.cli.terminal import (
+    Finding,
+    Level,
+    ReportStyle,
+    format_report,
+    has_colours,
+    has_failures,
+    json_facts,
+    one_line,
+    print_json,
+)
 from keyhole.config.config import Config
 from keyhole.config.load import read_settings
 from keyhole.errors import KeyholeError

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import IO, Any, Final
 
 from keyhole._version import __version__
-from keyhole.cli.report import Finding, Level
+from keyhole.cli.terminal import Finding, Level
 from keyhole.extensions.install.arguments import DEFAULT_NAME
 from keyhole.extensions.install.clients import Machine
 from keyhole.extensions.install.discover import (

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import certifi
 
-from keyhole.cli.report import Finding, Level
+from keyhole.cli.terminal import Finding, Level
 from keyhole.config.config import KEYED_ENGINES, Config
 from keyhole.errors import KeyholeError
 from keyhole.websearch.registry import DEFAULT_ENGINES, describe_missing_setting

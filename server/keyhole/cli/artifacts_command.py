@@ -11,8 +11,8 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Final
 
-from keyhole.cli.artifacts.arguments import MAX_COUNT
-from keyhole.cli.table import Column, format_size, print_facts, print_json, print_table
+from keyhole.cli.commands import MAX_COUNT
+from keyhole.cli.terminal import TableColumn, format_size, print_facts, print_json, print_table
 from keyhole.cli.text_io import print_text
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -36,7 +36,7 @@ WARNINGS: Final = MappingProxyType(
 
 REMAINS: Final = "the calls that read them and the known URLs remain; `keyhole forget` removes those too"
 
-_ID: Final = Column("id", unshortened=True)
+_ID: Final = TableColumn("id", unshortened=True)
 
 _SORT_KEYS: Final = MappingProxyType[str, Callable[[ArtifactSummary], tuple[float | str, str]]](
     {
@@ -88,11 +88,11 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _print_rows(rows: Sequence[ArtifactSummary]) -> None:
-    columns = [_ID, Column("fetched", unshortened=True), Column("characters", right=True, unshortened=True)]
-    columns += [Column("title or command"), Column("address, or kind of output")]
+    columns = [_ID, TableColumn("fetched", unshortened=True), TableColumn("characters", right=True, unshortened=True)]
+    columns += [TableColumn("title or command"), TableColumn("address, or kind of output")]
     cells = [[row.id, _format_time(row.fetched_at), f"{row.chars:,}", row.title, _source(row)] for row in rows]
     if any(row.pinned for row in rows):
-        columns.append(Column("pinned"))
+        columns.append(TableColumn("pinned"))
         cells = [[*cell, row.pinned * "pinned"] for cell, row in zip(cells, rows, strict=True)]
     print_table(columns, cells)
 
@@ -176,7 +176,7 @@ def _metadata(part: ArtifactPart) -> dict[str, str]:
 
 
 def _search(store: Store, arguments: argparse.Namespace) -> int:
-    from keyhole.cli.artifacts.find import search_store
+    from keyhole.cli.artifacts_search import search_store
 
     filters = Filters(tuple(arguments.site), kind=arguments.only)
     hits = search_store(store, " ".join(arguments.words), arguments.limit, filters)
@@ -193,7 +193,7 @@ def _search(store: Store, arguments: argparse.Namespace) -> int:
             ]
         )
     else:
-        columns = (_ID, Column("title"), Column("best line"))
+        columns = (_ID, TableColumn("title"), TableColumn("best line"))
         print_table(
             columns,
             [
@@ -221,7 +221,7 @@ def _remove(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({id: id in removed for id in ids})
     elif arguments.ids:
-        print_table((_ID, Column("")), [(id, "removed" if id in removed else "not found") for id in ids])
+        print_table((_ID, TableColumn("")), [(id, "removed" if id in removed else "not found") for id in ids])
     else:
         print(f"{len(removed):,} removed")
     if removed and not arguments.json:
@@ -236,7 +236,7 @@ def _pin(store: Store, arguments: argparse.Namespace) -> int:
         print_json(done)
     else:
         state = "pinned" if is_pin else "unpinned"
-        print_table((_ID, Column("")), [(id, state if found else "not found") for id, found in done.items()])
+        print_table((_ID, TableColumn("")), [(id, state if found else "not found") for id, found in done.items()])
     return OK if all(done.values()) else FAILED
 
 

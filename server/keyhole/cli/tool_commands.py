@@ -142,7 +142,7 @@ def print_result(result: CallResult, *, as_json: bool) -> None:
     """Print a result as JSON or as text. An error as text goes to stderr."""
     answer = result.answer
     if as_json:
-        from keyhole.cli.table import print_json
+        from keyhole.cli.terminal import print_json
 
         view = {"explain": asdict(result.view)} if result.view else {}
         print_json({"text": answer.text, "is_error": answer.is_error, **answer.facts, **answer.details, **view})

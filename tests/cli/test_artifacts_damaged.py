@@ -7,7 +7,7 @@ from argparse import Namespace
 
 import pytest
 
-from keyhole.cli.artifacts.commands import run_action
+from keyhole.cli.artifacts_command import run_action
 from keyhole.store.base import StoreStats, Verification
 from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock

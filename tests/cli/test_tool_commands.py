@@ -10,11 +10,11 @@ import sys
 
 import pytest
 
-from keyhole.cli.call import progress_bar
+from keyhole.cli.tool_commands import progress_bar
 
 PROGRAM = """
 import asyncio
-from keyhole.cli.call import progress_bar
+from keyhole.cli.tool_commands import progress_bar
 with progress_bar("search") as progress:
     asyncio.run(progress(3, 8, "fetching 3/5: [docs].example.org"))
 print("the answer")

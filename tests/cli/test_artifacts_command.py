@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from keyhole.cli import table
-from keyhole.cli.artifacts.arguments import ACTIONS
+from keyhole.cli.commands import ACTIONS
+from keyhole.cli.terminal import format_json
 from keyhole.records import UNDIGESTED
 from keyhole.render.answer import NOTICES
 from tests.support.installation import Installation
@@ -312,7 +312,7 @@ def test_a_search_of_a_large_store_opens_no_more_than_it_ranks(installation: Ins
 
 def test_json_escapes_control_characters_and_parses_back_to_the_same_value() -> None:
     value: dict[str, Any] = {"text": 'ä 中 \x1b\x7f\x9b\u2028\u202e\ud800 "\\'}
-    encoded = table.format_json(value)
+    encoded = format_json(value)
     assert encoded.isprintable()
     assert "ä 中" in encoded
     assert json.loads(encoded) == value

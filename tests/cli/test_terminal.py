@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.cli.colours import has_colours
+from keyhole.cli.terminal import has_colours
 
 
 @pytest.mark.parametrize(

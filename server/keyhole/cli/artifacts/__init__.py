@@ -1,1 +1,0 @@
-"""`keyhole artifacts`: lists, shows, searches, checks and removes the stored artifacts."""
