@@ -192,7 +192,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
         "psycopg", "psycopg_pool", "keyhole.budget.tokens",
         "keyhole.serve.http", "prometheus_client", "opentelemetry.sdk",
     ]  # fmt: skip
-    code = f"import sys, keyhole.serve.run; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, keyhole.serve.stdio; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"
 

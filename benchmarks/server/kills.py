@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.server.startup import serve_page
-from keyhole.serve.shared.conversation import LOST
+from keyhole.serve.shared.connection_state import LOST
 from tests.support.shared_clients import Client, reader_settings, servers_of, shared_home
 
 CLIENTS = 4

@@ -55,7 +55,7 @@ def test_a_fetch_loads_its_modules_in_the_command_and_in_its_worker() -> None:
     loaded = record_fetch()
     assert {"keyhole.__main__", "keyhole.fetch.client", "keyhole.extract.workers.worker_pool"} <= loaded.command
     assert {"keyhole.extract.workers.child", "keyhole.extract.html.converter"} <= loaded.worker
-    assert not {"keyhole.extract.html.converter", "keyhole.serve.run"} & loaded.command
+    assert not {"keyhole.extract.html.converter", "keyhole.serve.stdio"} & loaded.command
 
 
 def test_the_command_prints_the_figures_and_fails_over_a_limit(

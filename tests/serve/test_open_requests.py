@@ -12,7 +12,7 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
-from keyhole.serve.open_requests import bounded_streams
+from keyhole.serve.stdio import bounded_streams
 from tests.support.loopback import PATIENCE
 
 MOST = 3

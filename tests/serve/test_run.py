@@ -20,7 +20,7 @@ import pytest
 from mcp import Client
 
 from keyhole.cli.demo_site import recorded_pages, serve
-from keyhole.serve.run import CALL_THREADS, SWITCH_INTERVAL, set_up_process
+from keyhole.serve.stdio import CALL_THREADS, SWITCH_INTERVAL, set_up_process
 
 INITIALIZE = {
     "protocolVersion": "2025-06-18",

@@ -37,7 +37,7 @@ OWN_JSON = {
     "extensions/look/text_pages.py": "a row of the store",
     "extensions/proxy/messages.py": "has the same limit of depth for messages that are relayed unchanged",
     "extensions/proxy/outline.py": "one number or string",
-    "serve/shared/known_replies.py": "a file of the package",
+    "serve/shared/connection_state.py": "a file of the package",
     "serve/shared/link.py": "a process of the same user",
     "serve/shared/server.py": "a process of the same user",
     "sites/dead_links/search.py": "the state of a search, in a worker",

@@ -32,7 +32,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     check_engines(config)  # report wrong settings at the start instead of at the first call
     with fast_imports(deferred=not arguments.http):
         from keyhole.cli.build import build
-        from keyhole.serve.run import serve_stdio
+        from keyhole.serve.stdio import serve_stdio
 
     build_server = partial(build, long_running=True)
     if arguments.http:

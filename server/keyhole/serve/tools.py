@@ -1,4 +1,4 @@
-"""Build the MCP server: its instructions, the descriptions of its tools, and the handler of tool calls.
+"""Build the MCP server: its instructions, the descriptions of its tools, and the handlers of requests.
 
 The SDK's low-level server is used. The high-level server ignores unknown arguments, answers a call of an unknown tool
 with a result instead of the protocol's error -32602, and copies text into `structuredContent`, which some clients then
@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -32,15 +32,18 @@ from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session, Sessions
 from keyhole.runtime.owner import owned_by
-from keyhole.serve.handlers import resource_handlers
-from keyhole.serve.mcp_apps import declared_views
+from keyhole.serve import prompts, resources
+from keyhole.serve.mcp_apps import declared_views, read_view
 from keyhole.serve.resources import protocol_error
 from keyhole.store.base import LOCAL
 from keyhole.store.calls.base import OK
 from keyhole.store.ids import random_id
 
+# The tools, and the server.
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+Context = ServerRequestContext[Any]
 
 INSTRUCTIONS = (
     "Keyhole reads the web within a budget: web_fetch(url, query) reads a page, search reads many, read_artifact(id) "
@@ -110,7 +113,7 @@ STDIO: Final = "stdio"
 READING_TOOLS: Final = frozenset({"web_fetch", "search"})
 """The tools that may read a page."""
 SLOT: Final = "keyhole.slot"
-"""The key in an HTTP request's scope of the slot (serve/http/slots.py) that its call holds while it works."""
+"""The key in an HTTP request's scope of the slot (serve/http/limits.py) that its call holds while it works."""
 
 WAITED: Final = "keyhole.waited"
 """The key in an HTTP request's scope of the seconds that its call waited for the slot."""
@@ -165,7 +168,7 @@ def build_server(
         return types.CallToolResult.model_validate(result_json(answer))
 
     async def ask(ctx: ServerRequestContext[Any], name: str, handle: Callable[[Retrieval, Caller], Awaitable[T]]) -> T:
-        """See `handlers.Ask`."""
+        """See `Ask`."""
         tenant = tenant_of(_scope(ctx))
 
         async def work() -> T:
@@ -280,3 +283,83 @@ def _progress(ctx: ServerRequestContext[Any]) -> Progress:
         await ctx.session.report_progress(done, total, message)
 
     return report
+
+
+# Handlers of requests for resources, prompts and completion.
+
+
+class Ask(Protocol):
+    """Answers a request with the Retrieval of the tenant that sent it."""
+
+    async def __call__(self, ctx: Context, name: str, handle: Callable[[Retrieval, Caller], Awaitable[T]]) -> T:
+        """Return the result of `handle`. Raises MCPError for any failure."""
+        ...
+
+
+def resource_handlers(ask: Ask) -> dict[str, Any]:
+    """Return the handlers by the names of the parameters of `Server`.
+
+    Only handlers that need stored pages call `ask`.
+    """
+
+    async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        cursor = params.cursor if params else None
+        return await ask(
+            ctx, "resources/list", lambda retrieval, caller: resources.list_page(retrieval, caller, cursor)
+        )
+
+    async def list_templates(_ctx: Context, _params: object) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=resources.templates())
+
+    async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = params.uri
+        return read_view(ctx, uri) or resources.contents(
+            uri, await ask(ctx, "resources/read", lambda retrieval, caller: resources.read(retrieval, caller, uri))
+        )
+
+    async def list_prompts(_ctx: Context, _params: object) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=prompts.prompt_list())
+
+    async def get_prompt(_ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        try:
+            return prompts.fill_prompt(params.name, params.arguments or {})
+        except KeyholeError as error:
+            raise resources.protocol_error(error_answer(error)) from error
+
+    async def complete(ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        try:
+            argument = completable_argument(params.ref, params.argument.name)
+        except KeyholeError as error:
+            raise resources.protocol_error(error_answer(error)) from error
+        if argument not in resources.COMPLETERS:
+            return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
+        value = params.argument.value
+        completion = await ask(
+            ctx, "completion/complete", lambda retrieval, _caller: resources.complete(retrieval, argument, value)
+        )
+        return types.CompleteResult(completion=completion)
+
+    return {
+        "on_list_resources": list_resources,
+        "on_list_resource_templates": list_templates,
+        "on_read_resource": read_resource,
+        "on_list_prompts": list_prompts,
+        "on_get_prompt": get_prompt,
+        "on_completion": complete,
+    }
+
+
+def completable_argument(ref: types.ResourceTemplateReference | types.PromptReference, argument: str) -> str:
+    """Return the argument to complete. Raises KeyholeError (invalid_argument) if `ref` has no such argument."""
+    if isinstance(ref, types.PromptReference):
+        known = [each.name for each in prompts.find_prompt(ref.name).arguments or ()]
+    elif ref.uri in (resources.PAGE_TEMPLATE, resources.RANGE_TEMPLATE):
+        known = [name for name in ("id", "offset", "limit") if f"{{{name}}}" in ref.uri]
+    else:
+        templates = f"{resources.PAGE_TEMPLATE} and {resources.RANGE_TEMPLATE}"
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"ref: the templates are {templates}")
+    if argument not in known:
+        raise KeyholeError(
+            Code.INVALID_ARGUMENT, f"argument: there is no {argument[:64]!r}; accepted are {', '.join(known)}"
+        )
+    return argument

@@ -18,8 +18,7 @@ from keyhole.extensions.hosted.app import (
     STREAMS_PER_TENANT,
     AdmissionMiddleware,
 )
-from keyhole.serve.http.sessions import MAX_SESSIONS_PER_TENANT, SESSION_IDLE_SECONDS
-from keyhole.serve.http.slots import WAITING_PER_SLOT
+from keyhole.serve.http.limits import MAX_SESSIONS_PER_TENANT, SESSION_IDLE_SECONDS, WAITING_PER_SLOT
 from tests.support.admission import NEVER, PAGE, AdmissionServer, Reply, as_tenant, call, modern, read, rpc, run_server
 from tests.support.fakes import Clock
 from tests.support.server_process import INITIALIZE

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.serve.http.origins import (
+from keyhole.serve.http.host_check import (
     Authority,
     Origin,
     parse_authority,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from keyhole.serve.http.refusals import RequestInfo, read_request
+from keyhole.serve.http.asgi import RequestInfo, read_request
 from tests.support.admission import call, rpc
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from keyhole.serve.http.sessions import HEADER, SessionCounts
+from keyhole.serve.http.limits import HEADER, SessionCounts
 
 ID = [(HEADER, b"a1")]
 

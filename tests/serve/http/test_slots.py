@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyhole.serve.http.slots import Slots
+from keyhole.serve.http.limits import Slots
 
 
 def test_a_slot_is_released_when_its_last_holder_leaves() -> None:

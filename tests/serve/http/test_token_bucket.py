@@ -7,9 +7,9 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.serve.http import token_bucket
-from keyhole.serve.http.refusals import retry_after_seconds
-from keyhole.serve.http.token_bucket import FILL_SECONDS, Rate, TokenBuckets, take_token
+from keyhole.serve.http import limits
+from keyhole.serve.http.asgi import retry_after_seconds
+from keyhole.serve.http.limits import FILL_SECONDS, Rate, TokenBuckets, take_token
 
 PAUSES = st.lists(st.floats(0, 200), min_size=1, max_size=60)
 
@@ -65,10 +65,10 @@ def test_a_refund_gives_a_token_back() -> None:
 
 def test_the_least_recently_used_buckets_are_dropped_first() -> None:
     buckets = TokenBuckets(Rate(1))
-    for n in range(token_bucket.MAX_BUCKETS):
+    for n in range(limits.MAX_BUCKETS):
         assert not buckets.take(str(n), 0.0)
     assert buckets.take("0", 0.0)
     assert not buckets.take("new", 0.0)
-    assert len(buckets) == token_bucket.MAX_BUCKETS
+    assert len(buckets) == limits.MAX_BUCKETS
     assert buckets.take("0", 0.0)
     assert not buckets.take("1", 0.0)

@@ -12,7 +12,7 @@ import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from keyhole._version import __version__
-from keyhole.serve.shared.known_replies import FILE, INITIALIZE, METHODS, VERSION_MARK, KnownReplies, load_replies
+from keyhole.serve.shared.connection_state import FILE, INITIALIZE, METHODS, VERSION_MARK, KnownReplies, load_replies
 from tests.support.shared_clients import reader_settings
 
 CLIENT = {"name": "one", "version": "1"}
@@ -111,7 +111,7 @@ def test_any_other_request_is_the_servers(request_: dict[str, Any], version: str
 
 
 def test_a_missing_file_only_costs_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keyhole.serve.shared.known_replies.FILE", "/nowhere.json")
+    monkeypatch.setattr("keyhole.serve.shared.connection_state.FILE", "/nowhere.json")
     assert load_replies().find({"jsonrpc": "2.0", "id": 1, **initialize(V)}, "") is None
     assert KnownReplies({}).find({}, "") is None
 

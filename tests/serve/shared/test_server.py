@@ -18,7 +18,7 @@ from keyhole.cli.build import build
 from keyhole.config.config import Config
 from keyhole.serve.shared import server
 from keyhole.serve.shared.address import Address
-from keyhole.serve.shared.link import REFUSED, WELCOME, Question, ask, start_private
+from keyhole.serve.shared.link import REFUSED, WELCOME, ControlRequest, ask, start_private
 from keyhole.serve.shared.server import serve_shared
 from tests.support.loopback import PATIENCE
 
@@ -116,7 +116,7 @@ def test_another_user_is_refused_on_both_sides(address: Address) -> None:
         with suppress(ConnectionResetError):
             assert connection.recv(1_000) == b""
         with pytest.raises(PermissionError):
-            Question(address.socket, {"ask": "status"})
+            ControlRequest(address.socket, {"ask": "status"})
 
 
 def test_a_server_that_does_not_answer_is_given_up(address: Address) -> None:

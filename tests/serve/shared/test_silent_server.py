@@ -18,7 +18,7 @@ import pytest
 
 from benchmarks.browser.pages.processes import descendants_of
 from keyhole.serve.shared.address import find_address
-from keyhole.serve.shared.conversation import SILENT
+from keyhole.serve.shared.connection_state import SILENT
 from keyhole.serve.shared.link import WELCOME
 from keyhole.serve.shared.relay import GREETING_SECONDS, START_SECONDS
 from tests.support.loopback import PATIENCE
@@ -32,8 +32,8 @@ CALL = {"name": "read_artifact", "arguments": UNKNOWN}
 IMPATIENT = """
 import sys
 from keyhole.__main__ import read
-from keyhole.serve.shared import relay, watchdog
-watchdog.SILENT_SECONDS, relay.CALM_SECONDS = 2.0, 0.2
+from keyhole.serve.shared import link, relay
+link.SILENT_SECONDS, relay.CALM_SECONDS = 2.0, 0.2
 sys.exit(read())
 """
 """A relay that waits less for a silent server than a real one."""

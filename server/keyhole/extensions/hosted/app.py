@@ -35,18 +35,8 @@ from keyhole.serve.http.asgi import App, Receive, Scope, Send
 from keyhole.serve.http.bodies import BODY_SECONDS, READING_SLOT, BodyMiddleware, replay
 from keyhole.serve.http.host import Verifier
 from keyhole.serve.http.host_check import add_host_check, is_page
-from keyhole.serve.http.refusals import (
-    UNREAD_REQUEST,
-    LimitRefusal,
-    RequestInfo,
-    limit_refusal,
-    read_request,
-    send_limit_refusal,
-)
-from keyhole.serve.http.sessions import SESSION_IDLE_SECONDS, SessionCounts
-from keyhole.serve.http.slots import CallSlots, Slots
-from keyhole.serve.http.token_bucket import Rate, TokenBuckets
 from keyhole.serve.tools import SLOT, WAITED, tenant_of
+from keyhole.serve.http.limits import SESSION_IDLE_SECONDS
 
 PATH: Final = "/mcp"
 MAX_SESSIONS: Final = 5_000

@@ -34,7 +34,7 @@ from keyhole.runtime.extensions import open_port
 from keyhole.serve.http.asgi import App
 from keyhole.serve.http.host import HostedApp, HostedPages, Verifier
 from keyhole.serve.http.host_check import add_host_check
-from keyhole.serve.run import set_up_process
+from keyhole.serve.stdio import set_up_process
 from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server
 

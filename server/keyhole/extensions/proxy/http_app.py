@@ -17,7 +17,7 @@ from keyhole.extensions.proxy.http_session import HttpSession, Response
 from keyhole.extensions.proxy.messages import Message, invalid_line, one_line, parse
 from keyhole.extensions.proxy.modern_http import error_status, find_header_error, is_modern
 from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
-from keyhole.serve.http.sessions import HEADER, SESSION_IDLE_SECONDS, find_session_id
+from keyhole.serve.http.limits import HEADER, SESSION_IDLE_SECONDS, find_session_id
 from keyhole.serve.tools import tenant_of
 
 log = logging.getLogger(__name__)

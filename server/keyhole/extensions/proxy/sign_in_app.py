@@ -22,8 +22,7 @@ from keyhole.extensions.proxy.http_app import PATH
 from keyhole.extensions.proxy.sign_in import AUTHORIZE_PATH, RESOURCE_METADATA, SERVER_METADATA, Front
 from keyhole.extensions.proxy.sign_in_client import SignInClient
 from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
-from keyhole.serve.http.host_check import TOKEN_PATH
-from keyhole.serve.http.origins import is_secure_url
+from keyhole.serve.http.host_check import TOKEN_PATH, is_secure_url
 from keyhole.text.parse_json import parse_json
 
 log = logging.getLogger(__name__)

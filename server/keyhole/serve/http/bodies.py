@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Final
 
 from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send, refuse
-from keyhole.serve.stdio_stream import replace_lone_surrogates
+from keyhole.serve.stdio import replace_lone_surrogates
 from keyhole.serve.tools import tenant_of
 
 MAX_DEPTH: Final = 64

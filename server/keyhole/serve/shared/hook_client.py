@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import _socket  # the module below `socket`, whose import takes 5 ms
 
-from keyhole.serve.shared.address import find_address
-from keyhole.serve.shared.peer import is_own_user
+from keyhole.serve.shared.address import find_address, is_own_user
 
 TYPE_CHECKING = False  # type checkers read it as True; a hook has no time for the import of `typing`
 if TYPE_CHECKING:

@@ -18,11 +18,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-from keyhole.serve.shared import link, watchdog
+from keyhole.serve.shared import link
 from keyhole.serve.shared.address import Address, find_address
-from keyhole.serve.shared.conversation import PING, Conversation
-from keyhole.serve.shared.known_replies import load_replies
-from keyhole.serve.shared.watchdog import TICK_SECONDS, Watchdog
+from keyhole.serve.shared.connection_state import PING, ConnectionState, load_replies
+from keyhole.serve.shared.link import TICK_SECONDS, Watchdog
 
 STDIN, STDOUT = 0, 1
 """The descriptors of the client."""
@@ -50,7 +49,7 @@ def run(environment: Mapping[str, str]) -> int | None:
     if address is None or not link.prepare_folder(address.folder):
         return None
     with suppress(KeyboardInterrupt):
-        return Relay(address).run()
+        return StdioRelay(address).run()
     return 130
 
 
@@ -62,12 +61,12 @@ def _is_client() -> bool:
         return False
 
 
-class Relay:
+class StdioRelay:
     """One client's connection, and the server that answers it."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._conversation = Conversation(load_replies())
+        self._state = ConnectionState(load_replies())
         self._watchdog = Watchdog(address)
         self._server: socket.socket | None = None
         self._private = 0  # the process id of a private server
@@ -99,11 +98,11 @@ class Relay:
 
     def _is_done(self) -> bool:
         """Return whether the client has closed its stream and has got everything."""
-        has_all = not self._lines and not self._to_client and not self._conversation.is_waiting
+        has_all = not self._lines and not self._to_client and not self._state.is_waiting
         return not self._is_open and has_all and self._server is None
 
     def _wants_server(self) -> bool:
-        return self._is_wanted or self._conversation.is_waiting
+        return self._is_wanted or self._state.is_waiting
 
     def _connect(self) -> None:
         """Ask the shared server to serve the client, start it if there is none, and start a private one if it fails."""
@@ -133,7 +132,7 @@ class Relay:
         server.settimeout(None)
         self._server, self._is_wanted, self._silence, self._has_started = server, False, 0.0, False
         self._from_server.clear()
-        self._to_server[:] = self._conversation.open_again()
+        self._to_server[:] = self._state.open_again()
 
     def _close_start(self) -> None:
         if self._starting >= 0:
@@ -209,11 +208,11 @@ class Relay:
 
     def _take_lines(self) -> None:
         """Take the client's lines, as far as there is room for what follows from them."""
-        while self._lines and self._conversation.has_room(self._lines[0]):
+        while self._lines and self._state.has_room(self._lines[0]):
             if max(len(self._to_client), len(self._to_server)) >= MAX_BUFFERED:
                 break
             line = self._lines.popleft()
-            to_server, reply = self._conversation.take_from_client(line, is_connected=self._server is not None)
+            to_server, reply = self._state.take_from_client(line, is_connected=self._server is not None)
             self._to_server += to_server
             self._to_client += reply
         self._end_sending()
@@ -242,7 +241,7 @@ class Relay:
                 if not self._private:
                     self._watchdog.forget()
                 for line in _complete_lines(self._from_server, data):
-                    self._to_client += self._conversation.take_from_server(line)
+                    self._to_client += self._state.take_from_server(line)
         except BlockingIOError:
             pass
         except OSError:
@@ -251,7 +250,7 @@ class Relay:
     def _has_to_answer(self) -> bool:
         """Return whether the server has to say something: the client waits, or its end was told to the server."""
         is_read = len(self._to_client) < MAX_BUFFERED
-        return is_read and (self._conversation.is_unanswered or not self._is_open)
+        return is_read and (self._state.is_unanswered or not self._is_open)
 
     def _watch(self) -> None:
         """Look at the time: give up a server that does not accept the client, and end one that does not answer."""
@@ -264,7 +263,7 @@ class Relay:
                 self._lose_server(server, is_silent=True)
         elif server is None:
             self._is_alone |= self._watchdog.is_asking and self._watchdog.waited >= GREETING_SECONDS
-        elif self._private and self._silence > (watchdog.SILENT_SECONDS if self._has_started else START_SECONDS):
+        elif self._private and self._silence > (link.SILENT_SECONDS if self._has_started else START_SECONDS):
             self._end_private(server)
         elif self._silence > CALM_SECONDS:
             self._ask(server, is_first=before <= CALM_SECONDS)
@@ -283,7 +282,7 @@ class Relay:
         os.kill(self._private, signal.SIGKILL)
         os.waitpid(self._private, 0)
         self._private = 0
-        self._to_client += self._conversation.lose_silent_server()
+        self._to_client += self._state.lose_silent_server()
         self._lose_server(server)
 
     def _lose_server(self, server: socket.socket, *, is_silent: bool = False) -> None:
@@ -295,12 +294,12 @@ class Relay:
         server.close()
         self._server, self._attempt_until = None, 0.0
         self._to_server.clear()
-        self._to_client += self._conversation.lose_server()
+        self._to_client += self._state.lose_server()
         if self._private or not self._is_open:
             self._is_open = False
             self._lines.clear()
-            self._conversation.give_up()
-        self._is_alone = is_silent and self._conversation.is_waiting
+            self._state.give_up()
+        self._is_alone = is_silent and self._state.is_waiting
         if is_silent:
             self._watchdog.forget()
 

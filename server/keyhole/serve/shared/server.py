@@ -24,12 +24,11 @@ from mcp.server.stdio import stdio_server
 from keyhole._version import __version__
 from keyhole.config.config import Config
 from keyhole.extract.workers.worker_pool import SPARE_WORKERS
-from keyhole.serve.open_requests import bounded_streams
-from keyhole.serve.run import set_up_process
 from keyhole.serve.shared.address import Address
+from keyhole.serve.shared.address import Address, is_own_user
 from keyhole.serve.shared.hook_client import ANSWERED, GREETING
 from keyhole.serve.shared.link import ENDING, REFUSED, WELCOME
-from keyhole.serve.shared.peer import is_own_user
+from keyhole.serve.stdio import bounded_streams, set_up_process
 from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server
 

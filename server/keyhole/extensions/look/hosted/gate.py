@@ -26,12 +26,14 @@ from keyhole.extensions.look.access import check_request
 from keyhole.extensions.look.page import LOOK, Look, ServedLinks, environment
 from keyhole.retrieval import instrumentation
 from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body
+from keyhole.extensions.look.hosted.responses import WRONG_TOKEN, limited, redirect, refused, sign_in_page, unavailable
+from keyhole.extensions.look.page import LOOK, Look
+from keyhole.extensions.look.same_origin import check_request
+from keyhole.serve.http.asgi import App, LimitRefusal, Receive, Refusal, Scope, Send, limit_refusal, read_body
 from keyhole.serve.http.bodies import BODY_SECONDS, replay
 from keyhole.serve.http.host import RETRY_AFTER, Verifier
 from keyhole.serve.http.host_check import PAGES_PATH
-from keyhole.serve.http.refusals import LimitRefusal, limit_refusal
-from keyhole.serve.http.slots import Slots
-from keyhole.serve.http.token_bucket import Rate, TokenBuckets
+from keyhole.serve.http.limits import Rate, Slots, TokenBuckets
 
 FIRST: Final = f"{PAGES_PATH}/"
 SIGN_IN: Final = f"{PAGES_PATH}/sign-in"

@@ -8,9 +8,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.serve.open_requests import MAX_OPEN
-from keyhole.serve.shared.conversation import LOST, MAX_PENDING, PING, PING_ID, SILENT, Conversation, encode
-from keyhole.serve.shared.known_replies import METHODS, KnownReplies
+from keyhole.serve.shared.connection_state import (
+    LOST,
+    MAX_PENDING,
+    METHODS,
+    PING,
+    PING_ID,
+    SILENT,
+    ConnectionState,
+    KnownReplies,
+    encode,
+)
+from keyhole.serve.stdio import MAX_OPEN
 
 PARAMS = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "one", "version": "1"}}
 
@@ -35,9 +44,9 @@ KNOWN = KnownReplies(
 )
 
 
-def opened(known: KnownReplies = NONE) -> Conversation:
+def opened(known: KnownReplies = NONE) -> ConnectionState:
     """Return a conversation whose client and server have made the handshake."""
-    conversation = Conversation(known)
+    conversation = ConnectionState(known)
     for line in (INITIALIZE, INITIALIZED):
         conversation.take_from_client(line, is_connected=True)
     conversation.take_from_server(result(0, {"server": 1}))
@@ -59,7 +68,7 @@ def test_the_client_gets_no_second_reply_to_its_handshake() -> None:
 
 
 def test_an_unanswered_handshake_is_sent_once_and_answered() -> None:
-    conversation = Conversation(NONE)
+    conversation = ConnectionState(NONE)
     conversation.take_from_client(INITIALIZE, is_connected=False)
     assert conversation.open_again() == INITIALIZE
     assert conversation.take_from_server(result(0, {})) == result(0, {})
@@ -141,7 +150,7 @@ def test_few_notifications_wait_for_a_server() -> None:
 
 
 def test_a_known_reply_is_given_without_the_server_and_in_the_form_that_the_server_writes() -> None:
-    conversation = Conversation(KNOWN)
+    conversation = ConnectionState(KNOWN)
     known = b'{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","server":1}}\n'
     assert conversation.take_from_client(INITIALIZE, is_connected=False) == (b"", known)
     assert conversation.take_from_client(INITIALIZED, is_connected=False) == (b"", b"")
@@ -154,7 +163,7 @@ def test_a_known_reply_is_given_without_the_server_and_in_the_form_that_the_serv
 def test_a_handshake_with_a_known_reply_reaches_the_server_and_a_list_does_not() -> None:
     conversation = opened(KNOWN)
     assert conversation.take_from_client(request(1, "tools/list"), is_connected=True) == (b"", result(1, LISTED))
-    again = Conversation(KNOWN)
+    again = ConnectionState(KNOWN)
     assert again.take_from_client(INITIALIZE, is_connected=True)[0] == INITIALIZE
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from keyhole.serve.stdio_stream import Item, StdioMessages, error_reply, repair_message, replace_lone_surrogates
+from keyhole.serve.stdio import Item, StdioMessages, error_reply, repair_message, replace_lone_surrogates
 from tests.serve.test_run import Process
 
 TEXTS = st.text(st.sampled_from('\\u"/dD8c0') | st.characters() | st.sampled_from("\ud800\udbff\udc00\udfff😀"))
