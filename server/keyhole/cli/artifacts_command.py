@@ -98,7 +98,7 @@ def _print_rows(rows: Sequence[ArtifactSummary]) -> None:
 
 
 def _row_facts(row: ArtifactSummary) -> dict[str, object]:
-    """Return one entry of the listing for programs; the facts of an output beside those of every artifact."""
+    """Return an artifact's entry in the JSON listing. That of an output also has its kind and notes."""
     facts = {name: value for name, value in asdict(row).items() if name != "notes"}
     return {**facts, "kind": output_kind(row.url), **dict(row.notes)} if is_output(row.url) else facts
 
@@ -138,7 +138,7 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _printed(artifact: Artifact, text: str) -> str:
-    """Return text of an artifact as it is printed without the address: with full URLs as links."""
+    """Return a text of an artifact with full URLs as links, because its address is not printed."""
     return expand_links(text, find_link_origin(artifact.url, artifact.media_type))
 
 

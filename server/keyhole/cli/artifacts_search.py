@@ -30,7 +30,7 @@ class SearchHit:
 
 
 def search_store(store: Store, question: str, limit: int, filters: Filters = NO_FILTERS) -> list[SearchHit]:
-    """Return at most `limit` artifacts, best first, each page and nearly the same output once.
+    """Return at most `limit` artifacts, best first. Near duplicates are listed once.
 
     Raises KeyholeError (no_results) if no artifact contains a word of the question.
     """
@@ -50,7 +50,7 @@ def search_store(store: Store, question: str, limit: int, filters: Filters = NO_
 
 
 def _address(artifact: Artifact) -> str:
-    """Return an address of which each page and each output has its own: outputs of one kind share their URL."""
+    """Return a unique address of an artifact. Outputs of one kind share their URL, so the id is added."""
     return f"{artifact.url}/{artifact.id}" if is_output(artifact.url) else artifact.url
 
 

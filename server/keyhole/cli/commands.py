@@ -28,14 +28,14 @@ MAX_SECONDS: Final = 1e9
 """Greatest time limit of a command: 31 years, within the range of select(2)."""
 
 RUN_DESCRIPTION: Final = """\
-Run a command, keep all that it prints to stdout and stderr, and print the important lines of it when it has ended. The
-command reads the standard input and gets the signals that this process gets.
-Processes that the command leaves running go on; what they print later is stored when they have ended.
+Run a command, store everything that it prints to stdout and stderr, and print the important lines when it ends. The
+command reads standard input, and signals are passed to it.
+Background processes of the command continue, and their later output is stored when they end.
 Exit codes: that of the command, or the signal that ended it; 124 at --timeout; 126 not executable; 127 not found."""
 SHELL_DESCRIPTION: Final = """\
-Run a script in place of the shell that starts this command with `exec`, in a shell that was started alike, and print
-the important lines of its output as `keyhole run` does. In a terminal, run the shell alone. The hook of Codex writes
-this command; $KEYHOLE_SHELL_ENVIRONMENT has the environment in which the first shell was started.
+Run a script in a new shell, which is started like the shell that this command replaces with `exec`, and print the
+important lines of its output as `keyhole run` does. In a terminal, only run the shell. The hook of Codex writes this
+command; $KEYHOLE_SHELL_ENVIRONMENT contains the environment in which the first shell was started.
 Exit codes: those of `keyhole run`."""
 
 
@@ -145,7 +145,7 @@ def add_forget(commands: Any) -> None:
 
 
 def parse_date(text: str) -> float:
-    """Return the time of a date, or of a date with a time, in the local time zone unless it names another.
+    """Return the timestamp of a date with an optional time. The default time zone is the local one.
 
     Raises argparse.ArgumentTypeError.
     """

@@ -86,7 +86,7 @@ def serve_main() -> int:
 
 
 def find_command(name: str) -> Command:
-    """Return a command of the core or of an extension. The parser has one of the core already, so its `add` is ""."""
+    """Return a command of the core or of an extension. `add` is "" for the core: its parser exists already."""
     if name in COMMANDS:
         return Command("", COMMANDS[name], name not in COMMANDS_WITHOUT_SETTINGS)
     return next(extension.commands[name] for extension in find_extensions() if name in extension.commands)

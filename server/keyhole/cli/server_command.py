@@ -25,9 +25,9 @@ from keyhole.serve.shared.relay import BUSY
 
 OK, FAILED = 0, 1
 END_SECONDS: Final = 3
-"""Seconds in which a server that stops has to end. It closes its store and ends its workers in tenths of a second."""
+"""Seconds that a stopping server has to end. It usually needs tenths of a second."""
 WRITE_SECONDS: Final = 0.1
-"""Seconds in which a server writes into the lock that it got."""
+"""Seconds to wait until a server has written into its new lock."""
 COLUMNS = (
     TableColumn("process"),
     TableColumn("version"),
@@ -59,7 +59,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
 def _stop_servers(folder: str) -> dict[str, dict[str, Any] | None]:
     """Ask the servers of a folder to stop, and end each that does not.
 
-    Return their last answers by the paths of their sockets, None for a server that goes on.
+    Return their last answers by the paths of their sockets, None for a server that keeps running.
     """
     locks = sorted(map(str, Path(folder).glob("*.lock")))
     if not locks:
@@ -134,9 +134,9 @@ def _leave_to_other(address: Address) -> int:
 
 
 def _announce(word: str) -> None:
-    """Print a word for the relay that started this server, and point stdout at stderr: the relay waits for its end.
+    """Print a word for the relay that started this server, then redirect stdout to stderr, which ends the relay's pipe.
 
-    If the relay has ended, other relays wait for this server.
+    A relay that has ended already is no error: other relays wait for this server.
     """
     with suppress(BrokenPipeError):
         print(word, flush=True)

@@ -93,7 +93,7 @@ def is_login(name: str, state: str) -> bool:
 
 
 def read_environment(encoded: bytes) -> dict[bytes, bytes]:
-    """Return the variables of a file `environ` of the proc file system in Base64, empty if it is not complete."""
+    """Decode the Base64 of a file /proc/PID/environ into its variables; {} if it is incomplete."""
     try:
         data = b64decode(encoded)
     except binascii.Error:

@@ -67,6 +67,6 @@ def print_text(text: str) -> None:
 
 
 def print_bytes(content: bytes) -> None:
-    """Print bytes as they are, after the text that was printed before."""
+    """Write bytes to standard output unchanged, after the text that is still buffered."""
     sys.stdout.flush()
     sys.stdout.buffer.write(content)

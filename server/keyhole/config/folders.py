@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 HOME_VARIABLE = "KEYHOLE_HOME"
 FILE_VARIABLE = "KEYHOLE_CONFIG"
-"""The variable with the path of the settings file. It is no setting, because the file cannot contain its own path."""
+"""The variable with the path of the settings file. It is not a setting: the file cannot contain its own path."""
 OFF = "off"
 """The value of FILE_VARIABLE that disables the settings file."""
 FILE_NAME = "config.toml"
@@ -18,7 +18,7 @@ _DEFAULTS = {
     "linux": {"XDG_DATA_HOME": "~/.local/share", "XDG_CONFIG_HOME": "~/.config"},
     "darwin": {"XDG_DATA_HOME": _APPLICATION_SUPPORT, "XDG_CONFIG_HOME": _APPLICATION_SUPPORT},
 }
-"""The folders that platformdirs returns, whose import takes longer than the rest of a hook's start."""
+"""The same folders as those of platformdirs. Importing platformdirs takes longer than the rest of a hook's start."""
 
 
 def working_folder() -> str:
@@ -54,7 +54,7 @@ def is_required(environment: Mapping[str, str]) -> bool:
 
 
 def _user_folder(environment: Mapping[str, str], variable: str) -> str:
-    """Return Keyhole's folder of the XDG base directory specification, or the platform's."""
+    """Return Keyhole's folder below an XDG base directory, or the platform's own folder."""
     if folder := environment.get(variable, "").strip():
         return f"{folder}/keyhole"
     if sys.platform in _DEFAULTS:

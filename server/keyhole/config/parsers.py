@@ -20,16 +20,16 @@ MIN_KEY: Final = 8
 word."""
 
 MIN_TOKEN: Final = 16
-"""Minimum characters of a token that an operator chooses, beside common words. Sixteen random ones suffice."""
+"""Minimum characters of an operator's token, not counting common words. Sixteen random characters suffice."""
 MIN_DISTINCT: Final = 8
-"""Minimum different characters of such a token. Of 16 random hexadecimal digits, 99 of 100 have as many."""
+"""Minimum different characters of an operator's token. 99 % of random tokens of 16 hexadecimal digits have as many."""
 
 _TOKEN = re.compile(rf"[A-Za-z0-9._~+/-]{{{MIN_TOKEN},1000}}")
 _COMMON_WORDS = re.compile(
     r"password|passphrase|pass|secret|token|operator|keyhole|admin|root|user|change|default|example|letmein|welcome"
     r"|qwerty|qwertz|asdf|zxcv|test|demo|look|this|that|your|here|the|please|replace|with|insert|master|server|random"
 )
-"""Words of tokens that were not made at random. They count as no characters."""
+"""Words that no random token contains. Their characters are not counted."""
 _DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
 _NUMERIC_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")

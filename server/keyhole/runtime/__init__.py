@@ -1,1 +1,1 @@
-"""The caller of a task, fair shares of a limited resource, and deferred imports: what any part of a process may use."""
+"""What every layer uses: extensions, the owner of a call, fair slots, deferred imports."""

@@ -107,5 +107,5 @@ URL_PREFIX: Final = "env:"
 
 
 def header_variable(name: str) -> str:
-    """Return the name of the variable with the value of a header that is given as a name alone."""
+    """Return the environment variable with a header's value. It is read if only the header's name is given."""
     return f"HEADER_{re.sub('[^0-9A-Za-z]', '_', name).upper()}"

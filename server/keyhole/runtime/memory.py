@@ -1,4 +1,4 @@
-"""Return the memory of large bodies to the operating system. On other systems than Linux nothing is needed or done."""
+"""Return the memory of large bodies to the operating system. Other systems than Linux do not need this."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
 
 
 def envelope_overhead(uri: str) -> int:
-    """Return how many more bytes the protocol puts around a resource than around a tool result."""
+    """Return the bytes by which the envelope of a resource exceeds that of a tool result."""
     empty = Answer("", {"next": None})
     return max(0, _size(contents(uri, empty)) + _SERVER_INFO_BYTES - answer_bytes(empty))
 
@@ -188,7 +188,7 @@ def resource(row: ArtifactSummary) -> types.Resource:
 
 
 def _describe(row: ArtifactSummary, day: str) -> str:
-    """Return the size of an artifact, and of which page or command it is."""
+    """Describe an artifact: its size, and its page or command."""
     if is_output(row.url):
         output = describe_output(output_kind(row.url), row.title, dict(row.notes).get(EXIT_STATUS))
         return f"{output}: {row.chars:,} characters, stored on {day}"

@@ -137,7 +137,7 @@ def bounded_streams(
 
 
 class Requests(StdioMessages):
-    """The messages of a connection, whose requests take a place each."""
+    """The messages of a connection. Each open request occupies a place of `free`."""
 
     def __init__(self, read: ReadStream[Item], write: WriteStream[SessionMessage], free: asyncio.Semaphore) -> None:
         super().__init__(read, write)
@@ -156,7 +156,7 @@ class Requests(StdioMessages):
 
 
 class Answers:
-    """The stream to a connection's client, where an answer frees the place of its request."""
+    """The messages to a connection's client. An answer frees the place of its request."""
 
     def __init__(self, write: WriteStream[SessionMessage], free: asyncio.Semaphore) -> None:
         self._write = write
@@ -192,7 +192,7 @@ CALL_THREADS: Final = 24
 small machine, that would make short reads of the store wait for rankings, and every call wait for a slow commit."""
 
 MEMORY_DELAY: Final = 1.0
-"""Seconds after the start at which the return of freed memory is set up: that takes 5 ms, which the start saves."""
+"""Seconds after the start until the return of freed memory is set up. The setup takes 5 ms, too long for the start."""
 SWITCH_INTERVAL: Final = 0.0005
 """Seconds after which a thread that computes lets another run. A call changes threads about a dozen times, and beside
 the ranking of another tenant's large page each change takes up to this long. In benchmarks/server/fair_shares.py, the

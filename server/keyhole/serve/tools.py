@@ -113,10 +113,10 @@ STDIO: Final = "stdio"
 READING_TOOLS: Final = frozenset({"web_fetch", "search"})
 """The tools that may read a page."""
 SLOT: Final = "keyhole.slot"
-"""The key in an HTTP request's scope of the slot (serve/http/limits.py) that its call holds while it works."""
+"""Key in the scope of an HTTP request: the slot (serve/http/limits.py) that its call holds while it works."""
 
 WAITED: Final = "keyhole.waited"
-"""The key in an HTTP request's scope of the seconds that its call waited for the slot."""
+"""Key in the scope of an HTTP request: the seconds that its call waited for the slot."""
 
 GetRetrieval = Callable[[str], Awaitable[Retrieval]]
 """Returns a tenant's Retrieval. The first call creates the parts that all tenants share; other calls wait for them."""

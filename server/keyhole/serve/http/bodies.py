@@ -64,13 +64,13 @@ class _Reading:
     is_disconnected: bool = False
 
     def take_body(self) -> bytes:
-        """Return the body and release its buffer, so that memory has one copy."""
+        """Return the body and release its buffer, so that only one copy stays in memory."""
         body, self.body = bytes(self.body), bytearray()
         return body
 
 
 def check_body_headers(headers: Mapping[bytes, bytes], max_bytes: int) -> Refusal | None:
-    """Return the refusal of a body that its headers rule out before it is read, or None."""
+    """Return the refusal of a body by its headers, before it is read, or None."""
     if headers.get(b"content-encoding", b"identity").strip().lower() not in {b"identity", b""}:
         return _ENCODED
     declared = headers.get(b"content-length", b"0")

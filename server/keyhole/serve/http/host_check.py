@@ -175,7 +175,7 @@ _SINGLE_HEADERS: Final = frozenset(
 """Headers that must not be repeated, since two parsers could use different values."""
 
 _SESSION_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
-"""A session id: visible ASCII, by the specification. Those of this server have 32 characters."""
+"""A session id: visible ASCII, by the specification. This server's ids have 32 characters."""
 
 _JSON: Final = re.compile(r"application/json\s*(?:;.*)?", re.IGNORECASE)
 _CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([^\s\";]*)", re.IGNORECASE)

@@ -33,7 +33,7 @@ PATH_VARIABLES: Final = (HOME_VARIABLE, ENGINES_FILE, "KEYHOLE_BROWSER")
 FOLDER_VARIABLES: Final = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "PYTHONPATH", "TMPDIR", "TMP", "TEMP")
 """Variables that choose folders or code, besides the settings."""
 SETTINGS_OF_FILE: Final = (b"shared", b"memory", b"engines_file")
-"""What a settings file contains if it decides about sharing. Other files need not be parsed, which takes 6 ms."""
+"""Words of settings that affect sharing. A settings file without them is not parsed, which saves 6 ms."""
 MAX_FILE_BYTES: Final = 1_000_000
 """Size up to which a file of settings or engines is read: ten times the limit of a settings file."""
 MAX_PATH_BYTES: Final = 107 if sys.platform == "linux" else 103
@@ -43,7 +43,8 @@ MAX_PATH_BYTES: Final = 107 if sys.platform == "linux" else 103
 class Address:
     """The folder of a shared server's files, and its identity: all that has to be equal, as one line of ASCII.
 
-    It has the files of settings and engines as they were read for the identity, so that a server uses no other ones.
+    It also contains the files of settings and engines as they were read for the identity, so that the server uses the
+    same versions.
     """
 
     __slots__ = ("engines", "folder", "identity", "settings")

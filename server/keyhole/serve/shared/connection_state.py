@@ -96,7 +96,8 @@ MAX_SENDS: Final = 2
 MAX_PENDING: Final = 8
 """Requests of a client that a server works on at a time: as many as of a tenant over HTTP (KEYHOLE_CALLS_AT_ONCE).
 
-In benchmarks/server/bad_neighbours.py, another client's call waits up to 0.6 s beside so many, beside 16 up to 1.6 s.
+In benchmarks/server/bad_neighbours.py, another client's call waits up to 0.6 s beside 8 requests, and up to 1.6 s
+beside 16.
 """
 INTERNAL_ERROR: Final = -32603
 """JSON-RPC's code for an error inside the server."""
@@ -137,7 +138,7 @@ class ConnectionState:
         return may_answer and len(self._unsent) < MAX_PENDING
 
     def take_from_client(self, line: bytes, *, is_connected: bool) -> tuple[bytes, bytes]:
-        """Return what the server and the client get for a line of the client; each may be empty."""
+        """Return the bytes for the server and for the client after a line of the client; either may be empty."""
         message = parse(line)
         method = message.get("method")
         id = message.get("id")
@@ -171,7 +172,7 @@ class ConnectionState:
         return line if is_connected else b"", reply
 
     def take_from_server(self, line: bytes) -> bytes:
-        """Return what the client gets for a line of the server, b"" for a reply that it already has."""
+        """Return the bytes for the client after a line of the server, b"" for a reply that it already has."""
         message = parse(line)
         id = _hashable(message.get("id"))
         if "method" in message or id is None:
@@ -197,12 +198,12 @@ class ConnectionState:
         return b"".join(encode({"jsonrpc": "2.0", "id": id, "error": error}) for id in ids)
 
     def give_up(self) -> None:
-        """Forget everything that waits, because there will be no other server."""
+        """Drop all pending requests and unsent lines: no other server will serve them."""
         self._pending.clear()
         self._unsent.clear()
 
     def open_again(self) -> bytes:
-        """Return the lines that a new server gets first: the handshake, and what is unanswered."""
+        """Return the first lines for a new server: the handshake and the unanswered requests."""
         self._silenced = set()
         lines = []
         for number, line in enumerate(self._opening):
@@ -230,7 +231,7 @@ class _Request:
 
 
 def parse(line: bytes) -> dict[str, Any]:
-    """Return the message of a line, {} if it is none."""
+    """Return the message of a line, {} if the line is not a JSON object."""
     try:
         message = parse_json(line)
     except ValueError:

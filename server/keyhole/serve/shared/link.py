@@ -22,7 +22,7 @@ MAX_ANSWER: Final = 16_000_000
 CHUNK: Final = 65_536
 """Bytes of one read."""
 MAX_LOG_BYTES: Final = 1_000_000
-"""Size from which a server's log is begun again when a server starts."""
+"""Maximum bytes of a server's log: a larger one is emptied when a server starts."""
 WELCOME, REFUSED, ENDING = "welcome", "other settings", "ending"
 """A server's answers to a client."""
 MAX_DESCRIPTORS: Final = 1_024
@@ -39,7 +39,7 @@ start()
 
 
 class ControlRequest:
-    """A line sent to a server on a connection of its own, whose answer is read when it comes.
+    """A request to a server, sent as one line on a separate connection. `read` reads its answer.
 
     Raises FileNotFoundError or ConnectionError if there is no server, and another OSError if one does not answer.
     """
@@ -133,9 +133,9 @@ def prepare_folder(folder: str) -> bool:
 
 
 def start_server(address: Address) -> int:
-    """Start the shared server in the background, and return a pipe in which it writes its socket when it is ready.
+    """Start the shared server in the background. Return a pipe with the path of its socket as soon as it is ready.
 
-    The pipe ends without a word if it cannot serve. Raises OSError.
+    The pipe ends without a path if the server cannot serve. Raises OSError.
     """
     ours, theirs = os.pipe()
     try:
@@ -160,7 +160,7 @@ def _open_log(path: str) -> int:
 
 
 def _spawn_detached(words: Sequence[str], output: int, log: int) -> None:
-    """Run Keyhole's Python in a session of its own, as a child of no client: some clients end their whole tree."""
+    """Run Keyhole in a new session, as a child of no client: some clients end all their child processes."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -207,7 +207,7 @@ TICK_SECONDS: Final = 0.25
 
 
 class Watchdog:
-    """A relay's question to the shared server, and how long the server has left it unanswered."""
+    """A relay's request to the shared server, and the seconds that it has been unanswered."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -221,7 +221,7 @@ class Watchdog:
 
     @property
     def descriptor(self) -> int:
-        """Return where the answer comes, -1 without a question."""
+        """Return the descriptor from which the answer is read, -1 without a request."""
         return self._question.connection.fileno() if self._question else -1
 
     @property
@@ -271,7 +271,7 @@ class Watchdog:
         return answer.get("answer") == WELCOME and answer.get("identity") == self._address.identity
 
     def forget(self) -> None:
-        """Wait for no answer any more."""
+        """Stop waiting for an answer."""
         if self._question:
             self._question.connection.close()
         self._question, self.is_asking = None, False

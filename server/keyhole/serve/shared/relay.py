@@ -40,7 +40,7 @@ BUSY: Final = "busy"
 CHUNK: Final = 65_536
 """Bytes of one read."""
 MAX_BUFFERED: Final = 4_000_000
-"""Bytes for one direction from which no more are read: several times the largest result."""
+"""Maximum buffered bytes of one direction; beyond it nothing is read. It is several times the largest result."""
 
 
 def run(environment: Mapping[str, str]) -> int | None:
@@ -207,7 +207,7 @@ class StdioRelay:
         self._lines += _complete_lines(self._from_client, data)
 
     def _take_lines(self) -> None:
-        """Take the client's lines, as far as there is room for what follows from them."""
+        """Process the client's lines while the buffers have room."""
         while self._lines and self._state.has_room(self._lines[0]):
             if max(len(self._to_client), len(self._to_server)) >= MAX_BUFFERED:
                 break
@@ -218,7 +218,7 @@ class StdioRelay:
         self._end_sending()
 
     def _end_sending(self) -> None:
-        """Tell the server that the client sends no more, once it has got everything."""
+        """End the stream to the server after the client's last line was sent."""
         if not self._is_open and not self._lines and self._server is not None and not self._to_server:
             with suppress(OSError):
                 self._server.shutdown(socket.SHUT_WR)
@@ -248,7 +248,7 @@ class StdioRelay:
             self._lose_server(server)
 
     def _has_to_answer(self) -> bool:
-        """Return whether the server has to say something: the client waits, or its end was told to the server."""
+        """Return whether a message of the server is due: the client waits for a reply, or has ended its stream."""
         is_read = len(self._to_client) < MAX_BUFFERED
         return is_read and (self._state.is_unanswered or not self._is_open)
 
