@@ -27,10 +27,9 @@ from keyhole.runtime.extensions import NAMES, find_extensions, load_function
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
     "cli": (
-        "bound_command build call config_command demo demo_site forget_command hook_command log_format main "
-        "output_log run_command server_command shell_command text_io"
+        "artifacts_command bound_command build config_command demo demo_site forget_command hook_command "
+        "log_format main output_log run_command server_command shell_command text_io tool_commands"
     ),
-    "cli/artifacts": "commands",
     "extensions/install/doctor": "commands hooks machine network servers",
     "outputs": "adopt child_process large_output running_output",
     "outputs/hooks": "answer keep saved_file",
@@ -46,13 +45,13 @@ IO_FILES = {
         "call instrumentation near_addresses pages pending_reads read_pages recording retrieve site_pages sources "
         "stored_output tenants url_policy"
     ),
-    "serve": "handlers mcp_apps open_requests resources run stdio_stream tenants_loader tools",
+    "serve": "mcp_apps resources stdio tenants_loader tools",
     "runtime": "fair_slots lazy_imports",
     "text": "data_file",
     "extensions/look": "app command mcp_app server views",
-    "serve/shared": "address known_replies link lock peer relay server watchdog",
+    "serve/shared": "address connection_state link lock relay server",
     "extensions/look/hosted": "gate pages",
-    "serve/http": "bodies host slots",
+    "serve/http": "bodies host limits",
     "extensions/hosted": (
         "app authenticate jwks listener probes run telemetry token_file tokens_command uvicorn_server"
     ),
@@ -156,10 +155,6 @@ def test_a_module_has_a_docstring_and_at_most_700_lines(path: Path) -> None:
 
 SHORT_MODULES = {
     "_version.py": "hatchling reads the version from this file",
-    "cli/colours.py": "used by doctor and install",
-    "config/extras.py": "one owner of the command that adds an extra",
-    "config/wrapped.py": "what `install --wrap` writes and the proxy reads",
-    "config/setting.py": "the form of one setting, beside the table of all",
     "retrieval/progress.py": "a port",
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "passages/light_words.py": "the words are a data file",

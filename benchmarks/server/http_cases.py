@@ -44,9 +44,9 @@ from benchmarks.rows import (
     one_of,
 )
 from keyhole.config.config import Config
+from keyhole.config.load import parse_config
 from keyhole.extensions.hosted.authenticate import add_authentication, create_verifier
 from keyhole.extensions.hosted.token_file import Grant, format_grant, hash_token, new_token
-from keyhole.config.load import parse_config
 from keyhole.serve.http.asgi import App, Message, Receive, Scope, Send
 from keyhole.serve.http.bodies import MAX_OPENERS, BodyMiddleware, check_body
 from keyhole.serve.http.host_check import add_host_check

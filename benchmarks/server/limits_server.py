@@ -16,9 +16,9 @@ from mcp.server.auth.provider import AccessToken
 from starlette.middleware.authentication import AuthenticationMiddleware
 
 from keyhole.config.config import Config
+from keyhole.config.load import parse_config
 from keyhole.extensions.hosted.app import AdmissionMiddleware
 from keyhole.extract.workers.worker_pool import WorkerPool
-from keyhole.config.load import parse_config
 from keyhole.fetch.client import HttpFetcher
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants

@@ -29,8 +29,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "server")]
 from benchmarks.outputs.corpus import load_outputs  # noqa: E402 - found through the line above
 from keyhole.cli.build import build, open_stores  # noqa: E402
 from keyhole.cli.demo_site import fixtures_folder, recorded_pages  # noqa: E402
-from keyhole.extensions.look.mcp_app import show_call  # noqa: E402
 from keyhole.config.load import parse_config  # noqa: E402
+from keyhole.extensions.look.mcp_app import show_call  # noqa: E402
 from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions  # noqa: E402
 from keyhole.fetch.client import HttpFetcher  # noqa: E402
 from keyhole.records import Page  # noqa: E402

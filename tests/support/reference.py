@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from keyhole.budget.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, client_budget, limits_of
-from keyhole.config.config import SETTINGS, Config
-from keyhole.budget.budget import client_budget
 from keyhole.config.config import SETTINGS, Config, Setting
 from keyhole.errors import RULES
 from keyhole.extensions.install.clients import CLIENTS, Machine, McpClient

@@ -23,8 +23,8 @@ from benchmarks.server.hostile_bodies.attack import (
     runs,
 )
 from keyhole.config.config import Config
-from keyhole.fetch.exchange import MAX_LINK
 from keyhole.fetch.client import MAX_REDIRECTS
+from keyhole.fetch.exchange import MAX_LINK
 from keyhole.fetch.robots import MAX_ROBOTS
 
 if sys.version_info >= (3, 14):

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from keyhole._version import __version__
 from keyhole.cli.hook_command import add_hook
-from keyhole.cli.parser import Parser, add_command
 from keyhole.cli.parser import Parser, add_command, add_serve, add_server
 from keyhole.runtime.extensions import find_extensions, load_function
 from keyhole.text.sites import AGES

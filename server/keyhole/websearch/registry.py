@@ -11,7 +11,6 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import parse_target
 from keyhole.text.suggest import suggest_name
 from keyhole.websearch.base import Engine, SearchApi
-from keyhole.websearch.base import Engine
 from keyhole.websearch.panel import ENGINE_TIMEOUT
 
 DEFAULT_ENGINES: Final = ("keyless", "wikipedia")

@@ -31,12 +31,23 @@ from keyhole.config.config import Config
 from keyhole.extensions.hosted.authenticate import add_authentication, create_verifier
 from keyhole.extensions.hosted.probes import DrainMiddleware, DrainState, ProbesMiddleware, StoreCheck
 from keyhole.extensions.hosted.telemetry import AccessLogMiddleware, Metrics, MetricsMiddleware, StoreSizes
-from keyhole.serve.http.asgi import App, Receive, Scope, Send
+from keyhole.serve.http.asgi import (
+    UNREAD_REQUEST,
+    App,
+    LimitRefusal,
+    Receive,
+    RequestInfo,
+    Scope,
+    Send,
+    limit_refusal,
+    read_request,
+    send_limit_refusal,
+)
 from keyhole.serve.http.bodies import BODY_SECONDS, READING_SLOT, BodyMiddleware, replay
 from keyhole.serve.http.host import Verifier
 from keyhole.serve.http.host_check import add_host_check, is_page
+from keyhole.serve.http.limits import SESSION_IDLE_SECONDS, CallSlots, Rate, SessionCounts, Slots, TokenBuckets
 from keyhole.serve.tools import SLOT, WAITED, tenant_of
-from keyhole.serve.http.limits import SESSION_IDLE_SECONDS
 
 PATH: Final = "/mcp"
 MAX_SESSIONS: Final = 5_000
@@ -142,7 +153,7 @@ class AdmissionMiddleware:
         self._now = now
         self._read_body = BodyMiddleware(self._handle_body, config.max_request_bytes, seconds=body_seconds)
         self._calls = CallSlots(config.calls_at_once, config.max_calls)
-        self._wait_seconds = wait_share * min(config.timeout, config.search_timeout)
+        self._wait_seconds = wait_share * config.timeout
         self._requests = Slots(REQUESTS_PER_TENANT, MAX_REQUESTS)
         self._streams = Slots(STREAMS_PER_TENANT, MAX_STREAMS)
         self._sessions = SessionCounts(now)

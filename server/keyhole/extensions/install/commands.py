@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from keyhole.cli.terminal import TableColumn, print_json, print_table
+from keyhole.cli.terminal import TableColumn, has_colours, print_json, print_table
 from keyhole.config.config import Config
 from keyhole.config.load import parse_config
 from keyhole.config.parsers import http_url

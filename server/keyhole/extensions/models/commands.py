@@ -7,21 +7,21 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from keyhole.cli.terminal import TableColumn, format_size, print_json, print_table
+from keyhole.cli.terminal import Finding, Level, TableColumn, format_size, print_json, print_table
 from keyhole.config.config import Config, build_user_agent
-from keyhole.config.extras import install_command
+from keyhole.config.parsers import http_url
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.models.download import download_model, find_hub
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.inference import Inference
 from keyhole.extensions.models.manifest import CATALOGUE, Manifest, ModelFile, find_model
 from keyhole.fetch.base import Fetcher, FetchOptions
 from keyhole.fetch.permission import ANY
+from keyhole.runtime.extensions import install_command
 from keyhole.store.home import has_models, home_folder, open_home
 
 OK, FAILED = 0, 1
@@ -140,6 +140,9 @@ def _report_installed(models: ModelsFolder, manifest: Manifest, *, as_json: bool
 # its own: it passes the address rules at every hop, and its size and time are limited like those of a page. The
 # digests of the manifest tell in the end whether the file is right, wherever it came from.
 
+HUB: Final = "https://huggingface.co"
+HUB_VARIABLE: Final = "HF_ENDPOINT"
+"""The variable in which the programs of Hugging Face take the address of a mirror."""
 PART_BYTES: Final = 8_000_000
 """Bytes of a part: below the default limit of a response (KEYHOLE_MAX_BYTES), and a second on a fast line."""
 MAX_FAILURES: Final = 5
@@ -148,6 +151,18 @@ PARTIAL_CONTENT: Final = 206
 
 Report = Callable[[str, int, int], None]
 """Called with the name of a file, the bytes that it has, and its size."""
+
+
+def find_hub(environment: Mapping[str, str]) -> str:
+    """Return the address of Hugging Face, or of the mirror that `HF_ENDPOINT` names.
+
+    Raises KeyholeError (invalid_argument) for a variable that is not a URL.
+    """
+    address = environment.get(HUB_VARIABLE, "").strip()
+    try:
+        return http_url(address) if address else HUB
+    except ValueError as error:
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"{HUB_VARIABLE}={address!r}: {error}") from error
 
 
 async def download_model(

@@ -24,7 +24,6 @@ from mcp.server.stdio import stdio_server
 from keyhole._version import __version__
 from keyhole.config.config import Config
 from keyhole.extract.workers.worker_pool import SPARE_WORKERS
-from keyhole.serve.shared.address import Address
 from keyhole.serve.shared.address import Address, is_own_user
 from keyhole.serve.shared.hook_client import ANSWERED, GREETING
 from keyhole.serve.shared.link import ENDING, REFUSED, WELCOME

@@ -20,10 +20,9 @@ from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.cli.main import main
 from keyhole.cli.terminal import Finding, Level, ReportStyle, format_report, has_failures
 from keyhole.config.config import Config
+from keyhole.config.load import parse_config
 from keyhole.extensions.install.clients import Server
 from keyhole.extensions.install.doctor import machine, network, servers
-from keyhole.config.load import parse_config
-from keyhole.extensions.install.doctor import end_to_end, network, registrations, settings, store_check
 from keyhole.extensions.install.doctor.commands import run_checks
 from keyhole.extensions.install.doctor.servers import try_start
 

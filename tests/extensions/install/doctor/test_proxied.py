@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from keyhole.cli.main import main
-from keyhole.extensions.install.doctor import servers
 from keyhole.cli.terminal import Level
-from keyhole.extensions.install.doctor import proxied
+from keyhole.extensions.install.doctor import servers
 from tests.extensions.proxy.client import SERVER
 from tests.extensions.proxy.test_http_upstream import http_server
 

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import keyhole
 from keyhole._version import __version__
-from keyhole.cli.report import Finding, Level, has_failures
-from keyhole.cli.table import format_size
+from keyhole.cli.terminal import Finding, Level, format_size, has_failures
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.extensions.install.discover import is_temporary, this_installation
@@ -112,11 +111,11 @@ def check_settings(config: Config, faults: Sequence[str]) -> list[Finding]:
     origins = sorted(set(config.origins.values()))
     message = f"{len(origins)} set: {', '.join(origins)}" if origins else "all at their defaults"
     correct = [] if wrong else [Finding(SETTINGS_AREA, "values", Level.OK, message)]
-    return [*correct, *wrong, *_check_risks(config)]
+    removed = [Finding(SETTINGS_AREA, "settings", Level.WARN, warning, "Remove it.") for warning in config.warnings]
+    return [*correct, *wrong, *removed, *_check_risks(config)]
 
 
 def _check_risks(config: Config) -> list[Finding]:
-    timeout = max(config.timeout, config.search_timeout)
     risks = [
         ("allow_private", bool(config.allow_private),
          f"private addresses can be fetched: {', '.join(sorted(config.allow_private))}",
@@ -126,9 +125,9 @@ def _check_risks(config: Config) -> list[Finding]:
         ("max_chars", "max_chars" in config.origins and config.max_chars > COMMON_CAP,
          f"results may be {config.max_chars:,} bytes; the strictest clients cut them off at {COMMON_CAP:,}",
          "Unset KEYHOLE_MAX_CHARS unless the client accepts such results."),
-        ("timeout", timeout >= COMMON_TIMEOUT,
-         f"calls may take {timeout:g} s; many clients cancel them after {COMMON_TIMEOUT:g} s",
-         "Lower KEYHOLE_TIMEOUT and KEYHOLE_SEARCH_TIMEOUT."),
+        ("timeout", config.search_timeout >= COMMON_TIMEOUT,
+         f"a search may take {config.search_timeout:g} s; many clients cancel them after {COMMON_TIMEOUT:g} s",
+         "Lower KEYHOLE_TIMEOUT."),
         ("log_level", config.log_level == "DEBUG", "the log contains every detail, including questions and addresses",
          "Unset KEYHOLE_LOG_LEVEL when you no longer need it."),
         ("store", config.store == "memory", "stored pages are lost when the server stops",

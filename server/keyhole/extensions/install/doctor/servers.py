@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from keyhole.cli.report import Finding, Level
-from keyhole.config.parse import parse_config
+from keyhole.cli.terminal import Finding, Level
+from keyhole.config.load import parse_config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.install.arguments import DEFAULT_NAME
 from keyhole.extensions.install.clients import Server

@@ -25,10 +25,6 @@ from keyhole.errors import KeyholeError
 from keyhole.extensions.look.access import check_request
 from keyhole.extensions.look.page import LOOK, Look, ServedLinks, environment
 from keyhole.retrieval import instrumentation
-from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body
-from keyhole.extensions.look.hosted.responses import WRONG_TOKEN, limited, redirect, refused, sign_in_page, unavailable
-from keyhole.extensions.look.page import LOOK, Look
-from keyhole.extensions.look.same_origin import check_request
 from keyhole.serve.http.asgi import App, LimitRefusal, Receive, Refusal, Scope, Send, limit_refusal, read_body
 from keyhole.serve.http.bodies import BODY_SECONDS, replay
 from keyhole.serve.http.host import RETRY_AFTER, Verifier
