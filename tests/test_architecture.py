@@ -73,9 +73,7 @@ IMPURE = {
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("__main__.py", "os"): "ends the process of a hook",
-    ("extensions/proxy/eras.py", "mcp_types"): "names of the protocol",
-    ("extensions/proxy/gather.py", "logging"): "logs lists that are cut",
-    ("extensions/proxy/group.py", "logging"): "logs servers that are left out",
+    ("extensions/proxy/handshake.py", "mcp_types"): "names of the protocol",
     ("extensions/proxy/modern_http.py", "mcp"): "the SDK's rules for HTTP headers, which do no I/O",
     ("extensions/proxy/modern_http.py", "mcp_types"): "names of the protocol",
     ("extensions/proxy/relay.py", "logging"): "logs messages that nobody waits for",

@@ -23,7 +23,6 @@ PAGE: Final = "https://www.sqlite.org/wal.html"
 """The address in the examples of `fetch`. The recorded page is served on loopback instead."""
 RUN: Final = (
     "keyhole serve",
-    "keyhole proxy --config ~/.cursor/mcp.json",
     f"keyhole fetch {PAGE} --query 'checkpoint starvation'",
     "keyhole search 'checkpoint starvation' --scope stored --explain",
     "keyhole read ID --query 'wraparound' --explain",
@@ -45,6 +44,7 @@ RUN: Final = (
     "keyhole look --export session.html",
     "keyhole forget --site intranet.example --yes",
     "keyhole models",
+    "keyhole proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
     "keyhole server status",
     "keyhole tokens new alice --days 90 --file tokens.json",
     "keyhole config --changed",
@@ -76,11 +76,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
     (folder / "event.json").write_text(json.dumps(recorded("claude-shell-small")))
     (folder / "request.json").write_text(json.dumps({"messages": [{"role": "user", "content": "Hello."}]}))
     (folder / ".zfunc").mkdir()
-    (folder / ".cursor").mkdir()
-    echo = {"command": sys.executable, "args": ["-m", "keyhole", "serve"]}
-    (folder / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"echo": echo}}))
-    (folder / "keyhole").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m keyhole "$@"\n')
-    (folder / "keyhole").chmod(0o700)
+    python = shlex.quote(sys.executable)
+    for program, words in (("keyhole", '"$@"'), ("npx", "serve")):  # any MCP server stands for the one that npx starts
+        (folder / program).write_text(f"#!/bin/sh\nexec {python} -m keyhole {words}\n")
+        (folder / program).chmod(0o700)
     with serve_pages() as site:
         yield Workplace(folder / "home", site)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from .setup import PROXY, Setup, serve_http, write_servers
+from .setup import PROXY, Setup, serve_http
 from .steps import Steps, run_program
 
 PACKAGES = ("@modelcontextprotocol/conformance", "node")
@@ -49,12 +49,10 @@ Outcome = tuple[set[str], set[str], set[str]]
 def check(steps: Steps, setup: Setup, programs: Path) -> None:
     """Run both revisions, with fixtures and without."""
     fixtures = (sys.executable, "-m", "tests.clients.conformance_server")
-    file = write_servers(setup.scratch / "servers.json", [*fixtures, "--stdio"], {})
-    over_stdio = (*PROXY, "--http", "--config", file)
     with (
         serve_http(setup, fixtures) as url,
         serve_http(setup, (*PROXY, "--http", "--url", url)) as proxy,
-        serve_http(setup, over_stdio) as stdio_proxy,
+        serve_http(setup, (*PROXY, "--http"), behind=(*fixtures, "--stdio")) as stdio_proxy,
     ):
         for revision, count in SCORED.items():
             name = f"conformance {revision}: all {count} scored scenarios pass"

@@ -56,10 +56,9 @@ def check_inspector(steps: Steps, setup: Setup, programs: Path) -> None:
     folder = setup.scratch / "data"
     write_files(folder)
     server = git_server(folder)
-    behind = write_servers(setup.scratch / "servers.json", server.command(), {})
-    proxy = write_servers(setup.scratch / "proxy.json", [*PROXY, "--config", behind], setup.settings)
+    proxy = write_servers(setup.scratch / "proxy.json", [*PROXY, "--", *server.command()], setup.settings)
     _check_transport(steps, setup, programs, "stdio", ["--config", proxy, "--server", "real"], server)
-    with serve_http(setup, (*PROXY, "--http", "--config", behind)) as url:
+    with serve_http(setup, (*PROXY, "--http"), behind=server.command()) as url:
         _check_transport(steps, setup, programs, "http", [url, "--transport", "http"], server)
 
 

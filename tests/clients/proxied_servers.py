@@ -53,27 +53,20 @@ class Talk:
 
 
 def check(steps: Steps, setup: Setup, programs: Path) -> None:
-    """Compare each server, then let one proxy serve all of them."""
-    servers = real_servers(setup)
-    commands: dict[str, list[str]] = {}
-    talks: dict[str, Talk] = {}
-    for server in servers:
+    """Compare each server."""
+    for server in real_servers(setup):
         try:
-            commands[server.name] = server.command()
+            command = server.command()
         except InstallError as reason:
             steps.skip(server.name, str(reason))
             continue
         env = _environment(setup, programs)
-        where, command = f"proxied {server.name}", commands[server.name]
+        where = f"proxied {server.name}"
         direct = steps.run(f"{where}: answers without the proxy", partial(_talk, command, env, server))
         behind = [*PROXY, "--", *command]
         proxied = steps.run(f"{where}: answers through the proxy", partial(_talk, behind, env, server))
         if direct is not None and proxied is not None:
-            talks[server.name] = direct
             _compare(steps, where, direct, proxied, server)
-    chosen = [server for server in servers if server.name in talks]
-    together = partial(_check_together, setup, chosen, commands, talks)
-    steps.run(f"proxied: one proxy serves {len(chosen)} servers together", together)
 
 
 def _environment(setup: Setup, programs: Path) -> dict[str, str]:
@@ -182,30 +175,3 @@ def check_large(direct: Talk, proxied: Talk) -> None:
     assert "structuredContent" not in json.loads(proxied.large)["result"]
     text = _text(json.loads(direct.large))
     assert proxied.stored == text, f"{len(proxied.stored)} characters are stored, not the {len(text)} of the result"
-
-
-def _check_together(
-    setup: Setup, servers: Sequence[RealServer], commands: Mapping[str, Sequence[str]], talks: Mapping[str, Talk]
-) -> None:
-    """Let one proxy serve all servers; each small call must have the result that its server gives."""
-    words = {server.name: commands[server.name] for server in servers}
-    entries = {name: {"command": command, "args": rest} for name, (command, *rest) in words.items()}
-    file = setup.scratch / "servers.json"
-    file.write_text(json.dumps({"mcpServers": entries}), "utf-8")
-    with _client([*PROXY, "--config", str(file)], _environment(setup, Path())) as client:
-        client.greet(name="stranger", version="1")
-        tools = [tool["name"] for tool in client.request("tools", "tools/list")["result"]["tools"]]
-        assert tools == [*(f"{each.name}_{name}" for each in servers for name in talks[each.name].names), READER], tools
-        for server in servers:
-            for number, (tool, arguments) in enumerate(server.small):
-                client.call(f"s{number}", f"{server.name}_{tool}", **arguments)
-                check_together(server.name, talks[server.name].small[number], client.received[-1])
-
-
-def check_together(server: str, direct: bytes, proxied: bytes) -> None:
-    """Raise AssertionError if a result of one of several servers differs but for the server in its URIs."""
-    if b'"uri"' in direct:
-        assert json.loads(proxied.replace(f"keyhole:{server}:".encode(), b"")) == json.loads(direct), proxied[:300]
-        assert proxied.count(b'"uri"') == proxied.count(f"keyhole:{server}:".encode()), proxied[:300]
-    else:
-        assert proxied == direct, proxied[:300]

@@ -78,14 +78,18 @@ def open_setup(scratch: Path, *, shared: bool = False) -> Iterator[Setup]:
 
 
 @contextmanager
-def serve_http(setup: Setup, program: Sequence[str] = ()) -> Iterator[str]:
-    """Run Keyhole over HTTP, or another program that accepts --port, until the block ends; yield its URL."""
-    port = free_port()
+def serve_http(setup: Setup, program: Sequence[str] = (), behind: Sequence[str] = ()) -> Iterator[str]:
+    """Run Keyhole over HTTP, or another program that accepts --port, until the block ends; yield its URL.
+
+    `behind`: the command of the server behind a proxy.
+    """
     env = {**setup.client_env(Path()), **setup.settings}
-    command = program or (*setup.command, "--http")
+    port = free_port()
+    program = program or (*setup.command, "--http")
+    command = [*program, "--port", str(port), *(["--", *behind] if behind else [])]
     log = setup.scratch / f"http-{port}.log"
     with log.open("w", encoding="utf-8") as errors, subprocess.Popen(
-        [*command, "--port", str(port)], env=env, cwd=TOP, stderr=errors, text=True, start_new_session=True
+        command, env=env, cwd=TOP, stderr=errors, text=True, start_new_session=True
     ) as process:  # fmt: skip
         try:
             wait_until_open(port, process, log)

@@ -14,7 +14,6 @@ from tests.clients.proxied_servers import (
     check_large,
     check_lists,
     check_small,
-    check_together,
 )
 
 TOOL = {"name": "list", "outputSchema": {"type": "object"}}
@@ -51,11 +50,3 @@ def test_a_large_result_is_stored_whole_and_shown_within_the_budget() -> None:
     check_large(direct, proxied)
     with pytest.raises(AssertionError):
         check_large(direct, direct)
-
-
-def test_a_result_of_one_of_several_servers_differs_only_in_its_uris() -> None:
-    check_together("a", b'{"text": 1.0}', b'{"text": 1.0}')
-    check_together("a", b'{"uri": "x:1"}', b'{"uri":"keyhole:a:x:1"}')
-    for direct, proxied in ((b'{"a": 1}', b'{"a":1}'), (b'{"uri":"x:1"}', b'{"uri":"x:1"}')):
-        with pytest.raises(AssertionError):
-            check_together("a", direct, proxied)

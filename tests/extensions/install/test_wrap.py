@@ -110,12 +110,12 @@ def test_a_url_with_a_secret_becomes_a_variable_too() -> None:
 
 def test_the_proxy_starts_with_the_headers_of_a_wrapped_entry() -> None:
     from keyhole.cli.commands import build_parser
-    from keyhole.extensions.proxy.command import read_servers
+    from keyhole.extensions.proxy.command import read_server
 
     entry = entry_of(wrap_entry(CURSOR, file_with(WITH_HEADERS), "notes", PROGRAM))
-    servers = read_servers(build_parser().parse_args(entry["args"]), entry["env"])
-    assert servers["h"].url == "https://h/mcp"
-    assert dict(servers["h"].headers) == WITH_HEADERS["headers"]
+    server = read_server(build_parser().parse_args(entry["args"]), entry["env"])
+    assert server.url == "https://h/mcp"
+    assert dict(server.headers) == WITH_HEADERS["headers"]
 
 
 CODEX_FILE = """\

@@ -136,12 +136,10 @@ def handle(message: dict[str, Any]) -> None:  # noqa: C901 - one branch for each
         result = {"protocolVersion": params.get("protocolVersion"), "capabilities": capabilities, "new": [1.0, 1e3]}
         send({"id": id, "result": {**result, "serverInfo": {"name": "scripted", "version": "1"}}})
     elif method == "tools/list":
-        named = {name: {"type": "object"} for name in os.environ.get("TOOLS", "").split()}
-        tools = [{"name": name, "inputSchema": each, "outputSchema": {}} for name, each in (named or TOOLS).items()]
-        if "ENDLESS" in os.environ:  # each page has a tool of this many bytes and leads to another page
+        tools = [{"name": name, "inputSchema": each, "outputSchema": {}} for name, each in TOOLS.items()]
+        if "ENDLESS" in os.environ:  # each page has one tool and leads to another page
             page = int(params.get("cursor", 0))
-            tools = [{"name": f"t{page}", "description": "x" * int(os.environ["ENDLESS"])}]
-            send({"id": id, "result": {"tools": tools, "nextCursor": str(page + 1)}})
+            send({"id": id, "result": {"tools": [{"name": f"t{page}"}], "nextCursor": str(page + 1)}})
             return
         send({"id": id, "result": {"tools": tools, "_meta": {"a": 1}}})
     elif method == "tools/call":

@@ -31,7 +31,7 @@ TEXT = "\n".join(LINES)
 
 def pending(client: str = "unknown", tool: str = "log", query: str = "", method: str = "tools/call") -> Pending:
     request = build({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": tool}})
-    return Pending(request, ClientVersion(client, "1"), ["one"], Intent(tool, query, tool))
+    return Pending(request, ClientVersion(client, "1"), Intent(tool, query, tool))
 
 
 def text_result(text: str = TEXT, **fields: Any) -> Message:
@@ -68,7 +68,7 @@ def test_a_bounded_result_is_recorded_with_the_ranges_that_it_shows() -> None:
     store, calls = MemoryStore(Clock()), list[BoundCall]()
     bounder = Bounder(Config(), Policy(), lambda: (store, b"secret"), Clock(), calls.append)
     request = build({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"arguments": {"tank": 3}}})
-    wanted = Pending(request, ClientVersion("codex", "1"), ["one"], Intent("log", "zebra valve", "log 3"))
+    wanted = Pending(request, ClientVersion("codex", "1"), Intent("log", "zebra valve", "log 3"))
     second = {"type": "resource", "resource": {"uri": "file:///b", "text": "b\n" * 20_000}}
     message = response(1, {"content": [{"type": "text", "text": TEXT}, second]})
     content = json.loads(bounder.bound(message, wanted, READER))["result"]["content"]

@@ -101,9 +101,9 @@ def converse(
             await asyncio.Event().wait() if seconds != FIRST_DELAY or pauses.count(seconds) > 1 else None
 
         bounder = Bounder(Config(), Policy(), open_store or (lambda: store), Clock())
-        relay = Relay(("one",), Policy(), lambda: {"type": "object"})
-        servers = {"one": server or FakeUpstream()}
-        await asyncio.wait_for(Conversation(relay, servers, send, bounder, read, sleep).run(received), 10)
+        relay = Relay("one", Policy(), lambda: {"type": "object"})
+        conversation = Conversation(relay, server or FakeUpstream(), send, bounder, read, sleep)
+        await asyncio.wait_for(conversation.run(received), 10)
         return answers
 
     return asyncio.run(run()), pauses

@@ -139,6 +139,15 @@ def test_a_server_that_closes_its_stdin_is_ended_and_started_again(client: PipeC
     assert shown(client.call("after", "small")) == "small {}"
 
 
+def test_a_list_of_tools_passes_page_by_page(tmp_path: Path) -> None:
+    with proxy(tmp_path, ENDLESS="1") as client:
+        client.greet()
+        first = client.request(1, "tools/list")["result"]
+        second = client.request(2, "tools/list", cursor=first["nextCursor"])["result"]
+        assert [[tool["name"] for tool in page["tools"]] for page in (first, second)] == [["t0"], ["t1"]]
+        assert second["nextCursor"] == "2"
+
+
 def test_nothing_is_stored_where_the_settings_keep_nothing(tmp_path: Path) -> None:
     with proxy(tmp_path, KEYHOLE_KEEP_OUTPUTS="off") as client:
         client.greet()

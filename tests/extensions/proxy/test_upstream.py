@@ -47,20 +47,6 @@ def test_a_program_that_does_not_exist_is_an_os_error() -> None:
         asyncio.run(ProcessUpstream(["/no/such/program"]).start())
 
 
-def test_variables_of_the_configuration_are_added_to_those_of_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OUTER", "1")
-
-    async def run() -> list[bytes]:
-        code = "import os; print(os.environ['OUTER'], os.environ['INNER'], os.getcwd())"
-        server = ProcessUpstream([sys.executable, "-c", code], {"INNER": "2"}, "/")
-        await server.start()
-        lines = [line.raw async for line in server.lines()]
-        await server.stop()
-        return lines
-
-    assert asyncio.run(run()) == [b"1 2 /"]
-
-
 def test_messages_for_a_server_that_does_not_read_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upstream_module, "MAX_WAITING_BYTES", 100)
 

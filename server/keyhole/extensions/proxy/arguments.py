@@ -14,7 +14,6 @@ def add_proxy(commands: Any) -> None:
         "keyhole proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
         "keyhole proxy --except 'get_image*' --tool query=20000 -- uvx mcp-server-sqlite --db-path sales.db",
         "keyhole proxy --url https://mcp.example.org/mcp --header 'Authorization: Bearer ${TOKEN}'",
-        "keyhole proxy --config ~/.cursor/mcp.json",
         json=False,
     )  # fmt: skip
     add_http(proxy)
@@ -31,7 +30,6 @@ def add_proxy(commands: Any) -> None:
         help="header for that server, with its name and a colon, or a name alone with its value in the variable "
         "HEADER_NAME; may name variables; may be repeated",
     )
-    proxy.add_argument("--config", metavar="FILE", help="configuration file of a client: all its servers become one")
     proxy.add_argument(
         "--only", action="append", metavar="PATTERN", help="bound only the tools of this pattern; may be repeated"
     )

@@ -100,7 +100,7 @@ class Bounder:
         media = client_budget(self._config, limits, MAX_BUDGET).bytes or MEDIA_BYTES
         if message.result is not None and message.result.get("isError") is True:
             return ResultLimits(_in_bytes(client_budget(self._config, limits, MAX_BUDGET)), media)
-        chosen = self._policy.bytes_of(pending.intent.names) if pending.intent else None
+        chosen = self._policy.tool_bytes.get(pending.intent.tool) if pending.intent else None
         if chosen is None and pending.intent and pending.intent.is_whole_file and len(message.raw) <= WHOLE_FILE_BYTES:
             chosen = max(WHOLE_FILE_BYTES, client_budget(self._config, limits).size)
         return ResultLimits(_in_bytes(client_budget(self._config, limits, chosen)), media)

@@ -1,18 +1,19 @@
-"""Run `keyhole proxy`: an MCP server that relays to other servers and bounds their results."""
+"""Run `keyhole proxy`: an MCP server that relays to another server and bounds its results."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Final
 from urllib.parse import urlsplit
 
 from keyhole.config.config import MAX_BUDGET, Config
+from keyhole.config.wrapped import URL_PREFIX, header_variable
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.proxy.entries import ServerEntry, read_entries, read_header, read_url
 from keyhole.extensions.proxy.results import LEAST_BYTES
 from keyhole.extensions.proxy.rewrite import Policy
 from keyhole.extensions.proxy.upstream import ProcessUpstream, Upstream
@@ -21,16 +22,15 @@ from keyhole.extensions.proxy.upstream import ProcessUpstream, Upstream
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Relay until the client disconnects, and return the exit code."""
     from keyhole.cli.build import build
-    from keyhole.extensions.proxy.run import proxy_http, proxy_stdio
+    from keyhole.extensions.proxy.run import ProxyOptions, proxy_http, proxy_stdio
 
     policy = read_policy(arguments)
-    entries = read_servers(arguments, os.environ)
-    servers = partial(open_servers, entries)
+    server = read_server(arguments, os.environ)
+    options = ProxyOptions(server.name, partial(open_server, server), policy, find_sign_in_url(server))
     build_tenants = partial(build, config, long_running=True)
     if arguments.http:
-        url = find_sign_in_url(list(entries.values()))
-        return proxy_http(config, policy, servers, build_tenants, arguments.host, arguments.port, url)
-    return proxy_stdio(config, policy, servers, build_tenants)
+        return proxy_http(config, options, build_tenants, arguments.host, arguments.port)
+    return proxy_stdio(config, options, build_tenants)
 
 
 def read_policy(arguments: argparse.Namespace) -> Policy:
@@ -42,66 +42,93 @@ def read_policy(arguments: argparse.Namespace) -> Policy:
 def _tool_size(text: str) -> tuple[str, int]:
     name, _, size = text.rpartition("=")
     if not name or not size.isdecimal() or not LEAST_BYTES <= int(size) <= MAX_BUDGET:
-        raise KeyholeError(
-            Code.INVALID_ARGUMENT, f"--tool takes NAME=BYTES, from {LEAST_BYTES} to {MAX_BUDGET} bytes, not {text!r}"
-        )
+        raise _invalid(f"--tool takes NAME=BYTES, from {LEAST_BYTES} to {MAX_BUDGET} bytes, not {text!r}")
     return name, int(size)
 
 
-def read_servers(arguments: argparse.Namespace, env: Mapping[str, str]) -> dict[str, ServerEntry]:
-    """Return the servers that the command line names: a command, a URL, or those of a configuration file.
+# The server that the command line names.
+
+_VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]{0,1000}+))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """The command that starts the server, or its URL."""
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the program or host, for messages. It contains no secret of the URL."""
+        return urlsplit(self.url).netloc.rpartition("@")[2] if self.url else self.command[0].rpartition("/")[2]
+
+
+def read_server(arguments: argparse.Namespace, env: Mapping[str, str]) -> ServerAddress:
+    """Return the server that the command line names. `env`: the variables that its URL and headers may name.
 
     Raises KeyholeError: invalid_argument.
     """
-    words, url, path = arguments.server_command, arguments.url, arguments.config
-    if sum(map(bool, (words, url, path))) != 1:
-        message = "give one of: the command of the server after two hyphens, --url, --config"
-        raise KeyholeError(Code.INVALID_ARGUMENT, message)
+    words, url = arguments.server_command, arguments.url
+    if bool(words) == bool(url):
+        raise _invalid("give either the command of the server after two hyphens, or --url")
     headers = tuple(read_header(each, env) for each in arguments.headers or ())
     if headers and not url:
-        raise KeyholeError(Code.INVALID_ARGUMENT, "--header needs --url")
-    if path:
-        return read_entries(_read_file(Path(path)), env)
-    if url:
-        address = read_url(url, env)
-        return {urlsplit(address).netloc.rpartition("@")[2]: ServerEntry(url=address, headers=headers)}
-    return {words[0].rpartition("/")[2]: ServerEntry(tuple(words))}
+        raise _invalid("--header needs --url")
+    return ServerAddress(url=read_url(url, env), headers=headers) if url else ServerAddress(tuple(words))
 
 
-def _read_file(path: Path) -> Mapping[str, Any]:
-    import tomllib
+def read_header(text: str, env: Mapping[str, str]) -> tuple[str, str]:
+    """Return the name and value of a header. `Name: value` has both; for `Name` alone, a variable has the value.
 
-    from keyhole.text import jsonc_parse
-
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        settings = tomllib.loads(text) if path.suffix == ".toml" else jsonc_parse.read(text).value
-    except OSError as error:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"{path}: {error}") from error
-    return settings if isinstance(settings, dict) else {}
-
-
-def find_sign_in_url(entries: Sequence[ServerEntry]) -> str:
-    """Return the URL of the server that gets the credentials of the callers, "" if there is none.
-
-    Only a single server without its own `Authorization` gets them, because a caller's credentials are for one server.
+    Raises KeyholeError, which does not repeat the value.
     """
-    (entry, *others) = entries
-    names = {name.lower() for name, _ in entry.headers}
-    return "" if others or "authorization" in names else entry.url
+    name, colon, value = text.partition(":")
+    if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()):
+        raise _invalid("--header takes 'Name: value'")
+    if not colon:
+        variable = header_variable(name.strip())
+        if variable not in env:
+            raise _invalid(f"--header takes 'Name: value', or a name alone with its value in the variable {variable}")
+        value = env[variable]
+    return name.strip(), expand(value.strip(), env)
 
 
-def open_servers(entries: Mapping[str, ServerEntry], authorization: str = "") -> Mapping[str, Upstream]:
-    """Return servers that are not yet started. `authorization`: the caller's, for the only server, "" without one."""
-    return {name: _open(entry, authorization) for name, entry in entries.items()}
+def read_url(text: str, env: Mapping[str, str]) -> str:
+    """Return a URL, or the URL in the variable after `env:`. Raises KeyholeError, which does not repeat the URL."""
+    url = env.get(text.removeprefix(URL_PREFIX), "") if text.startswith(URL_PREFIX) else text
+    if not url.startswith(("http://", "https://")):
+        raise _invalid("--url takes an http or https address, or env:NAME for that of a variable")
+    return url
 
 
-def _open(entry: ServerEntry, authorization: str) -> Upstream:
-    if not entry.url:
-        return ProcessUpstream(entry.command, dict(entry.env), entry.folder)
+def expand(text: str, env: Mapping[str, str]) -> str:
+    """Return a value with `${NAME}`, `${env:NAME}` and `${NAME:-default}` replaced, as clients do.
+
+    A variable that is not set and has no default stays as it is written.
+    """
+    return _VARIABLE.sub(lambda match: env.get(match[1], match[0] if match[2] is None else match[2]), text)
+
+
+def find_sign_in_url(server: ServerAddress) -> str:
+    """Return the URL of the server if it gets the credentials of the callers, else "".
+
+    A server that has its own `Authorization` does not get them.
+    """
+    names = {name.lower() for name, _ in server.headers}
+    return "" if "authorization" in names else server.url
+
+
+def open_server(server: ServerAddress, authorization: str = "") -> Upstream:
+    """Return the server, not yet started. `authorization`: that of the caller, "" without one."""
+    if not server.url:
+        return ProcessUpstream(server.command)
     from keyhole.extensions.proxy.http_upstream import HttpUpstream
 
     credentials = {"Authorization": authorization} if authorization else {}
-    return HttpUpstream(entry.url, dict(entry.headers) | credentials)
+    return HttpUpstream(server.url, dict(server.headers) | credentials)
+
+
+def _invalid(message: str) -> KeyholeError:
+    return KeyholeError(Code.INVALID_ARGUMENT, message)

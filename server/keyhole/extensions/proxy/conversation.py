@@ -1,13 +1,12 @@
-"""Carry out the steps of the relay for one client: send, bound, read stored texts, and restart servers that end."""
+"""Carry out the steps of the relay for one client: send, bound, read stored texts, and restart a server that ends."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
@@ -17,17 +16,7 @@ from keyhole.extensions.proxy.lines import Line
 from keyhole.extensions.proxy.messages import Message, error_response, load, too_long
 from keyhole.extensions.proxy.outline import outline_of
 from keyhole.extensions.proxy.relay import Relay
-from keyhole.extensions.proxy.steps import (
-    AwaitGreeting,
-    AwaitServers,
-    BoundResult,
-    ClientVersion,
-    Pending,
-    ReadStored,
-    Step,
-    ToClient,
-    ToServer,
-)
+from keyhole.extensions.proxy.steps import BoundResult, ClientVersion, Pending, ReadStored, Step, ToClient, ToServer
 from keyhole.extensions.proxy.upstream import Upstream
 
 # Index stored results while no result is bounded, because indexing takes the time of several calls.
@@ -72,7 +61,7 @@ class Indexing:
         self._waiting = 0
 
 
-# Carry out the steps of the relay for one client: send, bound, read stored texts, and restart servers that end.
+# Carry out the steps of the relay for one client: send, bound, read stored texts, and restart a server that ends.
 
 log = logging.getLogger(__name__)
 
@@ -85,120 +74,121 @@ SWITCH_SECONDS: Final = 0.0005
 FAULTS: Final = (ArithmeticError, AttributeError, KeyholeError, LookupError, RuntimeError, TypeError, ValueError)
 """The errors that the values in one message can cause. They must not stop the messages after it."""
 FIRST_DELAY: Final = 1.0
-"""Seconds until a server that ended is started again. Each further time takes twice as long."""
+"""Seconds until the server is started again after it ended. Each further time takes twice as long."""
 MAX_DELAY: Final = 60.0
 STABLE_SECONDS: Final = 60.0
-"""Seconds after which a server counts as stable, so that its next restart takes `FIRST_DELAY`."""
+"""Seconds after which the server counts as stable, so that its next restart takes `FIRST_DELAY`."""
 LAST_ANSWERS_SECONDS: Final = 10.0
-"""Seconds that servers have for their last answers after the client has closed its side."""
+"""Seconds that the server has for its last answers after the client has closed its side."""
 
 ReadStoredText = Callable[[Message, ClientVersion, str], Awaitable[Message]]
 """Answers a call of Keyhole's own tool, whose name is the last argument."""
 
 
 class Conversation:
-    """One client and its servers."""
+    """One client and its server."""
 
     def __init__(
         self,
         relay: Relay,
-        servers: Mapping[str, Upstream],
+        server: Upstream,
         send: Send,
         bounder: Bounder,
         read_stored: ReadStoredText,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._relay = relay
-        self._servers = servers
+        self._server = server
         self._send = send
         self._bounder = bounder
         self._read_stored = read_stored
         self._sleep = sleep
         self._sending = asyncio.Lock()
-        self._deliveries = {name: Delivery(self._to_client) for name in servers}
+        self._delivery = Delivery(self._to_client)
+        """The messages of the server."""
         self._tasks: set[asyncio.Task[None]] = set()
         """The answers that are being made."""
-        self._timers: set[asyncio.Task[None]] = set()
         self._indexing = Indexing(bounder.index_oldest, sleep)
         self._is_closing = False
         self._client_gone: OSError | None = None
         """Why nothing can be sent to the client any more."""
 
     async def run(self, received: Callable[[], Awaitable[Line | None]]) -> None:
-        """Relay until the client closes its side and the servers have ended. `received` returns None at the end.
+        """Relay until the client closes its side and the server has ended. `received` returns None at the end.
 
         Raises what `send` raises if the client has gone.
         """
         receiving = asyncio.create_task(self._receive(received))
-        supervisors = [asyncio.create_task(self._supervise(name)) for name in self._servers]
+        supervising = asyncio.create_task(self._supervise())
         try:
-            ended, _ = await asyncio.wait((receiving, *supervisors), return_when=asyncio.FIRST_COMPLETED)
+            ended, _ = await asyncio.wait((receiving, supervising), return_when=asyncio.FIRST_COMPLETED)
             for task in ended:
                 task.result()
-            for upstream in self._servers.values():
-                await upstream.finish()
-            await asyncio.wait(supervisors, timeout=LAST_ANSWERS_SECONDS)
+            await self._server.finish()
+            await asyncio.wait((supervising,), timeout=LAST_ANSWERS_SECONDS)
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=LAST_ANSWERS_SECONDS)
         finally:
             self._is_closing = True
             self._indexing.stop()
-            others = [receiving, *supervisors, *self._tasks, *self._timers]
+            others = [receiving, supervising, *self._tasks]
             for task in others:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
-            await asyncio.gather(*(upstream.stop() for upstream in self._servers.values()))
+            await self._server.stop()
 
     async def _receive(self, received: Callable[[], Awaitable[Line | None]]) -> None:
         """Relay what the client sends until it closes its side."""
         while (line := await received()) is not None:
-            await self._take(_read(line, self._relay.from_client, self._relay.lost_from_client))
+            await self._take(_read(line, self._relay.from_client, self._relay.lost_from_client), self._direct())
         self._is_closing = True
 
-    async def _supervise(self, name: str) -> None:
-        """Run a server and start it again when it ends, each time after a longer delay."""
-        upstream, delay, is_first = self._servers[name], FIRST_DELAY, True
+    async def _supervise(self) -> None:
+        """Run the server and start it again when it ends, each time after a longer delay."""
+        name, delay, is_first = self._relay.server, FIRST_DELAY, True
         while True:
             started = time.monotonic()
-            (reason,) = await asyncio.gather(self._run_once(name, upstream, is_first=is_first), return_exceptions=True)
+            (reason,) = await asyncio.gather(self._run_once(is_first=is_first), return_exceptions=True)
             if isinstance(reason, BaseException):
                 if self._client_gone is not None:
                     raise self._client_gone
                 log.error("reading from the server %s failed", name, exc_info=reason)
-                await upstream.stop()
+                await self._server.stop()
                 reason = f"could not be read: {type(reason).__name__}"
             if self._is_closing:
                 return
             is_first = False
             log.warning("the server %s %s", name, reason)
-            await self._take(self._relay.ended(name, f"the server {name} {reason}"), name)
+            await self._take(self._relay.ended(f"the server {name} {reason}"), self._delivery)
             delay = FIRST_DELAY if time.monotonic() - started > STABLE_SECONDS else delay
             await self._sleep(delay)
             delay = min(MAX_DELAY, delay * 2)
 
-    async def _run_once(self, name: str, upstream: Upstream, *, is_first: bool) -> str:
+    async def _run_once(self, *, is_first: bool) -> str:
         try:
-            await upstream.start()
+            await self._server.start()
         except OSError as error:
             return f"cannot be started: {error.strerror}"
         if not is_first:
-            await self._take(self._relay.restarted(name), name)
-        relay, lost = partial(self._relay.from_server, name), partial(self._relay.lost, name)
-        async for line in upstream.lines():
-            await self._take(_read(line, relay, lost), name)
-            await self._deliveries[name].wait_for_room()
-        return await upstream.stop()
+            await self._take(self._relay.restarted(), self._delivery)
+        async for line in self._server.lines():
+            await self._take(_read(line, self._relay.from_server, self._relay.lost_from_server), self._delivery)
+            await self._delivery.wait_for_room()
+        return await self._server.stop()
 
-    async def _take(self, steps: Iterable[Step], server: str | None = None) -> None:
-        """Carry out steps. `server`: the server that sent their messages, None for the client."""
-        delivery = self._deliveries[server] if server is not None else Delivery(self._to_client)
+    def _direct(self) -> Delivery:
+        """Return a delivery in which no message of the server waits, for answers that the proxy gives itself."""
+        return Delivery(self._to_client)
+
+    async def _take(self, steps: Iterable[Step], delivery: Delivery) -> None:
+        """Carry out steps. `delivery`: the one for their messages to the client."""
         for step in steps:
             match step:
                 case ToClient(raw, is_answer, token):
                     await delivery.add(raw, is_answer=is_answer, token=token)
-                case ToServer(target, raw):
-                    if not self._servers[target].send(raw):
-                        await self._take(self._relay.undelivered(target, raw))
+                case ToServer(raw):
+                    if not self._server.send(raw):
+                        await self._take(self._relay.undelivered(raw), self._direct())
                 case BoundResult(message, pending):
                     token = pending.request.progress_token
                     if self._bounder.fits(message, pending):
@@ -208,8 +198,6 @@ class Conversation:
                         _start(self._tasks, self._bound(message.raw, pending, delivery, parcel))
                 case ReadStored():
                     _start(self._tasks, self._read(step))
-                case AwaitServers() | AwaitGreeting():
-                    _start(self._timers, self._expire(step))
 
     async def _to_client(self, raw: bytes) -> None:
         async with self._sending:
@@ -240,10 +228,6 @@ class Conversation:
             await self._to_client(_failed(step.request, answer, "the stored text could not be read"))
         else:
             await self._to_client(answer.raw)
-
-    async def _expire(self, step: AwaitServers | AwaitGreeting) -> None:
-        await self._sleep(step.seconds)
-        await self._take(self._relay.expired(step))
 
 
 def _read(line: Line, relay: Callable[[bytes], list[Step]], lost: Callable[[bytes, str], list[Step]]) -> list[Step]:

@@ -21,7 +21,7 @@ from mcp.shared.inbound import (
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.proxy.credentials import REFUSALS, authorization_error
-from keyhole.extensions.proxy.eras import is_modern, version_of
+from keyhole.extensions.proxy.handshake import is_modern, version_of
 from keyhole.extensions.proxy.messages import MAX_MESSAGE, METHOD_NOT_FOUND, Message, build, one_line, parse
 from keyhole.extensions.proxy.modern_http import HeaderNames, argument_headers
 from keyhole.extensions.proxy.results import KNOWN_TYPES

@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keyhole.extensions.proxy.eras import SUBSCRIPTION_ID
 from keyhole.extensions.proxy.event_store import Event, EventStore, parse_id
+from keyhole.extensions.proxy.handshake import SUBSCRIPTION_ID
 from keyhole.extensions.proxy.lines import Line
 from keyhole.extensions.proxy.messages import CANCELLED, Key, Message, build, key_of, load
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.proxy.eras import is_modern, version_of
+from keyhole.extensions.proxy.handshake import is_modern, version_of
 from keyhole.extensions.proxy.http_exchange import HttpExchange
 from keyhole.extensions.proxy.lines import Line
 from keyhole.extensions.proxy.messages import CANCELLED, Key, Message, error_response, key_of, load

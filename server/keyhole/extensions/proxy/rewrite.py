@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -51,14 +51,10 @@ class Policy:
     asks_query: bool = True
     """True to add `QUERY_ARGUMENT` to the tools that have no argument of that name."""
 
-    def bounds(self, *names: str) -> bool:
-        """Return whether the results of a tool are bounded. `names`: those that the client and its server know."""
-        is_chosen = not self.only or _matches(names, self.only)
-        return is_chosen and not _matches(names, self.excluded)
-
-    def bytes_of(self, names: Iterable[str]) -> int | None:
-        """Return the budget that was chosen for a tool, None if there is none."""
-        return next((self.tool_bytes[name] for name in names if name in self.tool_bytes), None)
+    def bounds(self, tool: str) -> bool:
+        """Return whether the results of a tool are bounded."""
+        is_chosen = not self.only or _matches(tool, self.only)
+        return is_chosen and not _matches(tool, self.excluded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +68,6 @@ class Intent:
     """The command line that the tool runs, or the tool's name."""
     name: str = ""
     """The name of the file that the tool reads, which tells the kind of its content."""
-    own_name: str = ""
-    """The name by which one of several servers knows the tool."""
     has_question: bool = False
     """True if the call says what its result should answer."""
 
@@ -82,22 +76,17 @@ class Intent:
         """True if the call reads a file as a whole, as an agent does to edit it: a path, and no question."""
         return "." in self.name[1:] and not self.has_question
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names of the tool: the client's, and its server's if that is another."""
-        return (self.tool, self.own_name) if self.own_name else (self.tool,)
 
-
-def rewrite_tools(tools: Sequence[Any], policy: Policy, own_name: Callable[[str], str] = str) -> list[Any]:
-    """Return the tools of a server as the client sees them. `own_name` returns the name that the server knows.
+def rewrite_tools(tools: Sequence[Any], policy: Policy) -> list[Any]:
+    """Return the tools of the server as the client sees them.
 
     A bounded tool has no `outputSchema`: a shortened result has no `structuredContent` that could match it.
     """
-    return [_rewrite_tool(tool, policy, own_name) for tool in tools]
+    return [_rewrite_tool(tool, policy) for tool in tools]
 
 
-def _rewrite_tool(tool: Any, policy: Policy, own_name: Callable[[str], str]) -> Any:
-    if not isinstance(tool, dict) or not policy.bounds(name := str(tool.get("name")), own_name(name)):
+def _rewrite_tool(tool: Any, policy: Policy) -> Any:
+    if not isinstance(tool, dict) or not policy.bounds(str(tool.get("name"))):
         return tool
     tool = {name: value for name, value in tool.items() if name != "outputSchema"}
     schema = tool.get("inputSchema")
@@ -125,14 +114,14 @@ def reader_name(tools: Sequence[Any], known: str = READER) -> str:
     return PREFIXED_READER if known in names else known
 
 
-def reader_tool(name: str, schema: Mapping[str, Any], incomplete: Iterable[str] = ()) -> dict[str, Any]:
-    """Return Keyhole's own tool as a list of tools contains it. `incomplete`: why tools are missing in this list."""
+def reader_tool(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return Keyhole's own tool as a list of tools contains it."""
     title = "Read on in a stored result"
     hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
     return {
         "name": name,
         "title": title,
-        "description": " ".join([_READER_DESCRIPTION, *(f"Tools are missing here: {each}." for each in incomplete)]),
+        "description": _READER_DESCRIPTION,
         "inputSchema": dict(schema),
         "annotations": {"title": title, **hints},
         "_meta": {"anthropic/maxResultSizeChars": DECLARED_CHARS},
@@ -165,12 +154,11 @@ def split_query(params: Mapping[str, Any], *, is_own: bool = False) -> tuple[Map
     return (params if is_own else {**params, "arguments": rest}), query
 
 
-def _matches(names: Iterable[str], patterns: Iterable[str]) -> bool:
-    patterns = tuple(patterns)
-    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+def _matches(tool: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(tool, pattern) for pattern in patterns)
 
 
-def read_intent(tool: str, arguments: object, query: str = "", own_name: str = "") -> Intent:
+def read_intent(tool: str, arguments: object, query: str = "") -> Intent:
     """Return what a call asks for. Without a `query` the string arguments of the call say it."""
     values = arguments if isinstance(arguments, dict) else {}
     texts = {name: value for name, value in values.items() if isinstance(value, str) and len(value) <= MAX_VALUE}
@@ -178,4 +166,4 @@ def read_intent(tool: str, arguments: object, query: str = "", own_name: str = "
     path = next((texts[name] for name in _PATH_ARGUMENTS if name in texts), "")
     words = (query or " ".join(texts.values()))[:MAX_QUERY]
     name = path.replace("\\", "/").rpartition("/")[2]
-    return Intent(tool, words, command, name, own_name, has_question=bool(query))
+    return Intent(tool, words, command, name, has_question=bool(query))

@@ -9,8 +9,9 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,23 +35,35 @@ from keyhole.store.spool import spool_folder
 if TYPE_CHECKING:
     from keyhole.retrieval.tenants import Tenants
 
-OpenServers = Callable[[str], Mapping[str, Upstream]]
-"""Returns the servers of one conversation, by name. Its argument is the caller's `Authorization`, "" without one."""
+OpenServer = Callable[[str], Upstream]
+"""Returns the server for one conversation. Its argument is the caller's `Authorization`, "" without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyOptions:
+    """The server behind the proxy, and the choices of the command line."""
+
+    server: str
+    """Its name, for messages."""
+    open_server: OpenServer
+    policy: Policy
+    sign_in_url: str = ""
+    """The URL of the server if it gets the credentials of the callers, else ""."""
 
 
 def converse(
-    config: Config, policy: Policy, servers: Mapping[str, Upstream], send: Send, texts: StoredTexts, tenant: str = LOCAL
+    config: Config, options: ProxyOptions, server: Upstream, send: Send, texts: StoredTexts, tenant: str = LOCAL
 ) -> Conversation:
-    """Return the conversation of a client with these servers. Its results are stored for the tenant."""
-    relay = Relay(list(servers), policy, reader_schema)
+    """Return the conversation of a client with the server. Its results are stored for the tenant."""
+    relay = Relay(options.server, options.policy, reader_schema)
     session = random_id()
     record = partial(texts.record, tenant=tenant, session=session)
     spool = spool_folder(home_folder(config.home)) if tenant == LOCAL and not config.store else ""
-    bounder = Bounder(config, policy, partial(texts.open_store, tenant), time.time, record, spool)
-    return Conversation(relay, servers, send, bounder, partial(texts.read, tenant=tenant, session=session))
+    bounder = Bounder(config, options.policy, partial(texts.open_store, tenant), time.time, record, spool)
+    return Conversation(relay, server, send, bounder, partial(texts.read, tenant=tenant, session=session))
 
 
-def proxy_stdio(config: Config, policy: Policy, open_servers: OpenServers, build: Callable[[], Tenants]) -> int:
+def proxy_stdio(config: Config, options: ProxyOptions, build: Callable[[], Tenants]) -> int:
     """Serve one client over stdin and stdout, until it closes stdin or SIGTERM or SIGINT arrives."""
 
     async def run() -> None:
@@ -60,7 +73,7 @@ def proxy_stdio(config: Config, policy: Policy, open_servers: OpenServers, build
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, work.cancel)
         try:
-            await converse(config, policy, open_servers(""), open_stdout(), texts).run(await open_stdin())
+            await converse(config, options, options.open_server(""), open_stdout(), texts).run(await open_stdin())
         finally:
             await texts.aclose()
 
@@ -70,16 +83,8 @@ def proxy_stdio(config: Config, policy: Policy, open_servers: OpenServers, build
     return 0
 
 
-def proxy_http(
-    config: Config,
-    policy: Policy,
-    open_servers: OpenServers,
-    build: Callable[[], Tenants],
-    host: str,
-    port: int,
-    sign_in_url: str = "",
-) -> int:
-    """Serve HTTP clients until SIGTERM or SIGINT. `sign_in_url`: the server that gets the credentials of the callers.
+def proxy_http(config: Config, options: ProxyOptions, build: Callable[[], Tenants], host: str, port: int) -> int:
+    """Serve HTTP clients until SIGTERM or SIGINT.
 
     Raises KeyholeError (invalid_argument) if the settings are not safe for this host.
     """
@@ -93,14 +98,15 @@ def proxy_http(
     texts = StoredTexts(build)
 
     async def run_session(session: HttpSession, caller: Sender) -> None:
-        servers = open_servers(caller.authorization)
-        session.authorize = next((each.authorize for each in servers.values() if isinstance(each, HttpUpstream)), None)
-        await converse(config, policy, servers, session.send, texts, caller.tenant).run(session.receive)
+        server = options.open_server(caller.authorization)
+        session.authorize = server.authorize if isinstance(server, HttpUpstream) else None
+        await converse(config, options, server, session.send, texts, caller.tenant).run(session.receive)
 
     def make(has_tokens: bool) -> HostedApp:
-        if not sign_in_url or has_tokens:
+        url = options.sign_in_url
+        if not url or has_tokens:
             return HostedApp(ProxyApp(run_session, None), PATH, lambda app: app, texts.aclose)
-        sign_in = SignIn(sign_in_url, SignInClient(config, sign_in_url), config.public_url)
+        sign_in = SignIn(url, SignInClient(config, url), config.public_url)
         return HostedApp(ProxyApp(run_session, sign_in.challenge), PATH, sign_in.around, texts.aclose)
 
     http: HttpHost = open_port("hosted", config)

@@ -8,7 +8,7 @@ import os
 import signal
 from asyncio.subprocess import PIPE, Process
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from typing import Final, Protocol
 
@@ -31,7 +31,7 @@ have to wait until a thread that bounds a result lets the relay run."""
 
 
 class Upstream(Protocol):
-    """A server behind the proxy. It can be started again after it has ended."""
+    """The server behind the proxy. It can be started again after it has ended."""
 
     async def start(self) -> None:
         """Start or connect. Raises OSError."""
@@ -55,13 +55,10 @@ class Upstream(Protocol):
 
 
 class ProcessUpstream:
-    """A server that is a process with pipes. Its stderr is that of the proxy."""
+    """A server that is a process with pipes. Its stderr, working folder and variables are those of the proxy."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None, folder: str | None = None) -> None:
-        """`env`: variables besides those of the proxy."""
+    def __init__(self, command: Sequence[str]) -> None:
         self._command = list(command)
-        self._env = {**os.environ, **(env or {})}
-        self._folder = folder
         self._process: Process | None = None
         self._outgoing: deque[bytes] = deque()
         self._waiting_bytes = 0
@@ -72,8 +69,7 @@ class ProcessUpstream:
     async def start(self) -> None:
         # A new session, so that the children of a launcher such as npx can be ended together with it.
         self._process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=PIPE, stdout=PIPE, env=self._env, cwd=self._folder, limit=READ_AHEAD,
-            start_new_session=True, pipesize=PIPE_BYTES,
+            *self._command, stdin=PIPE, stdout=PIPE, limit=READ_AHEAD, start_new_session=True, pipesize=PIPE_BYTES,
         )  # fmt: skip
         self._writer = asyncio.create_task(self._write(self._process))
 
