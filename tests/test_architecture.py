@@ -74,9 +74,9 @@ IMPURE = {
 ALLOWED_IN_PURE = {
     ("__main__.py", "os"): "ends the process of a hook",
     ("extensions/proxy/handshake.py", "mcp_types"): "names of the protocol",
-    ("extensions/proxy/modern_http.py", "mcp"): "the SDK's rules for HTTP headers, which do no I/O",
-    ("extensions/proxy/modern_http.py", "mcp_types"): "names of the protocol",
-    ("extensions/proxy/relay.py", "logging"): "logs messages that nobody waits for",
+    ("extensions/proxy/http_headers.py", "mcp"): "the SDK's rules for HTTP headers, which do no I/O",
+    ("extensions/proxy/http_headers.py", "mcp_types"): "names of the protocol",
+    ("extensions/proxy/proxy_relay.py", "logging"): "logs messages that nobody waits for",
     ("serve/prompts.py", "mcp_types"): "uses types of the protocol and sends nothing",
     **{
         (name, "pathlib"): "uses paths as values and opens no file"

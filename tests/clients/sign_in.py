@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from tests.extensions.proxy.test_http_app import http_proxy
-from tests.extensions.proxy.test_sign_in_app import oauth_server
+from tests.extensions.proxy.test_oauth_proxy import oauth_server
 
 from . import codex
 from .setup import Setup

@@ -110,7 +110,7 @@ def test_a_url_with_a_secret_becomes_a_variable_too() -> None:
 
 def test_the_proxy_starts_with_the_headers_of_a_wrapped_entry() -> None:
     from keyhole.cli.commands import build_parser
-    from keyhole.extensions.proxy.command import read_server
+    from keyhole.extensions.proxy.proxy_command import read_server
 
     entry = entry_of(wrap_entry(CURSOR, file_with(WITH_HEADERS), "notes", PROGRAM))
     server = read_server(build_parser().parse_args(entry["args"]), entry["env"])

@@ -12,8 +12,8 @@ from queue import Queue
 from typing import Any
 from urllib.parse import urlsplit
 
-from keyhole.extensions.proxy.http_exchange import request_headers
-from keyhole.extensions.proxy.messages import build
+from keyhole.extensions.proxy.http_upstream import request_headers
+from keyhole.extensions.proxy.json_rpc import build
 from tests.extensions.proxy.client import Conversing
 
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}

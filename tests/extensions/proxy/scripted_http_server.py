@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Queue
 from typing import Any
 
-from keyhole.extensions.proxy.outline import find_id, is_response, outline_of
+from keyhole.extensions.proxy.json_rpc import find_id, is_response, outline_of
 from tests.extensions.proxy import scripted_server
 
 GENERAL: Queue[str] = Queue()

@@ -13,9 +13,9 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.proxy.bounding import Bounder
-from keyhole.extensions.proxy.messages import Message, build, response
+from keyhole.extensions.proxy.json_rpc import Message, build, response
+from keyhole.extensions.proxy.proxy_relay import ClientVersion, Pending
 from keyhole.extensions.proxy.rewrite import READER, Intent, Policy
-from keyhole.extensions.proxy.steps import ClientVersion, Pending
 from keyhole.outputs.record import BoundCall, make_output_record
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import MemoryStore

@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.extensions.proxy import handshake as handshake_module
 from keyhole.extensions.proxy.handshake import INITIALIZED, Handshake, is_modern, version_of
-from keyhole.extensions.proxy.messages import Message, build, parse
+from keyhole.extensions.proxy.json_rpc import Message, build, parse
 
 
 def request(method: str, **params: Any) -> Message:

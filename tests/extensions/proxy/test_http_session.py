@@ -1,4 +1,4 @@
-"""Messages of a conversation find the HTTP response that they belong to."""
+"""Messages find the HTTP response that they belong to, and the newest events are kept."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
+import pytest
+
 from keyhole.extensions.proxy import http_session
-from keyhole.extensions.proxy.http_session import HttpSession, Response
-from keyhole.extensions.proxy.messages import build
+from keyhole.extensions.proxy.http_session import (
+    MAX_BYTES,
+    MAX_EVENTS,
+    Event,
+    EventStore,
+    HttpSession,
+    Response,
+    parse_id,
+)
+from keyhole.extensions.proxy.json_rpc import build
 
 CALL = build({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"_meta": {"progressToken": "t"}}})
 
@@ -193,3 +203,43 @@ def test_no_response_of_the_newer_protocol_can_be_continued() -> None:
         assert session.resume(f"{response.stream}-0") is None
 
     run(work())
+
+
+# Events.
+
+
+def filled(*events: Event) -> EventStore:
+    store = EventStore()
+    for event in events:
+        store.add(event)
+    return store
+
+
+def test_the_events_of_a_stream_that_follow_one_are_returned() -> None:
+    events = [Event(1, 1, b"a"), Event(2, 1, b"b"), Event(1, 2, b"c"), Event(1, 3, b"d")]
+    assert filled(*events).after(1, 1) == [events[2], events[3]]
+    assert filled(*events).after(1, 0) == [events[0], events[2], events[3]]
+    assert filled(*events).after(1, 3) == filled(*events).after(3, 0) == []
+
+
+def test_the_oldest_events_are_dropped_first() -> None:
+    store = filled(*(Event(1, number, b"") for number in range(1, MAX_EVENTS + 3)))
+    assert [event.number for event in store.after(1, 0)] == list(range(3, MAX_EVENTS + 3))
+    store = filled(*(Event(1, number, b"x" * (MAX_BYTES // 4)) for number in range(1, 8)))
+    assert [event.number for event in store.after(1, 0)] == [4, 5, 6, 7]
+
+
+def test_the_newest_event_is_kept_whatever_its_length() -> None:
+    store = filled(Event(1, 1, b"x"), Event(1, 2, b"x" * (MAX_BYTES + 1)))
+    assert [event.number for event in store.after(1, 0)] == [2]
+    store.add(Event(1, 3, b"x"))
+    assert [event.number for event in store.after(1, 0)] == [3]
+
+
+@pytest.mark.parametrize("text", ["", "1", "1-", "-1", "1-1-1", "1 - 1", "1-1\n", "+1-1", "٣-١", "1-" + "1" * 5_000])
+def test_a_text_that_is_no_id_is_refused(text: str) -> None:
+    assert parse_id(text) is None
+
+
+def test_an_id_names_its_stream_and_its_place() -> None:
+    assert parse_id(Event(12, 345, b"").id.decode()) == (12, 345)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyhole.budget.budget import Budget
-from keyhole.extensions.proxy.messages import encode
+from keyhole.extensions.proxy.json_rpc import encode
 from keyhole.extensions.proxy.results import (
     LEAST_BYTES,
     MERGED,

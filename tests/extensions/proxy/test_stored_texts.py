@@ -11,10 +11,10 @@ import pytest
 
 from keyhole.cli.build import build, open_stores
 from keyhole.config.config import Config
-from keyhole.extensions.proxy.messages import build as message
+from keyhole.extensions.proxy.bounding import StoredTexts
+from keyhole.extensions.proxy.json_rpc import build as message
+from keyhole.extensions.proxy.proxy_relay import ClientVersion
 from keyhole.extensions.proxy.rewrite import READER
-from keyhole.extensions.proxy.steps import ClientVersion
-from keyhole.extensions.proxy.stored_texts import StoredTexts
 from keyhole.outputs.bound import bound
 from keyhole.store.base import LOCAL
 

@@ -1,16 +1,20 @@
-"""Bound one response within the limits of its client, with the settings and the store."""
+"""Bound one response within the limits of its client, and read on in the stored texts."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.budget.budget import Budget, ClientLimits, client_budget, limits_of
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.proxy.messages import Message
+from keyhole.extensions.proxy.json_rpc import Message, encode, response
+from keyhole.extensions.proxy.proxy_relay import ClientVersion, Pending
 from keyhole.extensions.proxy.results import (
     MEDIA_BYTES,
     ResultLimits,
@@ -20,17 +24,22 @@ from keyhole.extensions.proxy.results import (
     is_within,
     texts_of,
 )
-from keyhole.extensions.proxy.rewrite import Intent, Policy
-from keyhole.extensions.proxy.steps import ClientVersion, Pending
+from keyhole.extensions.proxy.rewrite import READER, Intent, Policy
 from keyhole.outputs.adopt import adopt_outputs
 from keyhole.outputs.bound import Bounded, read_and_keep
 from keyhole.outputs.keep import keep_in_either, keep_in_store, name_text
-from keyhole.outputs.record import BoundCall, KeptOutput
-from keyhole.store.base import Store
+from keyhole.outputs.record import BoundCall, KeptOutput, make_output_record
+from keyhole.store.base import LOCAL, Store
+from keyhole.store.ids import random_id
 from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts
 
 if TYPE_CHECKING:
+    from keyhole.records import Answer
     from keyhole.outputs.keep import Keep
+    from keyhole.retrieval.retrieve import Retrieval
+    from keyhole.retrieval.tenants import Tenants
+
+log = logging.getLogger(__name__)
 
 WHOLE_FILE_BYTES: Final = WHOLE_FILE_CHARS + 5_000
 """Most bytes of a response with a whole file that is not shortened: the limit of hooks, plus escapes and envelope."""
@@ -184,3 +193,90 @@ def _in_bytes(budget: Budget) -> Budget:
 
 def _limits_of(client: ClientVersion) -> ClientLimits:
     return limits_of(client.name, client.version)
+
+
+# Stored texts: the store is opened when it is first needed, and answers the calls of read_artifact.
+
+
+class StoredTexts:
+    """The local store, and Keyhole's own tool, which reads it. Loaded by the first use, in the caller's thread."""
+
+    def __init__(self, build: Callable[[], Tenants], folder: str = "") -> None:
+        """`folder`: the client's working folder, "" if it is unknown."""
+        self._build = build
+        self._folder = folder
+        self._lock = Lock()
+        self._tenants: Tenants | None = None
+
+    def open_store(self, tenant: str = LOCAL) -> tuple[Store, bytes]:
+        """Return a tenant's store and the secret of its ids."""
+        return self.load().stores.for_tenant(tenant)
+
+    def load(self) -> Tenants:
+        """Return the tools of each tenant, loaded once."""
+        with self._lock:
+            if self._tenants is None:
+                self._tenants = self._build()
+            return self._tenants
+
+    def record(self, call: BoundCall, tenant: str = LOCAL, session: str = "") -> None:
+        """Record a bounded result, unless the settings record no calls. It does not wait for the log."""
+        if recording := self._retrieval(tenant).recording:
+            whole = replace(call, id=random_id(), session=session, folder=self._folder)
+            recording.queue.put(lambda: recording.log.add(make_output_record(whole)))
+
+    async def read(
+        self, request: Message, client: ClientVersion, reader: str, tenant: str = LOCAL, session: str = ""
+    ) -> Message:
+        """Return the response to a call of `read_artifact`, within the limits of the client.
+
+        `session`: the id of the conversation in the log of calls.
+        """
+        retrieval = await asyncio.to_thread(self._retrieval, tenant)
+        arguments = request.params.get("arguments")
+        answer = await _read(
+            retrieval, arguments if isinstance(arguments, dict) else {}, client, reader, session, self._folder
+        )
+        return response(request.data["id"], _result(answer, reader))
+
+    async def aclose(self) -> None:
+        """Close the store."""
+        if self._tenants is not None:
+            await self._tenants.aclose()
+
+    def _retrieval(self, tenant: str) -> Retrieval:
+        return self.load().of(tenant)
+
+
+async def _read(
+    retrieval: Retrieval, arguments: dict[str, Any], client: ClientVersion, reader: str, session: str, folder: str
+) -> Answer:
+    from keyhole.retrieval.call import Caller
+    from keyhole.retrieval.dispatch import dispatch
+    from keyhole.retrieval.progress import no_progress
+
+    caller = Caller(client.name, client.version, session_id=session, folder=folder)
+    # The continuation line names the tool as the client sees it.
+    overhead = len(encode(reader)) - len(encode(READER))
+    return await dispatch(retrieval, READER, arguments, no_progress, caller, overhead=overhead)
+
+
+def _result(answer: Answer, reader: str) -> dict[str, Any]:
+    """Return the result of an answer; its last call has the name that the client sees."""
+    from keyhole.budget.fit import result_json
+
+    result = result_json(answer)
+    before, mark, call = answer.text.rpartition(f"\nNext: {READER}(")
+    if mark and reader != READER:
+        result["content"][0]["text"] = f"{before}\nNext: {reader}({call}"
+    return result
+
+
+def reader_schema() -> dict[str, Any]:
+    """Return the schema of the arguments of `read_artifact`."""
+    from keyhole.retrieval.dispatch import argument_schema
+
+    schema = argument_schema(READER)
+    properties = schema["properties"]
+    id = {**properties["id"], "description": "The id that a 'Next:' line names."}
+    return {**schema, "properties": {**properties, "id": id}}

@@ -12,7 +12,7 @@ from typing import Any, Final
 from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from keyhole.extensions.proxy.messages import Message, build
+from keyhole.extensions.proxy.json_rpc import Message, build
 
 # Versions: which one a message belongs to.
 

@@ -11,11 +11,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from keyhole.extensions.proxy.credentials import Sender, find_demand, read_authorization
-from keyhole.extensions.proxy.event_store import Event
-from keyhole.extensions.proxy.http_session import HttpSession, Response
-from keyhole.extensions.proxy.messages import Message, invalid_line, one_line, parse
-from keyhole.extensions.proxy.modern_http import error_status, find_header_error, is_modern
+from keyhole.extensions.proxy.http_headers import (
+    Sender,
+    error_status,
+    find_demand,
+    find_header_error,
+    is_sessionless,
+    read_authorization,
+)
+from keyhole.extensions.proxy.http_session import Event, HttpSession, Response
+from keyhole.extensions.proxy.json_rpc import Message, invalid_line, one_line, parse
 from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
 from keyhole.serve.http.limits import HEADER, SESSION_IDLE_SECONDS, find_session_id
 from keyhole.serve.tools import tenant_of
@@ -94,7 +99,7 @@ class ProxyApp:
             await send_json(send, 400, invalid_line(str(reason)).data)
             return
         caller, id = self._caller(scope), find_session_id(scope["headers"])
-        shared = not id and is_modern(scope["headers"], messages)
+        shared = not id and is_sessionless(scope["headers"], messages)
         is_first = not id and not shared
         if is_first and not any(message.method == "initialize" for message in messages):
             await refuse(send, _NEEDS_SESSION)

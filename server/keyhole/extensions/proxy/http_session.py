@@ -8,15 +8,66 @@ last event that it has. In the newer protocol a stream ends with its response.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keyhole.extensions.proxy.event_store import Event, EventStore, parse_id
 from keyhole.extensions.proxy.handshake import SUBSCRIPTION_ID
-from keyhole.extensions.proxy.lines import Line
-from keyhole.extensions.proxy.messages import CANCELLED, Key, Message, build, key_of, load
+from keyhole.extensions.proxy.json_rpc import CANCELLED, Key, Message, MessageLine, build, key_of, load
+
+# Events: the newest ones are kept, so that a client whose connection was cut gets those that it missed.
+
+MAX_EVENTS: Final = 1_000
+MAX_BYTES: Final = 8 * 1024**2
+"""Most events, and bytes of events, that are kept for one session; the oldest are dropped first. The newest event is
+always kept: it may be the only answer of a call, and a message has its own limit. Bounded results have some thousand
+bytes each."""
+_ID: Final = re.compile("([0-9]{1,15})-([0-9]{1,15})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A message in one of the streams of a session."""
+
+    stream: int
+    number: int
+    """Its place in the stream, from 1 on. 0 is the place before the first message."""
+    raw: bytes
+
+    @property
+    def id(self) -> bytes:
+        """The id by which a client names the event."""
+        return f"{self.stream}-{self.number}".encode()
+
+
+class EventStore:
+    """The newest events of one session."""
+
+    def __init__(self) -> None:
+        self._events: deque[Event] = deque()
+        self._bytes = 0
+
+    def add(self, event: Event) -> None:
+        """Keep an event. Drop the oldest ones beyond the limits."""
+        self._events.append(event)
+        self._bytes += len(event.raw)
+        while len(self._events) > MAX_EVENTS or (self._bytes > MAX_BYTES and len(self._events) > 1):
+            self._bytes -= len(self._events.popleft().raw)
+
+    def after(self, stream: int, number: int) -> list[Event]:
+        """Return the events of a stream that follow event `number`."""
+        return [event for event in self._events if event.stream == stream and event.number > number]
+
+
+def parse_id(text: str) -> tuple[int, int] | None:
+    """Return the stream and the number of an event id, None for text that is no id."""
+    match = _ID.fullmatch(text)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+# The session: its streams, and the responses that carry them.
 
 MAX_QUEUED: Final = 100
 """Messages that wait for a client that does not read its response. Beyond them, the servers wait too."""
@@ -83,7 +134,7 @@ class HttpSession:
     def __init__(self, *, shared: bool = False) -> None:
         """`shared`: several clients of the newer protocol use it, so their ids are replaced by its own."""
         self._shared = shared
-        self._posted: asyncio.Queue[Line | None] = asyncio.Queue(MAX_QUEUED)
+        self._posted: asyncio.Queue[MessageLine | None] = asyncio.Queue(MAX_QUEUED)
         self._general = Stream(GENERAL)
         self._streams: list[Stream] = []
         """The streams of requests that wait for an answer."""
@@ -105,7 +156,7 @@ class HttpSession:
 
     # From the client.
 
-    async def receive(self) -> Line | None:
+    async def receive(self) -> MessageLine | None:
         """Return the next message of the client, None once the session has ended."""
         return await self._posted.get()
 
@@ -127,7 +178,7 @@ class HttpSession:
             self._streams.append(stream)
             stream.response = Response(stream.number)
         for message in handed_on:
-            await self._posted.put(Line(message.raw))
+            await self._posted.put(MessageLine(message.raw))
         return stream.response
 
     def open_general(self) -> Response:
@@ -169,7 +220,7 @@ class HttpSession:
             self._streams.remove(stream)
             for key in stream.requests:
                 cancel = {"jsonrpc": "2.0", "method": CANCELLED, "params": {"requestId": key[1]}}
-                await self._posted.put(Line(build(cancel).raw))
+                await self._posted.put(MessageLine(build(cancel).raw))
         else:
             self._forget_cut_streams()
 

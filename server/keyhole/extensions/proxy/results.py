@@ -65,7 +65,7 @@ class ResultLimits:
 
 
 @dataclass(slots=True)
-class _Text:
+class _ResultText:
     """A text of a result, and the function that puts it back."""
 
     text: str
@@ -78,7 +78,7 @@ class _Frame:
     """A result under construction."""
 
     result: dict[str, Any]
-    texts: list[_Text] = field(default_factory=list)
+    texts: list[_ResultText] = field(default_factory=list)
     media: int = 0
     """Bytes of the data that stays."""
     changed: bool = False
@@ -146,7 +146,7 @@ def _other_block(frame: _Frame, block: Any, limits: ResultLimits, how: Shortenin
     resource = block.get("resource")
     if isinstance(resource, dict) and isinstance(resource.get("text"), str):
         copy = {**resource}
-        frame.texts.append(_Text(copy.pop("text"), _putter(copy)))
+        frame.texts.append(_ResultText(copy.pop("text"), _putter(copy)))
         return {**block, "resource": copy}
     if isinstance(resource, dict) and isinstance(resource.get("blob"), str):
         return {**block, "resource": _kept_resource(frame, resource, limits, how)}
@@ -160,7 +160,7 @@ def _is_text(block: Any) -> bool:
 def _add_block(frame: _Frame, out: list[Any], block: Mapping[str, Any], text: str) -> None:
     copy = {name: value for name, value in block.items() if name != "text"}
     out.append(copy)
-    frame.texts.append(_Text(text, _putter(copy)))
+    frame.texts.append(_ResultText(text, _putter(copy)))
 
 
 def _putter(block: dict[str, Any]) -> Callable[[str], None]:
@@ -254,7 +254,7 @@ def _fill(frame: _Frame, limits: ResultLimits, how: Shortening) -> dict[str, Any
     return frame.result if frame.changed else None
 
 
-def _merge(texts: list[_Text], size: int) -> tuple[list[_Text], int]:
+def _merge(texts: list[_ResultText], size: int) -> tuple[list[_ResultText], int]:
     """Join the last texts into one, at the place of the first of them. Return all texts and the bytes left for them.
 
     The places of the others get the note `MERGED`, if all notes take at most a quarter of the bytes.
@@ -266,7 +266,7 @@ def _merge(texts: list[_Text], size: int) -> tuple[list[_Text], int]:
         size -= note
         for each in others:
             each.put(MERGED)
-    return [*texts[: most - 1], _Text("\n".join(each.text for each in [first, *others]), first.put)], size
+    return [*texts[: most - 1], _ResultText("\n".join(each.text for each in [first, *others]), first.put)], size
 
 
 def _shares(sizes: Sequence[int], total: int) -> list[int]:

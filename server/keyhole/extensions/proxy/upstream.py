@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from typing import Final, Protocol
 
-from keyhole.extensions.proxy.lines import Line, read_lines
-from keyhole.extensions.proxy.messages import MAX_MESSAGE
+from keyhole.extensions.proxy.json_rpc import MAX_MESSAGE, MessageLine, read_lines
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +36,7 @@ class Upstream(Protocol):
         """Start or connect. Raises OSError."""
         ...
 
-    def lines(self) -> AsyncIterator[Line]:
+    def lines(self) -> AsyncIterator[MessageLine]:
         """Yield what the server sends, until it ends."""
         ...
 
@@ -73,7 +72,7 @@ class ProcessUpstream:
         )  # fmt: skip
         self._writer = asyncio.create_task(self._write(self._process))
 
-    def lines(self) -> AsyncIterator[Line]:
+    def lines(self) -> AsyncIterator[MessageLine]:
         assert self._process and self._process.stdout  # noqa: S101 - for the type checker; start() made them
         return read_lines(self._process.stdout.read)
 

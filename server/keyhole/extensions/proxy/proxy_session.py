@@ -7,23 +7,131 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.proxy.bounding import Bounder
-from keyhole.extensions.proxy.delivery import Delivery, Parcel, Send
-from keyhole.extensions.proxy.lines import Line
-from keyhole.extensions.proxy.messages import Message, error_response, load, too_long
-from keyhole.extensions.proxy.outline import outline_of
-from keyhole.extensions.proxy.relay import Relay
-from keyhole.extensions.proxy.steps import BoundResult, ClientVersion, Pending, ReadStored, Step, ToClient, ToServer
+from keyhole.extensions.proxy.json_rpc import (
+    MAX_MESSAGE,
+    Key,
+    Message,
+    MessageLine,
+    error_response,
+    load,
+    outline_of,
+    too_long,
+)
+from keyhole.extensions.proxy.proxy_relay import (
+    BoundResult,
+    ClientVersion,
+    Pending,
+    ProxyRelay,
+    ReadStored,
+    RelayStep,
+    ToClient,
+    ToServer,
+)
 from keyhole.extensions.proxy.upstream import Upstream
 
-# Index stored results while no result is bounded, because indexing takes the time of several calls.
+log = logging.getLogger(__name__)
+
+# Delivery: the order of messages to the client while some results are still being bounded.
+
+MAX_WAITING_BYTES: Final = 2 * MAX_MESSAGE
+"""Bytes of the server's waiting messages. Beyond it, nothing more is read from the server, which bounds the memory."""
+MAX_WAITING: Final = 1_000
+"""Messages of the server that wait."""
+
+Send = Callable[[bytes], Awaitable[None]]
+"""Sends one message to the client, and returns once it has been taken."""
+
+
+@dataclass(slots=True, eq=False)
+class Parcel:
+    """A message on its way to the client."""
+
+    size: int
+    """Bytes of the message as the server sent it."""
+    raw: bytes | None
+    """The message, None while it is bounded."""
+    is_answer: bool
+    token: Key | None
+    """The token of the request that is answered, or of the request whose progress this is."""
+
+
+class Delivery:
+    """The messages of the server that wait, in the order in which it sent them.
+
+    A notification or a request of the server follows everything that the server sent before it. An answer follows the
+    notifications that the server sent before it, except those of another request's progress; it may overtake other
+    answers.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._waiting: list[Parcel] = []
+        self._bytes = 0
+        self._lock = asyncio.Lock()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+
+    async def wait_for_room(self) -> None:
+        """Return once a further message may be read from the server."""
+        await self._has_room.wait()
+
+    async def add(self, raw: bytes, *, is_answer: bool = True, token: Key | None = None) -> None:
+        """Send a message as soon as its turn has come."""
+        self._append(Parcel(len(raw), raw, is_answer, token))
+        await self._send_those_that_may()
+
+    def reserve(self, size: int, token: Key | None) -> Parcel:
+        """Return the place of an answer of `size` bytes that is still bounded."""
+        parcel = Parcel(size, None, True, token)
+        self._append(parcel)
+        return parcel
+
+    async def fill(self, parcel: Parcel, raw: bytes) -> None:
+        """Send a bounded answer, and the messages that had to wait for it."""
+        parcel.raw = raw
+        await self._send_those_that_may()
+
+    def _append(self, parcel: Parcel) -> None:
+        self._waiting.append(parcel)
+        self._count(parcel.size)
+
+    def _count(self, size: int) -> None:
+        self._bytes += size
+        is_full = self._bytes > MAX_WAITING_BYTES or len(self._waiting) > MAX_WAITING
+        (self._has_room.clear if is_full else self._has_room.set)()
+
+    async def _send_those_that_may(self) -> None:
+        async with self._lock:
+            while (parcel := self._next()) is not None:
+                assert parcel.raw is not None  # noqa: S101 - for the type checker: _next returns no other
+                self._waiting.remove(parcel)
+                self._count(-parcel.size)
+                await self._send(parcel.raw)
+
+    def _next(self) -> Parcel | None:
+        """Return the first message that may be sent now."""
+        tokens: list[Key | None] = []
+        """The tokens of the notifications before it."""
+        for place, parcel in enumerate(self._waiting):
+            if not parcel.is_answer:
+                if place == 0:
+                    return parcel
+                tokens.append(parcel.token)
+            elif parcel.raw is not None and not any(each is None or each == parcel.token for each in tokens):
+                return parcel
+        return None
+
+
+# Indexing: stored results are indexed while no result is bounded, because it takes the time of several calls.
 
 IDLE_SECONDS: Final = 1.0
 """Seconds without a bounded result after which the stored ones are indexed."""
-MAX_WAITING: Final = 200
+MAX_UNINDEXED: Final = 200
 """If more results than this wait, a new one no longer delays indexing: each write looks at all of their files."""
 
 
@@ -44,7 +152,7 @@ class Indexing:
     def start_later(self) -> None:
         """Start indexing after `IDLE_SECONDS`. A further call before then restarts the wait."""
         self._waiting += 1
-        if self._waiting > MAX_WAITING and self._task and not self._task.done():
+        if self._waiting > MAX_UNINDEXED and self._task and not self._task.done():
             return
         self.stop()
         self._task = asyncio.create_task(self._run())
@@ -61,9 +169,7 @@ class Indexing:
         self._waiting = 0
 
 
-# Carry out the steps of the relay for one client: send, bound, read stored texts, and restart a server that ends.
-
-log = logging.getLogger(__name__)
+# The session: the steps of the relay are carried out.
 
 BOUNDING: Final = ThreadPoolExecutor(2, "bounding")
 """The threads in which results are bounded, for all conversations of a process. More of them bound no faster, because
@@ -85,12 +191,12 @@ ReadStoredText = Callable[[Message, ClientVersion, str], Awaitable[Message]]
 """Answers a call of Keyhole's own tool, whose name is the last argument."""
 
 
-class Conversation:
+class ProxySession:
     """One client and its server."""
 
     def __init__(
         self,
-        relay: Relay,
+        relay: ProxyRelay,
         server: Upstream,
         send: Send,
         bounder: Bounder,
@@ -113,7 +219,7 @@ class Conversation:
         self._client_gone: OSError | None = None
         """Why nothing can be sent to the client any more."""
 
-    async def run(self, received: Callable[[], Awaitable[Line | None]]) -> None:
+    async def run(self, received: Callable[[], Awaitable[MessageLine | None]]) -> None:
         """Relay until the client closes its side and the server has ended. `received` returns None at the end.
 
         Raises what `send` raises if the client has gone.
@@ -137,7 +243,7 @@ class Conversation:
             await asyncio.gather(*others, return_exceptions=True)
             await self._server.stop()
 
-    async def _receive(self, received: Callable[[], Awaitable[Line | None]]) -> None:
+    async def _receive(self, received: Callable[[], Awaitable[MessageLine | None]]) -> None:
         """Relay what the client sends until it closes its side."""
         while (line := await received()) is not None:
             await self._take(_read(line, self._relay.from_client, self._relay.lost_from_client), self._direct())
@@ -180,7 +286,7 @@ class Conversation:
         """Return a delivery in which no message of the server waits, for answers that the proxy gives itself."""
         return Delivery(self._to_client)
 
-    async def _take(self, steps: Iterable[Step], delivery: Delivery) -> None:
+    async def _take(self, steps: Iterable[RelayStep], delivery: Delivery) -> None:
         """Carry out steps. `delivery`: the one for their messages to the client."""
         for step in steps:
             match step:
@@ -230,7 +336,9 @@ class Conversation:
             await self._to_client(answer.raw)
 
 
-def _read(line: Line, relay: Callable[[bytes], list[Step]], lost: Callable[[bytes, str], list[Step]]) -> list[Step]:
+def _read(
+    line: MessageLine, relay: Callable[[bytes], list[RelayStep]], lost: Callable[[bytes, str], list[RelayStep]]
+) -> list[RelayStep]:
     """Return the steps for a line. `lost` returns the steps for a line that cannot be relayed: outline and reason."""
     if line.length:
         return lost(line.outline, too_long(line.length))

@@ -1,4 +1,4 @@
-"""The rules for HTTP requests of the protocol that has no sessions."""
+"""Headers: the credentials of callers, and the rules of the protocol that has no sessions."""
 
 from __future__ import annotations
 
@@ -7,14 +7,54 @@ from typing import Any
 import pytest
 from mcp_types import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND
 
-from keyhole.extensions.proxy.messages import Message, build
-from keyhole.extensions.proxy.modern_http import (
+from keyhole.extensions.proxy.http_headers import (
+    AuthorizationDemand,
+    Sender,
     argument_headers,
+    authorization_error,
     error_status,
+    find_demand,
     find_header_error,
-    is_modern,
+    is_sessionless,
+    read_authorization,
     read_header_names,
 )
+from keyhole.extensions.proxy.json_rpc import Message, build, error_response, response
+
+CHALLENGE = 'Bearer error="invalid_token", error_description="<b>go</b> away", scope="notes:read"'
+
+
+def test_a_demand_is_carried_by_the_error_of_a_request() -> None:
+    raw = error_response(1, authorization_error(403, CHALLENGE)).raw
+    assert find_demand(raw) == AuthorizationDemand(403, CHALLENGE)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        response(1, {"code": "authorization_required"}),
+        build({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "authorization_required"}}),
+        build({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "other"}}),
+    ],
+)
+def test_other_messages_carry_none(message: object) -> None:
+    assert find_demand(message.raw) is None  # type: ignore[attr-defined]
+
+
+def test_the_error_says_what_is_wrong_with_the_token_in_known_words_only() -> None:
+    message = authorization_error(401, CHALLENGE).message
+    assert "HTTP status 401 (error invalid_token, scope notes:read)" in message
+    assert "<b>" not in message
+
+
+def test_a_caller_is_shown_without_its_credentials() -> None:
+    authorization = read_authorization([(b"host", b"h"), (b"authorization", b"Bearer s3cret")])
+    caller = Sender("", authorization)
+    assert caller != Sender("", "")
+    assert "s3cret" not in repr(caller)
+
+
+# Headers from protocol 2026-07-28 on.
 
 MODERN, LEGACY, FUTURE = "2026-07-28", "2025-11-25", "2099-01-01"
 
@@ -34,11 +74,11 @@ def headers(version: str = MODERN, method: str = "tools/call", name: str = "add"
 
 
 def test_a_request_without_a_session_is_modern_if_its_header_or_its_body_names_such_a_version() -> None:
-    assert is_modern(headers(), [call(None)])
-    assert is_modern([], [call()])
-    assert is_modern(headers(FUTURE), [call(None)])
-    assert not is_modern(headers(LEGACY), [call(None)])
-    assert not is_modern([], [call(None)])
+    assert is_sessionless(headers(), [call(None)])
+    assert is_sessionless([], [call()])
+    assert is_sessionless(headers(FUTURE), [call(None)])
+    assert not is_sessionless(headers(LEGACY), [call(None)])
+    assert not is_sessionless([], [call(None)])
 
 
 @pytest.mark.parametrize("version", [MODERN, FUTURE])

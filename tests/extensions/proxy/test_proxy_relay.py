@@ -10,14 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_types.methods import validate_server_result
 
-from keyhole.extensions.proxy import relay as relay_module
-from keyhole.extensions.proxy.relay import Relay
+from keyhole.extensions.proxy import proxy_relay
+from keyhole.extensions.proxy.proxy_relay import (
+    BoundResult,
+    ClientVersion,
+    ProxyRelay,
+    ReadStored,
+    RelayStep,
+    ToClient,
+    ToServer,
+)
 from keyhole.extensions.proxy.rewrite import Policy
-from keyhole.extensions.proxy.steps import BoundResult, ClientVersion, ReadStored, Step, ToClient, ToServer
 
 
-def make(**policy: Any) -> Relay:
-    return Relay("one", Policy(**policy), lambda: {"type": "object"})
+def make(**policy: Any) -> ProxyRelay:
+    return ProxyRelay("one", Policy(**policy), lambda: {"type": "object"})
 
 
 def line(**fields: Any) -> bytes:
@@ -28,11 +35,11 @@ def request(id: object, method: str, **params: Any) -> bytes:
     return line(id=id, method=method, params=params)
 
 
-def to_client(steps: list[Step]) -> list[Any]:
+def to_client(steps: list[RelayStep]) -> list[Any]:
     return [json.loads(step.raw) for step in steps if isinstance(step, ToClient)]
 
 
-def to_server(steps: list[Step]) -> list[Any]:
+def to_server(steps: list[RelayStep]) -> list[Any]:
     return [json.loads(step.raw) for step in steps if isinstance(step, ToServer)]
 
 
@@ -147,7 +154,7 @@ def test_the_end_of_a_server_answers_all_that_wait_and_withdraws_what_it_asked()
 
 
 def test_the_oldest_requests_of_the_server_are_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay_module, "MAX_ASKED", 1)
+    monkeypatch.setattr(proxy_relay, "MAX_ASKED", 1)
     relay = make()
     relay.from_server(request(1, "roots/list"))
     relay.from_server(request(2, "roots/list"))
@@ -211,7 +218,7 @@ def test_a_server_that_does_not_read_fails_only_its_callers() -> None:
 
 
 def test_too_many_waiting_requests_are_refused_unless_the_oldest_was_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay_module, "MAX_PENDING", 1)
+    monkeypatch.setattr(proxy_relay, "MAX_PENDING", 1)
     relay = make()
     relay.from_client(request(1, "a"))
     assert error_code(to_client(relay.from_client(request(2, "a")))[0]) == "server_unavailable"

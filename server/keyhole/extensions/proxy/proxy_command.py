@@ -22,7 +22,7 @@ from keyhole.extensions.proxy.upstream import ProcessUpstream, Upstream
 def run(config: Config, arguments: argparse.Namespace) -> int:
     """Relay until the client disconnects, and return the exit code."""
     from keyhole.cli.build import build
-    from keyhole.extensions.proxy.run import ProxyOptions, proxy_http, proxy_stdio
+    from keyhole.extensions.proxy.transports import ProxyOptions, proxy_http, proxy_stdio
 
     policy = read_policy(arguments)
     server = read_server(arguments, os.environ)

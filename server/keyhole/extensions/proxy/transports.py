@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING
 
 from keyhole.config.config import Config
 from keyhole.config.folders import working_folder
-from keyhole.extensions.proxy.bounding import Bounder
-from keyhole.extensions.proxy.conversation import SWITCH_SECONDS, Conversation
-from keyhole.extensions.proxy.delivery import Send
-from keyhole.extensions.proxy.lines import Line, read_lines
-from keyhole.extensions.proxy.relay import Relay
+from keyhole.extensions.proxy.bounding import Bounder, StoredTexts, reader_schema
+from keyhole.extensions.proxy.json_rpc import MessageLine, read_lines
+from keyhole.extensions.proxy.proxy_relay import ProxyRelay
+from keyhole.extensions.proxy.proxy_session import SWITCH_SECONDS, ProxySession, Send
 from keyhole.extensions.proxy.rewrite import Policy
-from keyhole.extensions.proxy.stored_texts import StoredTexts, reader_schema
 from keyhole.extensions.proxy.upstream import Upstream
 from keyhole.runtime.extensions import open_port
 from keyhole.serve.http.host import HostedApp, HttpHost
@@ -53,14 +51,14 @@ class ProxyOptions:
 
 def converse(
     config: Config, options: ProxyOptions, server: Upstream, send: Send, texts: StoredTexts, tenant: str = LOCAL
-) -> Conversation:
+) -> ProxySession:
     """Return the conversation of a client with the server. Its results are stored for the tenant."""
-    relay = Relay(options.server, options.policy, reader_schema)
+    relay = ProxyRelay(options.server, options.policy, reader_schema)
     session = random_id()
     record = partial(texts.record, tenant=tenant, session=session)
     spool = spool_folder(home_folder(config.home)) if tenant == LOCAL and not config.store else ""
     bounder = Bounder(config, options.policy, partial(texts.open_store, tenant), time.time, record, spool)
-    return Conversation(relay, server, send, bounder, partial(texts.read, tenant=tenant, session=session))
+    return ProxySession(relay, server, send, bounder, partial(texts.read, tenant=tenant, session=session))
 
 
 def proxy_stdio(config: Config, options: ProxyOptions, build: Callable[[], Tenants]) -> int:
@@ -88,12 +86,11 @@ def proxy_http(config: Config, options: ProxyOptions, build: Callable[[], Tenant
 
     Raises KeyholeError (invalid_argument) if the settings are not safe for this host.
     """
-    from keyhole.extensions.proxy.credentials import Sender
     from keyhole.extensions.proxy.http_app import PATH, ProxyApp
+    from keyhole.extensions.proxy.http_headers import Sender
     from keyhole.extensions.proxy.http_session import HttpSession
     from keyhole.extensions.proxy.http_upstream import HttpUpstream
-    from keyhole.extensions.proxy.sign_in_app import SignIn
-    from keyhole.extensions.proxy.sign_in_client import SignInClient
+    from keyhole.extensions.proxy.oauth_proxy import SignIn, SignInClient
 
     texts = StoredTexts(build)
 
@@ -114,7 +111,7 @@ def proxy_http(config: Config, options: ProxyOptions, build: Callable[[], Tenant
     return http.serve_app(make, host, port)
 
 
-async def open_stdin() -> Callable[[], Awaitable[Line | None]]:
+async def open_stdin() -> Callable[[], Awaitable[MessageLine | None]]:
     """Return a function that returns the next line of stdin, None at its end."""
     descriptor = sys.stdin.fileno()
     mode = os.fstat(descriptor).st_mode
@@ -125,7 +122,7 @@ async def open_stdin() -> Callable[[], Awaitable[Line | None]]:
     else:  # the event loop cannot wait for a file or a terminal
         lines = read_lines(lambda count: asyncio.to_thread(os.read, descriptor, count))
 
-    async def receive() -> Line | None:
+    async def receive() -> MessageLine | None:
         return await anext(lines, None)
 
     return receive

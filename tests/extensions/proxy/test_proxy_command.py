@@ -6,7 +6,8 @@ import pytest
 
 from keyhole.cli.commands import build_parser
 from keyhole.errors import KeyholeError
-from keyhole.extensions.proxy.command import (
+from keyhole.extensions.proxy.http_upstream import HttpUpstream
+from keyhole.extensions.proxy.proxy_command import (
     ServerAddress,
     expand,
     find_sign_in_url,
@@ -16,7 +17,6 @@ from keyhole.extensions.proxy.command import (
     read_server,
     read_url,
 )
-from keyhole.extensions.proxy.http_upstream import HttpUpstream
 from keyhole.extensions.proxy.upstream import ProcessUpstream
 
 ENV = {"TOKEN": "t0k", "HOME": "/home/u"}

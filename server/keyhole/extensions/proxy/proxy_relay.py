@@ -1,4 +1,4 @@
-"""Decide what happens with each message between a client and its server. Does no I/O: every method returns steps.
+"""Relay each message between a client and its server, and rewrite what Keyhole adds. Does no I/O: methods return steps.
 
 The server gets everything as the client sent it, with its ids, so that methods that Keyhole does not know work too.
 """
@@ -8,17 +8,95 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.proxy import messages, rewrite
+from keyhole.extensions.proxy import rewrite
 from keyhole.extensions.proxy.handshake import NOT_CACHED, Handshake, is_modern, version_of
-from keyhole.extensions.proxy.messages import CANCELLED, Id, Key, Message, error_response, key_of, response
-from keyhole.extensions.proxy.outline import Unreadable, find_id, is_notification, read_messages
-from keyhole.extensions.proxy.rewrite import Policy
-from keyhole.extensions.proxy.steps import BoundResult, ClientVersion, Pending, ReadStored, Step, ToClient, ToServer
+from keyhole.extensions.proxy.json_rpc import (
+    CANCELLED,
+    INVALID_REQUEST,
+    Id,
+    Key,
+    Message,
+    Unreadable,
+    build,
+    error_response,
+    find_id,
+    invalid_line,
+    is_notification,
+    key_of,
+    load,
+    read_messages,
+    response,
+)
+from keyhole.extensions.proxy.rewrite import Intent, Policy
 
 log = logging.getLogger(__name__)
+
+# Steps: what the relay returns, such as messages to send and results to bound.
+
+
+@dataclass(frozen=True, slots=True)
+class ClientVersion:
+    """The client's name and version, which decide the limits of its results."""
+
+    name: str = ""
+    version: str = ""
+
+
+@dataclass(slots=True)
+class Pending:
+    """A request of the client that the server has not yet answered."""
+
+    request: Message
+    client: ClientVersion
+    intent: Intent | None = None
+    """The intent of a call whose result may be bounded, None for other requests."""
+    duplicates: int = 0
+    """Further requests with the same id, which are refused once this one is answered."""
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToClient:
+    """A message for the client."""
+
+    raw: bytes
+    is_answer: bool = True
+    """False for a notification or a request of the server."""
+    token: Key | None = None
+    """The token of the request that is answered, or of the request whose progress this is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToServer:
+    """A message for the server."""
+
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class BoundResult:
+    """A response whose result exceeds the budget or may exceed it."""
+
+    message: Message
+    pending: Pending
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStored:
+    """A call of Keyhole's own tool."""
+
+    request: Message
+    client: ClientVersion
+
+
+RelayStep = ToClient | ToServer | BoundResult | ReadStored
+
+
+# The relay: which steps follow each message.
 
 MAX_PENDING: Final = 10_000
 """Requests without an answer. A client has some dozens. Each takes about as much memory as its text."""
@@ -62,7 +140,7 @@ class ServerRequests:
         return ids
 
 
-class Relay:
+class ProxyRelay:
     """The conversation of one client with its server."""
 
     def __init__(self, server: str, policy: Policy, reader_schema: Callable[[], Mapping[str, Any]]) -> None:
@@ -85,27 +163,27 @@ class Relay:
 
     # From the client.
 
-    def from_client(self, line: bytes) -> list[Step]:
+    def from_client(self, line: bytes) -> list[RelayStep]:
         """Return the steps for a line that the client sent."""
         received = read_messages(line) if line.strip() else []
         return [step for message in received for step in self._from_client(message)]
 
-    def lost_from_client(self, outline: bytes, reason: str) -> list[Step]:
+    def lost_from_client(self, outline: bytes, reason: str) -> list[RelayStep]:
         """Return the steps for a line of the client that cannot be relayed: an error to whoever waits for an answer."""
         id = find_id(outline, of_request=True)
         if id is not None:
             error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
-            return [ToClient(error_response(id, error, messages.INVALID_REQUEST).raw)]
+            return [ToClient(error_response(id, error, INVALID_REQUEST).raw)]
         answered = find_id(outline, of_request=False)
         if self._server_requests.take(answered):
             error = KeyholeError(Code.INVALID_ARGUMENT, f"the answer of the client {reason}")
             return [ToServer(error_response(answered, error).raw)]
         if not is_notification(outline):
-            return [ToClient(messages.invalid_line(reason).raw)]
+            return [ToClient(invalid_line(reason).raw)]
         log.warning("a notification of the client %s and was left out", reason)
         return []
 
-    def _from_client(self, message: Message | Unreadable) -> list[Step]:
+    def _from_client(self, message: Message | Unreadable) -> list[RelayStep]:
         if isinstance(message, Unreadable):
             return self.lost_from_client(message.outline, message.reason)
         match message.kind:
@@ -118,7 +196,7 @@ class Relay:
             case _:
                 return [ToServer(message.raw)]
 
-    def _request(self, message: Message) -> list[Step]:
+    def _request(self, message: Message) -> list[RelayStep]:
         key = message.key
         assert key is not None  # noqa: S101 - for the type checker: a request has an id
         if key in self._waiting:
@@ -140,7 +218,7 @@ class Relay:
             return [ToClient(error_response(message.data["id"], down).raw)]
         return [self._hand_on(message, key)]
 
-    def _hand_on(self, message: Message, key: Key) -> Step:
+    def _hand_on(self, message: Message, key: Key) -> RelayStep:
         """Return the step that gives a request to the server."""
         intent = None
         if message.method in BOUNDED:
@@ -163,14 +241,14 @@ class Relay:
         if isinstance(info, dict):
             self._client = ClientVersion(str(info.get("name", "")), str(info.get("version", "")))
 
-    def _notification(self, message: Message) -> list[Step]:
+    def _notification(self, message: Message) -> list[RelayStep]:
         if message.method == CANCELLED:
             pending = self._waiting.get(key_of(message.params.get("requestId")))  # type: ignore[arg-type]
             if pending is not None:
                 pending.cancelled = True
         return [] if self._down else [ToServer(message.raw)]
 
-    def _client_response(self, message: Message) -> list[Step]:
+    def _client_response(self, message: Message) -> list[RelayStep]:
         if not self._server_requests.take(message.data["id"]):
             log.warning("the client answered a request that the server does not wait for")
             return []
@@ -185,16 +263,16 @@ class Relay:
 
     # From the server.
 
-    def from_server(self, line: bytes) -> list[Step]:
+    def from_server(self, line: bytes) -> list[RelayStep]:
         """Return the steps for a line that the server sent."""
         return [step for message in read_messages(line) for step in self._from_server(message)]
 
-    def lost_from_server(self, outline: bytes, reason: str) -> list[Step]:
+    def lost_from_server(self, outline: bytes, reason: str) -> list[RelayStep]:
         """Return the steps for a line of the server that cannot be relayed: an error to whoever waits for an answer."""
         asking = find_id(outline, of_request=True)
         if asking is not None:
             error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
-            return [ToServer(error_response(asking, error, messages.INVALID_REQUEST).raw)]
+            return [ToServer(error_response(asking, error, INVALID_REQUEST).raw)]
         id = find_id(outline, of_request=False)
         if id is None:
             log.warning("a line of the server %s %s and was left out", self.server, reason)
@@ -202,7 +280,7 @@ class Relay:
         error = KeyholeError(Code.SERVER_FAULT, f"the answer of the server {self.server} {reason}", server=self.server)
         return self._from_server(error_response(id, error))
 
-    def _from_server(self, message: Message | Unreadable) -> list[Step]:
+    def _from_server(self, message: Message | Unreadable) -> list[RelayStep]:
         if isinstance(message, Unreadable):
             return self.lost_from_server(message.outline, message.reason)
         if message.kind == "response":
@@ -211,7 +289,7 @@ class Relay:
             self._server_requests.add(message)
         return [ToClient(message.raw, is_answer=False, token=message.progress_token)]
 
-    def _server_response(self, message: Message) -> list[Step]:
+    def _server_response(self, message: Message) -> list[RelayStep]:
         if self._handshake.is_greeting(message):
             return self._greeted(message)
         if self._handshake.is_repeated(message):
@@ -222,7 +300,7 @@ class Relay:
             return []
         return self._answer(message, pending)
 
-    def _answer(self, message: Message, pending: Pending) -> list[Step]:
+    def _answer(self, message: Message, pending: Pending) -> list[RelayStep]:
         """Return the steps for the only answer of a request."""
         result, method = message.result, pending.request.method
         if result is not None and method in GREETINGS:
@@ -232,7 +310,7 @@ class Relay:
             tools = result.get("tools")
             message = message.with_data(result=self._with_reader(result)) if isinstance(tools, list) else message
         is_bounded = pending.intent is not None and self._policy.bounds(pending.intent.tool)
-        first: Step = ToClient(message.raw, token=pending.request.progress_token)
+        first: RelayStep = ToClient(message.raw, token=pending.request.progress_token)
         if result is not None and is_bounded:
             first = BoundResult(message, pending)
         return [first, *(_duplicate(pending) for _ in range(pending.duplicates))]
@@ -248,33 +326,33 @@ class Relay:
 
     # A server that does not read, ends or starts again.
 
-    def undelivered(self, raw: bytes) -> list[Step]:
+    def undelivered(self, raw: bytes) -> list[RelayStep]:
         """Return the steps for a message that the server does not take: an error to the caller if it is a request."""
         reason = f"the server {self.server} does not read its input"
         error = KeyholeError(Code.SERVER_UNAVAILABLE, reason, server=self.server)
-        message = messages.load(raw)
+        message = load(raw)
         return self._from_server(error_response(message.data["id"], error)) if message.kind == "request" else []
 
-    def ended(self, reason: str) -> list[Step]:
+    def ended(self, reason: str) -> list[RelayStep]:
         """Return the steps when the server has ended: an error to each caller that waits for it."""
         self._down = reason
         error = KeyholeError(Code.SERVER_UNAVAILABLE, reason, server=self.server)
-        steps: list[Step] = []
+        steps: list[RelayStep] = []
         for pending in list(self._waiting.values()):
             steps += self._server_response(error_response(pending.request.data["id"], error))
         for id in self._server_requests.take_all():
             params = {"requestId": id, "reason": reason}
-            cancelled = messages.build({"jsonrpc": "2.0", "method": CANCELLED, "params": params})
+            cancelled = build({"jsonrpc": "2.0", "method": CANCELLED, "params": params})
             steps.append(ToClient(cancelled.raw, is_answer=False))
         return steps
 
-    def restarted(self) -> list[Step]:
+    def restarted(self) -> list[RelayStep]:
         """Return the steps when the server runs again: the handshake of the client, which it has not seen."""
         greeting = self._handshake.greeting()
         self._down = f"the server {self.server} is starting again" if greeting else ""
         return [ToServer(greeting)] if greeting else []
 
-    def _greeted(self, message: Message) -> list[Step]:
+    def _greeted(self, message: Message) -> list[RelayStep]:
         self._down = ""
         if message.result is None:  # later answers tell the client why, for instance an expired token
             log.warning("the server %s refused the handshake after its restart", self.server)
@@ -287,6 +365,6 @@ def _subject(message: Message) -> str:
     return str(message.params.get("name", "")) if message.method == "tools/call" else message.method
 
 
-def _duplicate(pending: Pending) -> Step:
+def _duplicate(pending: Pending) -> RelayStep:
     error = KeyholeError(Code.INVALID_ARGUMENT, "another request with this id was waiting for its answer")
-    return ToClient(error_response(pending.request.data["id"], error, messages.INVALID_REQUEST).raw)
+    return ToClient(error_response(pending.request.data["id"], error, INVALID_REQUEST).raw)

@@ -1,9 +1,11 @@
-"""Apply the rules of the protocol from 2026-07-28 on for HTTP requests, which have no session."""
+"""Read and write HTTP headers: those with credentials and, from protocol 2026-07-28 on, those that repeat a message."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
@@ -17,7 +19,60 @@ from mcp.shared.inbound import (
 from mcp_types import HEADER_MISMATCH, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from keyhole.extensions.proxy.messages import Message, build, load
+from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.proxy.json_rpc import Message, build, load, parse
+
+# Credentials: the caller of a request, and the demand of a server for credentials.
+
+REFUSALS: Final = frozenset({401, 403})
+"""The statuses with which a server asks for credentials, or for different ones."""
+_ERROR: Final = re.compile(r'\b(error|scope)\s*=\s*"([\w.:/ -]{1,200})"')
+"""The `error` and `scope` in a `WWW-Authenticate` header, if they are safe to show (RFC 6750, section 3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """The sender of a request. A session belongs to the caller that opened it."""
+
+    tenant: str
+    authorization: str = field(default="", repr=False)
+    """The header `Authorization` that is handed on to the server; "" if there is none or it is for Keyhole."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationDemand:
+    """The refusal of a server: its HTTP status and its `WWW-Authenticate`, "" without one."""
+
+    status: int
+    challenge: str
+
+
+def read_authorization(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the header `Authorization`, or ""."""
+    return next((value.decode("latin-1") for name, value in headers if name == b"authorization"), "")
+
+
+def authorization_error(status: int, challenge: str) -> KeyholeError:
+    """Return the error for a 401 or 403. Its facts are the status and the header `WWW-Authenticate`."""
+    said = ", ".join(f"{name} {value}" for name, value in _ERROR.findall(challenge))
+    message = f"the server answered with HTTP status {status}{f' ({said})' if said else ''}: it needs an authorization"
+    return KeyholeError(Code.AUTHORIZATION_REQUIRED, message, http_status=status, www_authenticate=challenge)
+
+
+def find_demand(raw: bytes) -> AuthorizationDemand | None:
+    """Return the demand that a message carries, None for other messages."""
+    if Code.AUTHORIZATION_REQUIRED.encode() not in raw:
+        return None
+    (message,) = parse(raw)
+    error = message.data.get("error")
+    data = error.get("data") if isinstance(error, Mapping) else None
+    if not isinstance(data, Mapping) or data.get("code") != Code.AUTHORIZATION_REQUIRED:
+        return None
+    status = data.get("http_status")
+    return AuthorizationDemand(status if status in REFUSALS else 401, str(data.get("www_authenticate", "")))
+
+
+# Headers from protocol 2026-07-28 on: requests have no session, and headers repeat parts of the body.
 
 RawHeaders = Iterable[tuple[bytes, bytes]]
 """The headers of a request as ASGI gives them: their names are in lower case."""
@@ -26,7 +81,7 @@ HeaderNames = Mapping[str, Mapping[tuple[str, ...], str]]
 """The headers that repeat arguments: by the name of the tool, and by the path of the argument."""
 
 
-def is_modern(headers: RawHeaders, messages: Sequence[Message]) -> bool:
+def is_sessionless(headers: RawHeaders, messages: Sequence[Message]) -> bool:
     """Return whether a request without a session names a version that has no sessions, or an unknown version."""
     named = {value.decode("latin-1") for name, value in headers if name == b"mcp-protocol-version"}
     return not {*named, *map(_version, messages)} <= {"", *HANDSHAKE_PROTOCOL_VERSIONS}

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from tests.extensions.proxy.test_http_app import ACCEPT, http_proxy
-from tests.extensions.proxy.test_sign_in_app import INITIALIZE
+from tests.extensions.proxy.test_oauth_proxy import INITIALIZE
 from tests.support.certificates import self_signed
 from tests.support.loopback import Call, Responder, Site, response, serve
 from tests.support.routed_network import RoutedNetwork
