@@ -1,4 +1,4 @@
-"""The arguments of `keyhole proxy`."""
+"""Define the arguments of `keyhole proxy`."""
 
 from __future__ import annotations
 
@@ -20,32 +20,35 @@ def add_proxy(commands: Any) -> None:
     proxy.add_argument("server_command", nargs="*", metavar="COMMAND", help="command of the server, after two hyphens")
     proxy.add_argument(
         "--url",
-        help="address of a server over streamable HTTP, or env:NAME for that of a variable, instead of a command",
+        help="URL of a server over streamable HTTP, instead of a command; env:NAME takes it from a variable",
     )
     proxy.add_argument(
         "--header",
         dest="headers",
         action="append",
         metavar="HEADER",
-        help="header for that server, with its name and a colon, or a name alone with its value in the variable "
-        "HEADER_NAME; may name variables; may be repeated",
+        help="header for that server: 'Name: value', which may name variables, or a name alone, whose value is in the "
+        "variable HEADER_NAME; may be repeated",
     )
     proxy.add_argument(
-        "--only", action="append", metavar="PATTERN", help="bound only the tools of this pattern; may be repeated"
+        "--only",
+        action="append",
+        metavar="PATTERN",
+        help="bound only the results of tools that match this pattern; may be repeated",
     )
     proxy.add_argument(
         "--except",
         dest="excluded",
         action="append",
         metavar="PATTERN",
-        help="leave results of the tools of this pattern as they are; may be repeated",
+        help="do not bound the results of tools that match this pattern; may be repeated",
     )
     proxy.add_argument(
         "--tool",
         dest="tools",
         action="append",
         metavar="NAME=BYTES",
-        help="greatest size of the results of one tool; may be repeated",
+        help="limit of the results of one tool; may be repeated",
     )
     proxy.add_argument(
         "--no-query-argument",

@@ -1,4 +1,4 @@
-"""Bound one response within the limits of its client, and read on in the stored texts."""
+"""Cut one response to the limits of its client, and answer the calls that read on in the stored text."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 WHOLE_FILE_BYTES: Final = WHOLE_FILE_CHARS + 5_000
-"""Most bytes of a response with a whole file that is not shortened: the limit of hooks, plus escapes and envelope."""
+"""A response with a whole file of up to this many bytes is not shortened: the limit of hooks, plus JSON around it."""
 DATA_KIND: Final = "opaque"
-"""The kind of output as which base64 data is stored."""
+"""The output kind under which base64 data is stored."""
 
 Record = Callable[[BoundCall], None]
 """Records a bounded result, without waiting for the log."""
@@ -141,7 +141,7 @@ class Bounder:
             return work()
 
     def _keep_in(self, store: Store) -> Keep:
-        """Return what keeps outputs: a store that adopts them indexes them later, any other one at once."""
+        """Return the function that stores outputs: into the spool folder, to be indexed later, or into the store."""
         return keep_in_either(self._spool, self._config.store_max_bytes, store) if self._spool else keep_in_store(store)
 
     def _keep(self, intent: Intent, data: str, kind: str) -> str:
@@ -187,7 +187,7 @@ def _call(
 
 
 def _in_bytes(budget: Budget) -> Budget:
-    """Return the budget with as many bytes as characters: a result of another server is more than one text."""
+    """Return the budget with its size as a limit of bytes, because a result of another server may have many texts."""
     return replace(budget, bytes=budget.safe_bytes)
 
 
@@ -199,7 +199,7 @@ def _limits_of(client: ClientVersion) -> ClientLimits:
 
 
 class StoredTexts:
-    """The local store, and Keyhole's own tool, which reads it. Loaded by the first use, in the caller's thread."""
+    """The store of bounded results, and Keyhole's own tool, which reads it. Opened by the first use, in that thread."""
 
     def __init__(self, build: Callable[[], Tenants], folder: str = "") -> None:
         """`folder`: the client's working folder, "" if it is unknown."""
@@ -213,7 +213,7 @@ class StoredTexts:
         return self.load().stores.for_tenant(tenant)
 
     def load(self) -> Tenants:
-        """Return the tools of each tenant, loaded once."""
+        """Return the tools of all tenants, which the first call opens."""
         with self._lock:
             if self._tenants is None:
                 self._tenants = self._build()
@@ -262,7 +262,7 @@ async def _read(
 
 
 def _result(answer: Answer, reader: str) -> dict[str, Any]:
-    """Return the result of an answer; its last call has the name that the client sees."""
+    """Return an answer as a tool result. Its `Next:` call names the tool as the client sees it."""
     from keyhole.budget.fit import result_json
 
     result = result_json(answer)

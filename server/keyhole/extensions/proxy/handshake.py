@@ -1,4 +1,4 @@
-"""Know the protocol version of each message, and repeat the client's handshake to a restarted server.
+"""Find the protocol version of each message, and repeat the client's handshake to a restarted server.
 
 Until 2025-11-25 a connection begins with `initialize`. From 2026-07-28 on each request has the version and the client
 in its `_meta`, and each result says that it is complete and how long it may be cached.
@@ -14,7 +14,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from keyhole.extensions.proxy.json_rpc import Message, build
 
-# Versions: which one a message belongs to.
+# Versions: the version of the protocol that a message follows.
 
 SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
 """The key in a notification's `_meta` for the id of the request that subscribed to it."""
@@ -29,7 +29,7 @@ def version_of(message: Message, agreed: str = "") -> str:
 
 
 def is_modern(version: str) -> bool:
-    """Return whether a version is of 2026-07-28 or later, which has no sessions. Unknown versions count as such."""
+    """Return whether a version is 2026-07-28 or later, without sessions. An unknown version counts as later."""
     return version not in ("", *HANDSHAKE_PROTOCOL_VERSIONS)
 
 

@@ -1,4 +1,4 @@
-"""Serve the proxy over streamable HTTP: each session is a conversation with servers of its own."""
+"""Serve the proxy over streamable HTTP: each session has a server process or connection of its own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 PATH: Final = "/mcp"
 MAX_SESSIONS: Final = 100
-"""Open sessions. Each runs its own processes of the servers."""
+"""The most open sessions. Each runs its own process of the server."""
 REFUSAL_SECONDS: Final = 5.0
 """Seconds that a response of an accepted session waits to begin, so that a refusal of credentials can set its HTTP
 status; servers check credentials first. A later refusal is an event. The wait is short, because a client cannot resume
@@ -46,7 +46,7 @@ _NEEDS_SESSION: Final = Refusal(400, "session_required", "the header Mcp-Session
 RunSession = Callable[[HttpSession, Sender], Awaitable[None]]
 """Runs the conversation of a session for a caller, until the session ends."""
 Challenge = Callable[[Scope, str], str]
-"""Returns the `WWW-Authenticate` for the client of a request, made from the server's `WWW-Authenticate`."""
+"""Rewrites the server's `WWW-Authenticate` for the client that sent a request."""
 
 _Status = tuple[int, tuple[tuple[str, str], ...]]
 """An HTTP status, and the headers that belong to it."""
@@ -68,11 +68,11 @@ class ProxyApp:
     """The ASGI application of the proxy."""
 
     def __init__(self, run_session: RunSession, challenge: Challenge | None = None) -> None:
-        """`challenge`: given if the callers' credentials are handed on to the server; None if they are not."""
+        """`challenge`: None if the callers' credentials are not handed on to the server."""
         self._run_session = run_session
         self._challenge = challenge
         self._sessions: dict[tuple[Sender, str], _Open] = {}
-        """Sessions by caller and id. In the newer protocol, which has no sessions, a caller has one with the id ""."""
+        """Sessions by caller and id. In the newer protocol, which has no sessions, each caller has the id ""."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -127,7 +127,7 @@ class ProxyApp:
                 await self._end([(caller, id)])  # the server has not accepted its credentials
 
     def _find_status(self, scope: Scope, opened: _Open, shared: bool, raw: bytes) -> _Status | None:
-        """Return the status of an error that is the first message of a response, None for other messages."""
+        """Return the HTTP status for the first message of a response if it is an error with a status, else None."""
         if self._challenge and (demand := find_demand(raw)):
             challenge = self._challenge(scope, demand.challenge)
             return demand.status, (("www-authenticate", challenge),) if demand.challenge or demand.status == 401 else ()
@@ -155,9 +155,9 @@ class ProxyApp:
                 await _stream(opened, response, receive, send, [])
 
     async def _find(self, key: tuple[Sender, str]) -> _Open | None:
-        """Return the session of a caller, None if it has none of this id.
+        """Return the session of a caller by its id, None if the caller has no such session.
 
-        Clients renew their tokens: with another token, the session is found if the server accepts the token in it.
+        Clients renew their tokens: with a new token, the session is found if the server accepts this token in it.
         """
         caller, id = key
         known = next((each for each in self._sessions if each[1] == id and each[0].tenant == caller.tenant), key)
@@ -173,7 +173,7 @@ class ProxyApp:
         return opened
 
     async def _open(self, key: tuple[Sender, str], *, shared: bool) -> _Open | None:
-        """Return a session, which is opened if it is new; None if too many are open."""
+        """Return the open session, or open one; None if too many are open."""
         if key in self._sessions:
             self._sessions[key].used = time.monotonic()
             return self._sessions[key]
@@ -253,9 +253,9 @@ async def _send_event(send: Send, event: bytes) -> None:
 async def _wait(
     opened: _Open, following: asyncio.Future[Event | None], gone: asyncio.Future[None], seconds: float | None = None
 ) -> bool:
-    """Wait for the next event of a response. Return whether there is one.
+    """Wait for the next event of a response, and return whether it came.
 
-    There is none if its session ended, the client closed the connection or `seconds` are over.
+    Return False if the session ended, the client closed the connection or `seconds` have passed.
     """
     await asyncio.wait((following, gone, opened.work), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     return following.done()

@@ -60,7 +60,7 @@ def authorization_error(status: int, challenge: str) -> KeyholeError:
 
 
 def find_demand(raw: bytes) -> AuthorizationDemand | None:
-    """Return the demand that a message carries, None for other messages."""
+    """Return the demand for credentials in an error message, None for other messages."""
     if Code.AUTHORIZATION_REQUIRED.encode() not in raw:
         return None
     (message,) = parse(raw)
@@ -78,7 +78,7 @@ RawHeaders = Iterable[tuple[bytes, bytes]]
 """The headers of a request as ASGI gives them: their names are in lower case."""
 
 HeaderNames = Mapping[str, Mapping[tuple[str, ...], str]]
-"""The headers that repeat arguments: by the name of the tool, and by the path of the argument."""
+"""Names of the headers that repeat arguments, by tool name and then by the argument's path."""
 
 
 def is_sessionless(headers: RawHeaders, messages: Sequence[Message]) -> bool:
@@ -117,7 +117,7 @@ def _error(request: Message, code: int, text: str) -> Message:
 
 
 def error_status(raw: bytes) -> int | None:
-    """Return the HTTP status of an error, None for an error without one and for other messages."""
+    """Return the HTTP status that belongs to an error's code, else None."""
     message = load(raw)
     error = message.data.get("error")
     return ERROR_CODE_HTTP_STATUS.get(error.get("code", 0)) if isinstance(error, Mapping) else None
@@ -131,7 +131,7 @@ def read_header_names(tools: Sequence[Any]) -> HeaderNames:
 
 
 def argument_headers(names: HeaderNames, message: Message) -> dict[str, str]:
-    """Return the headers that repeat arguments of a message, which servers compare with the arguments."""
+    """Return the headers that repeat arguments of a call. Servers compare them with the arguments."""
     tool, arguments = message.params.get("name"), message.params.get("arguments")
     if message.method != "tools/call" or not isinstance(arguments, Mapping):
         return {}

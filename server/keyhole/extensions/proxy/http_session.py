@@ -21,9 +21,8 @@ from keyhole.extensions.proxy.json_rpc import CANCELLED, Key, Message, MessageLi
 
 MAX_EVENTS: Final = 1_000
 MAX_BYTES: Final = 8 * 1024**2
-"""Most events, and bytes of events, that are kept for one session; the oldest are dropped first. The newest event is
-always kept: it may be the only answer of a call, and a message has its own limit. Bounded results have some thousand
-bytes each."""
+"""Limits of the events that are kept for one session; the oldest are dropped first. The newest event is always kept: it
+may be the only answer of a call, and a message has its own limit. Bounded results have some thousand bytes each."""
 _ID: Final = re.compile("([0-9]{1,15})-([0-9]{1,15})", re.ASCII)
 
 
@@ -33,7 +32,7 @@ class Event:
 
     stream: int
     number: int
-    """Its place in the stream, from 1 on. 0 is the place before the first message."""
+    """The place of the message in the stream, from 1 on. 0 is the place before the first message."""
     raw: bytes
 
     @property
@@ -70,7 +69,7 @@ def parse_id(text: str) -> tuple[int, int] | None:
 # The session: its streams, and the responses that carry them.
 
 MAX_QUEUED: Final = 100
-"""Messages that wait for a client that does not read its response. Beyond them, the servers wait too."""
+"""Messages that wait for a client that does not read its response. Beyond them, the server waits too."""
 MAX_CUT: Final = 100
 """Streams of one session that wait for answers without a client; the oldest are forgotten first."""
 GENERAL: Final = 0
@@ -107,7 +106,7 @@ class Stream:
 
     number: int
     requests: dict[Key, Message] = field(default_factory=dict)
-    """The requests that it answers, by the id under which they were handed on."""
+    """The requests that the stream answers, by the id under which they were handed on."""
     cancelled: set[Key] = field(default_factory=set)
     """The requests that the client has cancelled. Servers do not answer them."""
     response: Response | None = None
@@ -142,7 +141,7 @@ class HttpSession:
         self._count = 0
         """The last number that was given to a stream or to the id of a request."""
         self.authorize: Callable[[str], Awaitable[bool]] | None = None
-        """Hands other credentials on to the server, and returns whether it accepts them; None if no server can."""
+        """Gives new credentials to the server, and returns whether it accepts them. None if the server takes none."""
 
     @property
     def is_idle(self) -> bool:
@@ -151,7 +150,7 @@ class HttpSession:
 
     @property
     def has_ids(self) -> bool:
-        """Return whether a client can go on after an event."""
+        """Return whether events have ids, after which a client can continue."""
         return not self._shared
 
     # From the client.
@@ -186,7 +185,7 @@ class HttpSession:
         return self._open(self._general, self._general.taken)
 
     def resume(self, last_id: str) -> Response | None:
-        """Return a response that goes on after an event, None for an id that no event has.
+        """Return a response that continues after the event `last_id`, None for an unknown id.
 
         It replaces the earlier response to the same requests, because a cut connection may not be noticed at once.
         """

@@ -56,21 +56,21 @@ log = logging.getLogger(__name__)
 
 SESSION: Final = "mcp-session-id"
 RECONNECT_SECONDS: Final = 1.0
-"""Seconds until a stream that broke off is opened again, unless the server asks for another time."""
+"""Seconds until a broken stream is opened again, unless the server asks for a different delay."""
 MAX_RECONNECT_SECONDS: Final = 60.0
 MAX_FAILURES: Final = 3
-"""Consecutive failures to open a stream after which it is given up."""
+"""A stream is given up after this many consecutive failures to open it."""
 CLOSE_SECONDS: Final = 2.0
 """Seconds that a server has to end a session that the proxy closes."""
 PING: Final = build({"jsonrpc": "2.0", "id": "keyhole-ping", "method": "ping"})
 
 Deliver = Callable[[bytes], Awaitable[bool]]
-"""Takes a message of the server, and returns whether the request whose response is read has been answered."""
+"""Takes a message of the server. Returns True once it has answered the request whose response is being read."""
 
 
 @dataclass(slots=True)
 class _Position:
-    """The place in a stream from which it can go on after it broke off."""
+    """The place from which a broken stream can continue."""
 
     last_id: str = ""
     delay: float = RECONNECT_SECONDS
@@ -110,9 +110,9 @@ class HttpExchange:
             raise KeyholeError(Code.SERVER_UNAVAILABLE, reason) from error
 
     async def listen(self, deliver: Deliver, position: _Position | None = None) -> bool:
-        """Hand on the messages that belong to no response, or the rest of a response from its `position` on.
+        """Hand on the server's general messages, or the rest of a broken response after `position`.
 
-        Return True once `deliver` says so, False if the server has no such stream or it cannot be opened again.
+        Return True once `deliver` returns True, False if the server has no such stream or it cannot be opened again.
         """
         position, failures = position or _Position(), 0
         while failures < MAX_FAILURES:
@@ -131,7 +131,7 @@ class HttpExchange:
         return False
 
     async def authorize(self, authorization: str) -> bool:
-        """Use other credentials from now on, if the server accepts them in this session; return whether it does."""
+        """Use new credentials from now on if the server accepts them in this session. Return whether it does."""
         if not self.session and "authorization" in self._client.headers:
             return False  # nothing shows that the new credentials belong to the same user
         try:
@@ -169,7 +169,7 @@ class HttpExchange:
         return {name: value for name, value in named.items() if value}
 
     async def _read(self, message: Message, response: httpx2.Response, deliver: Deliver) -> None:
-        """Hand on the messages of a response. Raises KeyholeError or ConnectionError if it has none."""
+        """Hand on the messages of a response. Raises KeyholeError or ConnectionError if it contains no message."""
         is_request = message.kind == "request"
         if not response.is_success:
             await self._read_refusal(message, response, deliver)
@@ -207,7 +207,7 @@ def refusal(response: httpx2.Response) -> KeyholeError:
 
 
 def request_headers(message: Message, agreed: str) -> dict[str, str]:
-    """Return the headers that the transport requires beside a message."""
+    """Return the headers that the transport requires for a message."""
     version = version_of(message, agreed)
     if not version or (message.method == "initialize" and not is_modern(version)):
         return {}
@@ -295,7 +295,7 @@ class HttpUpstream:
         self._exchange: HttpExchange | None = None
 
     async def authorize(self, authorization: str) -> bool:
-        """Use other credentials from now on, if the server accepts them in its session; return whether it does."""
+        """Use new credentials from now on if the server accepts them in this session. Return whether it does."""
         is_accepted = self._exchange is not None and await self._exchange.authorize(authorization)
         if is_accepted:
             self._headers = {**self._headers, "Authorization": authorization}  # for the next connection
@@ -358,7 +358,7 @@ class HttpUpstream:
                 await exchange.close()
 
     async def _send_all(self, exchange: HttpExchange, tasks: asyncio.TaskGroup) -> None:
-        """Send the messages in their order; responses are read meanwhile."""
+        """Send the messages in their order, while tasks read the responses."""
         has_sessions = True
         while True:
             message = await self._outgoing.get()
@@ -376,7 +376,7 @@ class HttpUpstream:
                     tasks.create_task(self._listen(exchange))
 
     async def _call(self, exchange: HttpExchange, message: Message, key: Key) -> None:
-        """Send a request; a failure becomes its answer."""
+        """Send a request. If this fails, the error becomes its answer."""
         faults: list[str] = []
         try:
             await exchange.post(message, partial(self._deliver, exchange, key, faults))

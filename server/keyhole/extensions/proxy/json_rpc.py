@@ -1,4 +1,4 @@
-"""Read JSON-RPC messages from lines of bytes without changing them, and build the messages of Keyhole itself."""
+"""Read JSON-RPC messages from lines of bytes, keep their bytes, and build Keyhole's own messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INTERNAL_ERROR: Final = -32603
-"""Numbers of JSON-RPC 2.0. Keyhole's own code is in the message and in `data.code` of an error."""
+"""Error numbers of JSON-RPC 2.0. Keyhole's own code is in the message and in `data.code` of an error."""
 
 MAX_MESSAGE: Final = 32 * 1024**2
 """Bytes of the longest message that is relayed: several times the largest image or file that a client accepts in a
@@ -51,7 +51,7 @@ class Message:
 
     @property
     def kind(self) -> Kind:
-        """Return what the message is. A message that is none of the three kinds is relayed as it is."""
+        """Return the kind of the message. Messages of the kind "other" are relayed as they are."""
         if isinstance(self.data.get("method"), str):
             return "request" if self.key is not None else "notification"
         return "response" if self.key is not None and ("result" in self.data or "error" in self.data) else "other"
@@ -80,7 +80,7 @@ class Message:
 
     @property
     def progress_token(self) -> Key | None:
-        """Return the token by which a request and the notifications of its progress belong together."""
+        """Return the token that a request shares with the notifications of its progress."""
         if self.kind == "notification":
             return key_of(self.params.get("progressToken"))
         meta = self.params.get("_meta")
@@ -92,7 +92,7 @@ class Message:
 
 
 def key_of(id: object) -> Key | None:
-    """Return an id with its type, None for a value that is no id. NaN is no id, because it does not equal itself."""
+    """Return an id with its type, None for an invalid id. NaN is invalid, because it does not equal itself."""
     return (type(id), id) if isinstance(id, str | int | float) and not isinstance(id, bool) and id == id else None
 
 
@@ -151,7 +151,7 @@ def _read_again(line: bytes) -> Any:
 
 
 def count_values(line: bytes) -> int:
-    """Return the number of values in JSON, or more: strings are excluded only if the count exceeds `MAX_VALUES`."""
+    """Return at least the number of values in JSON. Strings are left out only if the count exceeds `MAX_VALUES`."""
     count = _count_signs(line)
     return count if count <= MAX_VALUES else _count_signs(_STRING_OR_START.sub(b"", line))
 
@@ -161,7 +161,7 @@ def _count_signs(line: bytes) -> int:
 
 
 def too_long(length: int) -> str:
-    """Return what is wrong with a message of this length, as the rest of a sentence about it."""
+    """Return the reason why a message of this length is not relayed, as the rest of a sentence about it."""
     return f"has {length:,} bytes, more than the {MAX_MESSAGE:,} that are relayed"
 
 
@@ -176,7 +176,7 @@ def build(data: Mapping[str, Any]) -> Message:
 
 
 def encode(data: object) -> bytes:
-    """Return a value as JSON on one line. Lone surrogates, which UTF-8 cannot express, make all of it ASCII.
+    """Return a value as JSON on one line. If it has lone surrogates, which UTF-8 cannot express, all of it is ASCII.
 
     A number that is too large for a float, such as 1e400, becomes 1e999, because `Infinity` is not JSON.
     """
@@ -226,14 +226,14 @@ _TOKENS: Final = re.compile(_STRING + rb"|[\[\]{}]", re.DOTALL)
 _STEPS: Final = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 _LONG: Final = b'"' + b" " * MAX_STRING
-"""Stands for the start of a string that is longer than `MAX_STRING`."""
+"""Replaces the start of a string that is longer than `MAX_STRING`."""
 _ID: Final = re.compile(rb'[{,]\s*"id"\s*:\s*(-?\d{1,18}|' + _STRING + rb")\s*(?=[,}]|$)", re.DOTALL)
 _HAS_ID: Final = re.compile(rb'[{,]\s*"id"\s*:')
 _METHOD: Final = re.compile(rb'[{,]\s*"method"\s*:')
 
 
 class Outline:
-    """The top level of an object, as far as it has been read."""
+    """The top level of an object that is read in chunks: its keys, and its values except objects and arrays."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -297,7 +297,7 @@ class Unreadable:
 
     outline: bytes
     reason: str
-    """What is wrong with it, as the rest of a sentence about it."""
+    """The fault of the message, as the rest of a sentence about it."""
 
 
 def read_messages(line: bytes) -> list[Message | Unreadable]:
@@ -316,7 +316,7 @@ def read_messages(line: bytes) -> list[Message | Unreadable]:
 
 
 def _objects(batch: bytes) -> Iterator[bytes]:
-    """Yield the objects in the array that a line is."""
+    """Yield the objects of a batch, which is a JSON array."""
     depth = start = 0
     for match in _TOKENS.finditer(batch):
         if match[0] in (b"{", b"["):
@@ -349,7 +349,7 @@ def find_id(outline: bytes, *, of_request: bool) -> Id | None:
 
 
 def is_notification(outline: bytes) -> bool:
-    """Return whether the outline is that of a notification: it names a method and has no id, valid or invalid."""
+    """Return whether the outline is that of a notification: it names a method, and no id of any form."""
     return not is_response(outline) and not _HAS_ID.search(outline)
 
 

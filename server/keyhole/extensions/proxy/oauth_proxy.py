@@ -61,7 +61,7 @@ _UNSUPPORTED: Final = frozenset(
 _SECRETS: Final = frozenset(
     f"{name}_endpoint" for name in ("authorization", "token", "registration", "introspection", "revocation")
 )
-"""The addresses that issue or get codes, tokens and passwords of clients."""
+"""The endpoints that issue or receive codes, tokens and passwords of clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def named_metadata(challenge: str) -> str:
 
 
 def named_issuers(resource: Mapping[str, Any]) -> list[str]:
-    """Return the authorization server that the proxy asks: the first that the metadata of a resource names, if any."""
+    """Return the first authorization server in the metadata of a resource, [] if there is none. The proxy uses it."""
     named = resource.get("authorization_servers")
     return [str(each) for each in named[:1]] if isinstance(named, list) else []
 
@@ -166,14 +166,14 @@ def with_resource(form: str, resource: str) -> str:
 # others.
 
 MAX_BYTES: Final = 1_000_000
-"""Bytes of an answer; metadata and tokens have some thousand."""
+"""The most bytes of an answer. Metadata and tokens have some thousand."""
 
 
 class SignInClient:
     """Sends requests for the sign-in at one server. Redirects are not followed, and no cookie is kept."""
 
     def __init__(self, config: Config, url: str) -> None:
-        """`url`: that of the server behind the proxy."""
+        """`url`: the URL of the server behind the proxy."""
         server = urlsplit(url)
         self._host = (server.hostname or "").lower()
         port = server.port or DEFAULT_PORTS.get(server.scheme, 443)
@@ -207,7 +207,7 @@ class SignInClient:
             return await fetcher.send(call)
 
     def _exempt(self, target: Target) -> frozenset[str]:
-        """Return the endpoint of a URL if the server may name it although it is private; else nothing."""
+        """Return the endpoint of a URL if the server may name it although it is private, else an empty set."""
         if is_loopback(self._host):
             return frozenset({target.endpoint}) if is_loopback(target.host) else frozenset()
         is_own = target.endpoint == self._endpoint and is_private(self._host)
@@ -215,7 +215,7 @@ class SignInClient:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is an address of loopback or `localhost`; what a name resolves to does not count."""
+    """Return whether a host is a loopback address or `localhost`. Other names are not resolved."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -227,7 +227,7 @@ def is_loopback(host: str) -> bool:
 FRESH_SECONDS: Final = 300.0
 """Seconds for which the metadata is kept: a sign-in, which needs it four times, takes seconds or minutes."""
 MAX_FORM_BYTES: Final = 64_000
-"""Bytes of a request for a token, which has a code or a token and some names."""
+"""The most bytes of a request for a token, which contains a code or a token and some names."""
 _NO_METADATA: Final = Refusal(404, "not_found", "the server behind the proxy has no OAuth metadata")
 _TOO_LARGE: Final = Refusal(413, "request_too_large", f"a request for a token has at most {MAX_FORM_BYTES:,} bytes")
 
@@ -253,7 +253,7 @@ class SignIn:
     """The sign-in of the proxy's clients at the server behind it."""
 
     def __init__(self, url: str, client: SignInClient, public_url: str = "") -> None:
-        """`url`: that of the server. `public_url`: that of the proxy, "" for the one that clients call."""
+        """`url`: the URL of the server. `public_url`: the URL of the proxy, "" for the URL that clients call."""
         self._url = url
         self._client = client
         self._public_url = public_url
@@ -326,7 +326,7 @@ class SignIn:
         await send_body(send, reply.status, reply.body, (("content-type", kind), ("cache-control", "no-store")))
 
     async def _find(self) -> ServerMetadata:
-        """Return the metadata of the server. Raises ValueError if it is for another server, or KeyholeError."""
+        """Return the metadata of the server. Raises KeyholeError, or ValueError for metadata of another server."""
         if self._found is None or time.monotonic() > self._found_at + FRESH_SECONDS:
             self._found, self._found_at = await self._discover(), time.monotonic()
         return self._found
@@ -349,7 +349,7 @@ class SignIn:
         return ServerMetadata(resource, metadata, server)
 
     async def _first(self, urls: list[str]) -> Mapping[str, Any] | None:
-        """Return the first of the documents that exists, None if there is none."""
+        """Return the first document that exists, None if no URL has one."""
         for url in filter(is_secure_url, urls):
             reply = await self._client.get(url)
             if reply.status == 200 and isinstance(value := parse_json(reply.body), dict):

@@ -34,7 +34,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 
 
 def read_policy(arguments: argparse.Namespace) -> Policy:
-    """Return the choices of the command line. Raises KeyholeError: invalid_argument."""
+    """Return the options for bounding results. Raises KeyholeError: invalid_argument."""
     sizes = dict(_tool_size(each) for each in arguments.tools or ())
     return Policy(tuple(arguments.only or ()), tuple(arguments.excluded or ()), sizes, arguments.asks_query)
 
@@ -80,7 +80,7 @@ def read_server(arguments: argparse.Namespace, env: Mapping[str, str]) -> Server
 
 
 def read_header(text: str, env: Mapping[str, str]) -> tuple[str, str]:
-    """Return the name and value of a header. `Name: value` has both; for `Name` alone, a variable has the value.
+    """Return the name and value of a header, from `Name: value`, or from `Name` and the variable with its value.
 
     Raises KeyholeError, which does not repeat the value.
     """

@@ -1,4 +1,4 @@
-"""Relay each message between a client and its server, and rewrite what Keyhole adds. Does no I/O: methods return steps.
+"""Decide what happens with each message between a client and its server. Does no I/O: methods return steps.
 
 The server gets everything as the client sent it, with its ids, so that methods that Keyhole does not know work too.
 """
@@ -79,7 +79,7 @@ class ToServer:
 
 @dataclass(frozen=True, slots=True)
 class BoundResult:
-    """A response whose result exceeds the budget or may exceed it."""
+    """A response whose result may exceed the budget."""
 
     message: Message
     pending: Pending
@@ -99,7 +99,7 @@ RelayStep = ToClient | ToServer | BoundResult | ReadStored
 # The relay: which steps follow each message.
 
 MAX_PENDING: Final = 10_000
-"""Requests without an answer. A client has some dozens. Each takes about as much memory as its text."""
+"""The most requests without an answer. A client has some dozens. Each takes about as much memory as its text."""
 MAX_ASKED: Final = 10_000
 """Requests of the server without an answer; the oldest are forgotten first. Servers have some dozens."""
 CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
@@ -107,7 +107,7 @@ CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 BOUNDED: Final = frozenset({"tools/call", "tasks/result", "resources/read"})
 """Methods whose results are bounded."""
 GREETINGS: Final = frozenset({"initialize", "server/discover"})
-"""Methods whose results have the instructions and capabilities of the server."""
+"""Methods whose results contain the instructions and capabilities of the server."""
 LIST_CHANGED: Final = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 
 
@@ -126,7 +126,7 @@ class ServerRequests:
         self._ids[message.key] = None
 
     def take(self, id: object) -> bool:
-        """Forget the request with this id. Return whether there is one."""
+        """Forget the request with this id. Return whether it was known."""
         key = key_of(id)
         if key is None or key not in self._ids:
             return False
@@ -141,10 +141,10 @@ class ServerRequests:
 
 
 class ProxyRelay:
-    """The conversation of one client with its server."""
+    """The messages between one client and its server: those that wait for an answer, and the steps for each new one."""
 
     def __init__(self, server: str, policy: Policy, reader_schema: Callable[[], Mapping[str, Any]]) -> None:
-        """`server`: its name. `reader_schema` returns the schema of the arguments of Keyhole's own tool."""
+        """`server`: the name of the server. `reader_schema` returns the schema of Keyhole's own tool."""
         self.server = server
         """The name of the server, for messages."""
         self._policy = policy
@@ -169,7 +169,7 @@ class ProxyRelay:
         return [step for message in received for step in self._from_client(message)]
 
     def lost_from_client(self, outline: bytes, reason: str) -> list[RelayStep]:
-        """Return the steps for a line of the client that cannot be relayed: an error to whoever waits for an answer."""
+        """Return the steps for an unreadable line of the client: an error to the side that waits for an answer."""
         id = find_id(outline, of_request=True)
         if id is not None:
             error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
@@ -219,7 +219,7 @@ class ProxyRelay:
         return [self._hand_on(message, key)]
 
     def _hand_on(self, message: Message, key: Key) -> RelayStep:
-        """Return the step that gives a request to the server."""
+        """Remember a request, and return the step that sends it to the server."""
         intent = None
         if message.method in BOUNDED:
             params, query = message.params, ""
@@ -255,7 +255,7 @@ class ProxyRelay:
         return [ToServer(message.raw)]
 
     def _forget_cancelled(self) -> bool:
-        """Forget the oldest request that was cancelled and never answered; return whether there was one."""
+        """Forget the oldest request that was cancelled and never answered. Return False if there is no such request."""
         oldest = next((key for key, pending in self._waiting.items() if pending.cancelled), None)
         if oldest is not None:
             del self._waiting[oldest]
@@ -268,7 +268,7 @@ class ProxyRelay:
         return [step for message in read_messages(line) for step in self._from_server(message)]
 
     def lost_from_server(self, outline: bytes, reason: str) -> list[RelayStep]:
-        """Return the steps for a line of the server that cannot be relayed: an error to whoever waits for an answer."""
+        """Return the steps for an unreadable line of the server: an error to the side that waits for an answer."""
         asking = find_id(outline, of_request=True)
         if asking is not None:
             error = KeyholeError(Code.INVALID_ARGUMENT, f"the request {reason}")
@@ -301,7 +301,7 @@ class ProxyRelay:
         return self._answer(message, pending)
 
     def _answer(self, message: Message, pending: Pending) -> list[RelayStep]:
-        """Return the steps for the only answer of a request."""
+        """Return the steps for the answer of a request, and the refusals of its duplicates."""
         result, method = message.result, pending.request.method
         if result is not None and method in GREETINGS:
             self._has_tools = "tools" in rewrite.capabilities_of(result)

@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 # Delivery: the order of messages to the client while some results are still being bounded.
 
 MAX_WAITING_BYTES: Final = 2 * MAX_MESSAGE
-"""Bytes of the server's waiting messages. Beyond it, nothing more is read from the server, which bounds the memory."""
+"""Bytes of the server's waiting messages. Beyond it, nothing is read from the server, which bounds the memory."""
 MAX_WAITING: Final = 1_000
 """Messages of the server that wait."""
 
@@ -132,7 +132,7 @@ class Delivery:
 IDLE_SECONDS: Final = 1.0
 """Seconds without a bounded result after which the stored ones are indexed."""
 MAX_UNINDEXED: Final = 200
-"""If more results than this wait, a new one no longer delays indexing: each write looks at all of their files."""
+"""If more results than this wait, a new result no longer delays indexing: each write looks at all of their files."""
 
 
 class Indexing:
@@ -169,7 +169,7 @@ class Indexing:
         self._waiting = 0
 
 
-# The session: the steps of the relay are carried out.
+# The session: a client and its server, which is started again when it ends.
 
 BOUNDING: Final = ThreadPoolExecutor(2, "bounding")
 """The threads in which results are bounded, for all conversations of a process. More of them bound no faster, because
@@ -283,11 +283,11 @@ class ProxySession:
         return await self._server.stop()
 
     def _direct(self) -> Delivery:
-        """Return a delivery in which no message of the server waits, for answers that the proxy gives itself."""
+        """Return an empty delivery, for the proxy's own answers, which wait for no message of the server."""
         return Delivery(self._to_client)
 
     async def _take(self, steps: Iterable[RelayStep], delivery: Delivery) -> None:
-        """Carry out steps. `delivery`: the one for their messages to the client."""
+        """Carry out steps. `delivery`: sends their messages to the client."""
         for step in steps:
             match step:
                 case ToClient(raw, is_answer, token):

@@ -21,11 +21,11 @@ from keyhole.text.measure import Measure
 from keyhole.text.parse_json import parse_json
 
 LEAST_BYTES: Final = 2_000
-"""Bytes that a bounded result may take in any case: the lines around a text and 400 characters of any script."""
+"""The smallest limit of a bounded result in bytes: the lines around a text and 400 characters of any script."""
 LEAST_SHARE: Final = 1_500
-"""Least bytes of a text's share of the budget. If there are too many texts for that, the last ones become one text."""
+"""The smallest share of the budget in bytes. If there are too many texts for it, the last ones become one text."""
 MERGED: Final = "[This text is a part of the shortened text above.]"
-"""Stands at the place of a text that became part of an earlier one."""
+"""Replaces a text that became part of an earlier text."""
 MEDIA_BYTES: Final = 5_000_000
 """Bytes of base64 in one result for a client without a limit of its own: the largest image that model APIs accept."""
 KNOWN_TYPES: Final = frozenset(
@@ -38,7 +38,7 @@ ATTEMPTS: Final = 4
 """Attempts to shorten a text. Its escaped form may be larger than estimated."""
 
 Shorten = Callable[[str, int], Callable[[int], Bounded]]
-"""Takes a text and the most characters. Returns a function that shortens the text to a number of characters; if the
+"""Takes a text and a maximum of characters. Returns a function that shortens the text to a number of characters; if the
 text was stored, its result ends with the call that reads on."""
 Keep = Callable[[str, str], str]
 """Stores base64 data of a media type and returns its id, "" if it is not stored."""
@@ -138,7 +138,7 @@ def _add_texts(frame: _Frame, out: list[Any], blocks: Sequence[Any], limits: Res
 
 
 def _other_block(frame: _Frame, block: Any, limits: ResultLimits, how: Shortening) -> Any:
-    """Return a block that is no text for the frame: without an embedded text, or with large data replaced."""
+    """Return another block for the frame, without its embedded text and with large data replaced."""
     if not isinstance(block, dict):
         return block
     if isinstance(block.get("data"), str):
@@ -203,7 +203,7 @@ def _pretty(value: Any) -> str:
 
 
 def _kept_media(frame: _Frame, block: dict[str, Any], limits: ResultLimits, how: Shortening) -> dict[str, Any]:
-    """Return an image or a sound, or the text that names it if it is larger than what is left for data."""
+    """Return an image or a sound, or a text that names it if it exceeds the bytes left for data."""
     size = len(block["data"])
     if frame.media + size <= limits.media:
         frame.media += size
@@ -280,12 +280,12 @@ def _shares(sizes: Sequence[int], total: int) -> list[int]:
 
 
 def _size_up_to(text: str, limit: int, measure: Measure) -> int:
-    """Return the size of a text, or any number over `limit` if it is larger. A text has at least its length."""
+    """Return the size of a text, or a number over `limit` if it is larger. A text's size is at least its length."""
     return measure(text) if len(text) <= limit else limit + 1
 
 
 def _fit(text: str, share: int, measure: Measure, how: Shortening) -> str:
-    """Return a text within `share`: unchanged if it fits."""
+    """Return a text shortened to `share` bytes, unchanged if it fits."""
     if _size_up_to(text, share, measure) <= share:
         return text
     sample = text[:share] or " "
@@ -302,7 +302,7 @@ def _fit(text: str, share: int, measure: Measure, how: Shortening) -> str:
 
 
 def _named(text: str, reader: str) -> str:
-    """Return a bounded text whose last call has the name that the client sees."""
+    """Return a bounded text whose `Next:` call names the tool as the client sees it."""
     before, mark, call = text.rpartition(f"\nNext: {READER}(")
     return f"{before}\nNext: {reader}({call}" if mark else text
 

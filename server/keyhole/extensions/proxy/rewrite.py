@@ -1,4 +1,4 @@
-"""Rewrite the lists and calls of tools: which are bounded, the tool that reads on, the argument for a question."""
+"""Rewrite lists and calls of tools: add the tool that reads on and the argument for a question, and remove schemas."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ INSTRUCTION: Final = (
     "stored, and its line 'Next:' is the exact {reader} call that reads on."
 )
 MAX_QUERY: Final = 500
-"""Characters of a call's arguments that rank the parts of its result: a question, not a file's content."""
+"""The most characters of a call's arguments that rank the parts of its result: a question, not a file's content."""
 MAX_VALUE: Final = 200
-"""Characters of an argument that is used for ranking. Longer values are content to be written, not a question."""
+"""The longest argument that is used for ranking. Longer values are content to be written, not a question."""
 
 QUERY_SCHEMA: Final = {
     "type": "string",
@@ -40,7 +40,7 @@ _COMMAND_ARGUMENTS: Final = ("command", "cmd")
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The choices of the command line."""
+    """The options of the command line: the tools whose results are bounded, and how."""
 
     only: tuple[str, ...] = ()
     """Patterns of the tools that are bounded, such as `get_*`; empty for all."""
@@ -99,7 +99,7 @@ def _rewrite_tool(tool: Any, policy: Policy) -> Any:
 
 
 def with_own_query(tools: Iterable[Any]) -> frozenset[str]:
-    """Return the names of the tools that have an argument `QUERY_ARGUMENT` of their own, which their server gets."""
+    """Return the names of the tools whose own schema has the argument `QUERY_ARGUMENT`. It stays in their calls."""
     schemas = ((tool.get("name"), tool.get("inputSchema")) for tool in tools if isinstance(tool, dict))
     return frozenset(
         str(name)
@@ -109,13 +109,16 @@ def with_own_query(tools: Iterable[Any]) -> frozenset[str]:
 
 
 def reader_name(tools: Sequence[Any], known: str = READER) -> str:
-    """Return the name of Keyhole's own tool beside these tools. `known`: its name after earlier pages of the list."""
+    """Return the name of Keyhole's own tool, which differs from the names of `tools`.
+
+    `known`: its name after earlier pages of the list.
+    """
     names = [tool.get("name") for tool in tools if isinstance(tool, dict)]
     return PREFIXED_READER if known in names else known
 
 
 def reader_tool(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return Keyhole's own tool as a list of tools contains it."""
+    """Return the entry of Keyhole's own tool for a list of tools."""
     title = "Read on in a stored result"
     hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
     return {
@@ -159,7 +162,7 @@ def _matches(tool: str, patterns: Iterable[str]) -> bool:
 
 
 def read_intent(tool: str, arguments: object, query: str = "") -> Intent:
-    """Return what a call asks for. Without a `query` the string arguments of the call say it."""
+    """Return the intent of a call. Without a `query`, its string arguments rank the result."""
     values = arguments if isinstance(arguments, dict) else {}
     texts = {name: value for name, value in values.items() if isinstance(value, str) and len(value) <= MAX_VALUE}
     command = next((texts[name] for name in _COMMAND_ARGUMENTS if name in texts), tool)

@@ -39,10 +39,10 @@ OpenServer = Callable[[str], Upstream]
 
 @dataclass(frozen=True, slots=True)
 class ProxyOptions:
-    """The server behind the proxy, and the choices of the command line."""
+    """The server behind the proxy, and the options for bounding its results."""
 
     server: str
-    """Its name, for messages."""
+    """The name of the server, for messages."""
     open_server: OpenServer
     policy: Policy
     sign_in_url: str = ""

@@ -17,11 +17,11 @@ from keyhole.extensions.proxy.json_rpc import MAX_MESSAGE, MessageLine, read_lin
 log = logging.getLogger(__name__)
 
 EXIT_SECONDS: Final = 2.0
-"""Seconds that a server has to end after its stdin is closed, and again after SIGTERM, as the specification says."""
+"""Seconds for a server to end after its stdin was closed, and again after SIGTERM, as the specification says."""
 MAX_WAITING_BYTES: Final = 2 * MAX_MESSAGE
 """Bytes of messages that wait for a server that does not read. Beyond them, a request is refused at once."""
 READ_AHEAD: Final = 1024 * 1024
-"""Bytes of a server's output that are read before they are needed."""
+"""Bytes of a server's output that are read in advance."""
 
 
 PIPE_BYTES: Final = 1024 * 1024
@@ -112,7 +112,7 @@ class ProcessUpstream:
         return _describe(process.returncode)
 
     async def _write(self, process: Process) -> None:
-        """Write what is sent. A server that closes its stdin is ended, so that nobody waits for its answers."""
+        """Write messages as they are sent. End a server that closes its stdin, so that nobody waits for its answers."""
         try:
             await self._write_all(process)
         except ConnectionError:
