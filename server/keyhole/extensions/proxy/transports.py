@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from keyhole.retrieval.tenants import Tenants
 
 OpenServer = Callable[[str], Upstream]
-"""Returns the server for one conversation. Its argument is the caller's `Authorization`, "" without one."""
+"""Returns the server for one session. Its argument is the caller's `Authorization`, "" without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class ProxyOptions:
 def converse(
     config: Config, options: ProxyOptions, server: Upstream, send: Send, texts: StoredTexts, tenant: str = LOCAL
 ) -> ProxySession:
-    """Return the conversation of a client with the server. Its results are stored for the tenant."""
+    """Return the session of a client with the server. Its results are stored for the tenant."""
     relay = ProxyRelay(options.server, options.policy, reader_schema)
     session = random_id()
     record = partial(texts.record, tenant=tenant, session=session)
