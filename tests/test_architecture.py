@@ -56,8 +56,7 @@ IO_FILES = {
         "app authenticate jwks listener probes run telemetry token_file tokens_command uvicorn_server"
     ),
     "extensions/proxy": (
-        "command conversation delivery http_app http_exchange http_session http_upstream run sign_in_app "
-        "stored_texts upstream"
+        "bounding http_app http_session http_upstream oauth_proxy proxy_command proxy_session transports upstream"
     ),
     "store": "fallback forget_mark home ids open private_files spool",
     "extensions/postgresql": "artifacts database schema store",

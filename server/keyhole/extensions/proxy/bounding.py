@@ -34,8 +34,8 @@ from keyhole.store.ids import random_id
 from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts
 
 if TYPE_CHECKING:
-    from keyhole.records import Answer
     from keyhole.outputs.keep import Keep
+    from keyhole.records import Answer
     from keyhole.retrieval.retrieve import Retrieval
     from keyhole.retrieval.tenants import Tenants
 

@@ -27,15 +27,13 @@ from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_serv
 from keyhole.config.config import Config, build_user_agent
 from keyhole.errors import KeyholeError
 from keyhole.extensions.proxy.http_app import PATH
+from keyhole.fetch.addresses import check_domain, is_private
 from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.fetch.client import HttpFetcher
-from keyhole.fetch.domains import check_domain
-from keyhole.fetch.endpoints import is_private
 from keyhole.fetch.urls import DEFAULT_PORTS, Target, parse_target
 from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
-from keyhole.serve.http.host_check import TOKEN_PATH
-from keyhole.serve.http.origins import is_secure_url
+from keyhole.serve.http.host_check import TOKEN_PATH, is_secure_url
 from keyhole.text.parse_json import parse_json
 
 log = logging.getLogger(__name__)
@@ -178,9 +176,7 @@ class SignInClient:
         self._host = (server.hostname or "").lower()
         port = server.port or DEFAULT_PORTS.get(server.scheme, 443)
         self._endpoint = f"{self._host}:{port}"
-        self._config = replace(
-            config, max_bytes=MAX_BYTES, max_decoded_bytes=MAX_BYTES, ports=frozenset(config.ports) | {port}
-        )
+        self._config = replace(config, max_bytes=MAX_BYTES, ports=frozenset(config.ports) | {port})
 
     async def get(self, url: str) -> ApiReply:
         """Return the answer to a GET request. Raises KeyholeError."""

@@ -12,11 +12,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from keyhole.config.config import MAX_BUDGET, Config
-from keyhole.config.wrapped import URL_PREFIX, header_variable
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.proxy.results import LEAST_BYTES
 from keyhole.extensions.proxy.rewrite import Policy
 from keyhole.extensions.proxy.upstream import ProcessUpstream, Upstream
+from keyhole.runtime.extensions import URL_PREFIX, header_variable
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
