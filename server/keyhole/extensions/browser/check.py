@@ -75,6 +75,6 @@ def _check_sandbox() -> list[Finding]:
     """Return a warning if Chromium runs without its sandbox. The test forks, so it runs in a separate process."""
     if subprocess.run([sys.executable, "-P", "-c", _SANDBOX], capture_output=True, check=False).returncode == 0:
         return []
-    fix = "Run Keyhole as another user than root, on a system that permits user namespaces."
+    fix = "Run Keyhole as a user other than root, on a system that permits user namespaces."
     message = "Chromium runs without it: a fault in Chromium would let a page run programs as this user"
     return [Finding(AREA, "sandbox", Level.WARN, message, fix)]

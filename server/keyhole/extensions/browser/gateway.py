@@ -259,7 +259,7 @@ class Gateway:
     async def _connect_to(self, request: ProxyRequest) -> httpcore.AsyncNetworkStream:
         self.totals.connections += 1
         if self.is_exhausted:
-            raise KeyholeError(Code.TOO_LARGE, "the page has loaded as much as a page may")
+            raise KeyholeError(Code.TOO_LARGE, "the page has reached its download limit")
         return await self._connect(request.host, request.port)
 
     async def _relay(

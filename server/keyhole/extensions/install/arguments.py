@@ -61,11 +61,11 @@ def _add_entry_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     entry.add_argument(
         "--rewrite-commands", action="store_true",
-        help="hook of codex: run commands with keyhole shell, which gets all that they print; approves them all",
+        help="with codex: run each command through keyhole shell, which gets its full output; approves all commands",
     )  # fmt: skip
     entry.add_argument(
         "--prefer", action="store_true",
-        help="refuse the client's own web fetch once for each address, while Keyhole answers, and name Keyhole's call",
+        help="refuse the client's own web fetch once per address while Keyhole answers, and name Keyhole's call",
     )  # fmt: skip
     proxy = entry.add_mutually_exclusive_group()
     proxy.add_argument("--wrap", metavar="SERVER", help="put keyhole proxy in front of a server that is registered")

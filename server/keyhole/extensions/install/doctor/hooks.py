@@ -71,7 +71,7 @@ def _without_server(files: Sequence[HookFile], machine: Machine) -> list[Finding
     """Return a warning for each client with hooks but without the server, which reads stored outputs."""
     absent = {each.client.name for each in find_registrations(machine, DEFAULT_NAME) if each.state == "-"}
     names = [file.hooks.client.name for file in files if file.ours and file.hooks.client.name in absent]
-    message = "hooks without the server: the agent lacks the tool that reads on in their results"
+    message = "its hooks are registered, but not the server: the agent cannot read the outputs that hooks store"
     return [Finding(AREA, f"{name} server", Level.WARN, message, f"keyhole install {name}") for name in names]
 
 
@@ -110,7 +110,7 @@ def _check_hook(file: HookFile, programs: Sequence[Sequence[str]], machine: Mach
     if state == "other copy":
         message = f"runs another copy of Keyhole, {_version(line)}: {line.program}"
         return Finding(AREA, name, Level.WARN, message, f"{install} changes it to this copy, {__version__}.")
-    message = f"leaves a small output alone and bounds a large one, in {milliseconds} ms beside the other checks"
+    message = f"leaves a small output unchanged and bounds a large one, in {milliseconds} ms during the other checks"
     return Finding(AREA, name, Level.OK, message)
 
 
