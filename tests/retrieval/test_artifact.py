@@ -57,7 +57,7 @@ def test_an_artifact_has_the_page_s_metadata_and_only_safe_validators() -> None:
     served = replace(page("https://a.example/x", ""), etag='"1"\r\nX: y', last_modified="Sun, 06 Nov 1994 08:49:37 GMT")
     made = make_artifact(served, Document("T", "text\n", "text/html", metadata=about), "id")
     assert (made.author, made.published, made.modified, made.site) == ("A", "2024", "2025", "S")
-    assert (made.etag, made.last_modified) == ("", "Sun, 06 Nov 1994 08:49:37 GMT")
+    assert (made.etag, made.last_modified_header) == ("", "Sun, 06 Nov 1994 08:49:37 GMT")
 
 
 def test_an_artifact_knows_where_its_main_part_ends_and_what_its_rest_holds() -> None:

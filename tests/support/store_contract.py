@@ -70,7 +70,9 @@ class StoreContract(ABC):
             text="Größe\n", url="https://example.org/final", requested_url="https://example.org/requested"
         )
         stored = replace(stored, cut=True, language="de-AT", media_type="text/markdown", fetched_at=clock.now + 0.25)
-        stored = replace(stored, etag='W/"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT", author="Ä. Nin", site="S")
+        stored = replace(
+            stored, etag='W/"1"', last_modified_header="Sun, 06 Nov 1994 08:49:37 GMT", author="Ä. Nin", site="S"
+        )
         stored = replace(stored, published="2024-11-21", modified="2025", replaces="b" * 16)
         stored = replace(stored, notes=(("zeta", "1"), ("alpha", 'ü " \x00 \ud800 中'), ("", "")), main_end=3)
         store.put(stored, "grösse")
@@ -111,7 +113,9 @@ class StoreContract(ABC):
 
     def test_putting_the_same_id_again_replaces_every_field(self, store: Store) -> None:
         old = replace(artifact(), etag='"1"', author="A", replaces="b" * 16, notes=(("changed", "1"),), main_end=4)
-        new = replace(artifact(), last_modified="Sun, 06 Nov 1994 08:49:37 GMT", site="S", language="fr", modified="2")
+        new = replace(
+            artifact(), last_modified_header="Sun, 06 Nov 1994 08:49:37 GMT", site="S", language="fr", modified="2"
+        )
         for stored in (old, new, old):
             store.put(stored, "x")
             assert store.get(stored.id) == stored

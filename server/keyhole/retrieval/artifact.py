@@ -9,7 +9,7 @@ from keyhole._version import __version__
 from keyhole.fetch.base import Validators, sanitize_etag, sanitize_last_modified
 from keyhole.records import CHANGED, READER, RENDERED, REST, SITE, SITE_FAULT, UNDIGESTED, Artifact, Document, Page
 from keyhole.text.diff import find_new_ranges, format_ranges
-from keyhole.text.page_parts import PAGES, describe_rest, format_page_starts
+from keyhole.text.page_structure import PAGES, describe_rest, format_page_starts
 
 COUNTED_PARTS: Final = frozenset({"hidden", "invisible"})
 """Kinds of removed parts whose number is stored, for `--explain`. Scripts, comments and menus are on every page."""
@@ -29,7 +29,7 @@ def make_artifact(page: Page, document: Document, id: str) -> Artifact:
         fetched_at=page.fetched_at,
         cut=page.cut or document.cut,
         etag=sanitize_etag(page.etag),
-        last_modified=sanitize_last_modified(page.last_modified),
+        last_modified_header=sanitize_last_modified(page.last_modified),
         author=about.author,
         published=about.published,
         modified=about.modified,
@@ -58,7 +58,7 @@ def validators(artifact: Artifact | None) -> Validators | None:
     """
     if artifact is None or artifact.cut or artifact.note(READER) != __version__:
         return None
-    etag, date = sanitize_etag(artifact.etag), sanitize_last_modified(artifact.last_modified)
+    etag, date = sanitize_etag(artifact.etag), sanitize_last_modified(artifact.last_modified_header)
     return Validators(artifact.url, etag, date) if etag or date else None
 
 

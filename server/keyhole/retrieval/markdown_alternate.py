@@ -59,7 +59,7 @@ def adopt_markdown(markdown: Artifact, html: Artifact | None, page: Page, addres
         requested_url=page.requested_url.strip(),
         fetched_at=page.fetched_at,
         etag="",
-        last_modified="",
+        last_modified_header="",
         notes=(*markdown.notes, (MARKDOWN, address)),
     )
     if html is None:

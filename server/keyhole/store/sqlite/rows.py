@@ -38,10 +38,12 @@ LIVE: Final = "(last_access >= ? OR pinned) AND NOT damaged"
 """The condition for artifacts that are neither expired nor damaged. Its parameter is a time: artifacts last read before
 it have expired."""
 
-_TEXT_COLUMNS: Final = tuple(
-    each.name for each in fields(Artifact) if each.name not in {"id", "text", "fetched_at", "cut", "notes", "main_end"}
-)
-"""The artifact's fields of text, each with a column of its name."""
+_TEXT_COLUMNS: Final = {
+    each.name: each.name.removesuffix("_header")
+    for each in fields(Artifact)
+    if each.name not in {"id", "text", "fetched_at", "cut", "notes", "main_end"}
+}
+"""The column of each of the artifact's fields of text."""
 _BY_ID: Final = (
     "SELECT entries.*, digest, chunk_chars FROM entries LEFT JOIN contents ON contents.key = content WHERE id = ?"
 )
@@ -78,7 +80,7 @@ def make_entry(
 ) -> EncodedArtifact:
     """Encode an artifact. `packed`: its text, None to pack the artifact's. The others are those of `Store.put`."""
     packed = packed or pack(artifact.text, texts.CHUNK_CHARS)
-    columns: dict[str, Any] = {name: to_storable(getattr(artifact, name)) for name in _TEXT_COLUMNS}
+    columns: dict[str, Any] = {column: to_storable(getattr(artifact, name)) for name, column in _TEXT_COLUMNS.items()}
     columns |= {"id": to_storable(artifact.id), "fetched_at": artifact.fetched_at, "cut": int(artifact.cut)}
     columns |= {"notes": json.dumps(dict(artifact.notes)), "chars": packed.chars, "bytes": packed.size}
     columns |= {"size": packed.stored_bytes + int(len(words) * BYTES_PER_WORD_CHARACTER) + ROW_BYTES}
@@ -337,14 +339,14 @@ def _checksum(row: Row | Mapping[str, Any], digest: bytes) -> bytes:
 
     Times are excluded, because they change; the end of the main part, because an older Keyhole does not know it.
     """
-    values = [row[name] for name in (*_TEXT_COLUMNS, "id", "cut", "notes", "chars")]
+    values = [row[name] for name in (*_TEXT_COLUMNS.values(), "id", "cut", "notes", "chars")]
     encoded = json.dumps(values, default=repr).encode()
     return hashlib.blake2b(encoded, digest_size=texts.CHECKSUM_BYTES, key=digest).digest()
 
 
 def _decode(row: Row, text: str) -> Artifact:
     return Artifact(
-        **{name: row[name] for name in _TEXT_COLUMNS},
+        **{name: row[column] for name, column in _TEXT_COLUMNS.items()},
         id=row["id"],
         text=text,
         fetched_at=row["fetched_at"],
