@@ -22,7 +22,7 @@ from keyhole.fetch.backend import (
     connect_to_first,
     order_addresses,
 )
-from keyhole.fetch.dns import Answers, Nat64Prefixes
+from keyhole.fetch.dns import DnsAnswers, Nat64Prefixes
 from tests.support.loopback import response, serve, unused_port
 
 
@@ -67,7 +67,7 @@ def connect(
         assert name == host
         return [(0, 0, 0, "", (answer, port)) for answer in answers]
 
-    async def disclose(name: str, port: int) -> Answers:
+    async def disclose(name: str, port: int) -> DnsAnswers:
         return [(0, 0, 0, "", (nat64, port))]
 
     async def run() -> KeyholeError | None:

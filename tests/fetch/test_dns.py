@@ -15,7 +15,7 @@ from unittest import mock
 import pytest
 
 from keyhole.fetch import dns
-from keyhole.fetch.dns import LIFETIME, RETRY, Answers, Nat64Prefixes, look_up
+from keyhole.fetch.dns import LIFETIME, RETRY, DnsAnswers, Nat64Prefixes, look_up
 
 
 def test_a_literal_address_resolves_to_itself() -> None:
@@ -85,7 +85,7 @@ class Resolver:
         self.answer = answer
         self.names: list[str] = []
 
-    async def look_up(self, name: str, port: int) -> Answers:
+    async def look_up(self, name: str, port: int) -> DnsAnswers:
         self.names.append(name)
         if self.answer is None:
             await asyncio.Event().wait()
@@ -151,7 +151,7 @@ def test_an_answer_that_comes_late_is_used_for_the_next_connection(monkeypatch: 
     async def run() -> None:
         may_answer = asyncio.Event()
 
-        async def look_up(name: str, port: int) -> Answers:
+        async def look_up(name: str, port: int) -> DnsAnswers:
             await may_answer.wait()
             return await resolver.look_up(name, port)
 

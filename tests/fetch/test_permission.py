@@ -18,7 +18,7 @@ from keyhole.fetch.permission import (
     Credential,
     HourlyRequests,
     Permission,
-    Place,
+    WebPlace,
     hides_segments,
     owner_of,
     place_of,
@@ -27,7 +27,7 @@ from tests.support.fakes import Clock
 
 FORGE = "https://github.com/ann/tool"
 PLACES = st.builds(
-    Place, st.sampled_from(["a.example", "b.example"]), st.lists(st.sampled_from("xy"), max_size=3).map(tuple)
+    WebPlace, st.sampled_from(["a.example", "b.example"]), st.lists(st.sampled_from("xy"), max_size=3).map(tuple)
 )
 URLS = st.builds(
     lambda site, path: f"https://{site}/{'/'.join(path)}",
@@ -46,7 +46,7 @@ def refusal(requests: HourlyRequests, permission: Permission, host: str = "a.exa
 
 @given(st.lists(PLACES, min_size=1, max_size=3), st.lists(PLACES, min_size=1, max_size=3), URLS)
 def test_a_narrowed_permission_permits_nothing_that_the_wider_one_does_not(
-    wide: list[Place], narrow: list[Place], url: str
+    wide: list[WebPlace], narrow: list[WebPlace], url: str
 ) -> None:
     permission = Permission(accepts=lambda url: "z" not in url).narrow(*wide)
     try:
@@ -128,24 +128,24 @@ def test_a_credential_is_for_https_addresses_of_its_place(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "owner"),
     [
-        ("https://docs.example/en/a.html", Place("docs.example")),
-        ("https://www.docs.example:443/a", Place("docs.example")),
-        ("http://docs.example:8080/a", Place("docs.example:8080")),
-        ("https://github.com/Ann/tool/blob/main/a", Place("github.com", ("ann",))),
-        ("https://github.com/", Place("github.com")),
-        ("https://api.github.com/repos/o/r/issues/7", Place("api.github.com", ("repos", "o", "r"))),
-        ("https://forge.example/g/sub/r/-/issues/1", Place("forge.example", ("g",))),
-        ("https://forge.example/api/v4/projects/7/issues/1", Place("forge.example", ("api", "v4", "projects", "7"))),
-        ("https://forge.example/api/v1/repos/o/r/issues/1", Place("forge.example", ("api", "v1", "repos", "o", "r"))),
-        ("https://www.npmjs.com/package/valve/v/1.0.0", Place("npmjs.com", ("package", "valve"))),
-        ("https://www.npmjs.com/package/@a/b/v/1.0.0", Place("npmjs.com", ("package", "@a", "b"))),
-        ("https://unpkg.com/@a/b@1/index.js", Place("unpkg.com", ("@a", "b@1"))),
-        ("https://people.example/~ann/notes/", Place("people.example", ("~ann",))),
-        ("https://social.example/@ann/7", Place("social.example", ("@ann",))),
-        ("https://ann.github.io/tool/", Place("ann.github.io")),
+        ("https://docs.example/en/a.html", WebPlace("docs.example")),
+        ("https://www.docs.example:443/a", WebPlace("docs.example")),
+        ("http://docs.example:8080/a", WebPlace("docs.example:8080")),
+        ("https://github.com/Ann/tool/blob/main/a", WebPlace("github.com", ("ann",))),
+        ("https://github.com/", WebPlace("github.com")),
+        ("https://api.github.com/repos/o/r/issues/7", WebPlace("api.github.com", ("repos", "o", "r"))),
+        ("https://forge.example/g/sub/r/-/issues/1", WebPlace("forge.example", ("g",))),
+        ("https://forge.example/api/v4/projects/7/issues/1", WebPlace("forge.example", ("api", "v4", "projects", "7"))),
+        ("https://forge.example/api/v1/repos/o/r/pulls/1", WebPlace("forge.example", ("api", "v1", "repos", "o", "r"))),
+        ("https://www.npmjs.com/package/valve/v/1.0.0", WebPlace("npmjs.com", ("package", "valve"))),
+        ("https://www.npmjs.com/package/@a/b/v/1.0.0", WebPlace("npmjs.com", ("package", "@a", "b"))),
+        ("https://unpkg.com/@a/b@1/index.js", WebPlace("unpkg.com", ("@a", "b@1"))),
+        ("https://people.example/~ann/notes/", WebPlace("people.example", ("~ann",))),
+        ("https://social.example/@ann/7", WebPlace("social.example", ("@ann",))),
+        ("https://ann.github.io/tool/", WebPlace("ann.github.io")),
     ],
 )  # fmt: skip
-def test_an_address_belongs_to_its_host_or_to_a_folder_of_a_shared_host(url: str, owner: Place) -> None:
+def test_an_address_belongs_to_its_host_or_to_a_folder_of_a_shared_host(url: str, owner: WebPlace) -> None:
     assert owner_of(url) == owner
     assert owner.contains(url)
 
@@ -175,4 +175,4 @@ def test_a_query_hides_no_segments() -> None:
 
 
 def test_a_place_has_as_many_segments_as_are_asked_for() -> None:
-    assert place_of("https://x.example/a/b/c", 2) == Place("x.example", ("a", "b"))
+    assert place_of("https://x.example/a/b/c", 2) == WebPlace("x.example", ("a", "b"))

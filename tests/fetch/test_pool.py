@@ -11,7 +11,7 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.host_limits import MAX_PER_HOST
-from keyhole.fetch.pool import MAX_CONNECTIONS, MAX_IDLE, SPARE_CONNECTIONS, Connection, ConnectionPool
+from keyhole.fetch.pool import MAX_CONNECTIONS, MAX_IDLE, SPARE_CONNECTIONS, ConnectionPool, PooledConnection
 from keyhole.fetch.urls import parse_target
 from keyhole.runtime.owner import owned_by
 
@@ -63,13 +63,13 @@ class Dialer:
         return sum(not stream.closed.is_set() for stream in self.streams)
 
 
-async def take(pool: ConnectionPool, url: str = SITE.url) -> Connection:
+async def take(pool: ConnectionPool, url: str = SITE.url) -> PooledConnection:
     """Take a connection as a GET request does."""
     target = parse_target(url)
     return await pool.take_kept(target) or await pool.open(target)
 
 
-async def visit(pool: ConnectionPool, url: str = SITE.url, owner: str = "") -> Connection:
+async def visit(pool: ConnectionPool, url: str = SITE.url, owner: str = "") -> PooledConnection:
     """Send a request, read the response and give the connection back."""
     with owned_by(owner):
         connection = await take(pool, url)
@@ -215,7 +215,7 @@ def test_the_connections_of_a_busy_owner_do_not_keep_another_one_waiting() -> No
 
 def test_the_next_place_goes_to_the_owner_that_has_the_fewest_connections() -> None:
     async def work(pool: ConnectionPool, dialer: Dialer) -> None:
-        async def take_for(owner: str) -> Connection:
+        async def take_for(owner: str) -> PooledConnection:
             with owned_by(owner):
                 return await take(pool, f"https://{owner}.example/")
 

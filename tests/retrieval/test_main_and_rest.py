@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.records import REST, Answer, Artifact
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.text.page_parts import describe_rest
+from keyhole.text.page_structure import describe_rest
 from tests.retrieval.test_properties import CALL, GAP, READABLE, body_of
 from tests.support.fakes import BrokenStore, artifact, page
 from tests.support.product import retrieval

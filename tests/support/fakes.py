@@ -21,7 +21,7 @@ from keyhole.records import (
     Place,
     SearchRequest,
 )
-from keyhole.store.base import Span, Store, StoreStats, Traces, Verification, Word
+from keyhole.store.base import SearchWord, Span, Store, StoreStats, Traces, Verification
 from keyhole.store.calls.base import MAX_CALLS, MAX_LOG_BYTES
 from keyhole.store.calls.sqlite import SqliteCallLog
 from keyhole.store.chunks import PackedText
@@ -245,10 +245,10 @@ class BrokenStore:
     def renew(self, id: str, fetched_at: float) -> bool:
         self._fail("renew")
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[SearchWord], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self._fail("search")
 
-    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+    def contains_words(self, words: Sequence[SearchWord]) -> tuple[bool, ...]:
         self._fail("contains_words")
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:

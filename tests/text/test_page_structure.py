@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.text.page_parts import (
+from keyhole.text.page_structure import (
     blank_rest_lines,
     clean_label,
     describe_rest,

@@ -27,7 +27,7 @@ HEADER_CHARS: Final = 65_536
 FILE_CHARS_PER_TOKEN: Final = 40
 """Characters of a file's base64 data per token: a page of a PDF has about 75 KB and takes 1,500 to 3,000 tokens."""
 
-Size = tuple[int, int]
+ImageSize = tuple[int, int]
 
 _ANTHROPIC_EDGE: Final = 2_576
 _ANTHROPIC_MOST: Final = 4_784
@@ -81,7 +81,7 @@ def _estimate_image(part: Mapping[str, Any]) -> int:
     return _image(url or part.get("result") or part.get("base64") or part.get("data"), _openai)
 
 
-def _image(data: object, rule: Callable[[Size], int]) -> int:
+def _image(data: object, rule: Callable[[ImageSize], int]) -> int:
     size = image_size(data) if isinstance(data, str) else None
     return rule(size) if size else UNKNOWN_TOKENS
 
@@ -96,13 +96,13 @@ def _count_chars(value: object) -> int:
     return sum(map(_count_chars, value.values())) if isinstance(value, Mapping) else 0
 
 
-def _anthropic(size: Size) -> int:
+def _anthropic(size: ImageSize) -> int:
     """Return a token for each patch, after scaling to the longest edge."""
     width, height = _scale(size, _ANTHROPIC_EDGE / max(size))
     return min(_ANTHROPIC_MOST, ceil(width / _ANTHROPIC_PATCH) * ceil(height / _ANTHROPIC_PATCH))
 
 
-def _openai(size: Size) -> int:
+def _openai(size: ImageSize) -> int:
     """Return the larger number of two rules: by tiles of 512 pixels, and by patches of 32."""
     width, height = _scale(size, _OPENAI_EDGE / max(size))
     width, height = _scale((width, height), _OPENAI_SHORT_EDGE / min(width, height))
@@ -111,17 +111,17 @@ def _openai(size: Size) -> int:
     return max(_OPENAI_LOW + 2 * _OPENAI_LOW * tiles, min(_OPENAI_MOST_PATCHES, patches))
 
 
-def _gemini(size: Size) -> int:
+def _gemini(size: ImageSize) -> int:
     tiles = ceil(size[0] / _GEMINI_TILE) * ceil(size[1] / _GEMINI_TILE)
     return max(_GEMINI_LEAST, _GEMINI_TILE_TOKENS * tiles)
 
 
-def _scale(size: Size, factor: float) -> Size:
+def _scale(size: ImageSize, factor: float) -> ImageSize:
     """Scale a size by `factor`, unless that enlarges it."""
     return size if factor >= 1 else (max(1, round(size[0] * factor)), max(1, round(size[1] * factor)))
 
 
-def image_size(data: str) -> Size | None:
+def image_size(data: str) -> ImageSize | None:
     """Return width and height of a PNG, GIF, WebP or JPEG image in base64, also as a data URL; None if unknown."""
     start = data.find(",") + 1 if data.startswith("data:") else 0
     head = data[start : start + HEADER_CHARS]
@@ -131,8 +131,8 @@ def image_size(data: str) -> Size | None:
         return None
 
 
-def _read_size(head: bytes) -> Size | None:
-    size: Size | None = None
+def _read_size(head: bytes) -> ImageSize | None:
+    size: ImageSize | None = None
     if head.startswith(b"\x89PNG"):
         size = struct.unpack(">II", head[16:24])
     elif head.startswith(b"GIF8"):
@@ -144,7 +144,7 @@ def _read_size(head: bytes) -> Size | None:
     return size if size and min(size) > 0 else None
 
 
-def _webp_size(head: bytes) -> Size | None:
+def _webp_size(head: bytes) -> ImageSize | None:
     kind = head[12:16]
     if kind == b"VP8X":
         return int.from_bytes(head[24:27], "little") + 1, int.from_bytes(head[27:30], "little") + 1
@@ -155,7 +155,7 @@ def _webp_size(head: bytes) -> Size | None:
     return width & 0x3FFF, height & 0x3FFF
 
 
-def _jpeg_size(head: bytes) -> Size | None:
+def _jpeg_size(head: bytes) -> ImageSize | None:
     """Return the size in the first frame header, after segments with their lengths."""
     at = 2
     while at + 9 < len(head) and head[at] == 0xFF:

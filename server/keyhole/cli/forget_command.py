@@ -15,7 +15,7 @@ from keyhole.store.base import LOCAL
 
 if TYPE_CHECKING:
     from keyhole.store.filters import Scope
-    from keyhole.store.forget import Forgotten, Found
+    from keyhole.store.forget import Forgotten, ScopeMatch
 
 DONE, REFUSED = 0, 1
 
@@ -55,7 +55,7 @@ def read_scope(arguments: argparse.Namespace) -> Scope:
     return scope
 
 
-def describe(found: Found, scope: Scope) -> str:
+def describe(found: ScopeMatch, scope: Scope) -> str:
     """Return the sentence that says what will be deleted."""
     traces = "all known URLs, vectors and copies of damaged files"
     if scope.is_all:

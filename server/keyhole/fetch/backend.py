@@ -112,11 +112,13 @@ MAX_HEAD: Final = 16_384
 _SUCCESS: Final = re.compile(rb"HTTP/1\.[01] 2[0-9]{2}[ \r]")  # RFC 9110, section 9.3.6: any 2xx opens the tunnel
 _STATUS: Final = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})[ \r]")
 
-Dial = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
+UncheckedDial = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
 """Connects to a host and port without any check."""
 
 
-async def connect_through_proxy(proxy: str, address: str, port: int, dial: Dial) -> httpcore.AsyncNetworkStream:
+async def connect_through_proxy(
+    proxy: str, address: str, port: int, dial: UncheckedDial
+) -> httpcore.AsyncNetworkStream:
     """Return a stream to `address:port` through `proxy` (`http://host:port`).
 
     Raises KeyholeError: connect_failure.

@@ -15,20 +15,20 @@ from typing import Any, Final
 
 from keyhole.fetch.addresses import DISCOVERY_NAME, nat64_prefixes
 
-Answers = list[tuple[Any, ...]]
+DnsAnswers = list[tuple[Any, ...]]
 """Addresses as `socket.getaddrinfo` returns them, in the resolver's order."""
 
 
-async def look_up(host: str, port: int) -> Answers:
+async def look_up(host: str, port: int) -> DnsAnswers:
     """Return the addresses of a name. Raises socket.gaierror and UnicodeError as `socket.getaddrinfo` does.
 
     The resolver cannot be cancelled and may hang for minutes. The process waits at exit for the threads of the event
     loop's own `getaddrinfo`, but not for a daemon thread.
     """
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[Answers] = loop.create_future()
+    future: asyncio.Future[DnsAnswers] = loop.create_future()
 
-    def set_result(answers: Answers, error: Exception | None) -> None:
+    def set_result(answers: DnsAnswers, error: Exception | None) -> None:
         if future.cancelled():
             return
         if error is not None:
@@ -37,7 +37,7 @@ async def look_up(host: str, port: int) -> Answers:
             future.set_result(answers)
 
     def resolve() -> None:
-        answers: Answers = []
+        answers: DnsAnswers = []
         failure: Exception | None = None
         try:
             answers = list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
@@ -63,7 +63,7 @@ MAX_WAIT: Final = 0.5
 """Seconds that a connection waits for the lookup, once per lifetime. A later answer is used for the next connection.
 Without an answer, no prefix is known, and addresses.py refuses the layouts that it can recognize under any prefix."""
 
-LookUp = Callable[[str, int], Coroutine[Any, Any, Answers]]
+LookUp = Callable[[str, int], Coroutine[Any, Any, DnsAnswers]]
 
 
 class Nat64Prefixes:
@@ -76,7 +76,7 @@ class Nat64Prefixes:
         self._lock = asyncio.Lock()
         self._prefixes: frozenset[IPv6Network] = frozenset()
         self._expires = float("-inf")
-        self._lookup: asyncio.Future[Answers] | None = None
+        self._lookup: asyncio.Future[DnsAnswers] | None = None
 
     async def get(self) -> frozenset[IPv6Network]:
         """Return the prefixes. A failed lookup is no error: the last known prefixes are returned."""
@@ -88,7 +88,7 @@ class Nat64Prefixes:
                 await asyncio.wait({self._lookup}, timeout=MAX_WAIT)
             return self._prefixes
 
-    def _read(self, lookup: asyncio.Future[Answers]) -> None:
+    def _read(self, lookup: asyncio.Future[DnsAnswers]) -> None:
         """Remember the prefixes of an answer, also of a late one. A failure leaves the last known prefixes."""
         if lookup.cancelled() or lookup.exception():
             return

@@ -17,7 +17,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import CheckedBackend, start_tls
 from keyhole.fetch.decoding import Decoder
 from keyhole.fetch.host_limits import BACKOFF, HostLimits, parse_retry_after
-from keyhole.fetch.pool import Connection, ConnectionPool
+from keyhole.fetch.pool import ConnectionPool, PooledConnection
 from keyhole.fetch.urls import Target
 
 # Response head: its status, its redirect and the headers that are stored in a Page.
@@ -215,7 +215,7 @@ class Exchange:
             pass
         return bytes(out[:max_bytes])
 
-    async def _send_with_retry(self, request: httpx.Request, target: Target) -> tuple[Connection, Response]:
+    async def _send_with_retry(self, request: httpx.Request, target: Target) -> tuple[PooledConnection, Response]:
         """Send a request, and once more if no connection was made or the connection of a GET request was lost."""
         for pause in BACKOFF:
             try:
@@ -227,7 +227,7 @@ class Exchange:
             await self._host_limits.sleep(pause)
         return await self._send(request, target)
 
-    async def _send(self, request: httpx.Request, target: Target) -> tuple[Connection, Response]:
+    async def _send(self, request: httpx.Request, target: Target) -> tuple[PooledConnection, Response]:
         """Send a GET request over a kept connection if there is one, and any other request over a new one.
 
         A server may close a kept connection at any time, and may or may not have processed the request that it did not
@@ -242,7 +242,7 @@ class Exchange:
         connection = await self._pool.open(target)
         return connection, await self._send_over(connection, request, target)
 
-    async def _send_over(self, connection: Connection, request: httpx.Request, target: Target) -> Response:
+    async def _send_over(self, connection: PooledConnection, request: httpx.Request, target: Target) -> Response:
         """Send a request over a connection and return the response. After a failure the connection is closed."""
         connection.begin()
         received = None

@@ -100,7 +100,7 @@ def _is_markdown_alternate(attributes: dict[str, str]) -> bool:
 # names an llms.txt, by an llms.txt whose links end in `.md`, or by a version that was read before. A host that lacks it
 # once is not asked again.
 
-Form = Literal["suffix", "index", "none"]
+VersionForm = Literal["suffix", "index", "none"]
 """`suffix`: /a/b and /a/b/ have /a/b.md. `index`: /a/ has /a/index.md. `none`: a guess failed."""
 
 MAX_HOSTS: Final = 500
@@ -122,7 +122,7 @@ class MarkdownHosts:
     """Remembers which hosts serve Markdown versions, and how they are addressed."""
 
     def __init__(self) -> None:
-        self._forms: OrderedDict[str, Form] = OrderedDict()
+        self._forms: OrderedDict[str, VersionForm] = OrderedDict()
 
     def observe(self, page: Page) -> None:
         """Learn from a response whether its host serves Markdown versions."""
@@ -152,11 +152,11 @@ class MarkdownHosts:
         """Remember that a guessed version does not exist."""
         self._set(url, "none")
 
-    def _learn(self, url: str, form: Form) -> None:
+    def _learn(self, url: str, form: VersionForm) -> None:
         if self._forms.get(urlsplit(url).netloc) != "none":
             self._set(url, form)
 
-    def _set(self, url: str, form: Form) -> None:
+    def _set(self, url: str, form: VersionForm) -> None:
         self._forms[urlsplit(url).netloc] = form
         while len(self._forms) > MAX_HOSTS:
             self._forms.popitem(last=False)

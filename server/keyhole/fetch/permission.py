@@ -44,7 +44,7 @@ _MAX_DECODINGS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WebPlace:
     """A folder of a site and all that is in it. `site`: host and port, without `www.` and the usual ports."""
 
     site: str
@@ -53,20 +53,20 @@ class Place:
 
     def contains(self, url: str) -> bool:
         """Return True if an absolute address, under http or https, is in this place."""
-        return self.includes(Place(*_split(url))) and not hides_segments(url)
+        return self.includes(WebPlace(*_split(url))) and not hides_segments(url)
 
-    def includes(self, other: Place) -> bool:
+    def includes(self, other: WebPlace) -> bool:
         """Return True if another place is this one or a folder in it."""
         return other.site == self.site and other.folder[: len(self.folder)] == self.folder
 
 
-def place_of(url: str, segments: int = 0) -> Place:
+def place_of(url: str, segments: int = 0) -> WebPlace:
     """Return the place of the first `segments` segments of an absolute address."""
     site, folder = _split(url)
-    return Place(site, folder[:segments])
+    return WebPlace(site, folder[:segments])
 
 
-def owner_of(url: str) -> Place:
+def owner_of(url: str) -> WebPlace:
     """Return the place that belongs to the owner of an absolute address."""
     site, folder = _split(url)
     segments = _APIS.get(folder[:3], 0) or _SHARED_HOSTS.get(site, 0)
@@ -74,7 +74,7 @@ def owner_of(url: str) -> Place:
         segments = 1
     if site in _SCOPED_PACKAGES and any(each.startswith("@") for each in folder[segments - 1 : segments]):
         segments += 1
-    return Place(site, folder[:segments])
+    return WebPlace(site, folder[:segments])
 
 
 def hides_segments(url: str) -> bool:
@@ -152,7 +152,7 @@ class Credential:
     """The value of an Authorization header, and the place whose addresses get it."""
 
     authorization: str = field(repr=False)
-    place: Place
+    place: WebPlace
 
     def applies_to(self, url: str) -> bool:
         """Return True if an address gets the credential: an https address in its place."""
@@ -167,7 +167,7 @@ class Permission:
     """The time of the event loop's clock at which the requests end, or 0 for the operator's timeout."""
     accepts: Callable[[str], bool] = bool  # bool accepts every URL, since no URL is empty
     """Returns True if the call accepts an address: the sites that the caller named."""
-    places: tuple[Place, ...] = ()
+    places: tuple[WebPlace, ...] = ()
     """The places that further requests may reach. None for a request of the address that the caller named."""
     credential: Credential | None = None
     allowance: Allowance = field(default_factory=Allowance, compare=False)
@@ -178,7 +178,7 @@ class Permission:
         """Return True if a request, or a hop of it, may reach an address."""
         return self.accepts(url) and (not self.places or any(place.contains(url) for place in self.places))
 
-    def narrow(self, *places: Place, most_an_hour: int = MAX_LISTS_AN_HOUR) -> Permission:
+    def narrow(self, *places: WebPlace, most_an_hour: int = MAX_LISTS_AN_HOUR) -> Permission:
         """Return the permission for further requests to places, of which none may be outside of the narrowed ones."""
         allowed = tuple(
             place for place in places if not self.places or any(each.includes(place) for each in self.places)
@@ -191,7 +191,7 @@ class Permission:
         """Return the permission with a credential for a part of its places."""
         return replace(self, credential=credential)
 
-    def for_api(self, *places: Place) -> Permission:
+    def for_api(self, *places: WebPlace) -> Permission:
         """Return the permission for the API of a site whose page the call accepts. The API may have another host."""
         return replace(self.narrow(*places, most_an_hour=MAX_API_AN_HOUR), accepts=bool)
 

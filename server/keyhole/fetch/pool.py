@@ -101,16 +101,16 @@ IDLE_SECONDS: Final = 15.0
 """Seconds for which a connection is kept without a request: an agent often fetches the next page of a site within this
 time. Many servers close idle connections after 5 to 75 seconds."""
 
-Key = tuple[str, str, str, int]
+PoolKey = tuple[str, str, str, int]
 """The owner, scheme, host and port that a connection serves."""
 Dial = Callable[[str, str, int], Awaitable[httpcore.AsyncNetworkStream]]
 """Opens a connection for a scheme, host and port. Raises KeyholeError."""
 
 
-class Connection(httpcore.AsyncHTTP11Connection):
+class PooledConnection(httpcore.AsyncHTTP11Connection):
     """An HTTP/1.1 connection, which may serve several requests of one owner, one after the other."""
 
-    def __init__(self, key: Key, stream: httpcore.AsyncNetworkStream) -> None:
+    def __init__(self, key: PoolKey, stream: httpcore.AsyncNetworkStream) -> None:
         _, scheme, host, port = key
         self.key = key
         self.host = host
@@ -140,12 +140,12 @@ class ConnectionPool:
         self._places = FairSlots(MAX_CONNECTIONS, SPARE_CONNECTIONS)
         self._open: Counter[str] = Counter()
         """Connections by host, including those being opened."""
-        self._idle: list[Connection] = []
+        self._idle: list[PooledConnection] = []
         """Kept connections, the one that was used longest ago first."""
         self._closing: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
-    async def take_kept(self, target: Target) -> Connection | None:
+    async def take_kept(self, target: Target) -> PooledConnection | None:
         """Return a kept connection of the current owner to a target's origin, or None."""
         key = _key(target)
         while connection := next((each for each in reversed(self._idle) if each.key == key), None):
@@ -161,7 +161,7 @@ class ConnectionPool:
                 return connection
         return None
 
-    async def open(self, target: Target) -> Connection:
+    async def open(self, target: Target) -> PooledConnection:
         """Return a new connection to a target's origin.
 
         Waits while all connections are in use; the next free place goes to the owner that has the fewest connections.
@@ -172,7 +172,7 @@ class ConnectionPool:
         self._open[target.host] += 1
         connection = None
         try:
-            connection = Connection(key, await self._dial(*target.origin))
+            connection = PooledConnection(key, await self._dial(*target.origin))
         finally:
             if connection is None:
                 self._free_place(key)
@@ -183,7 +183,7 @@ class ConnectionPool:
         if self._open[target.host] < MAX_PER_HOST:
             await self.give_back(await self.open(target))
 
-    async def give_back(self, connection: Connection) -> None:
+    async def give_back(self, connection: PooledConnection) -> None:
         """Keep a connection for the next request, or close it if it cannot be kept or others wait for its place."""
         if self._is_closed or self._places.is_exhausted or not connection.can_be_kept:
             await self._close(connection)
@@ -208,29 +208,29 @@ class ConnectionPool:
         while not self._places.has_free() and self._idle:
             await self._close_idle(self._idle[0])
 
-    def _close_later(self, connection: Connection) -> None:
+    def _close_later(self, connection: PooledConnection) -> None:
         """Close an idle connection in a task of its own."""
         self._forget(connection)
         task = asyncio.get_running_loop().create_task(self._close(connection))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    async def _close_idle(self, connection: Connection) -> None:
+    async def _close_idle(self, connection: PooledConnection) -> None:
         self._forget(connection)
         await self._close(connection)
 
-    def _forget(self, connection: Connection) -> None:
+    def _forget(self, connection: PooledConnection) -> None:
         """Remove a connection from the kept ones."""
         self._idle.remove(connection)
         if connection.expiry is not None:
             connection.expiry.cancel()
             connection.expiry = None
 
-    async def _close(self, connection: Connection) -> None:
+    async def _close(self, connection: PooledConnection) -> None:
         self._free_place(connection.key)  # first: closing may be cancelled, but has then begun
         await connection.aclose()
 
-    def _free_place(self, key: Key) -> None:
+    def _free_place(self, key: PoolKey) -> None:
         owner, _, host, _ = key
         self._places.release(owner)
         self._open[host] -= 1
@@ -238,5 +238,5 @@ class ConnectionPool:
             del self._open[host]
 
 
-def _key(target: Target) -> Key:
+def _key(target: Target) -> PoolKey:
     return (current_owner(), *target.origin)

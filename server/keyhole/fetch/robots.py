@@ -48,7 +48,7 @@ _RULE_FIELDS: Final = frozenset({"allow", "disallow"})
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class RobotsRules:
     """The rules of one origin that apply to Keyhole. Without a parser everything is allowed."""
 
     text: str = ""
@@ -59,16 +59,16 @@ class Rules:
         return self.parser is None or self.parser.can_fetch(target.url, PRODUCT_NAME)
 
 
-def parse_rules(body: bytes) -> Rules:
+def parse_rules(body: bytes) -> RobotsRules:
     """Parse the rules for Keyhole in the first `MAX_ROBOTS` bytes of a robots.txt."""
     if len(body) > MAX_ROBOTS:
         body = whole_lines(body[:MAX_ROBOTS])
     text = "\n".join(_relevant_lines(body.decode("utf-8-sig", "replace")))
     if not text:
-        return Rules()
+        return RobotsRules()
     from protego import Protego  # imported here, since it takes 50 ms and few sites have rules for Keyhole
 
-    return Rules(text, Protego.parse(text))
+    return RobotsRules(text, Protego.parse(text))
 
 
 def whole_lines(body: bytes) -> bytes:
@@ -105,7 +105,7 @@ def _own_agent(value: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class _CacheEntry:
-    rules: Rules
+    rules: RobotsRules
     expires_at: float
 
 
@@ -124,7 +124,7 @@ class RobotsCache:
         self._seconds = min(ROBOTS_TIMEOUT, timeout * ROBOTS_SHARE)
         self._now = now
         self._cache: OrderedDict[tuple[str, str, int], _CacheEntry] = OrderedDict()
-        self._pending: dict[tuple[tuple[str, str, int], Permits], asyncio.Task[Rules | KeyholeError]] = {}
+        self._pending: dict[tuple[tuple[str, str, int], Permits], asyncio.Task[RobotsRules | KeyholeError]] = {}
 
     async def check(self, target: Target, permits: Permits = bool) -> None:
         """Raise KeyholeError if robots.txt forbids a page (robots_disallowed) or the origin cannot be reached.
@@ -146,7 +146,7 @@ class RobotsCache:
             task.cancel()
         await asyncio.gather(*self._pending.values(), return_exceptions=True)
 
-    async def _rules(self, target: Target, permits: Permits) -> Rules:
+    async def _rules(self, target: Target, permits: Permits) -> RobotsRules:
         cached = self._cache.get(target.origin)
         if cached is not None and cached.expires_at > self._now():
             self._cache.move_to_end(target.origin)
@@ -163,7 +163,9 @@ class RobotsCache:
             raise result.without_frames() from result
         return result
 
-    async def _fetch_rules(self, target: Target, cached: _CacheEntry | None, permits: Permits) -> Rules | KeyholeError:
+    async def _fetch_rules(
+        self, target: Target, cached: _CacheEntry | None, permits: Permits
+    ) -> RobotsRules | KeyholeError:
         """Fetch and cache an origin's rules, or return the failure to reach it.
 
         The failure is returned, because an exception would stay unhandled if all waiting calls were cancelled.
@@ -180,19 +182,19 @@ class RobotsCache:
                         return self._store({target, robots} if is_origin_robots else {target}, rules, FRESH_SECONDS)
                     robots = result
                     if not permits(robots.url):  # other calls may follow it, so nothing is cached
-                        return cached.rules if cached else Rules()
+                        return cached.rules if cached else RobotsRules()
         except TimeoutError:
             pass
         except KeyholeError as error:
             if error.code in UNREACHABLE and robots.origin == target.origin:
                 return error
             if 400 <= int(error.facts.get("status", 0)) < 500:
-                return self._store({target}, Rules(), FRESH_SECONDS)
+                return self._store({target}, RobotsRules(), FRESH_SECONDS)
         # RFC 9309 tells crawlers to stay away from a site whose robots.txt fails. Keyhole requests a single page, which
         # fails too if the site is down. So it applies the cached rules, or none.
-        return self._store({target}, cached.rules if cached else Rules(), RETRY_SECONDS)
+        return self._store({target}, cached.rules if cached else RobotsRules(), RETRY_SECONDS)
 
-    def _store(self, targets: set[Target], rules: Rules, seconds: float) -> Rules:
+    def _store(self, targets: set[Target], rules: RobotsRules, seconds: float) -> RobotsRules:
         for target in targets:
             self._cache[target.origin] = _CacheEntry(rules, self._now() + seconds)
             self._cache.move_to_end(target.origin)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
-from keyhole.store.calls.base import OK, CallRecord, CallSummary, Origin, ReadText, Span
+from keyhole.store.calls.base import OK, CallOrigin, CallRecord, CallSummary, ReadText, Span
 from keyhole.text.output_facts import output_notes, output_title, output_url
 from keyhole.text.secrets.mask import mask_secrets
 
@@ -127,7 +127,7 @@ class BoundCall:
     """One call whose output was bounded."""
 
     id: str
-    origin: Origin
+    origin: CallOrigin
     session: str
     """The client's session, "" if it is not known."""
     client: str
@@ -165,7 +165,7 @@ def read_call(facts: Mapping[str, Any]) -> BoundCall:
         raise ValueError("an output has no such origin")
     return BoundCall(
         id=str(facts["id"]),
-        origin=cast(Origin, facts["origin"]),
+        origin=cast(CallOrigin, facts["origin"]),
         budget=int(facts["budget"]),
         started_at=float(facts["started_at"]),
         seconds=float(facts["seconds"]),

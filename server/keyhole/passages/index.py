@@ -14,7 +14,7 @@ from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.split import Heading, Layout, split
 from keyhole.passages.words import WORD, fold
 from keyhole.text.letters import is_inside_word, lower
-from keyhole.text.page_parts import PageStarts, RestLine, blank_rest_lines, find_rest_lines
+from keyhole.text.page_structure import PageStarts, RestLine, blank_rest_lines, find_rest_lines
 
 Span = tuple[int, int]
 """Start and end offsets of a verbatim passage."""

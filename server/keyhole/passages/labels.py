@@ -13,7 +13,7 @@ from keyhole.passages.carriers import find_documented, find_entry, find_header, 
 from keyhole.passages.index import Index, Span
 from keyhole.passages.split import Heading
 from keyhole.text.measure import Measure, fits
-from keyhole.text.page_parts import RestLine, find_page
+from keyhole.text.page_structure import RestLine, find_page
 
 MAX_HEADING_CHARS = 60
 """Longer headings are cut. Search engines show about as much of a title."""

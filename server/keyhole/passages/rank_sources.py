@@ -21,7 +21,7 @@ from keyhole.passages.strength import match_strength
 from keyhole.passages.words import UNSPACED, WORD, fold
 from keyhole.records import Passage, Ranked
 from keyhole.text.letters import lower
-from keyhole.text.page_parts import PageStarts
+from keyhole.text.page_structure import PageStarts
 
 # Find where a text repeats a question word for word.
 

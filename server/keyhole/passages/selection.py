@@ -32,7 +32,7 @@ from keyhole.passages.stop import (
 from keyhole.passages.strength import ABSENT_STRENGTH, LIGHT_WEIGHT, Judgement, judge_match, weigh_terms
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
-from keyhole.text.page_parts import PageStarts
+from keyhole.text.page_structure import PageStarts
 
 PREFERRED_CHARS = 2_000
 """Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words.

@@ -6,7 +6,7 @@ The kinds of parts come from a closed list, so the lines contain no text of the 
 from __future__ import annotations
 
 from keyhole.records import REST, Artifact
-from keyhole.text.page_parts import find_rest_lines
+from keyhole.text.page_structure import find_rest_lines
 
 
 def rest_line(artifact: Artifact) -> str:

@@ -108,7 +108,7 @@ MAX_WEIGHT: Final = 2.0
 """Weight of a rank by score where words hardly match. With 1, the first 2,000 characters answer 3 of 22 paraphrases
 instead of 5; with 2 for every question, 202 of 277 reading tasks instead of 207."""
 
-PassagePlace = tuple[int, int]
+CandidatePlace = tuple[int, int]
 """The number of a source, and the number of a passage in it."""
 
 
@@ -129,13 +129,13 @@ def order_by_score(scores: Sequence[float]) -> list[int]:
     return sorted(range(len(scores)), key=lambda at: -scores[at])
 
 
-def list_places(ranked: Ranked) -> list[PassagePlace]:
+def list_places(ranked: Ranked) -> list[CandidatePlace]:
     """List the passages of all sources, best lexical score first."""
     places = [(source, at) for source, passages in enumerate(ranked) for at in range(len(passages))]
     return sorted(places, key=lambda place: -ranked[place[0]][place[1]].score)
 
 
-def reorder_passages(ranked: Ranked, order: Sequence[PassagePlace]) -> Ranked:
+def reorder_passages(ranked: Ranked, order: Sequence[CandidatePlace]) -> Ranked:
     """Return the passages in a new order over all sources.
 
     The lexical scores are reassigned: the first passage gets the highest, and so on. Scores of different scorers do

@@ -14,7 +14,7 @@ from typing import Final
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Fault, Ranked
 from keyhole.rerank.base import Scorer, describe_error, list_places, reorder_passages
-from keyhole.text.page_parts import PageStarts
+from keyhole.text.page_structure import PageStarts
 
 CALL_MARGIN: Final = 1.0
 """Seconds of a call reserved for selecting and rendering passages: four times as long as the largest page takes."""

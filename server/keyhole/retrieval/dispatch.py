@@ -23,7 +23,7 @@ from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.recording import Request, record_call
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.store.calls.base import Origin
+from keyhole.store.calls.base import CallOrigin
 from keyhole.text.sites import to_ascii
 
 MAX_NUMBER: Final = 2**63 - 1
@@ -229,7 +229,7 @@ async def dispatch(
     arguments: Mapping[str, Any],
     progress: Progress,
     caller: Caller = UNKNOWN_CALLER,
-    origin: Origin = "tool",
+    origin: CallOrigin = "tool",
     overhead: int = 0,
 ) -> Answer:
     """Check the arguments, call the tool, record the call, and return its answer.

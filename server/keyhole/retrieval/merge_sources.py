@@ -9,7 +9,7 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Source
-from keyhole.store.base import Word
+from keyhole.store.base import SearchWord
 from keyhole.websearch.merge import page_key
 
 MAX_NAMED: Final = 12
@@ -41,7 +41,7 @@ def _fetched_at(source: Source) -> float:
     return source.artifact.fetched_at if source.artifact else float("-inf")
 
 
-def nothing_stored_error(words: Sequence[Word], is_stored: Sequence[bool]) -> KeyholeError:
+def nothing_stored_error(words: Sequence[SearchWord], is_stored: Sequence[bool]) -> KeyholeError:
     """Return the error for a search of the store without results. It names the words that no stored page contains."""
     absent = [_name(word) for word, stored in zip(words, is_stored, strict=True) if not stored]
     named = ", ".join(absent[:MAX_NAMED]) + (f" and {len(absent) - MAX_NAMED} more" if len(absent) > MAX_NAMED else "")
@@ -53,6 +53,6 @@ def nothing_stored_error(words: Sequence[Word], is_stored: Sequence[bool]) -> Ke
     return KeyholeError(Code.NO_RESULTS, message)
 
 
-def _name(word: Word) -> str:
+def _name(word: SearchWord) -> str:
     """Return the word as the question spells it: the last of its forms."""
     return word if isinstance(word, str) else word[-1]

@@ -15,7 +15,7 @@ from typing import Any, Final
 from keyhole.errors import KeyholeError
 from keyhole.extract.workers.tasks import Extractor, Result, Task
 from keyhole.fetch.base import Fetcher, FetchOptions
-from keyhole.fetch.permission import Place, owner_of
+from keyhole.fetch.permission import WebPlace, owner_of
 from keyhole.fetch.urls import parse_target
 from keyhole.records import NEAR, Artifact, Page
 from keyhole.render.answer import near_lines
@@ -32,7 +32,7 @@ from keyhole.sites.dead_links.search import (
     find_api,
     read_copy,
 )
-from keyhole.sites.dead_links.similarity import MAX_NEAR, CandidateSource, Near, Relation
+from keyhole.sites.dead_links.similarity import MAX_NEAR, CandidateSource, Near, NearRelation
 from keyhole.sites.link_lists import MAX_URL_CHARS
 from keyhole.store.base import Store
 
@@ -122,7 +122,7 @@ class NearAddresses:
             return ()
         values, _ = await self.extractor.run(Task(read_copy, {}, (page.body,)))
         copy = _checked_url(values.get("url"), ARCHIVE_COPIES)
-        return (Near(copy, Relation.COPY, CandidateSource.ARCHIVE),) if copy else ()
+        return (Near(copy, NearRelation.COPY, CandidateSource.ARCHIVE),) if copy else ()
 
     async def _request(self, url: str, options: FetchOptions) -> Page | None:
         with suppress(KeyholeError), stage("fetch"):
@@ -130,18 +130,18 @@ class NearAddresses:
         return None
 
 
-def _read_near(values: dict[str, Any], owner: Place) -> list[Near]:
+def _read_near(values: dict[str, Any], owner: WebPlace) -> list[Near]:
     """Return the named addresses in a worker's result that belong to the owner of the dead one."""
     rows = values.get("near")
     near = []
     with suppress(ValueError, TypeError):  # a reason that is not on the list
         for url, relation, source in rows if isinstance(rows, list) else ():
             if checked := _checked_url(url, owner):
-                near.append(Near(checked, Relation(relation), CandidateSource(source)))
+                near.append(Near(checked, NearRelation(relation), CandidateSource(source)))
     return near[:MAX_NEAR]
 
 
-def _checked_url(url: object, place: Place) -> str:
+def _checked_url(url: object, place: WebPlace) -> str:
     """Return an address in its checked form if it is in `place` and not too long, otherwise ""."""
     try:
         checked = parse_target(url).url if isinstance(url, str) else ""
@@ -150,7 +150,7 @@ def _checked_url(url: object, place: Place) -> str:
     return checked if len(checked) <= MAX_URL_CHARS and place.contains(checked) else ""
 
 
-def _stored_pages(store: Store, url: str, owner: Place) -> tuple[list[tuple[str, str]], list[bytes]]:
+def _stored_pages(store: Store, url: str, owner: WebPlace) -> tuple[list[tuple[str, str]], list[bytes]]:
     """Return the addresses and titles of the owner's stored pages, the nearest first, and the texts of the first."""
     try:
         pages = [page for page in store.list(MAX_LISTED) if owner.contains(page.url)]

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from keyhole.passages.near_duplicates import group_duplicates, sketch
 from keyhole.passages.rank_sources import rank_sources
 from keyhole.records import Passage, Ranked, Source
-from keyhole.text.page_parts import PAGES, parse_page_starts
+from keyhole.text.page_structure import PAGES, parse_page_starts
 
 LAST_SHARE: Final = 0.5
 """Factor of the scores of a source that the engines rank far down; the first has the factor 1, the second 0.75."""

@@ -23,6 +23,8 @@ from keyhole.retrieval.session import Visits
 from keyhole.store.base import Clock
 from keyhole.store.calls.base import MATCH, OK, WEAK, CallLog, CallRecord, CallSummary, Origin, ReadText, Span
 from keyhole.store.calls.queue import CallQueue
+from keyhole.retrieval.instrumentation import CANCELLED, outcome_of, stages_observed_by
+from keyhole.store.calls.base import CallOrigin
 from keyhole.store.ids import random_id
 from keyhole.text.secrets.mask import mask_secrets
 
@@ -49,7 +51,7 @@ class Recording:
 class Request:
     """One call as it was made, before its arguments are checked."""
 
-    origin: Origin
+    origin: CallOrigin
     tool: str
     arguments: Mapping[str, Any]
     caller: Caller

@@ -37,7 +37,7 @@ from keyhole.retrieval.url_policy import check_url_policy
 from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog
 from keyhole.text.output_facts import is_output
-from keyhole.text.page_parts import PAGES, parse_page_starts
+from keyhole.text.page_structure import PAGES, parse_page_starts
 from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from keyhole.retrieval.call import Call
 from keyhole.retrieval.instrumentation import add_amount, stage
 from keyhole.retrieval.next_call import arguments_after, arguments_after_window, reading_end
 from keyhole.retrieval.session import repeats_of
-from keyhole.text.page_parts import PAGES, parse_page_starts
+from keyhole.text.page_structure import PAGES, parse_page_starts
 
 QUOTE_CONTEXT: Final = 300
 """Characters shown before and after a found quote."""

@@ -15,7 +15,7 @@ from keyhole.text.parse_json import parse_json
 CONTENT_TYPE: Final = "application/x-keyhole-site+json"
 """The content type of a composed body. A server that sends it can state nothing that it could not state in HTML."""
 
-Form = Literal["markdown", "html", "plain", "code"]
+PartForm = Literal["markdown", "html", "plain", "code"]
 MAX_LEVELS: Final = 6
 """Levels of headings in Markdown."""
 
@@ -31,7 +31,7 @@ class Part:
     """A piece of the text, in the form in which the site sent it. Markdown from users may contain HTML comments."""
 
     text: str
-    form: Form = "markdown"
+    form: PartForm = "markdown"
     levels: int = 0
     """The number of levels by which its headings are lowered."""
     language: str = ""

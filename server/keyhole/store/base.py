@@ -20,7 +20,7 @@ Span = tuple[int, int]
 """Start and end offsets in a text."""
 FileState = Literal["", "whole", "replaced", "unfinished"]
 
-Word = str | tuple[str, ...]
+SearchWord = str | tuple[str, ...]
 """A search word, or several forms of it that match equally."""
 
 
@@ -185,14 +185,14 @@ class Store(Protocol):
         """
         ...
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[SearchWord], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         """Return up to `limit` artifacts that contain any of the words, ranked by how many and how rare they are.
 
         The SQLite store returns only the first `MAX_SEARCHED_CHARS` characters of a longer output.
         """
         ...
 
-    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+    def contains_words(self, words: Sequence[SearchWord]) -> tuple[bool, ...]:
         """Return for each word whether any artifact contains it."""
         ...
 

@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
-from keyhole.store.base import TOO_LARGE, Clock, Limits, Span, Store, StoreStats, Traces, Verification, Word, add_stats
+from keyhole.store.base import (
+    TOO_LARGE,
+    Clock,
+    Limits,
+    SearchWord,
+    Span,
+    Store,
+    StoreStats,
+    Traces,
+    Verification,
+    add_stats,
+)
 from keyhole.store.filters import NO_FILTERS, Filters, Scope
 from keyhole.store.forget_mark import FORGOTTEN, ForgetMark
 from keyhole.store.sqlite.store import MemoryStore
@@ -270,7 +281,7 @@ class FallbackStore:
         on_disk = self._calls.attempt_if_due(self._calls.reads, lambda: self._disk.recent(url, since), None)
         return max(filter(None, (*in_memory, on_disk)), key=lambda artifact: artifact.fetched_at, default=None)
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[SearchWord], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self._move_if_due()
         in_memory = [artifact for memory in self._used for artifact in memory.search(words, limit, filters)]
         search_disk = partial(self._disk.search, words, limit, filters)
@@ -281,7 +292,7 @@ class FallbackStore:
         merged = (each for pair in zip_longest(in_memory, on_disk) for each in pair if each is not None)
         return tuple({artifact.id: artifact for artifact in merged}.values())[:limit]
 
-    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+    def contains_words(self, words: Sequence[SearchWord]) -> tuple[bool, ...]:
         on_disk = self._calls.call(lambda: self._disk.contains_words(words))
         in_memory = (memory.contains_words(words) for memory in self._used)
         return tuple(map(any, zip(on_disk, *in_memory, strict=True)))

@@ -22,7 +22,7 @@ REMOVED_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScopeMatch:
     """The stored texts and calls of a scope."""
 
     texts: frozenset[str] = frozenset()
@@ -40,12 +40,12 @@ class Forgotten:
     """Files beside the store: outputs that were not stored yet, and copies of a damaged store."""
 
 
-def find(store: Store, calls: CallLog, scope: Scope) -> Found:
+def find(store: Store, calls: CallLog, scope: Scope) -> ScopeMatch:
     """Return the texts and calls in a scope. If it names clients, a text that a call outside the scope read is left
     out."""
     match = calls.match(scope)
     texts = store.match(scope)
-    return Found(texts & match.texts if scope.clients else texts, match)
+    return ScopeMatch(texts & match.texts if scope.clients else texts, match)
 
 
 def forget(stores: Stores, tenant: str, scope: Scope, now: float) -> Forgotten:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from keyhole.records import TOPIC
-from keyhole.store.base import Word
+from keyhole.store.base import SearchWord
 
 TITLE_WEIGHT: Final = 3.0
 """The weight of a word in a title, relative to a word in a text, for BM25."""
@@ -39,7 +39,7 @@ def select_indexable(words: Iterable[str]) -> list[str]:
     return [word for word in words if word and word.isprintable() and " " not in word]
 
 
-def list_forms(words: Iterable[Word]) -> list[tuple[str, ...]]:
+def list_forms(words: Iterable[SearchWord]) -> list[tuple[str, ...]]:
     """Return each word's indexable forms, without words that have none."""
     forms_by_word = ((word,) if isinstance(word, str) else word for word in words)
     return [forms for each in forms_by_word if (forms := tuple(dict.fromkeys(select_indexable(each))))]
@@ -61,6 +61,6 @@ def select_rare(words: Sequence[tuple[str, ...]], counts: Mapping[str, int]) -> 
     return list(dict.fromkeys(chosen))
 
 
-def find_words(words: Iterable[Word], counts: Mapping[str, int]) -> tuple[bool, ...]:
+def find_words(words: Iterable[SearchWord], counts: Mapping[str, int]) -> tuple[bool, ...]:
     """Return for each word whether any artifact contains it. `counts`: how many artifacts contain each form."""
     return tuple(any(counts.get(form) for form in ((word,) if isinstance(word, str) else word)) for word in words)

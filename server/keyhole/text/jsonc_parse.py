@@ -30,11 +30,11 @@ class Node:
     start: int
     end: int
     value: Any
-    members: list[Member] | None = None
+    members: list[JsonMember] | None = None
 
 
 @dataclass(slots=True)
-class Member:
+class JsonMember:
     """A key of an object, or an index of a list, with its value. `comma`: offset of the comma after it, if any."""
 
     key: str | int
@@ -127,7 +127,7 @@ def _parse_value(tokens: _Tokens, depth: int, path: Sequence[str | int] | None =
 
 
 def _parse_object(tokens: _Tokens, start: int, depth: int, path: Sequence[str | int] | None) -> Node:
-    members: list[Member] = []
+    members: list[JsonMember] = []
     while not tokens.take_if("}"):
         if members and members[-1].comma is None:
             raise _error(tokens.text, tokens.next[1], "a comma or } is missing before this")
@@ -138,20 +138,20 @@ def _parse_object(tokens: _Tokens, start: int, depth: int, path: Sequence[str | 
         if not tokens.take_if(":"):
             raise _error(tokens.text, tokens.next[1], "a colon is missing before this")
         rest = path[1:] if path and path[0] == key else None
-        members.append(Member(key, key_start, _parse_value(tokens, depth + 1, rest)))
+        members.append(JsonMember(key, key_start, _parse_value(tokens, depth + 1, rest)))
         if tokens.take_if(","):
             members[-1].comma = tokens.end - 1
     return Node(start, tokens.end, {member.key: member.node.value for member in members}, members)
 
 
 def _parse_list(tokens: _Tokens, start: int, depth: int, path: Sequence[str | int] | None) -> Node:
-    items: list[Member] = []
+    items: list[JsonMember] = []
     while not tokens.take_if("]"):
         if items and items[-1].comma is None:
             raise _error(tokens.text, tokens.next[1], "a comma or ] is missing before this")
         rest = path[1:] if path and path[0] == len(items) else None
         node = _parse_value(tokens, depth + 1, rest)
-        items.append(Member(len(items), node.start, node))
+        items.append(JsonMember(len(items), node.start, node))
         if tokens.take_if(","):
             items[-1].comma = tokens.end - 1
     return Node(start, tokens.end, [item.node.value for item in items], items)

@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from keyhole.records import Artifact
-from keyhole.store.calls.base import CallRecord, CallSummary, Origin, ReadText, Span
+from keyhole.store.calls.base import CallOrigin, CallRecord, CallSummary, ReadText, Span
 
 START: Final = 1_700_000_000.0
 """When the first call of the samples started: the time of `tests.support.fakes.Clock`."""
@@ -65,7 +65,7 @@ def call(
     session: str = "session",
     *,
     client: str = CLIENTS[0],
-    origin: Origin = "tool",
+    origin: CallOrigin = "tool",
     tool: str = "web_fetch",
     target: str = "https://docs.python.org/asyncio/0",
     started_at: float = START,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.store.calls.base import MATCH, WEAK, CallRecord, Origin
+from keyhole.store.calls.base import MATCH, WEAK, CallOrigin, CallRecord
 from keyhole.store.calls.relations import earlier_of, relate
 from tests.store.calls.samples import START, call, page, read_text
 
@@ -92,7 +92,7 @@ def test_a_missing_quote_is_told_from_a_found_one() -> None:
 
 
 @pytest.mark.parametrize("origin", ["hook", "run", "pipe", "proxy"])
-def test_running_a_command_again_is_no_miss_and_reading_on_in_its_output_is(origin: Origin) -> None:
+def test_running_a_command_again_is_no_miss_and_reading_on_in_its_output_is(origin: CallOrigin) -> None:
     first = call("first", tool="make", origin=origin, target="make all", texts=[SHOWN])
     again = call("again", tool="make", origin=origin, target="make all", started_at=START + 9, texts=[SHOWN])
     assert related(again, first) == ("first", "same_call", "")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from keyhole.errors import Code
 from keyhole.store.base import Store
 from keyhole.store.sqlite.rows import MAX_TOMBSTONES
-from keyhole.store.sqlite.space import SPARE_PAGES, Candidate, choose_evictions
+from keyhole.store.sqlite.space import SPARE_PAGES, EvictionCandidate, choose_evictions
 from tests.support.fakes import Clock, artifact
 from tests.support.store_contract import DAY, TTL, code_of
 from tests.support.stores import Open, failure, noise
@@ -205,7 +205,7 @@ def test_the_oldest_tombstones_are_dropped(open_store: Open, clock: Clock, monke
 
 # Evictions
 
-ROWS = [Candidate(key, 10, float(key)) for key in (1, 2, 3, 4)]
+ROWS = [EvictionCandidate(key, 10, float(key)) for key in (1, 2, 3, 4)]
 
 
 def test_expired_artifacts_are_evicted_first_then_the_least_recently_read() -> None:
@@ -224,14 +224,14 @@ def test_the_artifact_just_put_is_not_evicted() -> None:
 
 
 def test_eviction_follows_the_order_of_access_rather_than_the_clock() -> None:
-    back = [Candidate(1, 10, 900.0), Candidate(2, 10, 5.0), Candidate(3, 10, 6.0)]
+    back = [EvictionCandidate(1, 10, 900.0), EvictionCandidate(2, 10, 5.0), EvictionCandidate(3, 10, 6.0)]
     assert choose_evictions(back, 5, expired_before=0.0) == [1]
     assert choose_evictions(back, 0, expired_before=5.5) == [2]
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.floats(0, 9))), st.integers(-9, 400), st.floats(0, 9))
 def test_no_more_is_evicted_than_necessary(rows: list[tuple[int, float]], excess: int, before: float) -> None:
-    candidates = [Candidate(key, size, access) for key, (size, access) in enumerate(rows, start=1)]
+    candidates = [EvictionCandidate(key, size, access) for key, (size, access) in enumerate(rows, start=1)]
     evicted = choose_evictions(candidates, excess, before)
     unexpired = [each for each in candidates if each.key in evicted and each.last_access >= before]
     freed = sum(each.size for each in candidates if each.key in evicted)

@@ -17,7 +17,7 @@ from typing import Final
 from uuid import UUID
 
 from keyhole.extensions.postgresql.database import PostgresConnection
-from keyhole.store.base import Word
+from keyhole.store.base import SearchWord
 from keyhole.store.filters import Facets, Filters, passes
 from keyhole.store.term_lookup import (
     CANDIDATES_PER_RESULT,
@@ -140,7 +140,7 @@ def hash_stems(tenant: UUID, words: str) -> str:
 
 
 def search_keys(
-    connection: PostgresConnection, words: Sequence[Word], limit: int, scope: TenantFilters, total: int
+    connection: PostgresConnection, words: Sequence[SearchWord], limit: int, scope: TenantFilters, total: int
 ) -> list[int]:
     """Return the keys of the best `limit` artifacts for the words, best first. `total`: artifacts of the tenant."""
     forms = list_forms(words)
@@ -154,7 +154,7 @@ def search_keys(
     return rank_by_length(lists, lengths)[:limit]
 
 
-def contains_words(connection: PostgresConnection, tenant: UUID, words: Sequence[Word]) -> tuple[bool, ...]:
+def contains_words(connection: PostgresConnection, tenant: UUID, words: Sequence[SearchWord]) -> tuple[bool, ...]:
     """Return for each word whether any artifact contains it."""
     counts = _count_terms(connection, tenant, {term for forms in list_forms(words) for term in forms})
     return find_words(words, counts)

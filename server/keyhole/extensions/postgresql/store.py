@@ -67,12 +67,12 @@ from keyhole.store.base import (
     TOO_MUCH_PINNED,
     Clock,
     Limits,
+    SearchWord,
     Span,
     Store,
     StoreStats,
     Traces,
     Verification,
-    Word,
     expiry_times,
 )
 from keyhole.store.calls.base import CallLog
@@ -275,7 +275,7 @@ class PostgresStore:
                 raise KeyholeError(Code.INVALID_ARGUMENT, TOO_MUCH_PINNED)
             return row is not None
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[SearchWord], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         now = self._clock()
         scope = TenantFilters(self._tenant, filters, now, now - self._limits.ttl)
         with self._transaction(settings=PLANNER_SETTINGS) as connection:
@@ -284,7 +284,7 @@ class PostgresStore:
         artifacts = self._reader.read_many(keys) if keys else {}
         return tuple(artifacts[key] for key in keys if key in artifacts)
 
-    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+    def contains_words(self, words: Sequence[SearchWord]) -> tuple[bool, ...]:
         with self._transaction(settings=PLANNER_SETTINGS) as connection:
             return contains_words(connection, self._tenant, words)
 

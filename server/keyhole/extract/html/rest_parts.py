@@ -20,7 +20,7 @@ from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.link_resolver import LinkResolver, escape_label
 from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown
-from keyhole.text.page_parts import RestKind, format_rest_cut, format_rest_line
+from keyhole.text.page_structure import RestKind, format_rest_cut, format_rest_line
 
 # Name the kind of a part of a page's rest, from its element, its class and role, and its links.
 

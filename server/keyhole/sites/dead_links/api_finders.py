@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from keyhole.fetch.permission import Place, place_of
+from keyhole.fetch.permission import WebPlace, place_of
 from keyhole.fetch.urls import api_address
 from keyhole.sites.dead_links.finder import Reply, State
 from keyhole.sites.dead_links.similarity import CandidateSource, CandidateUrl
@@ -39,7 +39,7 @@ class RepositoryFinder:
     """Finds files of one repository."""
 
     ref: str
-    place: Place
+    place: WebPlace
     """The place of the repository in the API."""
     tree: Callable[[str], str]
     """Returns the address of the API for the tree of a branch, tag or commit."""
@@ -47,7 +47,7 @@ class RepositoryFinder:
     """Returns the address of a file in the form of the dead one, from its branch and path."""
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[WebPlace, ...]:
         """Return the place of the repository in the API."""
         return (self.place,)
 
@@ -156,7 +156,7 @@ class PackageFinder:
     """Yields the addresses that the body of an answer names."""
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[WebPlace, ...]:
         """Return the registry, which may lead a tag to the list of its version."""
         return (place_of(self.request),)
 

@@ -22,7 +22,7 @@ from keyhole.sites.dead_links.similarity import (
     CandidateSource,
     CandidateUrl,
     Near,
-    Relation,
+    NearRelation,
     choose_near,
     rank_candidates,
 )
@@ -131,7 +131,9 @@ class _Search:
         """Return the addresses to name: the nearest ones, or else the list that leads nearest to the dead address."""
         lists = [each.url for each in self.requested if each.found and each.url in self.candidates]
         above = max(lists, key=lambda url: shared_length(url, self.url), default="")
-        return choose_near(self.ranked) or ((Near(above, Relation.LIST, CandidateSource.ANSWERED),) if above else ())
+        return choose_near(self.ranked) or (
+            (Near(above, NearRelation.LIST, CandidateSource.ANSWERED),) if above else ()
+        )
 
 
 # The Internet Archive: its copy of a dead address (archive.org/help/wayback_api.php).

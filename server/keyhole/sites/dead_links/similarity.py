@@ -70,7 +70,7 @@ class CandidateSource(StrEnum):
     ARCHIVE = "named by the Internet Archive"
 
 
-class Relation(StrEnum):
+class NearRelation(StrEnum):
     """What an address has in common with the dead one."""
 
     VERSION = "another version"
@@ -100,7 +100,7 @@ class Near:
     """An address near a dead one, with its score from 0 to 1.15 and why it is named."""
 
     url: str
-    relation: Relation
+    relation: NearRelation
     source: CandidateSource
     score: float = 0.0
 
@@ -199,7 +199,7 @@ def _folder_similarity(dead: AddressWords, other: AddressWords) -> float:
     return 0.8 * shared + 0.2 * (variants if dead.variants or other.variants else 1.0)
 
 
-def _relation(dead: AddressWords, other: AddressWords) -> Relation:
+def _relation(dead: AddressWords, other: AddressWords) -> NearRelation:
     if dead.place == other.place:
-        return Relation.VERSION if dead.variants != other.variants else Relation.SAME
-    return Relation.FOLDER if dead.name == other.name else Relation.SIMILAR
+        return NearRelation.VERSION if dead.variants != other.variants else NearRelation.SAME
+    return NearRelation.FOLDER if dead.name == other.name else NearRelation.SIMILAR

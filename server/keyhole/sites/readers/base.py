@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from keyhole.fetch.permission import Place, owner_of
-from keyhole.sites.document import Form, Part, SiteDocument
+from keyhole.fetch.permission import WebPlace, owner_of
+from keyhole.sites.document import Part, PartForm, SiteDocument
 from keyhole.text.escape import escape_markdown
 from keyhole.text.parse_json import parse_json
 
@@ -72,23 +72,23 @@ class SiteReader(Protocol):
         ...
 
 
-def places_of(reader: SiteReader) -> tuple[Place, ...]:
+def places_of(reader: SiteReader) -> tuple[WebPlace, ...]:
     """Return the places that the requests of a reader, and their redirects, may reach."""
     owners = tuple(dict.fromkeys(owner_of(request.url) for request in reader.next_requests(())))
     return (*owners, *(place for owner in owners for place in _further_places(owner)))
 
 
-def _further_places(owner: Place) -> Iterator[Place]:
+def _further_places(owner: WebPlace) -> Iterator[WebPlace]:
     """Yield the other places of an API that one reader asks or that the API leads to."""
     match owner.site, owner.folder:
         case "api.github.com", ("repos", name, repo):
-            yield Place("api.github.com", ("repositories",))  # where the API leads for a renamed repository
-            yield Place("github.com", (name, repo))  # the diff of a pull request
-            yield Place("patch-diff.githubusercontent.com", ("raw", name, repo))
+            yield WebPlace("api.github.com", ("repositories",))  # where the API leads for a renamed repository
+            yield WebPlace("github.com", (name, repo))  # the diff of a pull request
+            yield WebPlace("patch-diff.githubusercontent.com", ("raw", name, repo))
         case "crates.io", _:
-            yield Place("static.crates.io", ("readmes",))
+            yield WebPlace("static.crates.io", ("readmes",))
         case "pypi.org", (_, name):
-            yield Place("pypi.org", ("rss", "project", name))
+            yield WebPlace("pypi.org", ("rss", "project", name))
 
 
 def compose(reader: SiteReader, answers: Sequence[SiteAnswer]) -> SiteDocument:
@@ -124,7 +124,9 @@ class FixedReader:
         return self.compose(answers)
 
 
-def post(author: str, date: str, text: str, *facts: str, form: Form = "markdown", levels: int = 2) -> tuple[Part, ...]:
+def post(
+    author: str, date: str, text: str, *facts: str, form: PartForm = "markdown", levels: int = 2
+) -> tuple[Part, ...]:
     """Return a post as parts: a line with author, date and further facts, as posts of pages have it, then its text."""
     head = " · ".join(part for part in (f"**{one_line(author) or 'unknown'}**", date[:10], *facts) if part)
     body = Part(text, form, levels)

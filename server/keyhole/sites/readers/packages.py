@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from keyhole.sites.document import Form, Part, SiteDocument
+from keyhole.sites.document import Part, PartForm, SiteDocument
 from keyhole.sites.readers.base import (
     URL_END,
     FixedReader,
@@ -97,7 +97,7 @@ def _from_json(answer: Mapping[str, Any]) -> SiteDocument:
     releases = answer.get("releases", {}).items()
     versions = [(each, _first_date(files, "upload_time_iso_8601"), _yanked(files)) for each, files in releases]
     files = get_list(answer.get("urls", []))
-    form: Form = "markdown" if "markdown" in get_text(info, "description_content_type") else "plain"
+    form: PartForm = "markdown" if "markdown" in get_text(info, "description_content_type") else "plain"
     parts = [
         Part(get_text(info, "summary"), "plain"),
         facts_part({

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from keyhole.sites.document import Form, Part, SiteDocument
+from keyhole.sites.document import Part, PartForm, SiteDocument
 from keyhole.sites.readers.base import (
     MAX_REQUESTS,
     PER_PAGE,
@@ -185,7 +185,7 @@ class DiscourseReader:
                 f"post {each['post_number']}",
                 f"to post {each['reply_to_post_number']}" if each.get("reply_to_post_number") else "",
             )
-            form: Form = "markdown" if raw else "html"
+            form: PartForm = "markdown" if raw else "html"
             parts += post(author, get_text(each, "created_at"), raw or get_text(each, "cooked"), *facts, form=form)
         return SiteDocument(
             get_text(topic, "title"), tuple(parts), author=get_text(posts[0], "username"),

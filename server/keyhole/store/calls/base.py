@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Times are seconds since the epoch, durations seconds, sizes characters unless said otherwise.
 
 Span = tuple[int, int]
-Origin = Literal["tool", "resource", "hook", "pipe", "run", "proxy", "command"]
+CallOrigin = Literal["tool", "resource", "hook", "pipe", "run", "proxy", "command"]
 """Where a call came from: a tool or a resource of the MCP server, a hook in a client, `keyhole bound`, `keyhole run`,
 the proxy, or the command line."""
 Relation = Literal["", "same_call", "same_page", "read_on", "searched_again", "quote_found", "quote_not_found"]
@@ -60,7 +60,7 @@ class CallSummary:
     """The session. A new record has the caller's own name for it, or "": the log decides which session it joins."""
     client: str
     """The client's name and version, separated by a space; "" if it sent none."""
-    origin: Origin
+    origin: CallOrigin
     tool: str
     """The name of the tool, or the program that printed an output."""
     query: str

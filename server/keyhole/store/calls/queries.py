@@ -203,7 +203,7 @@ _ADD_CALL: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class LogBounds:
     """The most calls of a log, and the most bytes of its used pages."""
 
     max_calls: int
@@ -289,7 +289,7 @@ def remove_session(connection: sqlite3.Connection, id: str) -> int:
     return _drop(connection, connection.execute("SELECT key FROM calls WHERE session = ?", [to_storable(id)]))
 
 
-def count_excess(connection: sqlite3.Connection, bounds: Bounds, expired_before: float) -> int:
+def count_excess(connection: sqlite3.Connection, bounds: LogBounds, expired_before: float) -> int:
     """Return how many of the oldest calls are to be dropped now, at most `DROPPED_AT_ONCE`."""
     (calls,) = connection.execute("SELECT calls FROM state").fetchone()
     excess = max(calls - bounds.max_calls, 0)
@@ -301,7 +301,7 @@ def count_excess(connection: sqlite3.Connection, bounds: Bounds, expired_before:
     return int(min(max(excess, expired), DROPPED_AT_ONCE))
 
 
-def drop_oldest(connection: sqlite3.Connection, bounds: Bounds, expired_before: float) -> int:
+def drop_oldest(connection: sqlite3.Connection, bounds: LogBounds, expired_before: float) -> int:
     """Drop the oldest calls that have expired or exceed the bounds; return their number."""
     count = count_excess(connection, bounds, expired_before)
     dropped = _drop(connection, connection.execute("SELECT key FROM calls ORDER BY started_at, id LIMIT ?", [count]))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from keyhole.store.calls.base import MATCH, OK, WEAK, CallRecord, CallSummary, Miss, Origin, ReadText, Relation
+from keyhole.store.calls.base import MATCH, OK, WEAK, CallOrigin, CallRecord, CallSummary, Miss, ReadText, Relation
 
 EARLIER_CALLS: Final = 40
 """Earlier calls of a session that a call is compared with. An agent that returns to a page does so within a few."""
@@ -212,7 +212,7 @@ build is part of a piece of work; the next morning is another one."""
 MAX_RECENT: Final = 20
 """Sessions that a call may join: the latest ones. More than a few clients at once are rare on one machine."""
 _SERVER: Final = ("tool", "resource")
-_ONE_OF: Final[Mapping[Origin, Sequence[str]]] = MappingProxyType(
+_ONE_OF: Final[Mapping[CallOrigin, Sequence[str]]] = MappingProxyType(
     {"tool": _SERVER, "resource": _SERVER, "hook": ("hook",)}
 )
 """The origins of whose runs a session has one, for each of these origins."""

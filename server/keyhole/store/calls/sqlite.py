@@ -174,7 +174,7 @@ class SqliteCallLog:
     ) -> None:
         self._clock = clock
         self._ttl = ttl
-        self._bounds = queries.Bounds(max_calls, max_bytes)
+        self._bounds = queries.LogBounds(max_calls, max_bytes)
         self._marks = open_marks(folder)
         path = folder / FILE_NAME if folder else None
         self._database = open_database(path, NAME, open_log)

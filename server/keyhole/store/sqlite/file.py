@@ -65,7 +65,7 @@ ERASE_PAUSE: Final = 0.05
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
-class Database(Protocol):
+class SqliteDatabase(Protocol):
     """An SQLite database with one connection, used by one thread at a time. Every failure is a KeyholeError."""
 
     replacements: int
@@ -92,7 +92,7 @@ Salvage = Callable[[Path, Connection], str]
 
 def open_database(
     path: Path | None, name: str, connect: Callable[[Path | None], Connection], salvage: Salvage | None = None
-) -> Database:
+) -> SqliteDatabase:
     """Return the database of a file, or one in memory for None. It is opened by its first transaction.
 
     `name`: what messages call it. `connect` opens it, and creates its tables if they are missing. `salvage`: None for a

@@ -29,7 +29,7 @@ PAGES_FREED_PER_TRANSACTION: Final = 2_048
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EvictionCandidate:
     """A stored artifact that may be evicted."""
 
     key: int
@@ -39,7 +39,7 @@ class Candidate:
 
 
 def choose_evictions(
-    candidates: Sequence[Candidate], excess: int, expired_before: float, protected_key: int = 0
+    candidates: Sequence[EvictionCandidate], excess: int, expired_before: float, protected_key: int = 0
 ) -> list[int]:
     """Return the keys to evict: all expired artifacts, then the least recently read until `excess` bytes are freed.
 
@@ -77,7 +77,7 @@ def make_room(
     Pinned artifacts stay.
     """
     rows = db.execute("SELECT key, size, last_access FROM entries WHERE NOT pinned ORDER BY turn LIMIT ?", [max_count])
-    candidates = [Candidate(*row) for row in rows]
+    candidates = [EvictionCandidate(*row) for row in rows]
     excess = used_bytes(db) - limits.max_bytes
     keys = choose_evictions(candidates, excess, now - limits.ttl, protected_key)
     return drop(db, keys, tombstones=True)

@@ -25,11 +25,11 @@ from keyhole.store.base import (
     Clock,
     FileState,
     Limits,
+    SearchWord,
     Span,
     StoreStats,
     Traces,
     Verification,
-    Word,
 )
 from keyhole.store.filters import NO_FILTERS, Facets, Filters, Scope, passes
 from keyhole.store.forget_mark import FORGOTTEN, ForgetMark, open_marks
@@ -52,7 +52,7 @@ _RANKED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class SearchScope:
+class SearchConditions:
     """The conditions on the artifacts of a search."""
 
     filters: Filters
@@ -61,7 +61,7 @@ class SearchScope:
     """Artifacts last read before this time have expired."""
 
 
-def search_keys(db: sqlite3.Connection, words: Sequence[Word], limit: int, scope: SearchScope) -> list[int]:
+def search_keys(db: sqlite3.Connection, words: Sequence[SearchWord], limit: int, scope: SearchConditions) -> list[int]:
     """Return the keys of the best `limit` artifacts for the words, best first, by BM25 over titles and texts."""
     forms = list_forms(words)
     counts = _count_terms(db, dict.fromkeys(form for each in forms for form in each))
@@ -81,7 +81,7 @@ def build_match(terms: Iterable[str]) -> str:
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
-def _filter_keys(db: sqlite3.Connection, keys: Sequence[int], scope: SearchScope) -> frozenset[int]:
+def _filter_keys(db: sqlite3.Connection, keys: Sequence[int], scope: SearchConditions) -> frozenset[int]:
     """Return the keys of artifacts in scope."""
     sites = [site.lower().removeprefix("www.") for site in scope.filters.sites]
     # SQLite excludes most other sites ten times as fast as `passes` does.
@@ -94,7 +94,7 @@ def _filter_keys(db: sqlite3.Connection, keys: Sequence[int], scope: SearchScope
     return frozenset(key for key, *facets in rows if passes(Facets(*facets), scope.filters, scope.now))
 
 
-def contains_words(db: sqlite3.Connection, words: Sequence[Word]) -> tuple[bool, ...]:
+def contains_words(db: sqlite3.Connection, words: Sequence[SearchWord]) -> tuple[bool, ...]:
     """Return for each word whether any artifact contains it."""
     counts = _count_terms(db, [term for forms in list_forms(words) for term in forms])
     return find_words(words, counts)
@@ -264,15 +264,15 @@ class SqliteStore:
         results = self._database.run(lambda db: rows.read_many(db, [key for (key,) in db.execute(sql, values)]))
         return next(iter(self._filter_damaged(results)), None)
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[SearchWord], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self._adopt("")
-        scope = SearchScope(filters, now := self._clock(), now - self._limits.ttl)
+        scope = SearchConditions(filters, now := self._clock(), now - self._limits.ttl)
         if self._database.run(word_index.has_missing):
             self._database.run(word_index.make_missing, write=True)
         found = self._database.run(lambda db: rows.read_found(db, search_keys(db, words, limit, scope)))
         return self._filter_damaged(found)
 
-    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+    def contains_words(self, words: Sequence[SearchWord]) -> tuple[bool, ...]:
         self._adopt("")
         return self._database.run(lambda db: contains_words(db, words))
 

@@ -25,7 +25,7 @@ _TOKEN: Final = lazy_pattern(
 """A token of a shell. A quotation mark without its partner, as in prose, is a character like others."""
 
 
-class Word(NamedTuple):
+class ShellWord(NamedTuple):
     """A word of a command: its place in the text, and its characters with their quotation marks."""
 
     start: int
@@ -39,25 +39,25 @@ class Word(NamedTuple):
         )
 
 
-class Command:
+class ShellCommand:
     """A simple command: its words, the here-strings that it reads, and the commands whose output a pipe leads to it."""
 
-    def __init__(self, sources: list[Command]) -> None:
-        self.words: list[Word] = []
-        self.here_strings: list[Word] = []
+    def __init__(self, sources: list[ShellCommand]) -> None:
+        self.words: list[ShellWord] = []
+        self.here_strings: list[ShellWord] = []
         self.sources = sources
 
 
-def parse(text: str) -> list[Command]:
+def parse(text: str) -> list[ShellCommand]:
     """Return the simple commands of a text, also those of substitutions. Any text is read as a command."""
     return _Parser(text).commands
 
 
 class _Parser:
     def __init__(self, text: str) -> None:
-        self.commands: list[Command] = []
-        self._left: list[Command] = []  # the commands of the group that was closed last, on the left of a pipe
-        self._open: list[tuple[str, Command, int]] = []
+        self.commands: list[ShellCommand] = []
+        self._left: list[ShellCommand] = []  # the commands of the group that was closed last, on the left of a pipe
+        self._open: list[tuple[str, ShellCommand, int]] = []
         self._redirect = ""
         self._begin([])
         for token in _TOKEN.finditer(text):
@@ -68,7 +68,7 @@ class _Parser:
         if kind == "word":
             if self._redirect in ("<<<", ""):
                 words = self._current.here_strings if self._redirect else self._current.words
-                words.append(Word(token.start(), raw))
+                words.append(ShellWord(token.start(), raw))
             self._redirect = ""
         elif kind == "redirect":
             self._redirect = raw
@@ -80,8 +80,8 @@ class _Parser:
         elif kind == "sign":
             self._begin([*self._left, self._current] if raw[0] == "|" else [])
 
-    def _begin(self, sources: list[Command]) -> None:
-        self._current = Command(sources)
+    def _begin(self, sources: list[ShellCommand]) -> None:
+        self._current = ShellCommand(sources)
         self.commands.append(self._current)
         self._left, self._redirect = [], ""
 
@@ -118,14 +118,14 @@ class Argument(NamedTuple):
     mode: str
 
 
-class Rule(NamedTuple):
+class SecretRule(NamedTuple):
     """The secrets among the arguments of a program: a line of the table."""
 
     words: tuple[str, ...]
     arguments: tuple[Argument, ...]
 
 
-OTHER_PROGRAM: Final = Rule((), tuple(Argument(option, "", "!") for option in sorted(PASSWORD_OPTIONS)))
+OTHER_PROGRAM: Final = SecretRule((), tuple(Argument(option, "", "!") for option in sorted(PASSWORD_OPTIONS)))
 """The rule for a program that is not in the table, and whose arguments name a user."""
 
 
@@ -137,12 +137,12 @@ def find_arguments(text: str) -> Iterator[Span]:
 
 
 @cache
-def _rules() -> dict[str, list[Rule]]:
-    rules: dict[str, list[Rule]] = {}
+def _rules() -> dict[str, list[SecretRule]]:
+    rules: dict[str, list[SecretRule]] = {}
     for line in TABLE.strip().splitlines():
         head, _, arguments = line.partition(": ")
         programs, _, words = head.partition(" | ")
-        rule = Rule(tuple(words.split()), tuple(map(_read_argument, arguments.split())))
+        rule = SecretRule(tuple(words.split()), tuple(map(_read_argument, arguments.split())))
         for program in programs.split():
             rules.setdefault(program, []).append(rule)
     return rules
@@ -154,7 +154,7 @@ def _read_argument(written: str) -> Argument:
     return Argument(name, divider[:1], mode)
 
 
-def _may_apply(rule: Rule, text: str) -> bool:
+def _may_apply(rule: SecretRule, text: str) -> bool:
     """Return False if a rule certainly finds nothing, so that the text need not be read as a command."""
     if not all(any(each in text for each in word.split("/")) for word in rule.words):
         return False
@@ -179,7 +179,7 @@ def _read_script(script: str, offset: int, depth: int) -> Iterator[Span]:
                     yield from _read_script(inner, offset + word.start + quoted.start() + 1, depth - 1)
 
 
-def _find_programs(words: list[Word]) -> Iterator[tuple[str, list[Word]]]:
+def _find_programs(words: list[ShellWord]) -> Iterator[tuple[str, list[ShellWord]]]:
     """Yield the program of a command and its arguments. The arguments of a wrapper contain another program."""
     wrappers = 0
     for place, word in enumerate(words):
@@ -194,14 +194,14 @@ def _find_programs(words: list[Word]) -> Iterator[tuple[str, list[Word]]]:
             return
 
 
-def _names_user(words: list[Word]) -> bool:
+def _names_user(words: list[ShellWord]) -> bool:
     return any(
         option.value in USER_OPTIONS and "." not in value.raw and value.raw[0] != "-"
         for option, value in pairwise(words)
     )
 
 
-def _apply(rule: Rule, words: list[Word], command: Command) -> Iterator[Span]:
+def _apply(rule: SecretRule, words: list[ShellWord], command: ShellCommand) -> Iterator[Span]:
     """Yield the places of the secrets that a rule finds among the arguments of its program."""
     start = _match_words(rule.words, words)
     if start is None:
@@ -215,8 +215,8 @@ def _apply(rule: Rule, words: list[Word], command: Command) -> Iterator[Span]:
 
 
 def _find_words(
-    argument: Argument, words: list[Word], plain: list[Word], command: Command
-) -> Iterator[tuple[Word, int]]:
+    argument: Argument, words: list[ShellWord], plain: list[ShellWord], command: ShellCommand
+) -> Iterator[tuple[ShellWord, int]]:
     """Yield the words that an entry of the table means, and the place in each where the secret can begin.
 
     `plain`: the arguments that are no options, after the words of the rule.
@@ -234,7 +234,7 @@ def _find_words(
         yield from ((after, 0) for word, after in pairwise(words) if _announces(name, word))
 
 
-def _match_words(wanted: tuple[str, ...], words: list[Word]) -> int | None:
+def _match_words(wanted: tuple[str, ...], words: list[ShellWord]) -> int | None:
     """Return the place after the words of a command in this order, None if one is missing."""
     place = 0
     for each in wanted:
@@ -251,7 +251,7 @@ def _is_word(value: str, form: str) -> bool:
     return value == form or value.startswith(f"{form}.")
 
 
-def _plain_arguments(words: list[Word], skipped: set[str]) -> list[Word]:
+def _plain_arguments(words: list[ShellWord], skipped: set[str]) -> list[ShellWord]:
     """Return the arguments that are neither options nor values of the options `skipped`."""
     return [
         word
@@ -260,17 +260,17 @@ def _plain_arguments(words: list[Word], skipped: set[str]) -> list[Word]:
     ]
 
 
-def _numbered(number: str, words: list[Word]) -> list[Word]:
+def _numbered(number: str, words: list[ShellWord]) -> list[ShellWord]:
     if number == "*":
         return words
     return words[-1:] if number == "last" else words[int(number) - 1 : int(number)]
 
 
-def _announces(name: str, word: Word) -> bool:
+def _announces(name: str, word: ShellWord) -> bool:
     return "=" not in word.raw and is_secret_name(word.value) if name == "*" else word.value == name[1:]
 
 
-def _input_words(command: Command) -> Iterator[Word]:
+def _input_words(command: ShellCommand) -> Iterator[ShellWord]:
     """Yield the words that a command reads: its here-strings, and the arguments of an `echo` before its pipe."""
     yield from command.here_strings
     sources = command.sources[-MAX_SOURCES:]
@@ -280,7 +280,7 @@ def _input_words(command: Command) -> Iterator[Word]:
         sources += source.sources if len(sources) < MAX_SOURCES else []
 
 
-def _option_values(option: Argument, words: list[Word]) -> Iterator[tuple[Word, int]]:
+def _option_values(option: Argument, words: list[ShellWord]) -> Iterator[tuple[ShellWord, int]]:
     """Yield each word that contains the value of an option, with the place of the value in the word."""
     name = option.name
     is_short = len(name) == 2 and name[0] == "-"
@@ -306,7 +306,7 @@ def _ends_cluster(value: str, letter: str) -> bool:
     return value.endswith(letter) and len(value) <= 6 and value[1:].isalpha()
 
 
-def _secret_span(word: Word, place: int, argument: Argument) -> Span | None:
+def _secret_span(word: ShellWord, place: int, argument: Argument) -> Span | None:
     """Return the place of a secret that begins in a word, without the quotation marks around it, None for none."""
     raw, end = word.raw, len(word.raw)
     if argument.divider:

@@ -20,7 +20,7 @@ NAME_SIGNS: Final = ("pass", "pw", "secret", "token", "credential", "auth", "key
 """Texts in lower case. The name of each secret contains one of them."""
 
 
-class Shape(NamedTuple):
+class SecretShape(NamedTuple):
     """The shape of a secret, which is the last group of the pattern that matched, or the whole match without groups."""
 
     signs: tuple[str, ...]
@@ -30,67 +30,67 @@ class Shape(NamedTuple):
 
 
 SHAPES: Final = (
-    Shape(
+    SecretShape(
         ("private key",),
         r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [^-]{0,50}-----|\Z)",
         "RFC 7468, sections 10 and 11; RFC 4880, section 6.2",
     ),
-    Shape(
+    SecretShape(
         ("hooks.slack.com", "webhooks/", "webhookb2/"),
         r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/webhooks/[0-9]{10,25}/|/webhookb2/)([\w@/-]{20,})",
         "Slack, Discord, Microsoft Teams: the secret part of the URLs of webhooks",
     ),
-    Shape(
+    SecretShape(
         ("sk-", "whsec_", "kh_", "tskey-", "tvly-", "nfp_", "dp.st.", "cio", "hf_"),
         r"(?<![A-Za-z0-9])(?:sk-(?:(?=[A-Za-z_-]{0,40}[0-9])(?=[a-z0-9_-]{0,60}[A-Z])[\w-]{20,}"
         r"|(?:[a-z0-9]+-){0,2}[0-9a-f]{32,})|(?:whsec_|kh_|tskey-|tvly-|nfp_|dp\.st\.)(?=[A-Za-z_-]{0,40}[0-9])"
         r"[\w+/=.-]{20,}|cio[A-Za-z0-9]{32}|hf_[A-Za-z0-9]{34})",
         "OpenAI and its imitators; Stripe, Tailscale, Tavily, Netlify, Doppler, crates.io, Hugging Face; Keyhole",
     ),
-    Shape(
+    SecretShape(
         ("key-", "secret_", "jina_", ":aa", "gocspx-", "ya29."),
         r"(?<![A-Za-z0-9~])(?:(?<![\w-])key-[0-9a-f]{32}|(?:secret|jina)_[A-Za-z0-9]{43,}|(?:bot)?[0-9]{8,10}:AA[\w-]{33}"
         r"|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,})(?![\w~])",
         "Mailgun, Notion, Jina, Telegram, Google OAuth: keys that the maintained rules know by a name beside them only",
     ),
-    Shape(
+    SecretShape(
         ("eyj",), r"(?<![A-Za-z0-9])eyJ[\w-]{8,2000}\.eyJ[\w-]{8,}\.[\w-]*",
         "RFC 7519: three parts in base64url, the first two of which are JSON objects",
     ),
-    Shape(
+    SecretShape(
         ("authorization",),
         r"(?i:\bauthorization[\"']?(?:\\?\s){0,3}[:=](?:\\?\s){0,3}[\"']?(?:[a-z][\w-]{0,20}\\? +)?+"
         r"(?!(?:bearer|basic|digest|token|str|string|bytes|[fbr])\b)([^\s\"'`,$<{…]+))",
         "RFC 9110, section 11.6.2",
     ),
-    Shape(("bearer ",), r"(?i:\bbearer +([\w.~+/=-]{8,}))", "RFC 6750, section 2.1"),
-    Shape(("cookie",), r"(?i:\bcookie[\"']?: *[\"']?([\w.-]{1,100}=[^\n\"'`$<{]+))", "RFC 6265"),
-    Shape(
+    SecretShape(("bearer ",), r"(?i:\bbearer +([\w.~+/=-]{8,}))", "RFC 6750, section 2.1"),
+    SecretShape(("cookie",), r"(?i:\bcookie[\"']?: *[\"']?([\w.-]{1,100}=[^\n\"'`$<{]+))", "RFC 6265"),
+    SecretShape(
         ("://",), r"(?<=://)(?:[^\s/?#@:\"'$]{0,200}:([^\s/?#@\"'$]{1,400})|([^\s/?#@:\"'$]{20,400}))@",
         "RFC 3986, section 3.2.1: a password, or a token in place of the user, before the host",
     ),
-    Shape(
+    SecretShape(
         ("signature=", "sig="), r"(?i:[?&;](?:sig|(?:x-(?:amz|goog)-)?signature)=([^\s&\"'#]+))",
         "Azure: shared access signatures; Amazon S3 and Google Cloud Storage: signed URLs",
     ),
-    Shape(
+    SecretShape(
         ("password for", "password is generated"),
         r"(?i:\bpassword (?:is generated )?for \S{1,100}: +(\S+))",
         "MySQL: the password of a new installation, in its log",
     ),
-    Shape(
+    SecretShape(
         ("identified", "password"),
         r"(?i:\b(?:identified\s(?:with\s\S+\s)?(?:by|as)|password(?:\s+for\s\S+)?)(?:\s*=\s*|\s*\(\s*|\s+)\\?'(?!\s)([^'\\\n]+))",
         "SQL: CREATE USER, ALTER USER, SET PASSWORD",
     ),
-    Shape(
+    SecretShape(
         ("auth", "securestring", "setenvironmentvariable"),
         r"(?i:\b(?:auth=|HTTP(?:Basic|Digest)Auth)\(\s{0,3}[\"'][^\"'\n]*[\"'],\s{0,3}[\"']([^\"'\n]+)"
         r"|ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'$\n]+)"
         r"|SetEnvironmentVariable\([\"'](?=[^\"'\n]*(?:pass|token|secret|key))[^\"'\n]*+[\"'],\s*[\"']([^\"'\n]+))",
         "Requests: basic authentication; PowerShell: ConvertTo-SecureString, environment variables",
     ),
-    Shape(
+    SecretShape(
         (":",), r"(?m:^[^\s:/\\]{1,200}:(?:[0-9]{2,5}|\*):[^\s:]{1,100}:[^\s:]{1,100}:((?:[^\s:\\]|\\.)+)$)",
         "PostgreSQL: the password file, host:port:database:user:password",
     ),

@@ -12,7 +12,7 @@ from keyhole.extract import extract
 from keyhole.passages import select
 from keyhole.records import Document
 from keyhole.retrieval.artifact import make_artifact
-from keyhole.text.page_parts import PAGES, parse_page_starts
+from keyhole.text.page_structure import PAGES, parse_page_starts
 from tests.extract.formats.pdf.test_pdf_reader import make_pdf
 from tests.support.fakes import page
 

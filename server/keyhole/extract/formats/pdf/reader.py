@@ -37,7 +37,7 @@ from keyhole.extract.formats.pdf.write_markdown import write_main, write_rest
 from keyhole.extract.markup import to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
-from keyhole.text.page_parts import clean_label
+from keyhole.text.page_structure import clean_label
 
 # Find tables whose drawn lines stand between rows only, as scientific papers have them: columns show by their gaps.
 

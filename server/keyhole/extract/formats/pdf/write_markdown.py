@@ -14,7 +14,7 @@ from keyhole.extract.formats.pdf.pdf_blocks import Edges, PdfBlock
 from keyhole.extract.markup import format_table
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
-from keyhole.text.page_parts import RestKind, format_rest_line
+from keyhole.text.page_structure import RestKind, format_rest_line
 
 # Clean the characters of PDF files, and join lines: hyphenated words, and scripts without spaces. Pure.
 
