@@ -156,6 +156,7 @@ SHORT_MODULES = {
     "store/ids.py": "imported by a hook, which has no time for the rest of the store",
     "passages/light_words.py": "the words are a data file",
     "extensions/hosted/arguments.py": "the parser does not load the command",
+    "runtime/bounded_dict.py": "one class for every layer",
     "runtime/zstd.py": "one of two libraries, by the version of Python",
     "runtime/owner.py": "a context variable that every layer reads",
     "runtime/memory.py": "what the C library is asked for; used by servers and models",

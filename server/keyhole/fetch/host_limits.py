@@ -11,7 +11,6 @@ import asyncio
 import math
 import re
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC
@@ -19,6 +18,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.bounded_dict import BoundedDict
 from keyhole.runtime.fair_slots import FairSlots
 
 MAX_PER_HOST: Final = 6
@@ -66,7 +66,7 @@ class HostLimits:
         self.sleep = sleep
         self._slots: dict[str, FairSlots] = {}
         """The connection slots of each host that is in use."""
-        self._wait_ends: OrderedDict[str, float] = OrderedDict()
+        self._wait_ends: BoundedDict[str, float] = BoundedDict(MAX_HOSTS)
 
     @asynccontextmanager
     async def slot(self, host: str, deadline: float = math.inf) -> AsyncIterator[None]:
@@ -93,9 +93,6 @@ class HostLimits:
     def record_wait(self, host: str, seconds: float) -> None:
         """Record that a host requested a wait."""
         self._wait_ends[host] = self.now() + seconds
-        self._wait_ends.move_to_end(host)
-        while len(self._wait_ends) > MAX_HOSTS:
-            self._wait_ends.popitem(last=False)
 
     def fits_deadline(self, seconds: float, deadline: float) -> bool:
         """Return True if a wait of `seconds` leaves time for a request before `deadline`, in seconds of `now`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 from keyhole.errors import KeyholeError
 from keyhole.fetch.urls import parse_target, resolve_url
 from keyhole.records import Page
+from keyhole.runtime.bounded_dict import BoundedDict
 from keyhole.text.invalid_characters import unescape
 
 # Links: `<link rel="alternate">` and the HTTP Link header.
@@ -122,7 +122,7 @@ class MarkdownHosts:
     """Remembers which hosts serve Markdown versions, and how they are addressed."""
 
     def __init__(self) -> None:
-        self._forms: OrderedDict[str, VersionForm] = OrderedDict()
+        self._forms: BoundedDict[str, VersionForm] = BoundedDict(MAX_HOSTS)
 
     def observe(self, page: Page) -> None:
         """Learn from a response whether its host serves Markdown versions."""
@@ -150,13 +150,9 @@ class MarkdownHosts:
 
     def reject(self, url: str) -> None:
         """Remember that a guessed version does not exist."""
-        self._set(url, "none")
+        self._forms[urlsplit(url).netloc] = "none"
 
     def _learn(self, url: str, form: VersionForm) -> None:
-        if self._forms.get(urlsplit(url).netloc) != "none":
-            self._set(url, form)
-
-    def _set(self, url: str, form: VersionForm) -> None:
-        self._forms[urlsplit(url).netloc] = form
-        while len(self._forms) > MAX_HOSTS:
-            self._forms.popitem(last=False)
+        host = urlsplit(url).netloc
+        if self._forms.get(host) != "none":
+            self._forms[host] = form

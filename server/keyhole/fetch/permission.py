@@ -8,13 +8,13 @@ it, and the client checks it on every hop of every request.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import unquote
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.bounded_dict import BoundedDict
 
 # Owners: the part of the web that belongs to the owner of an address, a host or a folder of a shared host.
 #
@@ -113,7 +113,7 @@ class HourlyRequests:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._counts: BoundedDict[str, tuple[float, int]] = BoundedDict(MAX_HOSTS)
 
     def spend(self, host: str, permission: Permission) -> None:
         """Count a request, or a hop of it, if it is a further one.
@@ -125,12 +125,10 @@ class HourlyRequests:
         if not permission.allowance.take():
             raise KeyholeError(Code.RATE_LIMITED, "the call has made as many further requests as it may")
         now = self._now()
-        began, count = self._counts.pop(host, (now, 0))
+        began, count = self._counts.get(host, (now, 0))
         if now - began >= HOUR:
             began, count = now, 0
         self._counts[host] = began, count + 1
-        while len(self._counts) > MAX_HOSTS:
-            self._counts.popitem(last=False)
         if count >= permission.most_an_hour:
             raise KeyholeError(Code.RATE_LIMITED, f"{host} has had as many further requests in this hour as it may")
 

@@ -6,13 +6,13 @@ returns the same bytes, whatever was shown in between. Agents repeat a call if i
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from keyhole.errors import KeyholeError
 from keyhole.records import Repeat
+from keyhole.runtime.bounded_dict import BoundedDict
 
 Span = tuple[int, int]
 
@@ -90,15 +90,13 @@ class Session:
         self._calls = 0
         self._spent = 0
         self._entries: tuple[AnsweredCall, ...] = ()
-        self._histories: OrderedDict[Hashable, History] = OrderedDict()
+        self._histories: BoundedDict[Hashable, History] = BoundedDict(MAX_CALLS)
         self._forgot_at: float | None = None
-        self._dead: OrderedDict[str, KeyholeError] = OrderedDict()
+        self._dead: BoundedDict[str, KeyholeError] = BoundedDict(MAX_CALLS)
 
     def record_dead(self, url: str, error: KeyholeError) -> None:
         """Remember that an address leads nowhere."""
         self._dead[url] = error.without_frames()
-        while len(self._dead) > MAX_CALLS:
-            self._dead.popitem(last=False)
 
     def dead_error(self, url: str) -> KeyholeError | None:
         """Return the error of an address that led nowhere before, None for any other."""
@@ -145,9 +143,6 @@ class Session:
         entry = AnsweredCall(history.call, history.label, by_id, self._spent, history.key)
         self._entries = tuple(each for each in (*self._entries, entry) if self._is_recent(each.spent))[-MAX_CALLS:]
         self._histories[history.key, history.sizes] = history
-        self._histories.move_to_end((history.key, history.sizes))
-        while len(self._histories) > MAX_CALLS:
-            self._histories.popitem(last=False)
 
     def _is_recent(self, spent: int) -> bool:
         """Return True if a record at `spent` tokens of the session is within the horizon."""
@@ -169,14 +164,12 @@ class Sessions:
 
     def __init__(self, new_id: Callable[[], str] = str) -> None:
         self._new_id = new_id
-        self._sessions: OrderedDict[Hashable, Session] = OrderedDict()
+        self._sessions: BoundedDict[Hashable, Session] = BoundedDict(MAX_SESSIONS)
 
     def get(self, key: Hashable, horizon: int | None) -> Session:
         """Return the session of `key`; create it if necessary. `horizon`: tokens, None for the default."""
-        session = self._sessions.setdefault(key, Session(horizon or HORIZON, self._new_id()))
-        self._sessions.move_to_end(key)
-        while len(self._sessions) > MAX_SESSIONS:
-            self._sessions.popitem(last=False)
+        session = self._sessions.get(key) or Session(horizon or HORIZON, self._new_id())
+        self._sessions[key] = session
         return session
 
 
@@ -192,16 +185,14 @@ class Visits:
 
     def __init__(self, new_id: Callable[[], str]) -> None:
         self._new_id = new_id
-        self._visits: OrderedDict[Hashable, tuple[str, float]] = OrderedDict()
+        self._visits: BoundedDict[Hashable, tuple[str, float]] = BoundedDict(MAX_SESSIONS)
         """The visit's id and its latest call, by the caller."""
 
     def id_at(self, caller: Hashable, now: float) -> str:
         """Return the id of the visit to which a call of the caller belongs at this time."""
-        id, latest = self._visits.pop(caller, ("", now))
+        id, latest = self._visits.get(caller, ("", now))
         id = id if id and now - latest <= VISIT_SECONDS else self._new_id()
         self._visits[caller] = (id, now)
-        while len(self._visits) > MAX_SESSIONS:
-            self._visits.popitem(last=False)
         return id
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactPart, ArtifactSummary, Place
+from keyhole.runtime.bounded_dict import BoundedDict
 from keyhole.store.base import (
     TOO_LARGE,
     Clock,
@@ -172,7 +172,7 @@ class FallbackStore:
         self._calls = DiskCalls(clock, prepare)
         self._used: tuple[MemoryStore, ...] = ()
         """The memory store, if an artifact was ever put there: until then it is not opened."""
-        self._pending_keys: OrderedDict[bytes, None] = OrderedDict()
+        self._pending_keys: BoundedDict[bytes, None] = BoundedDict(MAX_PENDING_KEYS)
         self._rejected_ids: set[str] = set()
         self._lock = Lock()
         self._moving = Lock()
@@ -337,9 +337,6 @@ class FallbackStore:
         with self._lock:
             for key in keys:
                 self._pending_keys[key] = None
-                self._pending_keys.move_to_end(key)
-            while len(self._pending_keys) > MAX_PENDING_KEYS:
-                self._pending_keys.popitem(last=False)
 
     def _move_if_due(self) -> None:
         """Move a batch from memory to the disk if the disk may be tried now."""
