@@ -256,7 +256,8 @@ def client_budget(
 
 
 def session_budget(budget: Budget, session_tokens: int | None, spent: int) -> Budget:
-    """Return `budget` lowered for a session of `session_tokens`, of which `spent` are used. None: no session limit."""
+    """Return `budget` lowered for a session of `session_tokens`, of which `spent` are used. `session_tokens`: None
+    for no limit."""
     if session_tokens is None:
         return budget
     left = max(0, session_tokens - spent)

@@ -28,7 +28,7 @@ SAMPLE_CHARS: Final = 128
 SAMPLE_SHARE: Final = 512
 """A sample has at least 1/512 of a text, so that 16 samples of a large text have 3 % of it."""
 MAX_RESULTS: Final = 16
-"""Texts whose estimate is kept, of some 10 KB each: that of a result is asked for by its session and by its record."""
+"""Texts whose estimate is cached, some 10 KB each: the session and the record both need the estimate of a result."""
 MAX_CACHED: Final = 1 << 16
 """Estimates that are kept. A conversation is estimated again before each request of its agent."""
 

@@ -54,9 +54,9 @@ def ipv4_after(ip: IPv6Address, length: int) -> IPv4Address:
 def likely_ipv4(ip: IPv6Address) -> Iterator[IPv4Address]:
     """Yield the IPv4 addresses that a NAT64 gateway with an unknown prefix would read from an IPv6 address.
 
-    The layout decides, so that few addresses of ordinary servers are taken for translated ones: RFC 6052, section 2.2,
-    sets byte 8 to zero and the bits after the IPv4 address too. An identifier of zero embeds only the beginning of a
-    network.
+    Only the layout of the address is checked, so that few addresses of ordinary servers are taken for translated
+    addresses: RFC 6052, section 2.2, sets byte 8 to zero and the bits after the IPv4 address too. An identifier of zero
+    embeds only the beginning of a network.
     """
     identifier = ip.packed[8:]
     if identifier[0] or not any(identifier):
@@ -259,7 +259,8 @@ _METADATA_NAMES: Final[tuple[tuple[str, str], ...]] = (
     ("metadata.tencentyun.com", "metadata of Tencent Cloud, its CVM manual"),
 )
 """Names of cloud metadata services, refused whatever they resolve to: inside its cloud, such a name may lead to an
-address that looks public. Names of one word, such as `metadata` and `instance-data`, are refused as all such names."""
+address that looks public. `metadata` and `instance-data` are not listed, because every name without a dot is
+refused."""
 
 _REFUSED_NAMES: Final[tuple[tuple[str, str], ...]] = (
     ("localhost", "a loopback name, RFC 6761"),

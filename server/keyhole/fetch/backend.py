@@ -35,11 +35,11 @@ from keyhole.fetch.dns import Nat64Prefixes, look_up
 MAX_ADDRESSES: Final = 4
 """Addresses tried per connection: enough for two IPv4 and two IPv6 addresses, and few enough for one deadline."""
 ATTEMPT_DELAY: Final = 0.25
-"""Seconds after which the next address is tried beside one that has not answered (RFC 8305, section 8)."""
+"""Seconds without an answer after which the next address is tried too (RFC 8305, section 8)."""
 
 Connect = Callable[[str], Awaitable[httpcore.AsyncNetworkStream]]
-"""Connects to an address. Raises httpcore.ConnectError, httpcore.ConnectTimeout or, if the operator's proxy cannot,
-KeyholeError (connect_failure): the next one may be tried."""
+"""Connects to an address. Raises httpcore.ConnectError, httpcore.ConnectTimeout or, if the operator's proxy cannot
+connect, KeyholeError (connect_failure): the next address may be tried."""
 Attempt = asyncio.Future[httpcore.AsyncNetworkStream]
 
 _closing: set[asyncio.Future[None]] = set()
@@ -297,7 +297,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 async def start_tls(
     stream: httpcore.AsyncNetworkStream, context: ssl.SSLContext, host: str
 ) -> httpcore.AsyncNetworkStream:
-    """Return a stream with TLS over another one. Raises KeyholeError (tls_failure)."""
+    """Return a stream that encrypts `stream` with TLS. Raises KeyholeError (tls_failure)."""
     secured = None
     try:
         secured = await stream.start_tls(context, host)

@@ -27,7 +27,7 @@ _DATE: Final = re.compile(r"[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """The validators of the final URL of an earlier fetch; at least one of the two is not empty."""
+    """The validators of the final URL of an earlier fetch: an ETag, a date, or both."""
 
     url: str
     etag: str = ""
@@ -65,7 +65,7 @@ class FetchOptions:
     is_api: bool = False
     """True for a request to a documented API of a site, to which robots.txt may not apply (KEYHOLE_ROBOTS=pages)."""
     part: tuple[int, int] | None = None
-    """The first byte to request and the one after the last, for a part of a file. The page then has status 206."""
+    """The byte range `[start, end)` to request of a file: the page then has status 206. None for the whole file."""
 
     @property
     def deadline(self) -> float:

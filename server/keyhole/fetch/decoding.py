@@ -286,7 +286,7 @@ class Decoder:
         """Decode the bytes that did not fill a block. `is_cut`: True if the body is known to be incomplete.
 
         Raises KeyholeError as `feed` does, and protocol_error if bytes were received but none could be decoded, unless
-        the reason is that the others never came.
+        the body is cut.
         """
         out = self._decode([], is_last=True)
         if self._received and not self._produced and not self.is_finished and not is_cut:

@@ -56,9 +56,9 @@ async def look_up(host: str, port: int) -> DnsAnswers:
 # refusals: no address is allowed because of it, so a forged answer opens nothing.
 
 LIFETIME: Final = 3 * 3_600.0
-"""Seconds for which an answer is used. The resolver's interface does not tell the answer's own lifetime."""
+"""Seconds for which an answer is used. The resolver's interface does not return the answer's own lifetime."""
 RETRY: Final = 600.0
-"""Seconds until the next lookup after one that failed: the network may have changed, but a lookup costs time."""
+"""Seconds between a failed lookup and the next: the network may have changed, but a lookup costs time."""
 MAX_WAIT: Final = 0.5
 """Seconds that a connection waits for the lookup, once per lifetime. A later answer is used for the next connection.
 Without an answer, no prefix is known, and addresses.py refuses the layouts that it can recognize under any prefix."""
@@ -89,7 +89,7 @@ class Nat64Prefixes:
             return self._prefixes
 
     def _read(self, lookup: asyncio.Future[DnsAnswers]) -> None:
-        """Remember the prefixes of an answer, also of a late one. A failure leaves the last known prefixes."""
+        """Remember the prefixes of an answer, even if it is late. After a failure, the last known prefixes stay."""
         if lookup.cancelled() or lookup.exception():
             return
         addresses = {str(answer[4][0]).partition("%")[0] for answer in lookup.result()}

@@ -55,7 +55,7 @@ def raise_for_status(status: int, headers: Mapping[str, str], now: float) -> Non
 def redirect_location(response: Response) -> str:
     """Return the location of a redirect, or "" for any other response.
 
-    Raises KeyholeError (protocol_error) for several different locations, of which each client may choose another.
+    Raises KeyholeError (protocol_error) for several different locations, because clients would not agree on one.
     """
     if response.status_code not in REDIRECTS:
         return ""
@@ -228,7 +228,7 @@ class Exchange:
         return await self._send(request, target)
 
     async def _send(self, request: httpx.Request, target: Target) -> tuple[PooledConnection, Response]:
-        """Send a GET request over a kept connection if there is one, and any other request over a new one.
+        """Send a GET request over a kept connection if possible, and any other request over a new connection.
 
         A server may close a kept connection at any time, and may or may not have processed the request that it did not
         answer. So only a GET request may be sent once more.

@@ -22,9 +22,9 @@ from keyhole.runtime.bounded_dict import BoundedDict
 from keyhole.runtime.fair_slots import FairSlots
 
 MAX_PER_HOST: Final = 6
-"""Concurrent requests and open connections to one host, as many as browsers open. A search that reads five pages of one
-site takes one round. None is kept for other owners: if a host is so slow that one owner holds all of them long, its
-pages are slow for the others too."""
+"""Concurrent requests and open connections to one host, as many as browsers open. A search that reads five pages of
+one site takes one round. No slot is reserved for other owners: if a host is slow and one owner holds all slots, the
+others wait too."""
 BACKOFF: Final = (0.25,)
 """Seconds before each retry of a failed connection. There is one retry, soon enough for any deadline."""
 WAIT_MARGIN: Final = 2.0

@@ -49,7 +49,7 @@ class WebPlace:
 
     site: str
     folder: tuple[str, ...] = ()
-    """The segments of the path in lower case; none for the whole site."""
+    """The segments of the path in lower case; empty for the whole site."""
 
     def contains(self, url: str) -> bool:
         """Return True if an absolute address, under http or https, is in this place."""
@@ -100,7 +100,8 @@ def _split(url: str) -> tuple[str, tuple[str, ...]]:
 MAX_FURTHER: Final = 20
 """Further requests for one page: eight of a site reader, five for a dead address, their redirects, and Markdown."""
 MAX_LISTS_AN_HOUR: Final = 30
-"""Requests in an hour to one host for lists that lead to the right address of a dead one: those of six addresses."""
+"""Requests in an hour to one host for lists that may name the new address of a dead one: enough for six dead
+addresses."""
 MAX_API_AN_HOUR: Final = 600
 """Requests in an hour to one host with an API. Most set lower limits, which Keyhole obeys once it meets them."""
 HOUR: Final = 3_600.0
@@ -116,9 +117,9 @@ class HourlyRequests:
         self._counts: BoundedDict[str, tuple[float, int]] = BoundedDict(MAX_HOSTS)
 
     def spend(self, host: str, permission: Permission) -> None:
-        """Count a request, or a hop of it, if it is a further one.
+        """Count a further request, or a hop of it.
 
-        Raises KeyholeError (rate_limited) if the call, or in this hour the host, has had as many as it may.
+        Raises KeyholeError (rate_limited) if the call, or the host in this hour, has reached its limit.
         """
         if not permission.is_further:
             return
@@ -159,7 +160,7 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What the requests of one call, or of one part of a call, may reach."""
+    """The addresses that the requests of one call, or of one part of a call, may reach."""
 
     deadline: float = 0.0
     """The time of the event loop's clock at which the requests end, or 0 for the operator's timeout."""
@@ -177,7 +178,7 @@ class Permission:
         return self.accepts(url) and (not self.places or any(place.contains(url) for place in self.places))
 
     def narrow(self, *places: WebPlace, most_an_hour: int = MAX_LISTS_AN_HOUR) -> Permission:
-        """Return the permission for further requests to places, of which none may be outside of the narrowed ones."""
+        """Return the permission for further requests to `places`. A place outside of the current places is left out."""
         allowed = tuple(
             place for place in places if not self.places or any(each.includes(place) for each in self.places)
         )
@@ -199,7 +200,7 @@ class Permission:
 
     @property
     def is_further(self) -> bool:
-        """Return True if the requests are further ones, which are counted."""
+        """Return True for further requests, which are counted."""
         return bool(self.places)
 
 

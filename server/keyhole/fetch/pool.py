@@ -28,8 +28,8 @@ MAX_HEAD: Final = 400_000
 """Bytes until the end of the final response's headers. One response may have 100 KB of headers (httpcore's limit), and
 the last read may include up to 64 KB of body; the rest is for interim responses (RFC 9110, section 15.2)."""
 READ_STEPS: Final = 10
-"""Steps of the event loop after which a read has returned whatever had arrived before it; one takes microseconds. It
-needs one step for the socket and one for each buffer on the way."""
+"""Steps of the event loop after which a read has returned all bytes that had arrived before it: one for the socket
+and one for each buffer between. A step takes microseconds."""
 
 
 class ByteCapStream(httpcore.AsyncNetworkStream):
@@ -45,7 +45,7 @@ class ByteCapStream(httpcore.AsyncNetworkStream):
         """True until the first byte of the response."""
 
     def begin_response(self) -> None:
-        """Allow the bytes of a head, whatever the previous response left of its cap."""
+        """Reset the cap to the bytes of a head."""
         self._left = MAX_HEAD
         self.is_silent = True
 
@@ -92,11 +92,11 @@ MAX_CONNECTIONS: Final = 64
 """Maximum of open connections of one server. A search fetches 10 pages at once, and several clients may share a server.
 A few sites that never finish must not block the other requests."""
 SPARE_CONNECTIONS: Final = 16
-"""The number of these for owners that have none, so that a call need not wait for the slow sites of a busy owner: eight
-searches, which is what one tenant may run at once, fetch more pages than there are connections."""
+"""Connections reserved for owners that have no connection, so that a call need not wait for the slow sites of a busy
+owner. One tenant may run eight searches at once, which fetch more pages than there are connections."""
 MAX_IDLE: Final = 32
-"""Connections kept open without a request; the one that was used longest ago is closed first. Half of all, so that new
-requests rarely wait until an idle connection has been closed."""
+"""Connections kept open without a request; the least recently used connection is closed first. Half of all, so that
+new requests rarely wait until an idle connection has been closed."""
 IDLE_SECONDS: Final = 15.0
 """Seconds for which a connection is kept without a request: an agent often fetches the next page of a site within this
 time. Many servers close idle connections after 5 to 75 seconds."""
@@ -141,7 +141,7 @@ class ConnectionPool:
         self._open: Counter[str] = Counter()
         """Connections by host, including those being opened."""
         self._idle: list[PooledConnection] = []
-        """Kept connections, the one that was used longest ago first."""
+        """Kept connections, least recently used first."""
         self._closing: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
@@ -220,7 +220,7 @@ class ConnectionPool:
         await self._close(connection)
 
     def _forget(self, connection: PooledConnection) -> None:
-        """Remove a connection from the kept ones."""
+        """Remove a connection from the kept connections."""
         self._idle.remove(connection)
         if connection.expiry is not None:
             connection.expiry.cancel()

@@ -1,4 +1,4 @@
-"""The port of what reranks passages, what the clients of HTTP APIs share, and how scores become an order."""
+"""The port of scorers of passages, helpers for HTTP APIs, and functions that turn scores into an order."""
 
 from __future__ import annotations
 

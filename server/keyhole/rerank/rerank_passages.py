@@ -53,7 +53,7 @@ class PassageReranker:
     async def rerank_windows(
         self, text: str, query: str, until: float, main_end: int | None = None, pages: PageStarts = ()
     ) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
-        """Return the best windows of one text, none if they stay in lexical order, and the faults.
+        """Return the best windows of one text, empty if the lexical order stays, and the faults.
 
         The windows are those of the text that `cut_to_ranked` returns for this text, `main_end` and `pages`.
         """
@@ -95,8 +95,8 @@ class PassageReranker:
 def is_spoken(query: str, languages: Collection[str]) -> bool:
     """Return whether a scorer of these languages was made for a query; True if `languages` is empty.
 
-    The language of a few names cannot be told, because they have no function words. A scorer is asked about them if
-    they are in ASCII.
+    The language of a few names cannot be told, because they have no function words. A scorer is used for them if they
+    are in ASCII.
     """
     from keyhole.passages.languages import UNKNOWN
     from keyhole.passages.strength import find_language
@@ -108,7 +108,7 @@ def is_spoken(query: str, languages: Collection[str]) -> bool:
 
 
 async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...] | str:
-    """Return the scores of the texts, or why there are none."""
+    """Return the scores of the texts, or the fault."""
     if seconds <= 0:
         return "no time left"
     try:
@@ -122,7 +122,7 @@ async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: floa
 def list_units(
     text: str, query: str, main_end: int | None, pages: PageStarts, count: int
 ) -> tuple[list[int], list[str], float]:
-    """Return the first `count` windows in lexical order, what is scored of each, and the strength of the match.
+    """Return the first `count` windows in lexical order, the text to score of each, and the strength of the match.
 
     There are none if no word matches. A model misreads a passage without the headings and carriers above it.
     """

@@ -44,7 +44,7 @@ _FAMILIES: Final = (
 
 
 def find_prefixes(model: str) -> Prefixes:
-    """Return the prefixes of a model by its name; empty for a family that needs none or is not known."""
+    """Return the prefixes of a model by its name; empty if its family needs no prefixes or is unknown."""
     name = model.lower()
     return next((prefixes for family, prefixes in _FAMILIES if family in name), Prefixes())
 
@@ -58,7 +58,7 @@ KEY_BYTES: Final = 16
 
 
 def vector_key(model: str, text: str) -> bytes:
-    """Return the key under which a text's vector is stored; `model` stands for everything else that determines it."""
+    """Return the key under which a text's vector is stored; `model`: everything else that determines the vector."""
     model_name = model.encode("utf-8", "surrogatepass")
     return hashlib.sha256(
         len(model_name).to_bytes(8, "big") + model_name + text.encode("utf-8", "surrogatepass"), usedforsecurity=False
@@ -121,7 +121,7 @@ tokens."""
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The vectors of the texts that could be embedded, and the first fault, "" if there was none."""
+    """The vectors of the texts that could be embedded, and the first fault or ""."""
 
     vectors: Mapping[str, bytes]
     fault: str = ""
@@ -189,7 +189,7 @@ class VectorScorer:
         return fuse_ranks(scores, strength)
 
     def _load(self, keys: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Return the kept vectors by text, none if the store fails: they are then computed again."""
+        """Return the kept vectors by text, {} if the store fails: the vectors are then computed again."""
         try:
             kept = self._store.vectors(list(keys.values()))
         except KeyholeError:

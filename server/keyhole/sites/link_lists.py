@@ -42,7 +42,7 @@ class InventoryEntry:
 
 
 def parse_inventory(data: bytes) -> Iterator[InventoryEntry]:
-    """Yield the entries of an inventory up to the first damaged byte. Data without the signature has none."""
+    """Yield the entries of an inventory up to the first damaged byte. Data without the signature has no entries."""
     if not data.startswith(SIGNATURE):
         return
     packed = data.split(b"\n", _HEAD_LINES)[-1]
@@ -64,7 +64,7 @@ MAX_BYTES: Final = 2_000_000
 MAX_LINKS: Final = 20_000
 """Links of a list that are read; a sitemap may have 50,000."""
 MAX_URL_CHARS: Final = 300
-"""Characters of an address. Longer ones are hardly ever pages that one would name, and they could carry text."""
+"""Characters of an address. Longer addresses are rarely pages worth naming, and could carry text."""
 MAX_TITLE_CHARS: Final = 120
 MAX_NAMES: Final = 400
 """Names of one page of an inventory that are compared; the longest reference pages document about as many functions."""
@@ -75,7 +75,7 @@ _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(<?([^\s()<>]{1,2000}(?:\([
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An address that a list names, and the text of the link or the names of what the page documents."""
+    """An address that a list names, with the text of its link or the names that the page documents."""
 
     url: str
     title: str = ""
@@ -92,7 +92,7 @@ class _Links(HTMLParser):
         self._text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a link, or note the base of the relative ones."""
+        """Begin a link, or note the base of relative links."""
         href = next((value or "" for name, value in attrs if name == "href"), "")
         if tag == "a" and href:
             self.handle_endtag("a")
@@ -138,7 +138,7 @@ def read_markdown_links(body: bytes, url: str) -> tuple[Link, ...]:
 
 
 def read_inventory_links(body: bytes, url: str) -> tuple[Link, ...]:
-    """Return the pages of a Sphinx inventory (objects.inv), each with the names of what it documents."""
+    """Return the pages of a Sphinx inventory (objects.inv), each with the names that it documents."""
     titles: dict[str, list[str]] = {}
     for entry in parse_inventory(body):
         named = titles.setdefault(entry.address.partition("#")[0], [])

@@ -46,7 +46,8 @@ TOO_MUCH_PINNED: Final = "id: pinned artifacts may take half of the store; unpin
 
 
 def version_error(name: str, version: int, known: int) -> KeyholeError:
-    """Return the error for a store of another version, which is left as it is. `name`: what the message calls it."""
+    """Return the error for a store of another version, which is not changed. `name`: the name of the store in the
+    message."""
     writer = "a newer version" if version > known else "an earlier version"
     message = f"the {name} was written by {writer} of Keyhole: its format is {version}, not {known}"
     return KeyholeError(Code.STORE_UNAVAILABLE, message)
@@ -205,15 +206,16 @@ class Store(Protocol):
         ...
 
     def match(self, scope: Scope) -> frozenset[str]:
-        """Return the ids of the artifacts in a scope, including expired and damaged ones. Its clients are ignored."""
+        """Return the ids of the artifacts in a scope, including expired and damaged artifacts. The scope's clients
+        are ignored."""
         ...
 
     def add_mark(self, mark: ForgetMark) -> None:
-        """Record what is forgotten, for this and all other processes that use the store."""
+        """Add a mark, for this and all other processes that use the store."""
         ...
 
     def last_mark(self) -> ForgetMark:
-        """Return what is forgotten."""
+        """Return the marks of all forget commands, merged."""
         ...
 
     def remove_traces(self, scope: Scope) -> Traces:
@@ -243,7 +245,8 @@ class Store(Protocol):
         ...
 
     def warning(self) -> str:
-        """Return the code of the store's current problem: `kept_in_memory`, `store_replaced`, or "" for none."""
+        """Return the code of the store's current problem: `kept_in_memory` or `store_replaced`, or "" if there is no
+        problem."""
         ...
 
     def close(self) -> None:
@@ -263,7 +266,7 @@ class Store(Protocol):
         ...
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """Return the stored vectors for `keys`, without the keys that have none."""
+        """Return the stored vectors by key. Keys without a vector are left out."""
         ...
 
 

@@ -58,7 +58,7 @@ def passes(facets: Facets, filters: Filters, now: float) -> bool:
 
 
 def has_kind(url: str, kind: ArtifactKind | None) -> bool:
-    """Return whether the artifact with this URL is of a kind; None stands for both kinds."""
+    """Return whether the artifact with this URL is of a kind. None matches both kinds."""
     return kind is None or is_output(url) == (kind == "outputs")
 
 
@@ -92,13 +92,14 @@ class Scope:
     """Conditions that must all be met. An empty field is met by everything."""
 
     urls: tuple[str, ...] = ()
-    """Addresses, one of which a text or a call must have. The fragment and the case of the host do not count."""
+    """Addresses. A text or a call must have at least one of them. The fragment and the case of the host do not
+    count."""
     sites: tuple[str, ...] = ()
-    """Hosts, under one of which an address must be."""
+    """Hosts. An address must be on one of them or on a subdomain."""
     before: float | None = None
     """The time before which a text was fetched, or a call started."""
     clients: tuple[str, ...] = ()
-    """Names of clients, one of which must have made a call. A name without a version stands for all its versions."""
+    """Names of clients. One of them must have made the call. A name without a version matches all its versions."""
 
     @property
     def is_all(self) -> bool:

@@ -49,9 +49,10 @@ def find(store: Store, calls: CallLog, scope: Scope) -> ScopeMatch:
 
 
 def forget(stores: Stores, tenant: str, scope: Scope, now: float) -> Forgotten:
-    """Remove what a scope includes from the store and the log of a tenant. Raises KeyholeError (store_unavailable).
+    """Remove the texts and calls in a scope from the store and the log of a tenant. Raises KeyholeError
+    (store_unavailable).
 
-    Known URLs and vectors are hashes that tell neither site, date nor client, so all of them are removed.
+    All known URLs and vectors are removed: they are hashes, from which neither site, date nor client can be read.
     """
     store, _ = stores.for_tenant(tenant)
     calls = stores.calls_for(tenant)

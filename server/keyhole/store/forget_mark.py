@@ -1,4 +1,4 @@
-"""The mark in a folder that tells running processes what is forgotten, so that they do not write it back."""
+"""The mark in a folder that keeps running processes from writing back forgotten texts and calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORGOTTEN: Final = "the text was fetched before the time up to which everything 
 
 @dataclass(frozen=True, slots=True)
 class ForgetMark:
-    """The times up to which the last commands forgot something. A mark names no page and no client."""
+    """The times up to which commands forgot texts and calls. A mark names no page and no client."""
 
     before: float = 0.0
     """Texts fetched and calls started before this time are not written any more."""
@@ -40,7 +40,7 @@ class Marks(Protocol):
         ...
 
     def add(self, mark: ForgetMark) -> None:
-        """Merge a mark with the one that is kept. Raises OSError."""
+        """Merge a mark with the kept mark. Raises OSError."""
         ...
 
 

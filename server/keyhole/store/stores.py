@@ -21,7 +21,8 @@ class Stores(Protocol):
         ...
 
     def all_tenants(self, names: Iterable[str]) -> Iterator[tuple[str, Store, CallLog]]:
-        """Yield the name, the store and the log of each tenant that has stored something, open until the next one.
+        """Yield the name, the store and the log of each tenant that has stored something, open until the next tenant is
+        yielded.
 
         Stores do not contain tenants' names: a tenant that is not among `names` is called by the beginning of its hash.
         Raises KeyholeError(store_unavailable) if the tenants cannot be listed.

@@ -20,14 +20,14 @@ CANDIDATES_PER_RESULT: Final = 10
 
 
 def make_words(title: str, pieces: Iterable[str]) -> str:
-    """Return the words of a title and of pieces of its text, as `Store.put` has them."""
+    """Return the `words` argument of `Store.put` for a title and pieces of its text."""
     from keyhole.passages.stems import index_terms  # stemmers take a tenth of the start's time
 
     return " ".join(index_terms(title, "\n".join(pieces)))
 
 
 def split_words(words: str) -> tuple[list[str], list[str]]:
-    """Return the words of a title and those of a text. `words`: as `Store.put` has them."""
+    """Split the `words` argument of `Store.put` into title words and text words."""
     terms = words.split()
     title = [term.removeprefix(TOPIC) for term in terms if term.startswith(TOPIC)]
     return title, [term for term in terms if not term.startswith(TOPIC)]
@@ -40,7 +40,7 @@ def select_indexable(words: Iterable[str]) -> list[str]:
 
 
 def list_forms(words: Iterable[SearchWord]) -> list[tuple[str, ...]]:
-    """Return each word's indexable forms, without words that have none."""
+    """Return each word's indexable forms. Words without such a form are left out."""
     forms_by_word = ((word,) if isinstance(word, str) else word for word in words)
     return [forms for each in forms_by_word if (forms := tuple(dict.fromkeys(select_indexable(each))))]
 

@@ -17,7 +17,8 @@ CHARS_PER_BYTE: Final = 4
 """Characters examined per byte of the result. This bounds the cost, and allows for spaces and removed characters."""
 
 _SIGNS = lazy_pattern(r"[\]!\\<`&]")
-"""The signs with which a match of `_ACTIVE` begins or which precede it. Most texts have none, which is seen faster."""
+"""The signs at or before the beginning of every match of `_ACTIVE`. Most texts contain none, and the search for them
+is faster."""
 _ACTIVE = lazy_pattern(r"(?<=\])[(:]|(?<=!)\[|(?<!\\)\\*+(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|(?<!\\)\\++\Z")
 _GAP_LIKE = lazy_pattern(r"\[…(?=\d+:\d+\])")
 _DOUBLE_QUOTES = lazy_pattern("[“”„‟❝❞〝〞〟＂«»]")

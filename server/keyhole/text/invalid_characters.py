@@ -68,7 +68,7 @@ def unescape(text: str) -> str:
 
 
 def _resolve(reference: re.Match[str]) -> str:
-    """Return what replaces a reference: a surrogate as a character, any other reference as valid text."""
+    """Return the replacement of a reference: a surrogate as a character, any other reference as valid text."""
     digits, base = (reference["decimal"], 10) if reference["decimal"] else (reference["hexadecimal"], 16)
     digits = digits.lstrip("0") or "0"
     code = int(digits, base) if len(digits) <= MAX_DIGITS else 0x110000

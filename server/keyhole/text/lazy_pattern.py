@@ -10,7 +10,7 @@ from typing import Any, cast
 
 
 class LazyPattern:
-    """A pattern whose methods are those of the compiled one, each looked up once."""
+    """A pattern that is compiled by the first use of a method. Each method is looked up once."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.arguments = (pattern, flags)

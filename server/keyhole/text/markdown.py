@@ -136,7 +136,7 @@ def find_origin(address: str) -> str:
 
 
 def find_link_origin(address: str, media_type: str) -> str:
-    """Return the origin to which the paths in a stored text lead, "" if its format has none."""
+    """Return the origin to which the paths in a stored text lead, "" if the links of its format are not resolved."""
     return find_origin(address) if media_type in _TYPES else ""
 
 

@@ -94,7 +94,7 @@ def describe_rest(rest: str) -> str:
 
 
 def find_rest_lines(text: str, main_end: int | None) -> tuple[RestLine, ...]:
-    """Return the lines above the parts of a page's rest, which begins at `main_end`; none if it is None."""
+    """Return the lines above the parts of a page's rest, which begins at `main_end`; () if `main_end` is None."""
     if main_end is None:
         return ()
     return tuple(RestLine(*match.span(), match[1]) for match in _LINE.finditer(text, main_end))

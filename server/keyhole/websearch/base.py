@@ -62,7 +62,7 @@ class SearchApi:
 
 
 def parse_reply(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
-    """Return what an engine's `parse` makes of a reply, as JSON values. For a worker."""
+    """Return the hits that an engine's `parse` reads from a reply, as JSON values. For a worker."""
     status, content_type, retry_after = arguments["reply"]
     hits = decode_function(arguments["parse"])(
         ApiReply(status, bodies[0], content_type, retry_after), *arguments["arguments"]

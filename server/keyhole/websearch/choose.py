@@ -80,7 +80,7 @@ def _list_fields(hit: Hit) -> tuple[frozenset[str], ...]:
 
 
 def _match_fields(fields: Sequence[frozenset[str]], forms: tuple[str, ...]) -> float:
-    """Return the largest weight of a field that contains one of the forms of a word, 0 if none does."""
+    """Return the largest weight of a field that contains one of the forms of a word, 0 if no field contains any."""
     return max(
         (weight for weight, field in zip(FIELD_WEIGHTS, fields, strict=True) if not field.isdisjoint(forms)),
         default=0.0,

@@ -319,7 +319,8 @@ class _PanelCall:
 
 
 def select_by_kind(engines: Sequence[Engine], request: SearchRequest) -> list[Engine]:
-    """Return the engines for a request: for news only engines with news, or all engines if none has news."""
+    """Return the engines for a request: for news, the engines with news, or all engines if there are no such
+    engines."""
     return [engine for engine in engines if request.kind != "news" or "news" in engine.supported_filters] or list(
         engines
     )

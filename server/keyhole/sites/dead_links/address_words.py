@@ -1,4 +1,4 @@
-"""Divide an address into what names its page, its folder, and its version, so that addresses can be compared."""
+"""Split an address into the words of its page, its folder and its version, so that addresses can be compared."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class AddressWords:
 
     @property
     def place(self) -> tuple[str, ...]:
-        """Return folder and name: what stays the same in another version."""
+        """Return folder and name, which are the same in other versions of the page."""
         return (*self.folder, self.name)
 
 

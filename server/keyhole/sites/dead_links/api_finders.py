@@ -124,7 +124,8 @@ def _finder(
 
 
 def _read_paths(body: bytes) -> Iterator[str]:
-    """Yield the paths of the files in the answer of an API: GitLab sends a list, the others an object with one."""
+    """Yield the paths of the files in the answer of an API: GitLab sends a list, other forges an object that
+    contains the list."""
     with suppress(ValueError):
         answer: Any = parse_json(body)
         entries = answer.get("tree") if isinstance(answer, Mapping) else answer

@@ -55,7 +55,7 @@ class DocumentationFinder:
 
     @property
     def root(self) -> str:
-        """Return the first page of what belongs to the owner of the address: of its site, or of its folder there."""
+        """Return the first page of the owner of an address: that of the site, or of the owner's folder on it."""
         site, path = split_site(self.url)
         return "/".join([site, *path[1 : 1 + len(owner_of(self.url).folder)], ""])
 
@@ -92,7 +92,7 @@ class DocumentationFinder:
                 yield f"{site}/{'/'.join(segments[:length])}/"
 
     def _hub(self, candidates: Sequence[CandidateUrl]) -> str:
-        """Return the page that leads farthest towards the dead address, "" if none does."""
+        """Return the known page that shares the longest path with the dead address, "" if there is none."""
         dead = read_address(self.url)
 
         def leads(each: CandidateUrl) -> tuple[int, int, int]:
@@ -154,7 +154,7 @@ def other_versions(url: str, known: Sequence[str]) -> list[str]:
 
 
 def split_site(url: str) -> tuple[str, list[str]]:
-    """Return scheme and host of an address, and the segments of its path, of which the last may be empty."""
+    """Return scheme and host of an address, and the segments of its path, the last of which may be empty."""
     scheme, _, rest = url.partition("://")
     host, _, path = rest.partition("/")
     return f"{scheme}://{host}", path.partition("?")[0].split("/")

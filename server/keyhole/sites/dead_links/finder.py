@@ -11,7 +11,7 @@ from keyhole.sites.dead_links.similarity import CandidateUrl, Near
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply to a request of a finder. `url` and `body` are empty if there was none."""
+    """The reply to a request of a finder. `url` and `body` are empty if there was no reply."""
 
     request: str
     url: str = ""
@@ -51,7 +51,7 @@ class Finder(Protocol):
     """Finds addresses near one dead address. Pure: the caller makes the requests, one at a time."""
 
     def next_request(self, state: State) -> str:
-        """Return the address of the next list to request, or "" if no further one can help."""
+        """Return the address of the next list to request, or "" if no further list can help."""
         ...
 
     def read(self, reply: Reply) -> tuple[CandidateUrl, ...]:

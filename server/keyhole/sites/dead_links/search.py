@@ -1,4 +1,4 @@
-"""Search for addresses near a dead one: which list to request next, and which addresses are named so far.
+"""Search for addresses near a dead one: choose the next list to request, and the addresses to name so far.
 
 A worker runs both functions, since every list comes from a stranger. Between them the search is a state in JSON, which
 the server keeps without reading it.
@@ -32,8 +32,8 @@ from keyhole.text.parse_json import parse_json
 MAX_REQUESTS: Final = 5
 """Requests for lists for one dead address."""
 MAX_KEPT: Final = 3_000
-"""Candidates kept from one list to the next, the nearest ones. Without a limit, each list would cost as much as all
-lists before it."""
+"""The nearest candidates that are kept from one list to the next. Without a limit, each list would cost as much as
+all lists before it."""
 
 
 def find_api(url: str) -> RepositoryFinder | PackageFinder | None:
@@ -42,7 +42,7 @@ def find_api(url: str) -> RepositoryFinder | PackageFinder | None:
 
 
 def begin_search(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
-    """Begin a search with what is stored of the site.
+    """Begin a search with the stored pages of the site.
 
     `url`: the dead address. `pages`: addresses and titles of stored pages; `bodies`: the texts of the first of them.
     """
@@ -113,7 +113,7 @@ class _Search:
         self.add_all(self.finder.read(reply) if reply.found else ())
 
     def add_all(self, candidates: Iterable[CandidateUrl]) -> None:
-        """Add candidates, of which the nearest are kept. Of their titles, the words of the dead address matter."""
+        """Add candidates, and keep the nearest. Of each title, only the words of the dead address are kept."""
         wanted = set(read_address(self.url).words)
         for each in candidates:
             known = self.candidates.get(each.url)

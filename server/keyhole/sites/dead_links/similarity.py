@@ -43,7 +43,7 @@ SYNONYM: Final = 0.55
 SPELLING: Final = 0.9
 """Weight of names that are spelt alike, which tells less than equal words."""
 SAME_RUNS: Final = 0.8
-"""Share of equal runs of letters from which the letters are not compared one by one, which takes longer."""
+"""Share of equal runs of letters from which a comparison letter by letter, which takes longer, is left out."""
 MAX_MISSPELT: Final = 2
 """Letters by which the length of a misspelt name differs."""
 MAX_SPELT: Final = 60
@@ -71,7 +71,7 @@ class CandidateSource(StrEnum):
 
 
 class NearRelation(StrEnum):
-    """What an address has in common with the dead one."""
+    """The relation of an address to the dead address."""
 
     VERSION = "another version"
     SAME = "the same name"
@@ -97,7 +97,7 @@ class CandidateUrl:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An address near a dead one, with its score from 0 to 1.15 and why it is named."""
+    """An address near a dead one, with its score from 0 to 1.15 and the reason why it is named."""
 
     url: str
     relation: NearRelation
@@ -120,7 +120,7 @@ def rank_candidates(url: str, candidates: Collection[CandidateUrl]) -> list[Near
 
 
 def choose_near(ranked: Sequence[Near]) -> tuple[Near, ...]:
-    """Return the addresses to name: the best ones, no more than help, and each page in one version."""
+    """Return the addresses to name: at most MAX_NEAR of the best, and each page in one version only."""
     least = max(LEAST, ranked[0].score * LEAST_OF_BEST) if ranked else 0.0
     best: dict[tuple[str, ...], Near] = {}
     for each in ranked:
@@ -130,7 +130,7 @@ def choose_near(ranked: Sequence[Near]) -> tuple[Near, ...]:
 
 
 def _page_key(url: str) -> tuple[str, ...]:
-    """Return what an address has in common with those of the same page in other versions and languages."""
+    """Return a key that is equal for the addresses of one page in all its versions and languages."""
     segments = without_index(url).split("/")
     return tuple("" if is_variant(segment) else segment for segment in segments)
 
@@ -141,7 +141,7 @@ def _older(url: str) -> tuple[int, ...]:
 
 
 class _Words:
-    """The words of all candidates, of which the rare ones tell more."""
+    """The words of all candidates. Rare words weigh more."""
 
     def __init__(self, candidates: Collection[CandidateUrl]) -> None:
         self._total = len(candidates) + 1

@@ -23,7 +23,8 @@ _MATCHERS: Final[tuple[Callable[[str], SiteReader | None], ...]] = (
 
 
 def find_reader(url: str, names: Collection[str] | None) -> SiteReader | None:
-    """Return the reader of an address, None if there is none or its name is not among `names`. None allows all.
+    """Return the reader of an address, or None if no reader matches or its name is not in `names`. `names`: None for
+    all readers.
 
     An address with parts that could lead to another object of an API has no reader.
     """
@@ -59,7 +60,7 @@ def continue_reading(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> t
 
 
 def read_requests(values: Mapping[str, Any]) -> tuple[SiteRequest, ...]:
-    """Return the requests in a worker's result, none if they are of another form. Their places are checked later."""
+    """Return the requests in a worker's result, or () if they have another form. Their places are checked later."""
     rows = values.get("requests")
     with suppress(ValueError, TypeError):
         return tuple(

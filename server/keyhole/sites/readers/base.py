@@ -33,7 +33,7 @@ class SiteRequest:
 
 @dataclass(frozen=True, slots=True)
 class SiteAnswer:
-    """The answer to a request; without `url` and `body` if there was none."""
+    """The answer to a request. `url` and `body` are empty if there was no answer."""
 
     request: str
     url: str = ""
@@ -60,11 +60,11 @@ class SiteReader(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name of the site, as the setting KEYHOLE_SITES and the first line of a result have it."""
+        """Return the name of the site in the setting KEYHOLE_SITES and in the first line of a result."""
         ...
 
     def next_requests(self, answers: Sequence[SiteAnswer]) -> Sequence[SiteRequest]:
-        """Return the requests to make after these answers, none when the document is complete."""
+        """Return the requests to make after these answers, or () if the document is complete."""
         ...
 
     def document(self, answers: Sequence[SiteAnswer]) -> SiteDocument:
@@ -112,8 +112,8 @@ class FixedReader:
     requests: tuple[SiteRequest, ...]
     compose: Callable[[Sequence[SiteAnswer]], SiteDocument]
     file: str = ""
-    """The address of the file that the object is, "" for others. It is read as any file where no document can be
-    composed of it, such as a PDF."""
+    """The address of the file, "" for an object that is not a file. If no document can be composed of it, such as of
+    a PDF, it is fetched as any other file."""
 
     def next_requests(self, answers: Sequence[SiteAnswer]) -> Sequence[SiteRequest]:
         """Return all requests at once."""
@@ -127,7 +127,7 @@ class FixedReader:
 def post(
     author: str, date: str, text: str, *facts: str, form: PartForm = "markdown", levels: int = 2
 ) -> tuple[Part, ...]:
-    """Return a post as parts: a line with author, date and further facts, as posts of pages have it, then its text."""
+    """Return a post as parts: a line with author, date and further facts, then its text."""
     head = " · ".join(part for part in (f"**{one_line(author) or 'unknown'}**", date[:10], *facts) if part)
     body = Part(text, form, levels)
     return (Part(head), body) if text.strip() else (Part(head),)
@@ -163,5 +163,5 @@ def points(score: object) -> str:
 
 
 def reply_level(depth: int) -> str:
-    """Return how deep a reply stands below the first text, "" for one that answers it directly."""
+    """Return the level of a reply below the first text, "" for a direct reply."""
     return f"reply, level {depth}" if depth else ""

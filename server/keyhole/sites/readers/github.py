@@ -127,7 +127,7 @@ def _number(value: Any, name: str) -> int:
 
 
 def _is_full(answer: SiteAnswer) -> bool:
-    """Return True if an answer has as many entries as one may have, so that more may follow."""
+    """Return True if an answer is a full page of entries, so that more may follow."""
     return answer.found and len(get_list(answer.json())) >= PER_PAGE
 
 

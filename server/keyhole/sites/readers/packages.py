@@ -71,7 +71,7 @@ def match_pypi(url: str) -> SiteReader | None:
 class PypiReader:
     """A package or one version of it.
 
-    robots.txt keeps crawlers from the JSON API, but not from the feed of releases, which is read where the API is not.
+    robots.txt disallows the JSON API, but not the feed of releases, which is read instead.
     """
 
     package: str
@@ -212,7 +212,7 @@ class CrateReader:
     name: str = "crates"
 
     def next_requests(self, answers: Sequence[SiteAnswer]) -> Sequence[SiteRequest]:
-        """Return the crate, then what belongs to the chosen version."""
+        """Return the crate, then the dependencies and the README of the chosen version."""
         api = f"https://crates.io/api/v1/crates/{self.crate}"
         if not answers:
             return (SiteRequest(api),)

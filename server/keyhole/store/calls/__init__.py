@@ -1,1 +1,1 @@
-"""The log of calls: which call asked for what, what it returned, and which stored texts it showed."""
+"""The log of calls: the arguments of each call, its result, and the stored texts that it showed."""

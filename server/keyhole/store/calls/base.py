@@ -23,7 +23,7 @@ Relation = Literal["", "same_call", "same_page", "read_on", "searched_again", "q
 MATCH, WEAK = "match", "weak"
 """The note of a call whose passages match the question only weakly, and its value."""
 Miss = Literal["", "weak", "same_page", "read_on", "searched_again", "error"]
-"""Why a call did not suffice: what the session did after it, or that it failed."""
+"""Why a call did not suffice: it failed or matched weakly, or a later call read the page again, read on or searched again."""
 
 OK: Final = "ok"
 """The outcome of a call that did not fail. Other outcomes are error codes."""
@@ -66,7 +66,7 @@ class CallSummary:
     query: str
     """The words for which the text was ranked, "" without a question."""
     target: str
-    """What was asked for: a URL, the id of a stored text, the command line of an output, or "" for a search."""
+    """The target of the call: a URL, the id of a stored text, the command line of an output, or "" for a search."""
     started_at: float
     seconds: float
     outcome: str
@@ -82,7 +82,7 @@ class CallSummary:
     shown_chars: int
     """Characters of stored texts in the result: counted."""
     follows: str = ""
-    """The id of the earlier call of the session that this one follows on, "" for none."""
+    """The id of the earlier call that this call follows on, "" if there is none."""
     relation: Relation = ""
     miss: Miss = ""
     """Why this call did not suffice. Set when a later call of the session shows it."""
@@ -128,7 +128,8 @@ class SessionSummary:
     folder: str = ""
     """The folder of its first call."""
     about: str = ""
-    """The query, or else the target, of the first call that has one. The id of a stored text is not a target here."""
+    """The query or, without a query, the target of the first call that has either. The id of a stored text is not a
+    target here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ class Figures:
     asked: int
     """Calls that asked for a page or searched, and did not fail."""
     sufficed: int
-    """Those of `asked` without a miss."""
+    """The calls among `asked` without a miss."""
     hours: tuple[Hour, ...]
     """The hours with calls, oldest first."""
     outcomes: tuple[tuple[str, int], ...]
@@ -192,7 +193,7 @@ class Figures:
     tools: tuple[tuple[str, int], ...]
     clients: tuple[tuple[str, int], ...]
     misses: tuple[tuple[str, int], ...] = ()
-    """Calls by kind of miss, most first; "" for the calls without one."""
+    """Calls by kind of miss, most frequent kind first; "" counts calls without a miss."""
 
 
 HOUR: Final = 3_600.0
@@ -203,7 +204,7 @@ ASKING: Final = frozenset({"web_fetch", "search"})
 
 
 def sum_session(calls: Sequence[CallSummary]) -> SessionSummary:
-    """Return the session of one or more calls. Its client is that of the latest call."""
+    """Return the session of one or more calls. Its client is the client of the latest call."""
     in_order = sorted(calls, key=lambda call: (call.started_at, call.id))
     latest = in_order[-1]
     return SessionSummary(
@@ -272,7 +273,7 @@ class CallAddresses:
 
 
 def find_session(log: CallLog, id: str) -> SessionSummary | None:
-    """Return a session, the latest one if `id` is empty; None if there is none."""
+    """Return a session, or the latest session if `id` is empty; None if it is unknown."""
     return next(iter(log.sessions(1, CallFilters(session=id))), None)
 
 

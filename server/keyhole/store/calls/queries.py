@@ -211,7 +211,7 @@ class LogBounds:
 
 
 def add_call(connection: sqlite3.Connection, record: CallRecord) -> None:
-    """Add a call, unless it is known, and determine what it follows."""
+    """Add a call, unless it is known, with the earlier call that it follows."""
     if connection.execute("SELECT 1 FROM calls WHERE id = ?", [to_storable(record.summary.id)]).fetchone():
         return
     record = in_session(record, _find_runs(connection, record.summary))

@@ -18,7 +18,8 @@ while the disk is so slow would fill the memory."""
 
 
 class CallQueue:
-    """Runs what is put into it in one thread, in order. A failure is logged once, until a record is written again."""
+    """Runs functions in one thread, in the order in which they were put. A failure is logged once, until a record is
+    written again."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "calls")

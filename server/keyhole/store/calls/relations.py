@@ -15,7 +15,7 @@ from keyhole.store.calls.base import MATCH, OK, WEAK, CallOrigin, CallRecord, Ca
 EARLIER_CALLS: Final = 40
 """Earlier calls of a session that a call is compared with. An agent that returns to a page does so within a few."""
 COMMON_WORDS: Final = 0.5
-"""Two queries ask the same if the longer one contains at least this share of the shorter one's words."""
+"""Two queries ask the same if the longer query contains at least this share of the shorter query's words."""
 MIN_WORD: Final = 3
 """Minimum characters of a word that is compared, in scripts with spaces. Shorter words are compared if a query has no
 others."""
@@ -103,7 +103,7 @@ def relate(record: CallRecord, earlier: Sequence[Earlier]) -> Related:
 
 
 def _own_miss(record: CallRecord) -> Miss:
-    """Return why a call did not suffice, whatever follows it; "" if nothing says so."""
+    """Return the miss of a call by its own result, "" if it may have sufficed."""
     outcome = record.summary.outcome
     if outcome == OK:
         return "weak" if (MATCH, WEAK) in record.notes else ""
@@ -208,14 +208,14 @@ def _words(query: str) -> frozenset[str]:
 
 PAUSE_SECONDS: Final = 1_800.0
 """Seconds between two calls up to which another run of the same client in the same folder joins the session. A long
-build is part of a piece of work; the next morning is another one."""
+build is part of a piece of work; the next morning begins another session."""
 MAX_RECENT: Final = 20
 """Sessions that a call may join: the latest ones. More than a few clients at once are rare on one machine."""
 _SERVER: Final = ("tool", "resource")
 _ONE_OF: Final[Mapping[CallOrigin, Sequence[str]]] = MappingProxyType(
     {"tool": _SERVER, "resource": _SERVER, "hook": ("hook",)}
 )
-"""The origins of whose runs a session has one, for each of these origins."""
+"""For each origin, the origins of which a session has a single run."""
 _FIRST_WORD: Final = re.compile(r"[^\W_]*")
 
 
@@ -237,7 +237,7 @@ class KnownRuns:
     """The sessions of a log that a new call may belong to."""
 
     session: str = ""
-    """The session that has calls of the call's run already, "" if none has."""
+    """The session that already has calls of this run, "" if there is none."""
     recent: tuple[OpenSession, ...] = ()
     """Otherwise the sessions with a call since `PAUSE_SECONDS` before this one, the latest first."""
 
@@ -259,7 +259,7 @@ def _joins(call: CallSummary, session: OpenSession) -> bool:
 
 
 def _has_other(call: CallSummary, runs: frozenset[str]) -> bool:
-    """Return whether a session has another run of a kind of which a client has only one: a server, or its hooks.
+    """Return whether a session already has another server, or other hooks: a client has one of each.
 
     A client has a proxy for each wrapped server, and a proxy answers the reading tool itself, as a server does.
     """
@@ -270,7 +270,7 @@ def _has_other(call: CallSummary, runs: frozenset[str]) -> bool:
 
 
 def _program(client: str) -> str:
-    """Return the word by which the names of one client agree: `claude` of "claude-code 2.1", `codex` of
-    "codex-mcp-client"."""
+    """Return the first word of a client's name, which is the same in all of its names: `claude` of "claude-code
+    2.1", `codex` of "codex-mcp-client"."""
     first = _FIRST_WORD.match(client)
     return first[0].lower() if first else ""

@@ -37,7 +37,7 @@ def summary_of(row: Sequence[Any]) -> CallSummary:
 
 
 def session_of(row: Sequence[Any]) -> SessionSummary:
-    """Return the session of a row with the columns SESSION_COLUMNS, then its folder and what it is about."""
+    """Return the session of a row with the columns SESSION_COLUMNS, then its folder and its subject."""
     return SessionSummary(*row)
 
 

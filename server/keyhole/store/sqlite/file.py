@@ -87,13 +87,13 @@ class SqliteDatabase(Protocol):
 
 
 Salvage = Callable[[Path, Connection], str]
-"""Copies the readable rows of a damaged file into a new one, and says what was saved."""
+"""Copies the readable rows of a damaged file into a new file, and returns a description of the saved rows."""
 
 
 def open_database(
     path: Path | None, name: str, connect: Callable[[Path | None], Connection], salvage: Salvage | None = None
 ) -> SqliteDatabase:
-    """Return the database of a file, or one in memory for None. It is opened by its first transaction.
+    """Return the database of a file, or a database in memory for None. It is opened by its first transaction.
 
     `name`: what messages call it. `connect` opens it, and creates its tables if they are missing. `salvage`: None for a
     file that begins anew if it is damaged.
@@ -167,7 +167,7 @@ class DatabaseFile:
         return self._connection
 
     def _replace(self, error: Exception) -> None:
-        """Replace a damaged file by a new one with what can be saved, unless another process has done so."""
+        """Replace a damaged file by a new file with the rows that can be saved, unless another process has done so."""
         with lock_folder(self._path.parent, BUSY_TIMEOUT, exclusive=True):
             self._close()
             if find_inode(self._path) == self._inode:
@@ -230,7 +230,7 @@ def find_inode(path: Path) -> int | None:
 
 @contextmanager
 def translate_errors(name: str) -> Iterator[None]:
-    """Raise KeyholeError (store_unavailable) for every failure of a file. `name`: what messages call it."""
+    """Raise KeyholeError (store_unavailable) for every failure of a file. `name`: the name of the file in messages."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:

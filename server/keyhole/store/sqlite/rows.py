@@ -78,7 +78,8 @@ class ReadResult:
 def make_entry(
     artifact: Artifact, words: str, packed: PackedText | None = None, indexed: Sequence[Span] | None = None
 ) -> EncodedArtifact:
-    """Encode an artifact. `packed`: its text, None to pack the artifact's. The others are those of `Store.put`."""
+    """Encode an artifact. `packed`: its compressed text, None to compress it here. `words` and `indexed`: as in
+    `Store.put`."""
     packed = packed or pack(artifact.text, texts.CHUNK_CHARS)
     columns: dict[str, Any] = {column: to_storable(getattr(artifact, name)) for name, column in _TEXT_COLUMNS.items()}
     columns |= {"id": to_storable(artifact.id), "fetched_at": artifact.fetched_at, "cut": int(artifact.cut)}
@@ -116,7 +117,7 @@ def put(db: Connection, entry: EncodedArtifact, words: str, now: float) -> int:
 
 
 def _without_words(db: Connection, key: int) -> int:
-    """Remove the words of an artifact from the index; return its key, or a new one if its words stay there."""
+    """Remove the words of an artifact from the index; return its key, or a new key if its words stay there."""
     if word_index.remove(db, key):
         return key
     ((latest,),) = db.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = 'entries'")
@@ -162,7 +163,7 @@ def read_many(db: Connection, keys: Sequence[int]) -> list[ReadResult]:
 
 
 def read_next(db: Connection, after: int) -> tuple[list[int], list[ReadResult]]:
-    """Read the artifacts with the next keys after one; return the keys too."""
+    """Read the artifacts with the next keys after the key `after`; return the keys too."""
     sql = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT ?"
     keys = [key for (key,) in db.execute(sql, [after, VERIFIED_PER_TRANSACTION])]
     return keys, read_many(db, keys)
@@ -233,7 +234,7 @@ def list_summaries(
 
 
 def _decode_notes(notes: str) -> tuple[tuple[str, str], ...]:
-    """Return the notes of a row, none if the file was tampered with."""
+    """Return the notes of a row, empty if the file was tampered with."""
     try:
         return tuple((str(name), str(value)) for name, value in json.loads(notes).items())
     except (ValueError, AttributeError):
@@ -360,7 +361,7 @@ def _decode(row: Row, text: str) -> Artifact:
 
 
 def match(db: Connection, scope: Scope) -> frozenset[str]:
-    """Return the ids of the artifacts in a scope, also of expired and damaged ones."""
+    """Return the ids of the artifacts in a scope, including expired and damaged artifacts."""
     rows = db.execute("SELECT id, url, requested_url, fetched_at FROM entries")
     return frozenset(
         str(id)

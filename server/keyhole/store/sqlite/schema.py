@@ -67,10 +67,10 @@ class Tables(NamedTuple):
 
 
 def read_version(connection: Connection, tables: Tables) -> int:
-    """Return the version of a file, 0 for an empty one.
+    """Return the version of a file, 0 for an empty file.
 
-    Raises KeyholeError (store_unavailable) for a file of a newer version, of one before the first, or without tables or
-    columns of its version. Raises sqlite3.DatabaseError if the file is damaged.
+    Raises KeyholeError (store_unavailable) for a newer version, for a version before the first, and for a file that
+    lacks tables or columns of its version. Raises sqlite3.DatabaseError if the file is damaged.
     """
     if connection.in_transaction:
         return _read_version(connection, tables)
@@ -283,8 +283,8 @@ def run_transaction(connection: Connection, work: Callable[[Connection], T], *, 
 def begin_transaction(connection: Connection, *, write: bool) -> None:
     """Begin a transaction; with `write`, wait up to BUSY_TIMEOUT for the write lock.
 
-    SQLite's own busy handler soon tries only ten times a second, so that one of several busy writers waits for seconds.
-    With a try every millisecond none of them waits as long.
+    SQLite's own busy handler soon tries only ten times a second, so a writer beside other busy writers can wait for
+    seconds. Here the lock is tried every millisecond.
     """
     if not write:
         connection.execute("BEGIN")

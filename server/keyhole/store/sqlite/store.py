@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _RANKED: Final = (
     f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {TITLE_WEIGHT}, 1.0), rowid DESC LIMIT ?"  # noqa: S608 - constant
 )
-"""The keys of the artifacts that match, best first; of equal ones, the latest first."""
+"""The keys of the artifacts that match, best first. Artifacts of equal rank are ordered from the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def contains_words(db: sqlite3.Connection, words: Sequence[SearchWord]) -> tuple
 
 
 def _count_terms(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
-    """Return how many artifacts contain each term, without terms that none contains."""
+    """Return how many artifacts contain each term. Terms in no artifact are left out."""
     db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab('main', 'words', 'row')")
     counts = {}
     for term in terms:

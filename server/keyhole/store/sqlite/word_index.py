@@ -51,7 +51,7 @@ def checksum(words: str) -> int:
 
 
 def add(db: Connection, key: int, words: str) -> None:
-    """Index the words of an artifact that has none in the index. `words`: as `Store.put` has them."""
+    """Index the words of an artifact without indexed words. `words`: as in `Store.put`."""
     db.execute("INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)", [key, *_columns(words)])
     db.execute("UPDATE entries SET terms = ? WHERE key = ?", [checksum(words), key])
 

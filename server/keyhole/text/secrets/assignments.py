@@ -116,7 +116,7 @@ _NAME: Final = lazy_pattern(
     r"(?<![\w.-])(?P<option>--?)?(?P<name>[\w.-]++)(?<!\.)(?P<close>\\{0,3}[\"']?\]?)"
     r"(?P<sign>[ \t]{0,20}(?:=>|:=|[:=](?!=))[ \t]{0,20}|(?(option)(?:[ \t]+|,[ \t]*)|(?!)))"
 )
-"""A name, and what divides it from its value. A space or a comma does so after an option."""
+"""A name and its separator from the value. After an option, the separator may be a space or a comma."""
 _BARE: Final = r"""(?:[^\s\\"'`&;|<>(){}\[\],$]++|\\[^\s"'n])"""
 _VALUE: Final = lazy_pattern(
     r"""\\+"(?P<escaped>(?:[^"\n\\]|\\(?!"))++)|"(?P<double>(?:[^"\n\\]|\\.)++)"?"""

@@ -1,4 +1,4 @@
-"""Find the secrets among the arguments of a command line, and in what a pipe leads to a program."""
+"""Find the secrets among the arguments of a command line, and in text that is piped to a program."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ Span = tuple[int, int]
 MAX_DEPTH: Final = 4
 """Maximum depth of quoted commands that are read, as in `ssh host "sh -c '…'"`."""
 MAX_WRAPPERS: Final = 8
-"""Programs such as `sudo` and `env` in one command that are read."""
+"""Maximum of nested programs such as `sudo` and `env` that are read in one command."""
 MAX_SOURCES: Final = 8
 """Commands on the left of a pipe that are looked at."""
 _QUOTED: Final = lazy_pattern(r"""\\.|"(?:[^"\\]|\\.)*+"|'[^']*+'""", re.DOTALL)
@@ -235,7 +235,7 @@ def _find_words(
 
 
 def _match_words(wanted: tuple[str, ...], words: list[ShellWord]) -> int | None:
-    """Return the place after the words of a command in this order, None if one is missing."""
+    """Return the place after the words of a command in this order, None if a word is missing."""
     place = 0
     for each in wanted:
         forms = each.split("/")
@@ -302,12 +302,12 @@ def _option_values(option: Argument, words: list[ShellWord]) -> Iterator[tuple[S
 
 
 def _ends_cluster(value: str, letter: str) -> bool:
-    """Return whether a word is several options of a letter each, such as `-sSu`, the last of which is this one."""
+    """Return whether a word combines options of one letter, such as `-sSu`, and ends with this option."""
     return value.endswith(letter) and len(value) <= 6 and value[1:].isalpha()
 
 
 def _secret_span(word: ShellWord, place: int, argument: Argument) -> Span | None:
-    """Return the place of a secret that begins in a word, without the quotation marks around it, None for none."""
+    """Return the place of a secret that begins in a word, without the quotation marks around it, or None."""
     raw, end = word.raw, len(word.raw)
     if argument.divider:
         divided = raw.find(argument.divider, place)

@@ -109,7 +109,7 @@ _RANDOM: Final = lazy_pattern(
 
 
 def find_shapes(text: str, lowered: str) -> Iterator[Span]:
-    """Yield the places of what has the shape of a secret. `lowered`: the text in lower case."""
+    """Yield the places of texts with the shape of a secret. `lowered`: the text in lower case."""
     for sign, pattern in VENDOR_RULES:
         if sign in lowered:
             for match in _compile(f"{VENDOR_START}(?:{pattern})").finditer(text):

@@ -70,7 +70,7 @@ def build_operators(request: SearchRequest) -> str:
 
 
 def map_language(tag: str) -> str:
-    """Return Brave's code for a BCP 47 language, or "" if it has none."""
+    """Return Brave's code for a BCP 47 language, or "" if Brave has no code for it."""
     tag = tag.lower()
     parts = tag.split("-")
     names = (tag, "-".join(parts[:2]), f"{parts[0]}-{parts[-1]}", parts[0])

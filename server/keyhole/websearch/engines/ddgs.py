@@ -29,7 +29,7 @@ PROCESS_TIMEOUT = 12
 """Seconds for all backends: ddgs tries several, and each may take 5 s."""
 
 MAX_FIELD = MARKUP_FACTOR * MAX_SNIPPET
-"""Characters of a field that the child prints. No more are read of it."""
+"""Maximum of characters of a field that the child prints."""
 END_TIMEOUT = 2.0
 """Seconds within which a killed child must end. The kernel takes milliseconds."""
 MAX_OUTPUT = 10_000_000
@@ -109,7 +109,7 @@ class KeylessEngine:
 
 
 async def _exchange(process: asyncio.subprocess.Process, call: bytes) -> bytes:
-    """Send a call to the child and return what it prints. Raises KeyholeError if that is more than `MAX_OUTPUT`."""
+    """Send a call to the child and return its output. Raises KeyholeError if the output is longer than `MAX_OUTPUT`."""
     pipe, printed = process.stdin, process.stdout
     if pipe is None or printed is None:
         return b""

@@ -40,7 +40,7 @@ class SearxngEngine:
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Return the hits in the instance's order.
 
-        Raises KeyholeError also if the answer is empty within `MAX_BAN` seconds of one that failed.
+        Raises KeyholeError also for an empty answer within `MAX_BAN` seconds after a failed one.
         """
         try:
             hits = await self._api.hits(ApiCall(build_url(self._base_url, request)), parse)
