@@ -23,7 +23,7 @@ Relation = Literal["", "same_call", "same_page", "read_on", "searched_again", "q
 MATCH, WEAK = "match", "weak"
 """The note of a call whose passages match the question only weakly, and its value."""
 Miss = Literal["", "weak", "same_page", "read_on", "searched_again", "error"]
-"""Why a call did not suffice: it failed or matched weakly, or a later call read the page again, read on or searched again."""
+"""Why a call did not suffice: it failed or matched weakly, or a later call repeated the page, read on or searched."""
 
 OK: Final = "ok"
 """The outcome of a call that did not fail. Other outcomes are error codes."""
