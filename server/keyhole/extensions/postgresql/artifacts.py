@@ -27,8 +27,8 @@ STEM_BYTES: Final = 15
 """Bytes of an artifact's search term: 9 in the row and 6 in the index, measured."""
 
 _RECORD_FIELDS: Final = (
-    "url", "requested_url", "title", "media_type", "language", "cut", "etag", "last_modified", "author", "published",
-    "modified", "site", "replaces", "notes",
+    "url", "requested_url", "title", "media_type", "language", "cut", "etag", "last_modified_header", "author",
+    "published", "modified", "site", "replaces", "notes",
 )  # fmt: skip
 """Fields of an artifact in the order of the record."""
 
