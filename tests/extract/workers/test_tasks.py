@@ -1,4 +1,4 @@
-"""Tasks on a stranger's bytes run in workers: with every failure as an error, and within the limits of a page."""
+"""Tasks on untrusted bytes run in workers: with every failure as an error, and within the limits of a page."""
 
 from __future__ import annotations
 

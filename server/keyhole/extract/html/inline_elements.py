@@ -12,11 +12,18 @@ from urllib.parse import unquote
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html import code, formulas
-from keyhole.extract.html.formulas import delimit, read_rendering, strip_style
 from keyhole.extract.html.labels import TAB_END, TAB_LABEL
 from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.soup import SoupBuilder
+from keyhole.extract.html.verbatim import (
+    delimit,
+    escape_formula,
+    read_code,
+    read_mathjax_script,
+    read_mathml,
+    read_rendering,
+    strip_style,
+)
 from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown
 
@@ -428,7 +435,7 @@ class InlineWriter:
             parent = element.getparent()
             # Search only the beginning: a paragraph of a thousand such images is searched for each image.
             if parent is None or not any(near.tag == "math" for near in islice(parent.iter(), _MATH_REACH)):
-                self.soup.add_markdown(formulas.escape_formula(tex))
+                self.soup.add_markdown(escape_formula(tex))
             return False
         text = read_alt_text(element.attrib)
         role = find_role(element, text)
@@ -470,7 +477,7 @@ class InlineWriter:
         address = self._links.resolve(find_only_link(element))
         link = self.soup.open_mark("a", {"href": address}) if address else None
         has_breaks = next(element.iter("br"), None) is not None
-        for number, line in enumerate(code.read_code(element).split("\n") if has_breaks else [element.text_content()]):
+        for number, line in enumerate(read_code(element).split("\n") if has_breaks else [element.text_content()]):
             if number:
                 self.soup.add_line_break()
             self.soup.add_code(line)
@@ -484,7 +491,7 @@ class InlineWriter:
     def start_script(self, element: HtmlElement) -> bool:
         """Write the TeX of a MathJax script and skip other scripts."""
         if (element.get("type") or "").startswith("math/tex"):
-            self._write_formula(formulas.read_mathjax_script(element))
+            self._write_formula(read_mathjax_script(element))
         return False
 
     def start_sup_sub(self, element: HtmlElement) -> bool:
@@ -498,11 +505,11 @@ class InlineWriter:
         return formula is None
 
     def start_math(self, element: HtmlElement) -> bool:
-        self._write_formula(formulas.read_mathml(element))
+        self._write_formula(read_mathml(element))
         return False
 
     def _write_formula(self, tex: str) -> None:
-        tex = formulas.escape_formula(tex)
+        tex = escape_formula(tex)
         if tex.startswith("$$") and not self.soup.is_in_cell and not self.soup.heading_level:
             self.soup.add_block("math", tex, {})
         elif tex:

@@ -11,12 +11,20 @@ from bs4 import Tag
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html import code, formulas
 from keyhole.extract.html.boilerplate.segments import has_heading_rows
-from keyhole.extract.html.code import is_gutter_cell
 from keyhole.extract.html.inline_elements import HEADINGS, INLINE_ELEMENTS, InlineWriter
 from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.soup import LISTS
+from keyhole.extract.html.verbatim import (
+    MAX_CLASS,
+    find_language,
+    is_gutter_block,
+    is_gutter_cell,
+    is_rendering,
+    read_code,
+    read_delimited_formula,
+    read_listing,
+)
 from keyhole.text.clean import clean
 
 # Tables: distinguish data tables from layout tables, and place the cells of data tables in a grid.
@@ -380,7 +388,7 @@ class _PageWriter(ListWriter):
 
     def _start_by_class(self, element: HtmlElement, classes: str) -> bool:
         """Begin an element that its class may mark as a formula or code, and return whether to walk its content."""
-        names = classes[: code.MAX_CLASS].split()
+        names = classes[:MAX_CLASS].split()
         if "classifier" in names:
             # The type after a term, which the style sheets of Sphinx set apart by a colon.
             before = element.getprevious()
@@ -389,10 +397,10 @@ class _PageWriter(ListWriter):
         elif "t-lines" in names:
             # Lines on cppreference.com, which are separated only by its style sheet.
             self._line_elements.update(element[1:])
-        elif formulas.is_rendering(names):
+        elif is_rendering(names):
             return self.start_rendering(element)
         elif "math" in names:
-            if tex := formulas.read_delimited_formula(element):
+            if tex := read_delimited_formula(element):
                 self._write_formula(tex)
                 return False
         elif "fragment" in names or "syntaxhighlighter" in names:
@@ -404,11 +412,11 @@ class _PageWriter(ListWriter):
     def _write_fragment(self, element: HtmlElement) -> bool:
         """Write code whose lines are blocks, without `<pre>`. Returns False if the element is something else."""
         source = next((cell for cell in islice(element.iter("td"), 4) if cell.get("class") == "code"), element)
-        if next(source.iter("pre"), None) is not None or not (text := code.read_code(source)).strip():
+        if next(source.iter("pre"), None) is not None or not (text := read_code(source)).strip():
             return False
         for caption in islice(element.iter("caption"), 1):
             self.walk(caption, content_only=False)
-        self._write_code(text, code.find_language(element))
+        self._write_code(text, find_language(element))
         return True
 
     # Blocks.
@@ -444,13 +452,13 @@ class _PageWriter(ListWriter):
         return self.start_strong(element)
 
     def start_preformatted(self, element: HtmlElement) -> bool:
-        if code.is_gutter_block(element):
+        if is_gutter_block(element):
             return False
         if element.tag != "pre" and next(element.iter("p", "div", "table", "ul"), None) is not None:
             return True
-        text = code.read_code(element)
+        text = read_code(element)
         if text.strip():
-            self._write_code(text, code.find_language(element))
+            self._write_code(text, find_language(element))
         return False
 
     def _write_code(self, text: str, language: str) -> None:
@@ -464,14 +472,14 @@ class _PageWriter(ListWriter):
 
     def start_table(self, element: HtmlElement) -> bool:
         """Write a table of code or data. The cells of other tables, and of tables in cells, are blocks."""
-        listing = code.read_listing(element)
+        listing = read_listing(element)
         if listing is None and (self.soup.is_in_cell or not is_data_table(element)):
             return True
         for caption in element.iterchildren("caption"):
             self.walk(caption, content_only=False)
             self.soup.end_line()
         if listing is not None:
-            self._write_code(listing, code.find_language(element))
+            self._write_code(listing, find_language(element))
         else:
             self._write_table(element)
         return False
@@ -507,7 +515,7 @@ class _PageWriter(ListWriter):
         self._open_lists = lists
 
     def start_cell(self, element: HtmlElement) -> bool:
-        return not code.is_gutter_cell(element)
+        return not is_gutter_cell(element)
 
 
 _START_METHODS: Final[dict[str, Callable[[_PageWriter, HtmlElement], bool]]] = {
