@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.labels import head_posts
 from keyhole.extract.html.link_resolver import LinkResolver
+from keyhole.extract.html.part_labels import head_posts
 from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/thread/1"

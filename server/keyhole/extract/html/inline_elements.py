@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.labels import TAB_END, TAB_LABEL
 from keyhole.extract.html.link_resolver import LinkResolver
+from keyhole.extract.html.part_labels import TAB_END, TAB_LABEL
 from keyhole.extract.html.soup import SoupBuilder
 from keyhole.extract.html.verbatim import (
     delimit,

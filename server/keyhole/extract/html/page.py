@@ -13,9 +13,9 @@ from keyhole.extract.failures.detect import detect_failure, detect_home_redirect
 from keyhole.extract.html.boilerplate.classify import judge_blocks, read_relations
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.labels import head_posts, label_panels, quote_admonitions
 from keyhole.extract.html.link_resolver import LinkResolver, resolve_link
 from keyhole.extract.html.metadata import read_metadata
+from keyhole.extract.html.part_labels import head_posts, label_panels, quote_admonitions
 from keyhole.extract.html.prune import HIDDEN_PAGE, prune
 from keyhole.extract.html.rest_parts import take_rest
 from keyhole.extract.html.tree import parse_html

@@ -21,7 +21,7 @@ from keyhole.extract.html.visibility.computed_style import (
     drawing_hints,
 )
 from keyhole.extract.html.visibility.conditions import container_applies
-from keyhole.extract.html.visibility.css_values import Tokens, parse_colour, parse_tokens
+from keyhole.extract.html.visibility.css_values import CssTokens, parse_colour, parse_tokens
 from keyhole.extract.html.visibility.declarations import Declaration, Variables, parse_declarations
 from keyhole.extract.html.visibility.selectors import (
     HOST,
@@ -370,7 +370,7 @@ def presentational_hints(element: HtmlElement) -> list[Declaration]:
     return found
 
 
-def read_old_colour(value: str) -> Tokens:
+def read_old_colour(value: str) -> CssTokens:
     """Return a colour as tokens by the rules for legacy colours (HTML Standard, 2.3.6), in outline."""
     value = value.strip().lower()
     tokens = parse_tokens(value)

@@ -15,8 +15,8 @@ from keyhole.extract.html.visibility.css_values import (
     WHITE,
     WIDTH,
     Colour,
+    CssTokens,
     LengthContext,
-    Tokens,
     blend,
     look_same,
     parse_length,
@@ -373,7 +373,7 @@ def _apply(
         values[name] = value
 
 
-def _wide_keyword(tokens: Tokens) -> str:
+def _wide_keyword(tokens: CssTokens) -> str:
     is_keyword = len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value in WIDE_KEYWORDS
     return str(tokens[0].lower_value) if is_keyword else ""
 

@@ -13,8 +13,8 @@ import tinycss2.ast
 from keyhole.extract.html.visibility.css_values import (
     HEIGHT,
     WIDTH,
-    Token,
-    Tokens,
+    CssToken,
+    CssTokens,
     measure,
     parse_tokens,
     significant,
@@ -32,7 +32,7 @@ SUPPORTED: Final = frozenset(" ".join(read_lines(__file__, "supported_properties
 
 # Evaluate the conditions of `@media`, `@supports` and `@container` for a computer screen.
 
-Leaf = Callable[[Token], bool | None]
+Leaf = Callable[[CssToken], bool | None]
 """Evaluate one condition in parentheses; None stands for an unknown condition, which applies in no case."""
 
 _LENGTHS: Final = {"width": WIDTH, "height": HEIGHT, "device-width": WIDTH, "device-height": HEIGHT,
@@ -75,7 +75,7 @@ def supports_applies(condition: str) -> bool:
     return _evaluate(significant(parse_tokens(condition)), _supports) is True
 
 
-def container_applies(condition: str, variables: Mapping[str, Tokens] | None = None) -> bool:
+def container_applies(condition: str, variables: Mapping[str, CssTokens] | None = None) -> bool:
     """Return whether a condition of `@container` holds in a container as wide as the page.
 
     `variables` are the custom properties of the container; without them no condition on styles holds.
@@ -84,7 +84,7 @@ def container_applies(condition: str, variables: Mapping[str, Tokens] | None = N
     if tokens and tokens[0].type == "ident" and tokens[0].lower_value != "not":
         tokens = tokens[1:]
 
-    def test_style(token: Token) -> bool | None:
+    def test_style(token: CssToken) -> bool | None:
         content = significant(token.content)
         if not content or content[0].type != "ident" or variables is None:
             return None
@@ -94,7 +94,7 @@ def container_applies(condition: str, variables: Mapping[str, Tokens] | None = N
         wanted = [each.serialize() for each in content[2:]]
         return value is not None and [each.serialize() for each in significant(value)] == wanted
 
-    def test(token: Token) -> bool | None:
+    def test(token: CssToken) -> bool | None:
         if token.type != "function":
             return _media_feature(token)
         inner = tinycss2.ast.ParenthesesBlock(0, 0, token.arguments)
@@ -103,7 +103,7 @@ def container_applies(condition: str, variables: Mapping[str, Tokens] | None = N
     return _evaluate(tokens, test) is True
 
 
-def _query_applies(tokens: list[Token]) -> bool:
+def _query_applies(tokens: list[CssToken]) -> bool:
     negated = False
     if len(tokens) > 1 and (_is_word(tokens[0], "not") or _is_word(tokens[0], "only")) and tokens[1].type == "ident":
         negated = tokens[0].lower_value == "not"
@@ -121,7 +121,7 @@ def _query_applies(tokens: list[Token]) -> bool:
     return result is not None and result != negated
 
 
-def _evaluate(tokens: list[Token], leaf: Leaf) -> bool | None:
+def _evaluate(tokens: list[CssToken], leaf: Leaf) -> bool | None:
     """Evaluate conditions joined by `not`, `and` and `or`."""
     if not tokens:
         return None
@@ -137,7 +137,7 @@ def _evaluate(tokens: list[Token], leaf: Leaf) -> bool | None:
     return False if False in results else None if None in results else True
 
 
-def _evaluate_one(token: Token, leaf: Leaf) -> bool | None:
+def _evaluate_one(token: CssToken, leaf: Leaf) -> bool | None:
     if token.type == "() block":
         content = significant(token.content)
         if content and (content[0].type in {"() block", "function"} or _is_word(content[0], "not")):
@@ -147,11 +147,11 @@ def _evaluate_one(token: Token, leaf: Leaf) -> bool | None:
     return leaf(token) if token.type == "function" else None
 
 
-def _is_word(token: Token, word: str) -> bool:
+def _is_word(token: CssToken, word: str) -> bool:
     return bool(token.type == "ident" and token.lower_value == word)
 
 
-def _media_feature(token: Token) -> bool | None:
+def _media_feature(token: CssToken) -> bool | None:
     if token.type != "() block":
         return None
     tokens = significant(token.content)
@@ -172,7 +172,7 @@ def _media_feature(token: Token) -> bool | None:
     return _compare_value(name, tokens[2:])
 
 
-def _compare_value(name: str, tokens: list[Token]) -> bool | None:
+def _compare_value(name: str, tokens: list[CssToken]) -> bool | None:
     if name in _KEYWORDS:
         is_keyword = len(tokens) == 1 and tokens[0].type == "ident"
         return tokens[0].lower_value == _KEYWORDS[name] if is_keyword else None
@@ -185,7 +185,7 @@ def _compare_value(name: str, tokens: list[Token]) -> bool | None:
     return actual >= value if limit == "min" else actual <= value if limit == "max" else actual == value
 
 
-def _value(tokens: list[Token]) -> float | None:
+def _value(tokens: list[CssToken]) -> float | None:
     """Return a length, number or ratio."""
     if len(tokens) == 3 and tokens[1].type == "literal" and tokens[1].value == "/":
         over, under = measure(tokens[0]), measure(tokens[2])
@@ -194,9 +194,9 @@ def _value(tokens: list[Token]) -> float | None:
     return quantity.value if quantity is not None else None
 
 
-def _compare_range(tokens: list[Token]) -> bool | None:
+def _compare_range(tokens: list[CssToken]) -> bool | None:
     """Evaluate `width >= 600px` and `400px <= width <= 700px`."""
-    parts: list[list[Token]] = [[]]
+    parts: list[list[CssToken]] = [[]]
     operators: list[str] = []
     for token in tokens:
         if token.type == "literal" and token.value in {*_OPERATORS, "<=", ">="}:
@@ -222,7 +222,7 @@ def _compare_range(tokens: list[Token]) -> bool | None:
     return False if False in results else None if None in results else True
 
 
-def _supports(token: Token) -> bool | None:
+def _supports(token: CssToken) -> bool | None:
     if token.type == "function":
         return _supports_function(token)
     tokens = significant(token.content)
@@ -234,7 +234,7 @@ def _supports(token: Token) -> bool | None:
     return name.removeprefix("-webkit-") in SUPPORTED or name.startswith("--")
 
 
-def _supports_function(token: Token) -> bool | None:
+def _supports_function(token: CssToken) -> bool | None:
     if token.lower_name != "selector":
         return token.lower_name in {"font-tech", "font-format"} or None
     names = _PSEUDO.findall(tinycss2.serialize(token.arguments).lower())

@@ -19,9 +19,9 @@ HEIGHT: Final = 1024
 _MAX_DEPTH: Final = 30
 """Depth of parentheses in a value. Deeper values are not valid."""
 
-Token = Any
+CssToken = Any
 """A component value of tinycss2, which has no types."""
-Tokens = Sequence[Token]
+CssTokens = Sequence[CssToken]
 
 _PIXELS: Final = {
     "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
@@ -53,7 +53,7 @@ class Quantity(NamedTuple):
     kind: str
 
 
-def measure(token: Token, context: LengthContext = DEFAULT, depth: int = 0) -> Quantity | None:
+def measure(token: CssToken, context: LengthContext = DEFAULT, depth: int = 0) -> Quantity | None:
     """Return the value of one token in pixels, degrees or as a plain number; None if it is not a quantity.
 
     A percentage keeps its kind. A mix of lengths and percentages is a length.
@@ -74,7 +74,7 @@ def measure(token: Token, context: LengthContext = DEFAULT, depth: int = 0) -> Q
     return None
 
 
-def parse_length(tokens: Tokens, context: LengthContext = DEFAULT) -> float | None:
+def parse_length(tokens: CssTokens, context: LengthContext = DEFAULT) -> float | None:
     """Return a length or percentage in pixels, or None for any other value."""
     quantity = measure(tokens[0], context) if len(tokens) == 1 else None
     if quantity is None:
@@ -85,7 +85,7 @@ def parse_length(tokens: Tokens, context: LengthContext = DEFAULT) -> float | No
     return quantity.value if quantity.kind == "length" or is_zero else None
 
 
-def parse_number(tokens: Tokens) -> float | None:
+def parse_number(tokens: CssTokens) -> float | None:
     """Return a number, or a percentage as a part of 1; None for any other value."""
     quantity = measure(tokens[0]) if len(tokens) == 1 else None
     if quantity is None or quantity.kind not in {"number", "percent"}:
@@ -93,14 +93,14 @@ def parse_number(tokens: Tokens) -> float | None:
     return quantity.value / 100 if quantity.kind == "percent" else quantity.value
 
 
-def significant(tokens: Tokens) -> list[Token]:
+def significant(tokens: CssTokens) -> list[CssToken]:
     """Return the tokens without white space and comments."""
     return [token for token in tokens if token.type not in {"whitespace", "comment"}]
 
 
-def split_commas(tokens: Tokens) -> list[list[Token]]:
+def split_commas(tokens: CssTokens) -> list[list[CssToken]]:
     """Return the significant tokens between commas."""
-    parts: list[list[Token]] = [[]]
+    parts: list[list[CssToken]] = [[]]
     for token in significant(tokens):
         if token.type == "literal" and token.value == ",":
             parts.append([])
@@ -109,9 +109,9 @@ def split_commas(tokens: Tokens) -> list[list[Token]]:
     return parts
 
 
-def parse_tokens(css: str) -> list[Token]:
+def parse_tokens(css: str) -> list[CssToken]:
     """Return the component values of a text."""
-    tokens: list[Token] = tinycss2.parse_component_value_list(css)
+    tokens: list[CssToken] = tinycss2.parse_component_value_list(css)
     return tokens
 
 
@@ -128,7 +128,7 @@ def _measure_dimension(value: float, unit: str, context: LengthContext) -> Quant
     return Quantity(value * pixels, "length") if pixels else None
 
 
-def _call(name: str, arguments: Tokens, context: LengthContext, depth: int) -> Quantity | None:
+def _call(name: str, arguments: CssTokens, context: LengthContext, depth: int) -> Quantity | None:
     if name in {"calc", "-webkit-calc", "-moz-calc"}:
         return _sum(arguments, context, depth) if name != "-moz-calc" else None
     if name == "clamp":
@@ -162,9 +162,9 @@ _UNKNOWN_FUNCTIONS: Final = frozenset({
 """Functions that are valid, but not evaluated. Their value is unknown, so it never hides an element."""
 
 
-def _sum(tokens: Tokens, context: LengthContext, depth: int) -> Quantity | None:
+def _sum(tokens: CssTokens, context: LengthContext, depth: int) -> Quantity | None:
     """Evaluate a sum of products. A plus or minus sign needs white space on both sides."""
-    terms: list[tuple[float, list[Token]]] = [(1.0, [])]
+    terms: list[tuple[float, list[CssToken]]] = [(1.0, [])]
     for number, token in enumerate(tokens):
         is_sign = token.type == "literal" and token.value in {"+", "-"}
         if is_sign and 0 < number < len(tokens) - 1:
@@ -182,7 +182,7 @@ def _sum(tokens: Tokens, context: LengthContext, depth: int) -> Quantity | None:
     return Quantity(total, kind) if kind else None
 
 
-def _product(tokens: list[Token], context: LengthContext, depth: int) -> Quantity | None:
+def _product(tokens: list[CssToken], context: LengthContext, depth: int) -> Quantity | None:
     if len(tokens) % 2 == 0:
         return None
     result = measure(tokens[0], context, depth)
@@ -202,9 +202,9 @@ def _product(tokens: list[Token], context: LengthContext, depth: int) -> Quantit
     return result
 
 
-def _split_raw(tokens: Tokens) -> list[list[Token]]:
+def _split_raw(tokens: CssTokens) -> list[list[CssToken]]:
     """Return the tokens between commas, with white space."""
-    parts: list[list[Token]] = [[]]
+    parts: list[list[CssToken]] = [[]]
     for token in tokens:
         if token.type == "literal" and token.value == ",":
             parts.append([])
@@ -356,7 +356,7 @@ _MAX_COLOUR_DEPTH: Final = 10
 """Largest nesting of colours that are made from other colours."""
 
 
-def parse_colour(token: Token, depth: int = 0) -> Colour | str | None:
+def parse_colour(token: CssToken, depth: int = 0) -> Colour | str | None:
     """Return a colour, `CURRENT`, or None if the token is not a valid colour."""
     if token.type == "ident" and token.lower_value in _SYSTEM:
         return _SYSTEM[token.lower_value]
@@ -370,7 +370,7 @@ def parse_colour(token: Token, depth: int = 0) -> Colour | str | None:
     return _derive(token, depth + 1) if token.type == "function" else None
 
 
-def _read_colour(token: Token | str) -> color4.Color | str | None:
+def _read_colour(token: CssToken | str) -> color4.Color | str | None:
     try:
         colour: color4.Color | str | None = color5.parse_color(token)
     except (ValueError, TypeError, IndexError, NotImplementedError, ZeroDivisionError, AttributeError):
@@ -378,7 +378,7 @@ def _read_colour(token: Token | str) -> color4.Color | str | None:
     return colour
 
 
-def _derive(token: Token, depth: int) -> Colour | str | None:
+def _derive(token: CssToken, depth: int) -> Colour | str | None:
     """Return a colour that is computed from other colours or by `calc()`."""
     name, arguments = token.lower_name, significant(token.arguments)
     if not arguments or depth > _MAX_COLOUR_DEPTH:
@@ -392,7 +392,7 @@ def _derive(token: Token, depth: int) -> Colour | str | None:
     return _compute(name, arguments, depth) if name in _SPACES else None
 
 
-def _compute(name: str, arguments: Tokens, depth: int) -> Colour | None:
+def _compute(name: str, arguments: CssTokens, depth: int) -> Colour | None:
     """Return a colour whose channels are given by `calc()` or by the channels of another colour."""
     origin: Colour | str | None = None
     channels: dict[str, float] = {}
@@ -417,7 +417,7 @@ def _compute(name: str, arguments: Tokens, depth: int) -> Colour | None:
     return UNKNOWN._replace(alpha=opacity) if opacity > 0 else CLEAR
 
 
-def _read_channel(token: Token, channels: dict[str, float]) -> str | None:
+def _read_channel(token: CssToken, channels: dict[str, float]) -> str | None:
     """Return one channel as text: a number, in which names of channels and `calc()` are evaluated, or `none`."""
     if _is_word(token, "none"):
         return "none"
@@ -428,7 +428,7 @@ def _read_channel(token: Token, channels: dict[str, float]) -> str | None:
     return f"{quantity.value:.9f}{unit}"
 
 
-def _replace_channels(token: Token, channels: dict[str, float]) -> Token:
+def _replace_channels(token: CssToken, channels: dict[str, float]) -> CssToken:
     """Return a token with numbers in place of the names of channels."""
     if token.type == "ident" and token.lower_value in channels:
         value = channels[token.lower_value]
@@ -441,7 +441,7 @@ def _replace_channels(token: Token, channels: dict[str, float]) -> Token:
     return token
 
 
-def _mix(arguments: Tokens, depth: int) -> Colour | None:
+def _mix(arguments: CssTokens, depth: int) -> Colour | None:
     """Return the value of `color-mix()`.
 
     Its colour is known if it is about the same in sRGB and in Oklab. Other spaces are not evaluated.
@@ -469,7 +469,7 @@ def _mix(arguments: Tokens, depth: int) -> Colour | None:
     return mixed._replace(alpha=alpha) if alpha else CLEAR
 
 
-def _read_part(tokens: Tokens, depth: int) -> tuple[Colour, float] | None:
+def _read_part(tokens: CssTokens, depth: int) -> tuple[Colour, float] | None:
     """Return a colour of `color-mix()` with its share, which is NaN if it is not given."""
     colours = [colour for token in tokens if (colour := parse_colour(token, depth)) is not None]
     shares = [measure(token) for token in tokens if parse_colour(token, depth) is None]
@@ -491,5 +491,5 @@ def _interpolate(first: Colour, second: Colour, share: float, ends: list[tuple[f
     return Colour(red, green, blue, alpha)
 
 
-def _is_word(token: Token, word: str) -> bool:
+def _is_word(token: CssToken, word: str) -> bool:
     return bool(token.type == "ident" and token.lower_value == word)

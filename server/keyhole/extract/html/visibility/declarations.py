@@ -11,8 +11,8 @@ import tinycss2
 
 from keyhole.extract.html.visibility.css_values import (
     DEFAULT,
-    Token,
-    Tokens,
+    CssToken,
+    CssTokens,
     parse_colour,
     parse_length,
     parse_tokens,
@@ -90,7 +90,7 @@ def list_longhands(name: str) -> tuple[str, ...]:
     return tuple(longhand for longhand in _SHORTHANDS.get(name, (name,)) if longhand)
 
 
-def expand(name: str, tokens: Tokens) -> dict[str, Tokens]:
+def expand(name: str, tokens: CssTokens) -> dict[str, CssTokens]:
     """Return the longhands that a valid declaration sets, or {} if its value is not valid.
 
     `tokens` are significant tokens without `var()` and `!important`.
@@ -107,7 +107,7 @@ def expand(name: str, tokens: Tokens) -> dict[str, Tokens]:
     return parts if is_valid else {}
 
 
-def _split_shorthand(name: str, tokens: list[Token]) -> Iterator[tuple[str, Tokens]]:
+def _split_shorthand(name: str, tokens: list[CssToken]) -> Iterator[tuple[str, CssTokens]]:
     """Yield the longhands of a shorthand. An invalid shorthand yields an invalid longhand."""
     names = _SHORTHANDS[name]
     if name == "font":
@@ -135,14 +135,14 @@ def _split_shorthand(name: str, tokens: list[Token]) -> Iterator[tuple[str, Toke
             yield names[-1] or names[1], []
 
 
-def _find_factor(tokens: list[Token]) -> Tokens:
+def _find_factor(tokens: list[CssToken]) -> CssTokens:
     """Return the growth factor of `flex`: its first number, else 0 for `none` and 1 for a basis alone."""
     numbers = [token for token in tokens if token.type == "number"]
     is_none = len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value == "none"
     return numbers[:1] or (ZERO if is_none else ONE)
 
 
-def _split_font(tokens: list[Token]) -> Iterator[tuple[str, Tokens]]:
+def _split_font(tokens: list[CssToken]) -> Iterator[tuple[str, CssTokens]]:
     """Yield the size and line height of `font`. The size is the first length or size keyword; a font family follows."""
     for number, token in enumerate(tokens):
         if token.type == "number" and token.value >= 1:
@@ -161,7 +161,7 @@ def _split_font(tokens: list[Token]) -> Iterator[tuple[str, Tokens]]:
         yield "font-size", []
 
 
-def _split_background(tokens: list[Token]) -> Iterator[tuple[str, Tokens]]:
+def _split_background(tokens: list[CssToken]) -> Iterator[tuple[str, CssTokens]]:
     layers = split_commas(tokens)
     colours = [[token] for token in layers[-1] if parse_colour(token) is not None]
     images = [token for layer in layers for token in layer if token.type == "url" or _is_image(token)]
@@ -178,16 +178,16 @@ def _split_background(tokens: list[Token]) -> Iterator[tuple[str, Tokens]]:
     yield "background-clip", clips or BORDER_BOX
 
 
-def _idents(tokens: list[Token]) -> list[Token]:
+def _idents(tokens: list[CssToken]) -> list[CssToken]:
     return [token for token in tokens if token.type == "ident"]
 
 
-def _is_image(token: Token) -> bool:
+def _is_image(token: CssToken) -> bool:
     return token.type == "function" and ("gradient" in token.lower_name or token.lower_name in
         {"url", "image-set", "-webkit-image-set", "image", "cross-fade", "element", "paint"})  # fmt: skip
 
 
-def _split_animation(tokens: list[Token]) -> Iterator[tuple[str, Tokens]]:
+def _split_animation(tokens: list[CssToken]) -> Iterator[tuple[str, CssTokens]]:
     layers = split_commas(tokens)
     idents = [token for token in layers[-1] if token.type in {"ident", "string"}]
     words = [token for token in idents if token.type == "ident" and token.lower_value in _ANIMATION_WORDS]
@@ -216,14 +216,14 @@ class Declaration(NamedTuple):
     """The value of one longhand or custom property, not computed yet."""
 
     name: str
-    tokens: Tokens
+    tokens: CssTokens
     source: str
     """The property as written. If a shorthand holds `var()`, it is expanded after the variables are replaced."""
     is_important: bool
     has_variables: bool
 
 
-Variables = Mapping[str, Tokens]
+Variables = Mapping[str, CssTokens]
 """The values of custom properties, by name with `--`."""
 
 
@@ -250,7 +250,7 @@ def _keep_relevant(css: str) -> str:
     return ";".join(kept)
 
 
-def _read_declaration(name: str, value: Tokens, important: bool) -> list[Declaration]:
+def _read_declaration(name: str, value: CssTokens, important: bool) -> list[Declaration]:
     tokens = significant(value)
     if name.startswith("--"):
         return [Declaration(name, value, name, important, _has_variables(value))]
@@ -261,7 +261,7 @@ def _read_declaration(name: str, value: Tokens, important: bool) -> list[Declara
     return [Declaration(longhand, part, name, important, False) for longhand, part in expand(name, tokens).items()]
 
 
-def _has_variables(tokens: Tokens) -> bool:
+def _has_variables(tokens: CssTokens) -> bool:
     """Return whether tokens contain `var()` or `env()` at any depth."""
     stack = list(tokens)
     while stack:
@@ -275,7 +275,7 @@ def _has_variables(tokens: Tokens) -> bool:
     return False
 
 
-def resolve(declaration: Declaration, variables: Variables) -> Tokens | None:
+def resolve(declaration: Declaration, variables: Variables) -> CssTokens | None:
     """Return the tokens of a longhand with variables replaced, or None if the replaced value is not valid."""
     if not declaration.has_variables:
         return declaration.tokens
@@ -290,7 +290,7 @@ def resolve_variables(declarations: Mapping[str, Declaration], inherited: Variab
     own = {name: declaration for name, declaration in declarations.items() if name.startswith("--")}
     if not own:
         return inherited
-    resolved: dict[str, Tokens] = {name: value for name, value in inherited.items() if name not in own}
+    resolved: dict[str, CssTokens] = {name: value for name, value in inherited.items() if name not in own}
     for name, declaration in own.items():
         words = significant(declaration.tokens)
         keyword = words[0].lower_value if len(words) == 1 and words[0].type == "ident" else ""
@@ -328,7 +328,7 @@ def _is_cyclic(name: str, pending: Mapping[str, Declaration]) -> bool:
     return False
 
 
-def find_variables(tokens: Tokens) -> frozenset[str]:
+def find_variables(tokens: CssTokens) -> frozenset[str]:
     """Return the names of the custom properties that tokens refer to."""
     names: set[str] = set()
     stack = list(tokens)
@@ -343,7 +343,7 @@ def find_variables(tokens: Tokens) -> frozenset[str]:
     return frozenset(names)
 
 
-def substitute(tokens: Tokens, variables: Variables, depth: int = 0) -> Tokens | None:
+def substitute(tokens: CssTokens, variables: Variables, depth: int = 0) -> CssTokens | None:
     """Return tokens with each `var()` replaced, or None if a variable has neither a value nor a fallback."""
     result: list[object] = []
     for token in tokens:
@@ -364,7 +364,7 @@ def substitute(tokens: Tokens, variables: Variables, depth: int = 0) -> Tokens |
     return result
 
 
-def _look_up(function: object, variables: Variables, depth: int) -> Tokens | None:
+def _look_up(function: object, variables: Variables, depth: int) -> CssTokens | None:
     arguments = list(function.arguments)  # type: ignore[attr-defined]
     comma = next((n for n, token in enumerate(arguments) if token.type == "literal" and token.value == ","), None)
     name = significant(arguments[:comma])
@@ -375,6 +375,6 @@ def _look_up(function: object, variables: Variables, depth: int) -> Tokens | Non
     return substitute(arguments[comma + 1 :], variables, depth + 1) if comma is not None else None
 
 
-def _copy_function(function: object, arguments: Tokens) -> object:
+def _copy_function(function: object, arguments: CssTokens) -> object:
     name = function.name  # type: ignore[attr-defined]
     return tinycss2.ast.FunctionBlock(0, 0, name, list(arguments))

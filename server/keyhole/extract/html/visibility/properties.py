@@ -11,9 +11,9 @@ from keyhole.extract.html.visibility.css_values import (
     CLEAR,
     UNKNOWN,
     Colour,
+    CssToken,
+    CssTokens,
     LengthContext,
-    Token,
-    Tokens,
     measure,
     parse_colour,
     parse_length,
@@ -52,7 +52,7 @@ _SCALES: Final = {"scale", "scalex", "scaley", "scalez", "scale3d"}
 _MATRICES: Final = {"matrix": 6, "matrix3d": 16, "perspective": 1}
 
 
-def parse_transform(tokens: Tokens, context: LengthContext) -> Transform | None:
+def parse_transform(tokens: CssTokens, context: LengthContext) -> Transform | None:
     """Return the value of `transform`, or None if it is not valid."""
     if len(tokens) == 1 and tokens[0].type == "ident":
         return STILL if tokens[0].lower_value == "none" else None
@@ -70,7 +70,7 @@ def parse_transform(tokens: Tokens, context: LengthContext) -> Transform | None:
     return result
 
 
-def _parse_function(token: Token, context: LengthContext) -> Transform | None:
+def _parse_function(token: CssToken, context: LengthContext) -> Transform | None:
     name, parts = token.lower_name, split_commas(token.arguments)
     if name in _MOVES:
         lengths = [parse_length(part, context) for part in parts]
@@ -94,7 +94,7 @@ def _parse_function(token: Token, context: LengthContext) -> Transform | None:
     return None
 
 
-def _parse_rotation(name: str, parts: list[list[Token]]) -> Transform | None:
+def _parse_rotation(name: str, parts: list[list[CssToken]]) -> Transform | None:
     quantity = measure(parts[-1][0]) if parts and len(parts[-1]) == 1 else None
     if quantity is None or not (quantity.kind == "angle" or quantity.value == 0):
         return None
@@ -114,7 +114,7 @@ def _read_matrix(name: str, numbers: list[float]) -> Transform:
     return Transform(is_flat=abs(a * d - b * c) <= _FLAT**2, right=right, down=down)
 
 
-def parse_single_transform(name: str, tokens: Tokens, context: LengthContext) -> Transform | None:
+def parse_single_transform(name: str, tokens: CssTokens, context: LengthContext) -> Transform | None:
     """Return the value of the property `translate`, `scale` or `rotate`, or None if it is not valid."""
     if len(tokens) == 1 and tokens[0].type == "ident":
         return STILL if tokens[0].lower_value == "none" else None
@@ -133,7 +133,7 @@ def parse_single_transform(name: str, tokens: Tokens, context: LengthContext) ->
     return None
 
 
-def parse_clip(tokens: Tokens, context: LengthContext) -> bool | None:
+def parse_clip(tokens: CssTokens, context: LengthContext) -> bool | None:
     """Return whether the property `clip` leaves at most one pixel, or None if it is not valid."""
     if len(tokens) != 1:
         return None
@@ -155,7 +155,7 @@ def parse_clip(tokens: Tokens, context: LengthContext) -> bool | None:
     return (bottom is not None and bottom - (top or 0) <= 1) or (right is not None and right - (left or 0) <= 1)
 
 
-def parse_clip_path(tokens: Tokens, context: LengthContext) -> bool | None:
+def parse_clip_path(tokens: CssTokens, context: LengthContext) -> bool | None:
     """Return whether `clip-path` leaves nothing to see, or None if it is not valid."""
     shapes = [token for token in tokens if token.type == "function"]
     if any(token.type not in {"function", "ident", "url"} for token in tokens) or len(shapes) > 1 or not tokens:
@@ -177,7 +177,7 @@ def parse_clip_path(tokens: Tokens, context: LengthContext) -> bool | None:
     return False if name in {"url", "shape"} else None
 
 
-def _is_empty_rectangle(name: str, arguments: list[Token], context: LengthContext) -> bool | None:
+def _is_empty_rectangle(name: str, arguments: list[CssToken], context: LengthContext) -> bool | None:
     rounded = next(
         (n for n, token in enumerate(arguments) if token.type == "ident" and token.lower_value == "round"), None
     )
@@ -196,7 +196,7 @@ def _is_empty_rectangle(name: str, arguments: list[Token], context: LengthContex
     return top + bottom >= _MOST_CLIPPED or left + right >= _MOST_CLIPPED
 
 
-def _is_empty_polygon(parts: list[list[Token]], context: LengthContext) -> bool | None:
+def _is_empty_polygon(parts: list[list[CssToken]], context: LengthContext) -> bool | None:
     corners = [part for part in parts if len(part) == 2]
     points = [[parse_length([token], context) for token in corner] for corner in corners]
     if not points or any(None in point for point in points):
@@ -207,7 +207,7 @@ def _is_empty_polygon(parts: list[list[Token]], context: LengthContext) -> bool 
     return abs(twice_area) <= 2 or is_outside
 
 
-def parse_filter(tokens: Tokens, context: LengthContext) -> float | None:
+def parse_filter(tokens: CssTokens, context: LengthContext) -> float | None:
     """Return the opacity that `filter` leaves, from 0 to 1; None if it is not valid."""
     if len(tokens) == 1 and tokens[0].type == "ident":
         return 1.0 if tokens[0].lower_value == "none" else None
@@ -226,7 +226,7 @@ def parse_filter(tokens: Tokens, context: LengthContext) -> float | None:
     return opacity
 
 
-def parse_mask(tokens: Tokens, context: LengthContext) -> bool | None:
+def parse_mask(tokens: CssTokens, context: LengthContext) -> bool | None:
     """Return whether a mask hides everything: it is a gradient of transparent colours."""
     del context
     gradients = [token for token in tokens if token.type == "function" and "gradient" in token.lower_name]
@@ -245,7 +245,7 @@ def parse_mask(tokens: Tokens, context: LengthContext) -> bool | None:
 
 CssValue = Any
 """A parsed value: a keyword, a number of pixels, a `Colour`, a `Transform`, or True for a clip that leaves nothing."""
-PropertyParser = Callable[[Tokens, LengthContext], CssValue]
+PropertyParser = Callable[[CssTokens, LengthContext], CssValue]
 """Return a value, or None if the tokens are not valid."""
 
 INHERITED: Final = frozenset({
@@ -270,14 +270,14 @@ _DISPLAY: Final = frozenset({
 })  # fmt: skip
 
 
-def _keyword(allowed: str, tokens: Tokens, context: LengthContext) -> str | None:
+def _keyword(allowed: str, tokens: CssTokens, context: LengthContext) -> str | None:
     del context
     names = allowed.split()
     is_valid = len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value in names
     return tokens[0].lower_value if is_valid else None
 
 
-def _display(tokens: Tokens, context: LengthContext) -> str | None:
+def _display(tokens: CssTokens, context: LengthContext) -> str | None:
     del context
     names: list[str] = [token.lower_value for token in tokens if token.type == "ident"]
     if len(names) < len(tokens) or not names or not _DISPLAY.issuperset(names):
@@ -290,13 +290,13 @@ def _display(tokens: Tokens, context: LengthContext) -> str | None:
     return f"inline-{inner}" if "inline" in names else inner
 
 
-def _opacity(tokens: Tokens, context: LengthContext) -> float | None:
+def _opacity(tokens: CssTokens, context: LengthContext) -> float | None:
     del context
     number = parse_number(tokens)
     return None if number is None else min(max(number, 0.0), 1.0)
 
 
-def _size(tokens: Tokens, context: LengthContext) -> float | str | None:
+def _size(tokens: CssTokens, context: LengthContext) -> float | str | None:
     """Parse a width: pixels, or `auto` for every keyword."""
     if len(tokens) == 1 and tokens[0].type == "ident":
         return "auto"
@@ -307,30 +307,30 @@ def _size(tokens: Tokens, context: LengthContext) -> float | str | None:
     return length if not length < 0 else None if tokens[0].type != "function" else 0.0
 
 
-def _height(tokens: Tokens, context: LengthContext) -> float | str | None:
+def _height(tokens: CssTokens, context: LengthContext) -> float | str | None:
     """Parse a height. A percentage counts as `auto`, because most containers have no height of their own."""
     quantity = measure(tokens[0], context) if len(tokens) == 1 else None
     return "auto" if quantity is not None and quantity.kind == "percent" else _size(tokens, context)
 
 
-def _padding(tokens: Tokens, context: LengthContext) -> float | None:
+def _padding(tokens: CssTokens, context: LengthContext) -> float | None:
     length = parse_length(tokens, context)
     return length if length is None or length >= 0 else None
 
 
-def _offset(tokens: Tokens, context: LengthContext) -> float | str | None:
+def _offset(tokens: CssTokens, context: LengthContext) -> float | str | None:
     if len(tokens) == 1 and tokens[0].type == "ident":
         return "auto" if tokens[0].lower_value == "auto" else None
     return parse_length(tokens, context)
 
 
-def _indent(tokens: Tokens, context: LengthContext) -> float | None:
+def _indent(tokens: CssTokens, context: LengthContext) -> float | None:
     lengths = [token for token in tokens if token.type != "ident"]
     keywords = [token.lower_value for token in tokens if token.type == "ident"]
     return parse_length(lengths, context) if not set(keywords) - {"hanging", "each-line"} else None
 
 
-def _font_size(tokens: Tokens, context: LengthContext) -> float | None:
+def _font_size(tokens: CssTokens, context: LengthContext) -> float | None:
     if len(tokens) == 1 and tokens[0].type == "ident":
         relative = {"smaller": context.font_size / 1.2, "larger": context.font_size * 1.2}
         return FONT_SIZES.get(tokens[0].lower_value, relative.get(tokens[0].lower_value))
@@ -341,7 +341,7 @@ def _font_size(tokens: Tokens, context: LengthContext) -> float | None:
     return max(size, MIN_RELATIVE_FONT) if size > 0 and is_relative else max(size, 0.0)
 
 
-def _line_height(tokens: Tokens, context: LengthContext) -> float | None:
+def _line_height(tokens: CssTokens, context: LengthContext) -> float | None:
     """Parse a line height as a multiple of the font size; NaN for `normal`."""
     if len(tokens) == 1 and tokens[0].type == "ident":
         return math.nan if tokens[0].lower_value == "normal" else None
@@ -352,19 +352,19 @@ def _line_height(tokens: Tokens, context: LengthContext) -> float | None:
     return length / (context.font_size or 1) if length is not None and length >= 0 else None
 
 
-def _colour(tokens: Tokens, context: LengthContext) -> Colour | str | None:
+def _colour(tokens: CssTokens, context: LengthContext) -> Colour | str | None:
     del context
     return parse_colour(tokens[0]) if len(tokens) == 1 else None
 
 
-def _scheme(tokens: Tokens, context: LengthContext) -> str | None:
+def _scheme(tokens: CssTokens, context: LengthContext) -> str | None:
     """Parse `color-scheme` as the scheme shown to a reader without a preference."""
     del context
     words = {token.lower_value for token in tokens if token.type == "ident"}
     return "dark" if "dark" in words and "light" not in words else "light"
 
 
-def _paint(tokens: Tokens, context: LengthContext) -> Colour | str | None:
+def _paint(tokens: CssTokens, context: LengthContext) -> Colour | str | None:
     """Parse the paint of a drawing: a colour, or `UNKNOWN` for gradients and patterns."""
     if len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value == "none":
         return CLEAR
@@ -372,7 +372,7 @@ def _paint(tokens: Tokens, context: LengthContext) -> Colour | str | None:
     return UNKNOWN if is_pattern else _colour(tokens, context)
 
 
-def _image(tokens: Tokens, context: LengthContext) -> str | None:
+def _image(tokens: CssTokens, context: LengthContext) -> str | None:
     """Parse `background-image` as `none` or `image`."""
     del context
     if all(token.type == "ident" and token.lower_value == "none" for part in split_commas(tokens) for token in part):
@@ -380,13 +380,13 @@ def _image(tokens: Tokens, context: LengthContext) -> str | None:
     return "image" if any(token.type in {"url", "function"} for token in tokens) else None
 
 
-def _background_clip(tokens: Tokens, context: LengthContext) -> str | None:
+def _background_clip(tokens: CssTokens, context: LengthContext) -> str | None:
     del context
     names = {token.lower_value for token in tokens if token.type == "ident"}
     return "text" if "text" in names else "box" if names else None
 
 
-def _shadow(tokens: Tokens, context: LengthContext) -> bool | None:
+def _shadow(tokens: CssTokens, context: LengthContext) -> bool | None:
     """Return whether a `text-shadow` is painted."""
     del context
     if len(tokens) == 1 and tokens[0].type == "ident":
@@ -395,33 +395,33 @@ def _shadow(tokens: Tokens, context: LengthContext) -> bool | None:
     return all(not isinstance(colour, Colour) or colour.alpha > 0.05 for colour in colours)
 
 
-def _number(tokens: Tokens, context: LengthContext) -> float | str | None:
+def _number(tokens: CssTokens, context: LengthContext) -> float | str | None:
     del context
     is_keyword = len(tokens) == 1 and tokens[0].type == "ident"
     return "auto" if is_keyword else parse_number([token for token in tokens if token.type != "ident"])
 
 
-def _flat_tracks(tokens: Tokens, context: LengthContext) -> bool | None:
+def _flat_tracks(tokens: CssTokens, context: LengthContext) -> bool | None:
     """Return whether all rows of a grid have no height of their own."""
     del context
     quantities = [measure(token) for token in tokens]
     return bool(quantities) and all(quantity is not None and quantity.value == 0 for quantity in quantities)
 
 
-def _factor(tokens: Tokens, context: LengthContext) -> float | None:
+def _factor(tokens: CssTokens, context: LengthContext) -> float | None:
     """Parse a number that is not negative."""
     del context
     number = parse_number(tokens)
     return number if number is not None and number >= 0 else None
 
 
-def _content(tokens: Tokens, context: LengthContext) -> bool | None:
+def _content(tokens: CssTokens, context: LengthContext) -> bool | None:
     """Return whether `content` replaces an element by an image."""
     del context
     return any(token.type == "url" or (token.type == "function" and token.lower_name == "url") for token in tokens)
 
 
-def _containment(tokens: Tokens, context: LengthContext) -> frozenset[str] | None:
+def _containment(tokens: CssTokens, context: LengthContext) -> frozenset[str] | None:
     """Parse `contain` as the kinds of containment that it sets."""
     del context
     words = {token.lower_value if token.type == "ident" else "" for token in tokens}
@@ -431,13 +431,13 @@ def _containment(tokens: Tokens, context: LengthContext) -> frozenset[str] | Non
     return frozenset(words) if words <= {"size", "inline-size", "layout", "paint", "style"} else None
 
 
-def _names(tokens: Tokens, context: LengthContext) -> tuple[str, ...] | None:
+def _names(tokens: CssTokens, context: LengthContext) -> tuple[str, ...] | None:
     del context
     parts = split_commas(tokens)
     return tuple(part[0].value for part in parts if part and part[0].type in {"ident", "string"}) or None
 
 
-def _any(tokens: Tokens, context: LengthContext) -> tuple[str, ...] | None:
+def _any(tokens: CssTokens, context: LengthContext) -> tuple[str, ...] | None:
     del context
     return tuple(token.serialize().lower() for part in split_commas(tokens) for token in part[:1])
 

@@ -20,7 +20,7 @@ from keyhole.extract.html.visibility.css_values import (
     DEFAULT,
     UNKNOWN,
     Colour,
-    Tokens,
+    CssTokens,
     look_same,
     measure,
     parse_colour,
@@ -414,7 +414,7 @@ class CssRules:
     rules: list[CssRule] = field(default_factory=list)
     keyframes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """The frames of each animation: their positions and declarations."""
-    registered: dict[str, tuple[Tokens | None, bool]] = field(default_factory=dict)
+    registered: dict[str, tuple[CssTokens | None, bool]] = field(default_factory=dict)
     """Custom properties of `@property`: their initial value, and whether they are inherited."""
     has_unread_sheets: bool = False
     """True if the page loads style sheets from addresses, which are not fetched."""
@@ -524,7 +524,7 @@ class CssRules:
 
     def _register(self, name: str, body: str) -> None:
         """Read `@property`. A rule without a syntax is not valid."""
-        values: dict[str, Tokens] = {}
+        values: dict[str, CssTokens] = {}
         for node in tinycss2.parse_blocks_contents(body, skip_comments=True, skip_whitespace=True):
             if node.type == "declaration":
                 values[node.lower_name] = significant(node.value)
@@ -562,7 +562,7 @@ class CssRules:
         return (*map(float, numbers), _UNLAYERED)
 
 
-def _find_address(tokens: Tokens) -> str:
+def _find_address(tokens: CssTokens) -> str:
     first = tokens[0] if tokens else None
     if first is None:
         return ""
