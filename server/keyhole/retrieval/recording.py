@@ -21,10 +21,8 @@ from keyhole.retrieval.call import Caller
 from keyhole.retrieval.instrumentation import CANCELLED, CallEvents, collect_events, outcome_of
 from keyhole.retrieval.session import Visits
 from keyhole.store.base import Clock
-from keyhole.store.calls.base import MATCH, OK, WEAK, CallLog, CallRecord, CallSummary, Origin, ReadText, Span
+from keyhole.store.calls.base import MATCH, OK, WEAK, CallLog, CallOrigin, CallRecord, CallSummary, ReadText, Span
 from keyhole.store.calls.queue import CallQueue
-from keyhole.retrieval.instrumentation import CANCELLED, outcome_of, stages_observed_by
-from keyhole.store.calls.base import CallOrigin
 from keyhole.store.ids import random_id
 from keyhole.text.secrets.mask import mask_secrets
 

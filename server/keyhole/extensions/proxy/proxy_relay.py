@@ -4,6 +4,7 @@ The server gets everything as the client sent it, with its ids, so that methods 
 """
 
 from __future__ import annotations
+from keyhole.runtime.bounded_dict import BoundedDict
 
 import logging
 from collections import OrderedDict
@@ -115,15 +116,12 @@ class ServerRequests:
     """The requests of the server that the client has not answered."""
 
     def __init__(self) -> None:
-        self._ids: OrderedDict[Key, None] = OrderedDict()
+        self._ids: BoundedDict[Key, None] = BoundedDict(MAX_ASKED)
 
     def add(self, message: Message) -> None:
         """Remember a request."""
-        if message.key is None:
-            return
-        if len(self._ids) >= MAX_ASKED:
-            self._ids.popitem(last=False)
-        self._ids[message.key] = None
+        if message.key is not None:
+            self._ids[message.key] = None
 
     def take(self, id: object) -> bool:
         """Forget the request with this id. Return whether it was known."""

@@ -1,6 +1,7 @@
 """Count what the limits of a server over HTTP apply to: concurrent work, calls per minute and open sessions."""
 
 from __future__ import annotations
+from keyhole.runtime.bounded_dict import BoundedDict
 
 import asyncio
 import math
@@ -170,15 +171,12 @@ class TokenBuckets:
     """One bucket for each name, all with the same rate."""
 
     rate: Rate
-    _full_at: OrderedDict[str, float] = field(default_factory=OrderedDict)
+    _full_at: BoundedDict[str, float] = field(default_factory=lambda: BoundedDict(MAX_BUCKETS))
 
     def take(self, name: str, now: float) -> float:
         """Take a token of a name's bucket: return 0, or the seconds until a token is available."""
         full_at, wait = take_token(self._full_at.get(name, -math.inf), self.rate, now)
         self._full_at[name] = full_at
-        self._full_at.move_to_end(name)
-        if len(self._full_at) > MAX_BUCKETS:
-            self._full_at.popitem(last=False)
         return wait
 
     def refund(self, name: str) -> None:

@@ -5,6 +5,7 @@ in the Authorization header.
 """
 
 from __future__ import annotations
+from keyhole.runtime.bounded_dict import BoundedDict
 
 import asyncio
 import hashlib
@@ -221,7 +222,7 @@ class Attempts:
 
     def __init__(self) -> None:
         self._rate = TokenBuckets(Rate(REFUSED_PER_MINUTE))
-        self._accepted: OrderedDict[bytes, None] = OrderedDict()
+        self._accepted: BoundedDict[bytes, None] = BoundedDict(MAX_ACCEPTED)
 
     def begin(self, address: str, token: str, now: float) -> float:
         """Return 0 if a token may be checked now, else the seconds to wait. Call `end` after the check."""
@@ -233,9 +234,6 @@ class Attempts:
         was_valid = digest in self._accepted
         if is_valid:
             self._accepted[digest] = None
-            self._accepted.move_to_end(digest)
-            if len(self._accepted) > MAX_ACCEPTED:
-                self._accepted.popitem(last=False)
         elif is_valid is False:
             self._accepted.pop(digest, None)
         if is_valid is not False and not was_valid:
