@@ -93,6 +93,16 @@ def test_check_reports_every_error_and_returns_2(
     ]
 
 
+def test_a_setting_of_an_earlier_version_is_a_warning(
+    settings_file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYHOLE_MAX_REDIRECTS", "5")
+    for words in (["config"], ["config", "--check"]):
+        assert main(words) == 0
+        warning = "keyhole: KEYHOLE_MAX_REDIRECTS has no effect any more: 10 redirects are followed\n"
+        assert capsys.readouterr().err == warning
+
+
 def test_other_commands_stop_at_the_first_error_of_the_file(settings_file: Path, capsys: Captured) -> None:
     settings_file.write_text("\nmax_char = 3\n", encoding="utf-8")
     assert main(["artifacts", "stats"]) == 2

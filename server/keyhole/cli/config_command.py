@@ -44,8 +44,8 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     else:
         _print_settings(config, path, changed=arguments.changed)
     sys.stdout.flush()
-    for fault in faults:  # after the list, to stay visible
-        print(f"keyhole: {fault}", file=sys.stderr)
+    for message in [*settings_warnings(config), *faults]:  # after the list, to stay visible
+        print(f"keyhole: {message}", file=sys.stderr)
     return WRONG if faults else OK
 
 
@@ -75,8 +75,6 @@ def _write_template(path: Path | None) -> int:
 
 
 def _print_check(config: Config, path: Path | None, faults: list[str]) -> None:
-    for warning in settings_warnings(config):
-        print(f"keyhole: {warning}", file=sys.stderr)
     variables = {setting.variable for setting in SETTINGS}
     from_environment = sum(origin in variables for origin in config.origins.values())
     from_file = len(config.origins) - from_environment

@@ -270,6 +270,7 @@ def test_name_adds_a_second_entry_and_force_replaces_an_entry_of_another_program
     (["cursr"], "did you mean cursor?"), (["codex", "--env", "KEYHOLE_ROBOT=off"], "did you mean KEYHOLE_ROBOTS?"),
     (["codex", "--env", "KEYHOLE_ROBOTS=maybe"], "KEYHOLE_ROBOTS"),
     (["codex", "--env", "PATH=/"], "--env takes KEYHOLE_"),
+    (["codex", "--env", "KEYHOLE_FETCHES=5"], "has no effect any more: a search reads 10 pages at once"),
     (["codex", "--name", "a b"], "--name takes"), (["codex", "--http", "ftp://a/"], "--http ftp://a/"),
     (["codex", "--http", "http://a/mcp", "--env", "KEYHOLE_ROBOTS=off"], "has its own settings"),
     (["--dry-run"], "name a client"),

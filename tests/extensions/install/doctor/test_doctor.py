@@ -113,6 +113,13 @@ def test_risky_settings_are_reported() -> None:
     assert "k" * 20 not in str(findings) and "KEYHOLE_BRAVE_KEY" in str(findings)
 
 
+def test_a_setting_of_an_earlier_version_is_reported() -> None:
+    findings = settings.check(parse_config({"KEYHOLE_SEARCH_TIMEOUT": "20"}), [])
+    (warning,) = (each for each in findings if each.level is Level.WARN)
+    assert warning.message.startswith("KEYHOLE_SEARCH_TIMEOUT has no effect any more: ")
+    assert warning.fix == "Remove it."
+
+
 @pytest.fixture
 def filled_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> Iterator[Config]:
     """The settings of a store with two artifacts."""
