@@ -30,7 +30,7 @@ IO_FILES = {
         "artifacts_command bound_command build config_command demo demo_site forget_command hook_command "
         "log_format main output_log run_command server_command shell_command text_io tool_commands"
     ),
-    "extensions/install/doctor": "commands hooks machine network servers",
+    "extensions/install/doctor": "commands hook_runs machine network servers",
     "outputs": "adopt child_process large_output running_output",
     "outputs/hooks": "answer keep saved_file",
     "extensions/install": "commands discover files",

@@ -125,7 +125,7 @@ def test_a_client_with_hooks_is_added_in_four_files(copy: Path, run: Run) -> Non
     insert(hooks / "answer.py", '"opencode")', '"acme", ')
 
     install = copy / "extensions" / "install"
-    events, clients = install / "doctor" / "hooks.py", install / "hooks.py"
+    events, clients = install / "doctor" / "hook_runs.py", install / "hooks.py"
     insert(events, '    "copilot": ("modified', '    "acme": ("modifiedResult", "textResultForLlm"),\n')
     insert(
         events, '        "opencode": {\n',
@@ -135,7 +135,7 @@ def test_a_client_with_hooks_is_added_in_four_files(copy: Path, run: Run) -> Non
         clients, '    HookClient(\n        _hook_file(\n            "opencode"',
         '    HookClient(_hook_file("gemini", _copilot, ".gemini/hooks.json", "page"), "acme", "after", "posix"),\n',
     )  # fmt: skip
-    names = "from keyhole.extensions.install.doctor.hooks import large_output, make_event"
+    names = "from keyhole.extensions.install.doctor.hook_runs import large_output, make_event"
     program = f"{names}; print(make_event('acme', large_output()).decode())"
     answer = json.loads(run("-m", "keyhole", "hook", "acme", data=run("-c", program)))
     assert "unknown type name lamp_t" in answer["modifiedResult"]["textResultForLlm"]

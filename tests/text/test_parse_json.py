@@ -24,7 +24,7 @@ OWN_JSON = {
     "outputs/hooks/prefer.py": "the same",
     "cli/hook_command.py": "an event of the user's own client, in a process of its own",
     "outputs/hooks/answer.py": "the same",
-    "extensions/install/doctor/hooks.py": "the answer of Keyhole's own hook",
+    "extensions/install/doctor/hook_runs.py": "the answer of Keyhole's own hook",
     "extensions/install/hooks.py": "a line that Keyhole wrote",
     "text/jsonc_parse.py": "one word of the user's own file",
     "cli/server_command.py": "an event of the user's own client",

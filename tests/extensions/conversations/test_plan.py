@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extensions.conversations.formats import GroupedConversation, MessageGroup, ToolResult
-from keyhole.extensions.conversations.formats.values import Kind
+from keyhole.extensions.conversations.formats.values import ItemKind
 from keyhole.extensions.conversations.plan import (
     LEAST_TOKENS,
     NOTICE_TOKENS,
@@ -48,7 +48,7 @@ def sizes(*results: int, question: bool = True) -> Sizes:
 
 def of(groups: Sequence[MessageGroup]) -> GroupedConversation:
     """Return a conversation of groups. The first item of a turn is of the model, all others in it are results."""
-    kinds: dict[int, Kind] = {}
+    kinds: dict[int, ItemKind] = {}
     for group in groups:
         is_round = group.kind == "model" and group.rounds
         results = {each.item for each in group.results}
@@ -148,7 +148,7 @@ def test_old_rounds_of_a_turn_that_is_kept_become_stubs() -> None:
     rounds = tuple((result(item),) for item in (2, 4, 6, 8))
     items = tuple(range(1, 9))
     groups = (user(0), MessageGroup("model", items, rounds, 4, answered_at=8))
-    kinds: tuple[Kind, ...] = ("user", *("model", "result") * 4)
+    kinds: tuple[ItemKind, ...] = ("user", *("model", "result") * 4)
     decided = decide(
         GroupedConversation("responses", groups, kinds),
         Sizes([10, *[10, 1_000] * 4], dict.fromkeys([(2, None), (4, None), (6, None), (8, None)], 1_000)),

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from keyhole.extensions.install.doctor.hooks import ALL_OFF, CHANGED, SWITCHED_OFF, UNTRUSTED, hook_hash, why_skipped
+from keyhole.extensions.install.doctor.hook_runs import (
+    ALL_OFF,
+    CHANGED,
+    SWITCHED_OFF,
+    UNTRUSTED,
+    hook_hash,
+    why_skipped,
+)
 from keyhole.extensions.install.hooks import HOOK_CLIENTS, add_hook, find_hooks
 
 FILE = "/home/me/.codex/hooks.json"

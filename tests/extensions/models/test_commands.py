@@ -13,7 +13,7 @@ from keyhole.config.config import Config
 from keyhole.extensions.models.arguments import KINDS
 from keyhole.extensions.models.commands import check_model
 from keyhole.extensions.models.folder import ModelsFolder
-from keyhole.extensions.models.manifest import Kind
+from keyhole.extensions.models.manifest import ModelKind
 from tests.support.local_model import hub_folder, install_model
 from tests.support.loopback import Call, response, serve
 
@@ -47,7 +47,7 @@ def test_a_model_is_installed_from_a_folder_tried_listed_verified_and_removed(
 
 
 def test_the_option_kind_accepts_every_kind_of_model() -> None:
-    assert tuple(Kind) == KINDS
+    assert tuple(ModelKind) == KINDS
 
 
 def test_a_changed_file_is_found(home: Path, capsys: Captured) -> None:

@@ -11,14 +11,14 @@ import pytest
 
 from keyhole.errors import KeyholeError
 from keyhole.extensions.models.folder import ModelsFolder
-from keyhole.extensions.models.manifest import FILE_NAMES, Kind, Manifest, ModelFile
+from keyhole.extensions.models.manifest import FILE_NAMES, Manifest, ModelFile, ModelKind
 
 CONTENTS = {"model.onnx": b"weights", "tokenizer.json": b"{}"}
 
 
 def make_manifest(name: str = "one", contents: Mapping[str, bytes] = CONTENTS) -> Manifest:
     files = (ModelFile(each, hashlib.sha256(data).hexdigest(), len(data)) for each, data in contents.items())
-    return Manifest(name, Kind.EMBEDDING, tuple(files))
+    return Manifest(name, ModelKind.EMBEDDING, tuple(files))
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes] = CONTENTS) -> dict[str, Path]:

@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.errors import KeyholeError
 from keyhole.extensions.models.folder import Choices, check_file, read_hub_folder
-from keyhole.extensions.models.manifest import Kind, Manifest, Pooling
+from keyhole.extensions.models.manifest import Manifest, ModelKind, Pooling
 
 
 def hub_folder(folder: Path, configs: dict[str, object], weights: tuple[str, ...] = ("model.onnx",)) -> Path:
@@ -27,7 +27,7 @@ def read(folder: Path, name: str = "mine", **choices: str) -> Manifest:
 
 def test_a_bare_folder_has_an_embedding_with_the_mean_of_its_tokens(tmp_path: Path) -> None:
     manifest = read(hub_folder(tmp_path, {}))
-    assert (manifest.kind, manifest.pooling, manifest.max_tokens) == (Kind.EMBEDDING, Pooling.MEAN, 512)
+    assert (manifest.kind, manifest.pooling, manifest.max_tokens) == (ModelKind.EMBEDDING, Pooling.MEAN, 512)
     assert (manifest.query_prefix, manifest.text_prefix, manifest.licence) == ("", "", "unknown")
     assert [file.size for file in manifest.files] == [7, 2]
 
@@ -41,7 +41,7 @@ def test_the_configuration_files_are_read(tmp_path: Path) -> None:
         "tokenizer_config.json": {"model_max_length": 1_000_000_000_000},
     }
     manifest = read(hub_folder(tmp_path, configs))
-    assert (manifest.kind, manifest.pooling, manifest.max_tokens) == (Kind.EMBEDDING, Pooling.CLS, 256)
+    assert (manifest.kind, manifest.pooling, manifest.max_tokens) == (ModelKind.EMBEDDING, Pooling.CLS, 256)
     assert (manifest.query_prefix, manifest.text_prefix) == ("ask: ", "text: ")
 
 
@@ -69,21 +69,25 @@ def test_a_name_that_is_no_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_classifier_is_a_cross_encoder(tmp_path: Path) -> None:
     assert read(hub_folder(tmp_path, {"config.json": {"architectures": ["BertForSequenceClassification"]}})).kind is (
-        Kind.CROSS_ENCODER
+        ModelKind.CROSS_ENCODER
     )
 
 
 def test_what_the_user_states_comes_first(tmp_path: Path) -> None:
     folder = hub_folder(tmp_path, {"config_sentence_transformers.json": {"prompts": {"query": "ask: "}}})
     manifest = read(folder, "my-e5", kind="late-interaction", query_prefix="q: ")
-    assert (manifest.kind, manifest.query_prefix, manifest.text_prefix) == (Kind.LATE_INTERACTION, "q: ", "passage: ")
+    assert (manifest.kind, manifest.query_prefix, manifest.text_prefix) == (
+        ModelKind.LATE_INTERACTION,
+        "q: ",
+        "passage: ",
+    )
 
 
 @pytest.mark.parametrize("value", [None, [], "text", {"prompts": [1]}, {"architectures": "x", "max_seq_length": "9"}])
 def test_configuration_files_of_another_form_are_ignored(tmp_path: Path, value: object) -> None:
     names = ("config.json", "config_sentence_transformers.json", "sentence_bert_config.json", "1_Pooling/config.json")
     manifest = read(hub_folder(tmp_path, dict.fromkeys(names, value)))
-    assert (manifest.kind, manifest.pooling, manifest.max_tokens) == (Kind.EMBEDDING, Pooling.MEAN, 512)
+    assert (manifest.kind, manifest.pooling, manifest.max_tokens) == (ModelKind.EMBEDDING, Pooling.MEAN, 512)
 
 
 def test_weights_in_8_bits_come_before_those_in_32(tmp_path: Path) -> None:

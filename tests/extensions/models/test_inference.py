@@ -12,7 +12,7 @@ import pytest
 from keyhole.errors import KeyholeError
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.inference import Inference
-from keyhole.extensions.models.manifest import WEIGHTS, Kind, Manifest, Pooling
+from keyhole.extensions.models.manifest import WEIGHTS, Manifest, ModelKind, Pooling
 from keyhole.rerank.vector_scorer import cosine_similarities
 from tests.support.local_model import install_model
 
@@ -57,14 +57,14 @@ def test_the_first_token_and_the_mean_of_all_tokens_are_different_vectors(
 
 
 def test_late_interaction_compares_each_token_of_the_query(installed: tuple[ModelsFolder, Manifest]) -> None:
-    model = load(installed, kind=Kind.LATE_INTERACTION)
+    model = load(installed, kind=ModelKind.LATE_INTERACTION)
     tokens = model.query_tokens(QUESTION)
     assert model.compare_tokens(tokens, QUESTION) == pytest.approx(1.0, abs=1e-4)
     assert model.compare_tokens(tokens, ANSWER) > model.compare_tokens(tokens, OTHER)
 
 
 def test_a_pair_is_read_together(installed: tuple[ModelsFolder, Manifest]) -> None:
-    model = load(installed, kind=Kind.CROSS_ENCODER)
+    model = load(installed, kind=ModelKind.CROSS_ENCODER)
     assert model.score_pair(QUESTION, ANSWER) == model.score_pair(QUESTION, ANSWER)
     assert model.score_pair(QUESTION, ANSWER) != model.score_pair(OTHER, ANSWER)
 

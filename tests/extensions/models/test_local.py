@@ -15,7 +15,7 @@ from keyhole.extensions.models import local
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.inference import Inference, converted_faults
 from keyhole.extensions.models.local import LocalModel, make_local_scorer, open_local_model
-from keyhole.extensions.models.manifest import Kind, Manifest
+from keyhole.extensions.models.manifest import Manifest, ModelKind
 from keyhole.rerank.base import describe_error
 from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock
@@ -52,7 +52,7 @@ class FakeInference:
         return float(text.count("s"))
 
 
-def fake_model(tmp_path: Path, kind: Kind = Kind.EMBEDDING, **options: Any) -> tuple[LocalModel, list[str]]:
+def fake_model(tmp_path: Path, kind: ModelKind = ModelKind.EMBEDDING, **options: Any) -> tuple[LocalModel, list[str]]:
     """Return a model with a fake inference, and the list that records each load."""
     loads: list[str] = []
     manifest = Manifest("fake", kind, (), query_prefix="query: ", text_prefix="passage: ")
@@ -140,8 +140,8 @@ def test_a_model_that_fails_is_a_fault(tmp_path: Path) -> None:
     assert describe_error(caught.value) == "the model fake failed"
 
 
-@pytest.mark.parametrize("kind", [Kind.LATE_INTERACTION, Kind.CROSS_ENCODER])
-def test_models_that_compare_pairs_score_each_text(tmp_path: Path, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ModelKind.LATE_INTERACTION, ModelKind.CROSS_ENCODER])
+def test_models_that_compare_pairs_score_each_text(tmp_path: Path, kind: ModelKind) -> None:
     model, _ = fake_model(tmp_path, kind)
     assert score(model) == tuple(float(text.count("s")) for text in TEXTS)
     with pytest.raises(TimeoutError):
@@ -152,7 +152,7 @@ def test_a_cross_encoder_alone_decides_and_late_interaction_is_fused(tmp_path: P
     scores = [0.1, 0.2, 0.9]
     orders = [
         make_local_scorer(fake_model(tmp_path, kind)[0], MemoryStore(Clock())).rank(scores, 1.0)
-        for kind in (Kind.CROSS_ENCODER, Kind.LATE_INTERACTION)
+        for kind in (ModelKind.CROSS_ENCODER, ModelKind.LATE_INTERACTION)
     ]
     assert orders == [[2, 1, 0], [0, 2, 1]]
 

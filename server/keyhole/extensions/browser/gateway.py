@@ -31,7 +31,7 @@ from keyhole.fetch.urls import Target, parse_target
 # to any endpoint, so a page of the public web reaches no private endpoint, not even one that the operator allowed to
 # be fetched: only a page of such an endpoint does.
 
-Connect = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
+ConnectPage = Callable[[str, int], Awaitable[httpcore.AsyncNetworkStream]]
 """Checks a host and a port and connects to them. Raises KeyholeError."""
 
 
@@ -45,7 +45,7 @@ class PageConnections:
         self._public = self._backend(frozenset(), nat64)
         self._private = self._backend(config.allow_private, nat64)
 
-    def of_page(self, page: Target) -> Connect:
+    def of_page(self, page: Target) -> ConnectPage:
         """Return the function that connects for one page and everything that it loads."""
         backend = self._private if page.endpoint in self._config.allow_private else self._public
 
@@ -186,7 +186,7 @@ class GatewayTotals:
 class Gateway:
     """A running proxy for one browser process."""
 
-    def __init__(self, connect: Connect, limits: GatewayLimits) -> None:
+    def __init__(self, connect: ConnectPage, limits: GatewayLimits) -> None:
         """Create a proxy that is not listening yet; see `open_gateway`."""
         self.port = 0
         self.secret = secrets.token_urlsafe(32)
@@ -314,7 +314,7 @@ class Gateway:
 
 
 @asynccontextmanager
-async def open_gateway(connect: Connect, limits: GatewayLimits = DEFAULT_LIMITS) -> AsyncIterator[Gateway]:
+async def open_gateway(connect: ConnectPage, limits: GatewayLimits = DEFAULT_LIMITS) -> AsyncIterator[Gateway]:
     """Run a proxy on a port of loopback that the system chooses, and close all of its connections afterwards."""
     gateway = Gateway(connect, limits)
     server = await asyncio.start_server(gateway.answer, "127.0.0.1", 0, limit=MAX_HEAD)

@@ -19,7 +19,7 @@ import httpcore
 from keyhole.config.config import Config, build_user_agent
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.browser.chromium import Browser, DevToolsError, end_browser, find_browser, start_browser
-from keyhole.extensions.browser.gateway import USER, Connect, Gateway, PageConnections, open_gateway
+from keyhole.extensions.browser.gateway import USER, ConnectPage, Gateway, PageConnections, open_gateway
 from keyhole.extensions.browser.page_session import SETTLE_SECONDS, PageSession
 from keyhole.fetch.base import AllowsDocument, FetchOptions
 from keyhole.fetch.exchange import raise_for_status
@@ -134,7 +134,7 @@ class _OpenBrowser:
 
     def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
-        self._connect: Connect | None = None
+        self._connect: ConnectPage | None = None
         self.browser: Browser
         self.gateway: Gateway
         self.session: PageSession
@@ -153,7 +153,7 @@ class _OpenBrowser:
             return opened
         raise AssertionError("the stack suppresses no exception")
 
-    def use(self, connect: Connect) -> None:
+    def use(self, connect: ConnectPage) -> None:
         """Set the function that makes the page's connections."""
         self._connect = connect
 

@@ -31,7 +31,7 @@ from keyhole.extensions.conversations.notices import (
     split_notice,
     stub,
 )
-from keyhole.extensions.conversations.plan import Decisions, Place, Sizes
+from keyhole.extensions.conversations.plan import Decisions, ResultPlace, Sizes
 from keyhole.extensions.conversations.transcript import Keeper, Places, write_left_out
 from keyhole.outputs.bound import MIN_BUDGET, bound
 
@@ -56,7 +56,7 @@ class Applied:
 
     items: list[Item]
     """Items that were not changed are the same objects."""
-    shortened: tuple[Place, ...] = ()
+    shortened: tuple[ResultPlace, ...] = ()
     """The results that were shortened."""
     left_out: Amount = NOTHING
     replaced: tuple[int, ...] = ()
@@ -103,7 +103,7 @@ def _replace_result(
     return True
 
 
-def _position(place: Place) -> tuple[int, int]:
+def _position(place: ResultPlace) -> tuple[int, int]:
     return place[0], place[1] or 0
 
 

@@ -21,7 +21,7 @@ from keyhole.extensions.conversations.formats import (
 )
 from keyhole.extensions.conversations.formats.contents import find_texts, is_readable, original_at, plain
 from keyhole.extensions.conversations.notices import NOTHING, Amount, is_notice
-from keyhole.extensions.conversations.plan import Decisions, InputLimits, Place, Sizes, decide
+from keyhole.extensions.conversations.plan import Decisions, InputLimits, ResultPlace, Sizes, decide
 from keyhole.extensions.conversations.transcript import Keeper
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class Report:
     format: str
     tokens_before: int
     tokens_after: int
-    stubs: tuple[Place, ...] = ()
+    stubs: tuple[ResultPlace, ...] = ()
     """The tool results that were replaced: for each, the index of its item, and of the block in the item or None."""
-    shortened: tuple[Place, ...] = ()
+    shortened: tuple[ResultPlace, ...] = ()
     """The tool results that were shortened."""
     dropped: tuple[int, ...] = ()
     """The indexes of the items that were left out."""

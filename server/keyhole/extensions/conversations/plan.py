@@ -32,7 +32,7 @@ SHORTENED_TOKENS: Final = 1_000
 LEAST_TOKENS: Final = 250
 """Tokens of a shortened result, at least: the least budget of `keyhole.bound`, and the line about the whole result."""
 
-Place = tuple[int, int | None]
+ResultPlace = tuple[int, int | None]
 """The place of a tool result: its item, and its block in the item's content."""
 
 
@@ -40,9 +40,9 @@ Place = tuple[int, int | None]
 class Decisions:
     """The parts that a conversation leaves out: the results that become stubs or shorter, and items."""
 
-    stubs: frozenset[Place] = frozenset()
+    stubs: frozenset[ResultPlace] = frozenset()
     dropped: frozenset[int] = frozenset()
-    shortened: Mapping[Place, int] = field(default_factory=dict)
+    shortened: Mapping[ResultPlace, int] = field(default_factory=dict)
     """The results that are shortened, each with its remaining tokens."""
     tokens: int = field(default=0, compare=False)
     """Tokens of the kept parts."""
@@ -53,8 +53,8 @@ class Sizes:
     """Tokens of each item, and of each tool result."""
 
     items: Sequence[int]
-    results: Mapping[Place, int]
-    without_text: Set[Place] = frozenset()
+    results: Mapping[ResultPlace, int]
+    without_text: Set[ResultPlace] = frozenset()
     """The results that have no text, so that they cannot be shortened."""
 
 
@@ -95,10 +95,10 @@ class _Plan:
         self._group_of = {item: number for number, group in enumerate(self._groups) for item in group.items}
         self._sizes = [0] * len(self._groups)
         """Tokens of each group, with its stubs."""
-        self._whole: dict[Place, ToolResult] = {}
+        self._whole: dict[ResultPlace, ToolResult] = {}
         """The results in kept groups that are not stubs."""
-        self._stubs: set[Place] = set()
-        self._shortened: dict[Place, int] = {}
+        self._stubs: set[ResultPlace] = set()
+        self._shortened: dict[ResultPlace, int] = {}
         self._left_out: set[int] = set()
         """The numbers of the groups that are left out."""
         self._broken: set[int] = set()
@@ -176,10 +176,10 @@ class _Plan:
         self._replace(stubs)
         self._drop(dropped)
 
-    def _gain(self, place: Place) -> int:
+    def _gain(self, place: ResultPlace) -> int:
         return self._results[place] - STUB_TOKENS
 
-    def _choose_stubs(self, pinned: Set[int]) -> list[tuple[int, Place]]:
+    def _choose_stubs(self, pinned: Set[int]) -> list[tuple[int, ResultPlace]]:
         """Return the results that become stubs, with the numbers of their groups, until the goal is reached."""
         goal, total = self._limits.goal, self._total
         recent = {result.place for number in pinned for result in self._recent_results(number)}
@@ -188,7 +188,7 @@ class _Plan:
             for place in self._whole
             if self._gain(place) >= MIN_GAIN and place not in recent
         ]
-        chosen: list[tuple[int, Place]] = []
+        chosen: list[tuple[int, ResultPlace]] = []
         for loss, _, _, number, stub in sorted(candidates):
             if total <= goal:
                 break
@@ -248,12 +248,12 @@ class _Plan:
         self._shorten([*recent, *unseen], SHORTENED_TOKENS)
         self._shorten(unseen, LEAST_TOKENS)
 
-    def _excess(self, results: Sequence[tuple[int, Place]], least: int) -> int:
+    def _excess(self, results: Sequence[tuple[int, ResultPlace]], least: int) -> int:
         """Return by how much the budget is exceeded if results are shortened to `least` tokens."""
         spared = sum(self._results[place] - least for _, place in results if self._can_be_shortened(place, least))
         return self._total - spared - self._limits.budget
 
-    def _shorten(self, results: Sequence[tuple[int, Place]], least: int) -> None:
+    def _shorten(self, results: Sequence[tuple[int, ResultPlace]], least: int) -> None:
         """Shorten the longest results to one length, as far as the budget demands, but not below `least` tokens."""
         longer = [(number, place) for number, place in results if self._can_be_shortened(place, least)]
         excess = self._total - self._limits.budget
@@ -265,14 +265,14 @@ class _Plan:
                 self._take(number, self._results[place] - level)
                 self._shortened[place] = self._results[place] = level
 
-    def _can_be_shortened(self, place: Place, least: int) -> bool:
+    def _can_be_shortened(self, place: ResultPlace, least: int) -> bool:
         return place not in self._stubs and place not in self._without_text and self._results[place] > least
 
     def _take(self, number: int, tokens: int) -> None:
         self._sizes[number] -= tokens
         self._total -= tokens
 
-    def _replace(self, stubs: Sequence[tuple[int, Place]]) -> None:
+    def _replace(self, stubs: Sequence[tuple[int, ResultPlace]]) -> None:
         for number, stub in stubs:
             self._take(number, self._gain(stub))
             self._stubs.add(stub)

@@ -141,7 +141,7 @@ FORCE_EXIT_SECONDS: Final = 10.0
 STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
-class _Server(uvicorn.Server):
+class _DrainingServer(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Install no handlers: uvicorn's would close streams at once and end the process by the signal."""
@@ -164,7 +164,7 @@ async def serve(app: App, listener: socket.socket, drain_state: DrainState, drai
         "backlog": BACKLOG,
     }
     raise_file_limit()
-    server = _Server(uvicorn.Config(app, **settings))
+    server = _DrainingServer(uvicorn.Config(app, **settings))
     _drain_on_signal(drain_state, drain_seconds)
     stop = asyncio.create_task(_stop_when_drained(server, drain_state, drain_seconds))
     try:

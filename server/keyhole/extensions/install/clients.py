@@ -59,7 +59,7 @@ class EntryKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ValuePosition:
     """The position of a value in the text of a file, in characters."""
 
     start: int

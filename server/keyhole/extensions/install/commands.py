@@ -161,7 +161,7 @@ def _check_preference(arguments: argparse.Namespace) -> None:
         raise _invalid(f"--prefer is for clients with a hook before their own web fetch: {able}")
 
 
-def _edits(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> list[Edit]:
+def _edits(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> list[FileEdit]:
     """Return the edits of a client's files: the file with the server, and the file with the hook.
 
     A server at a URL gets no hook: it has its own store and cannot read the outputs that a hook keeps here.
@@ -185,7 +185,7 @@ def _change_proxy(arguments: argparse.Namespace) -> int:
             return wrap.wrap_entry(client, text, name, program)
         return wrap.unwrap_entry(client, text, name, read_backups(client, path) if path else [])
 
-    proxied = Edit(
+    proxied = FileEdit(
         client, path, change, lambda text, _: text, "",
         secrets=lambda text: wrap.secret_values(client, text, name),
         needed=lambda text, backups: wrap.needed_backups(client, text, backups),
@@ -241,7 +241,7 @@ def _client_named(arguments: argparse.Namespace) -> McpClient:
     raise _invalid(f"unknown client {name[:40]!r}; known: {', '.join(known)}{suggest_name(name, known)}")
 
 
-def _entry_edit(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> Edit:
+def _entry_edit(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> FileEdit:
     path, name, force = discover.config_path(client, machine, arguments.scope), arguments.name, arguments.force
 
     def add(text: str) -> str:
@@ -259,10 +259,12 @@ def _entry_edit(client: McpClient, machine: Machine, server: Server, arguments: 
         entry = edit.find_entry(client, text, name)
         return entry is not None and contains_secret(entry)
 
-    return Edit(client, path, add, remove, f"no entry named {name}", has_key=has_key, prepare=discover.prepare_programs)
+    return FileEdit(
+        client, path, add, remove, f"no entry named {name}", has_key=has_key, prepare=discover.prepare_programs
+    )
 
 
-def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespace) -> Edit:
+def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespace) -> FileEdit:
     words, platform = this_program(discover.this_installation(boots=True)), machine.platform
     rewrites, prefers = arguments.rewrite_commands, arguments.name if arguments.prefer else ""
     client = replace(hooks.client, next_step=CODEX_REWRITES) if rewrites else hooks.client
@@ -279,7 +281,7 @@ def _hook_edit(hooks: HookClient, machine: Machine, arguments: argparse.Namespac
         return f"hook removed{note if moves_others(hooks, text) else ''}"
 
     path = discover.config_path(client, machine, arguments.scope)
-    return Edit(client, path, add, remove, "no hook of Keyhole", removed, prepare=discover.prepare_programs)
+    return FileEdit(client, path, add, remove, "no hook of Keyhole", removed, prepare=discover.prepare_programs)
 
 
 def _snippet(client: McpClient, server: Server, machine: Machine, arguments: argparse.Namespace) -> str:
@@ -306,7 +308,7 @@ def _invalid(message: str) -> KeyholeError:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class FileEdit:
     """An addition to a client's file, and its removal."""
 
     client: McpClient
@@ -358,7 +360,7 @@ class FileChange:
         }  # fmt: skip
 
 
-def try_change(edit: Edit, arguments: argparse.Namespace) -> FileChange:
+def try_change(edit: FileEdit, arguments: argparse.Namespace) -> FileChange:
     """Change the file, and print the result without --json. A failure becomes a change with the state "refused"."""
     try:
         if edit.path is None:
@@ -374,7 +376,7 @@ def try_change(edit: Edit, arguments: argparse.Namespace) -> FileChange:
     return change
 
 
-def _change_file(edit: Edit, path: Path, arguments: argparse.Namespace) -> FileChange:
+def _change_file(edit: FileEdit, path: Path, arguments: argparse.Namespace) -> FileChange:
     client, before = edit.client, files.read(path)
     after = _new_content(edit, path, before, is_removal=arguments.uninstall)
     old, new = _decode(before or b"", client), _decode(after or b"", client)
@@ -401,7 +403,7 @@ def _change_file(edit: Edit, path: Path, arguments: argparse.Namespace) -> FileC
     return FileChange(client.name, str(path), "changed", edit.added, backup, diff, note, client.next_step)
 
 
-def _replace(edit: Edit, path: Path, before: bytes | None, after: bytes) -> str:
+def _replace(edit: FileEdit, path: Path, before: bytes | None, after: bytes) -> str:
     """Replace the file, and delete the backups that are superfluous then. Return the path of the new one, or ""."""
     old, new = _decode(before or b"", edit.client), _decode(after, edit.client)
     backups = files.list_backups(path)
@@ -429,7 +431,7 @@ def _key_note(exposure: str, path: Path) -> str:
     return "the file contains a key: only you can read it and its backups now" if exposure else ""
 
 
-def _new_content(edit: Edit, path: Path, before: bytes | None, *, is_removal: bool) -> bytes | None:
+def _new_content(edit: FileEdit, path: Path, before: bytes | None, *, is_removal: bool) -> bytes | None:
     """Return the new content of the file; None if there should be no file."""
     text = _decode(before or b"", edit.client)
     if not is_removal:

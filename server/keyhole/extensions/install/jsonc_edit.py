@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from keyhole.extensions.install.clients import Value, nest
+from keyhole.extensions.install.clients import ValuePosition, nest
 from keyhole.text.jsonc_parse import Node, line_number, read
 
 Path = Sequence[str | int]
@@ -71,16 +71,16 @@ def copy(source: str, text: str, path: Path) -> str:
     return text[: old.start] + source[new.start : new.end] + text[old.end :]
 
 
-def locate(text: str, path: Path) -> Value | None:
+def locate(text: str, path: Path) -> ValuePosition | None:
     """Return the position of the value at `path`, None if there is no value."""
     node = _find(text, path, containers=False)
     if node is None:
         return None
     items = tuple((member.start, member.node.end) for member in node.members or ())
-    return Value(node.start, node.end, items if isinstance(node.value, list) else None)
+    return ValuePosition(node.start, node.end, items if isinstance(node.value, list) else None)
 
 
-def separator(_text: str, _before: Value, key: str) -> str:
+def separator(_text: str, _before: ValuePosition, key: str) -> str:
     """Return the text between a value and the value of the key that `command_words` adds after it."""
     return f",{_json(key)}: "
 

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from keyhole.extensions.install.clients import Value, nest
+from keyhole.extensions.install.clients import ValuePosition, nest
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>#[^\n]*|\s+)|(?P<mark>[\[\]{},])|(?<!\\)"{3}(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}|'{3}.*?'{3,5}"""
@@ -71,7 +71,7 @@ def copy(source: str, text: str, path: Sequence[str]) -> str:
     return "".join([*lines[:start], *others[first:last], *lines[end:]])
 
 
-def locate(text: str, path: Sequence[str]) -> Value | None:
+def locate(text: str, path: Sequence[str]) -> ValuePosition | None:
     """Return the position of the value at `path`, None if it has no line of its own in its table."""
     lines, (*table, key) = text.splitlines(keepends=True), path
     start = _next_header(lines, 0, table)
@@ -84,7 +84,7 @@ def locate(text: str, path: Sequence[str]) -> Value | None:
     return None
 
 
-def separator(text: str, before: Value, key: str) -> str:
+def separator(text: str, before: ValuePosition, key: str) -> str:
     """Return the text between a value and the value of the key that `command_words` adds after it."""
     line = text[text.rfind("\n", 0, before.start) + 1 : before.start]
     indent = line[: len(line) - len(line.lstrip())]
@@ -95,7 +95,7 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _value_at(text: str, start: int) -> Value | None:
+def _value_at(text: str, start: int) -> ValuePosition | None:
     """Return the position of the value that begins at an offset, None for an inline table or an unreadable value."""
     items: list[tuple[int, int]] = []
     depth, offset, first, last = 0, start, -1, -1
@@ -106,7 +106,7 @@ def _value_at(text: str, start: int) -> Value | None:
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark, 0)
         if depth == 0:
             items += [(first, last)] if first >= 0 else []
-            return None if mark == "}" else Value(start, token.end(), tuple(items) if mark == "]" else None)
+            return None if mark == "}" else ValuePosition(start, token.end(), tuple(items) if mark == "]" else None)
         if depth == 1 and mark == ",":
             items.append((first, last))
             first = -1

@@ -12,7 +12,15 @@ from types import ModuleType
 from typing import Any, Final
 
 from keyhole.errors import KeyholeError
-from keyhole.extensions.install.clients import PROGRAM, EntryKeys, McpClient, Server, Value, is_keyhole, parse_entry
+from keyhole.extensions.install.clients import (
+    PROGRAM,
+    EntryKeys,
+    McpClient,
+    Server,
+    ValuePosition,
+    is_keyhole,
+    parse_entry,
+)
 from keyhole.extensions.install.edit import (
     copy_entry,
     edit_entry,
@@ -107,7 +115,7 @@ def _strings(value: object) -> dict[str, str]:
 
 # Put words in front of the command of an entry, and take them away: no other byte of the text changes.
 
-Edit = tuple[int, int, str]
+TextEdit = tuple[int, int, str]
 """The start and the end of a part of the text, and its replacement."""
 
 
@@ -145,32 +153,32 @@ def remove_words(editor: ModuleType, text: str, path: Sequence[str], shape: Entr
     return _apply(text, [(program.start, program.end, own), _removal(arguments, count)])
 
 
-def _locate(editor: ModuleType, text: str, path: Sequence[str], key: str) -> Value:
+def _locate(editor: ModuleType, text: str, path: Sequence[str], key: str) -> ValuePosition:
     value = editor.locate(text, [*path, key])
-    if not isinstance(value, Value):
+    if not isinstance(value, ValuePosition):
         raise ValueError(f"{key!r} is written in a form that is not known")
     return value
 
 
-def _items(value: Value) -> tuple[tuple[int, int], ...]:
+def _items(value: ValuePosition) -> tuple[tuple[int, int], ...]:
     if value.items is None:
         raise ValueError("there is no list")
     return value.items
 
 
-def _insertion(value: Value, words: Sequence[str]) -> Edit:
+def _insertion(value: ValuePosition, words: Sequence[str]) -> TextEdit:
     """Return the insertion of words at the beginning of a list, on the line of its first item."""
     items = _items(value)
     place = items[0][0] if items else value.start + 1
     return place, place, ", ".join(words) + (", " if items else "")
 
 
-def _removal(value: Value, count: int) -> Edit:
+def _removal(value: ValuePosition, count: int) -> TextEdit:
     items = _items(value)
     return items[0][0], items[count][0] if count < len(items) else items[-1][1], ""
 
 
-def _apply(text: str, edits: Sequence[Edit]) -> str:
+def _apply(text: str, edits: Sequence[TextEdit]) -> str:
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
     return text

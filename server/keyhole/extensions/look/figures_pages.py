@@ -75,7 +75,7 @@ class ColumnChart:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BarRow:
     """One row of a bar chart: its share is its length in percent of the longest."""
 
     label: str
@@ -106,12 +106,12 @@ def _column_bars(number: int, values: Sequence[float], top: float) -> tuple[Bar,
     return tuple(bars)
 
 
-def bar_rows(rows: Iterable[tuple[str, float, str]]) -> tuple[Row, ...]:
+def bar_rows(rows: Iterable[tuple[str, float, str]]) -> tuple[BarRow, ...]:
     """Return the rows `(label, value, note)` of a bar chart, in the given order."""
     given = tuple(rows)
     longest = max((value for _, value, _ in given), default=0.0)
     return tuple(
-        Row(label, value, round(100 * value / longest, 2) if longest else 0.0, note) for label, value, note in given
+        BarRow(label, value, round(100 * value / longest, 2) if longest else 0.0, note) for label, value, note in given
     )
 
 
@@ -175,7 +175,7 @@ class BarChart:
     title: str
     label: str
     unit: str
-    rows: tuple[Row, ...]
+    rows: tuple[BarRow, ...]
     basis: Basis = "counted"
     is_duration: bool = False
     is_trouble: bool = False

@@ -22,7 +22,7 @@ MAX_CONNECTIONS: Final = 100
 """Concurrent connections; a browser opens at most six."""
 
 
-class _Server(uvicorn.Server):
+class _StoppableServer(uvicorn.Server):
     """A server that calls `prepare` when it stops. After SIGTERM, no later code of the process runs."""
 
     def __init__(self, settings: uvicorn.Config, prepare: Callable[[], None]) -> None:
@@ -59,7 +59,7 @@ def serve(look: Look, port: int, terminal: Terminal) -> None:
             app, ws="none", log_config=None, access_log=False, server_header=False, proxy_headers=False,
             timeout_graceful_shutdown=CLOSE_SECONDS, limit_concurrency=MAX_CONNECTIONS,
         )  # fmt: skip
-        _Server(settings, stop).run(sockets=[listener])
+        _StoppableServer(settings, stop).run(sockets=[listener])
 
 
 def open_socket(port: int) -> socket.socket:

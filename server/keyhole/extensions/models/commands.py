@@ -149,7 +149,7 @@ MAX_FAILURES: Final = 5
 """Failures in a row after which a download ends. The next call continues it."""
 PARTIAL_CONTENT: Final = 206
 
-Report = Callable[[str, int, int], None]
+ReportProgress = Callable[[str, int, int], None]
 """Called with the name of a file, the bytes that it has, and its size."""
 
 
@@ -166,7 +166,7 @@ def find_hub(environment: Mapping[str, str]) -> str:
 
 
 async def download_model(
-    manifest: Manifest, models: ModelsFolder, fetcher: Fetcher, hub: str, now: float, report: Report
+    manifest: Manifest, models: ModelsFolder, fetcher: Fetcher, hub: str, now: float, report: ReportProgress
 ) -> Manifest:
     """Download and install a model of the catalogue, and return its manifest with the time.
 
@@ -179,7 +179,7 @@ async def download_model(
     return models.finish(manifest, now)
 
 
-async def _download_file(file: ModelFile, path: Path, fetcher: Fetcher, url: str, report: Report) -> None:
+async def _download_file(file: ModelFile, path: Path, fetcher: Fetcher, url: str, report: ReportProgress) -> None:
     """Append what is missing to a file. Raises the last error after `MAX_FAILURES` in a row."""
     failures = 0
     received = await asyncio.to_thread(_received_bytes, path, file.size)

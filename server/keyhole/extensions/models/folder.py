@@ -23,9 +23,9 @@ from keyhole.extensions.models.manifest import (
     MAX_TOKENS,
     TOKENIZER,
     WEIGHTS,
-    Kind,
     Manifest,
     ModelFile,
+    ModelKind,
     Pooling,
     check_name,
     format_manifest,
@@ -244,7 +244,7 @@ def _describe(
     languages: tuple[str, ...],
 ) -> Manifest:
     """Return the manifest that the configuration files and the choices describe."""
-    kind = Kind(choices.kind) if choices.kind else _find_kind(configs["config.json"])
+    kind = ModelKind(choices.kind) if choices.kind else _find_kind(configs["config.json"])
     prompts = configs["config_sentence_transformers.json"].get("prompts")
     prompts = prompts if isinstance(prompts, dict) else {}
     known = find_prefixes(name)
@@ -267,8 +267,8 @@ def _describe(
     )
 
 
-def _find_kind(config: Mapping[str, Any]) -> Kind:
+def _find_kind(config: Mapping[str, Any]) -> ModelKind:
     """Return the kind by the architecture that config.json names."""
     names = config.get("architectures")
     is_classifier = isinstance(names, list) and any("SequenceClassification" in str(each) for each in names)
-    return Kind.CROSS_ENCODER if is_classifier else Kind.EMBEDDING
+    return ModelKind.CROSS_ENCODER if is_classifier else ModelKind.EMBEDDING

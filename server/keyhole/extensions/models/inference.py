@@ -15,7 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.models.manifest import TOKENIZER, WEIGHTS, Kind, Manifest, Pooling
+from keyhole.extensions.models.manifest import TOKENIZER, WEIGHTS, Manifest, ModelKind, Pooling
 from keyhole.runtime.extensions import check_extra
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Inference:
         self._tokenizer.enable_truncation(min(max_tokens, manifest.max_tokens))
         self._inputs = {each.name for each in self._session.get_inputs()}
         outputs = [each.name for each in self._session.get_outputs()]
-        wants_pooled = manifest.kind is Kind.EMBEDDING and POOLED_OUTPUT in outputs
+        wants_pooled = manifest.kind is ModelKind.EMBEDDING and POOLED_OUTPUT in outputs
         self._output = POOLED_OUTPUT if wants_pooled else outputs[0]
 
     def embed(self, text: str) -> bytes:
@@ -96,13 +96,13 @@ class Inference:
     def measure_speed(self) -> float:
         """Return the milliseconds of one passage of usual length on this machine."""
         kind = self._manifest.kind
-        tokens = self.query_tokens(_QUERY) if kind is Kind.LATE_INTERACTION else None
+        tokens = self.query_tokens(_QUERY) if kind is ModelKind.LATE_INTERACTION else None
         times = []
         for number in range(MEASURED_TEXTS + 1):
             start = time.perf_counter()
             if tokens is not None:
                 self.compare_tokens(tokens, f"{_PASSAGE}{number}")
-            elif kind is Kind.CROSS_ENCODER:
+            elif kind is ModelKind.CROSS_ENCODER:
                 self.score_pair(_QUERY, f"{_PASSAGE}{number}")
             else:
                 self.embed(f"{_PASSAGE}{number}")

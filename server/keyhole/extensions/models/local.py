@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.models.folder import ModelsFolder
-from keyhole.extensions.models.manifest import Kind, Manifest
+from keyhole.extensions.models.manifest import Manifest, ModelKind
 from keyhole.rerank.base import SENT_QUERY_CHARS, Scorer, fuse_ranks, order_by_score
 from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, MAX_TEXTS, Embedded, Prefixes, VectorScorer
 from keyhole.runtime.memory import return_free_memory
@@ -134,7 +134,7 @@ class LocalPairs:
         """Score each text. Raise KeyholeError, or TimeoutError after `seconds`."""
         query = query[:SENT_QUERY_CHARS]
         until = self._model.now() + seconds
-        if self._kind is Kind.CROSS_ENCODER:
+        if self._kind is ModelKind.CROSS_ENCODER:
             work = _score_pair(query)
         else:
             tokens = await self._model.compute(lambda inference, text: inference.query_tokens(text), [query], seconds)
@@ -147,7 +147,7 @@ class LocalPairs:
 
     def rank(self, scores: Sequence[float], strength: float) -> list[int]:
         """Order by a cross-encoder's score alone; fuse the order by late interaction with the lexical one."""
-        return order_by_score(scores) if self._kind is Kind.CROSS_ENCODER else fuse_ranks(scores, strength)
+        return order_by_score(scores) if self._kind is ModelKind.CROSS_ENCODER else fuse_ranks(scores, strength)
 
 
 def open_local_model(models: ModelsFolder, setting: str) -> LocalModel | None:
@@ -168,7 +168,7 @@ def open_scorers(config: Config) -> Callable[[Store], Scorer] | None:
 
 def make_local_scorer(model: LocalModel, store: Store) -> Scorer:
     """Return the scorer of a local model by its kind."""
-    if model.manifest.kind is Kind.EMBEDDING:
+    if model.manifest.kind is ModelKind.EMBEDDING:
         return VectorScorer(LocalEmbeddings(model), store)
     return LocalPairs(model)
 

@@ -32,7 +32,7 @@ _STRICT: Final = {"extra": "forbid", "strict": True}
 """How pydantic reads a manifest: no value is converted to another type, and no unknown name is ignored."""
 
 
-class Kind(StrEnum):
+class ModelKind(StrEnum):
     """What a model computes."""
 
     EMBEDDING = "embedding"
@@ -70,7 +70,7 @@ class Manifest:
 
     __pydantic_config__ = _STRICT
     name: str
-    kind: Kind
+    kind: ModelKind
     files: tuple[ModelFile, ...]
     licence: str = "unknown"
     source: str = ""
@@ -148,7 +148,7 @@ _MS_MARCO: Final = "cross-encoder/ms-marco-MiniLM-L6-v2/resolve/c5ee24cb16019bee
 _MODELS: Final = (
     Manifest(
         DEFAULT_NAME,
-        Kind.EMBEDDING,
+        ModelKind.EMBEDDING,
         (
             ModelFile(
                 WEIGHTS,
@@ -170,7 +170,7 @@ _MODELS: Final = (
     ),
     Manifest(
         "all-minilm-l6-v2",
-        Kind.EMBEDDING,
+        ModelKind.EMBEDDING,
         (
             ModelFile(
                 WEIGHTS,
@@ -192,7 +192,7 @@ _MODELS: Final = (
     ),
     Manifest(
         "ms-marco-minilm-l6-v2",
-        Kind.CROSS_ENCODER,
+        ModelKind.CROSS_ENCODER,
         (
             ModelFile(
                 WEIGHTS,

@@ -226,11 +226,11 @@ TEXT_COLUMNS: Final = (
     "ORDER BY first) AS pieces"
 )
 _FROM: Final = "FROM keyhole.artifacts a JOIN keyhole.contents c ON c.key = a.content AND c.tenant = a.tenant"
-ReadText = Callable[[PostgresConnection, dict[str, Any]], str | None]
+TextReader = Callable[[PostgresConnection, dict[str, Any]], str | None]
 """Reads the text of an artifact's row, or a part of it; returns None if the text is damaged."""
 
 
-class Reader:
+class ArtifactReader:
     """Reads the artifacts of one tenant, and marks those that turn out to be damaged."""
 
     def __init__(self, database: PostgresDatabase, tenant: UUID, clock: Clock, ttl: float) -> None:
@@ -239,7 +239,7 @@ class Reader:
         self._clock = clock
         self._ttl = ttl
 
-    def read(self, id: str, columns: str, read: ReadText) -> tuple[dict[str, Any], str]:
+    def read(self, id: str, columns: str, read: TextReader) -> tuple[dict[str, Any], str]:
         """Return the row of an artifact and its text, and update its last access. Raises as `Store.get` does."""
         try:
             return self._read(id, columns, read)
@@ -249,7 +249,7 @@ class Reader:
             _, url = self._mark_unreadable("id", to_storable(id))
             raise damaged_error(id, url) from error
 
-    def _read(self, id: str, columns: str, read: ReadText) -> tuple[dict[str, Any], str]:
+    def _read(self, id: str, columns: str, read: TextReader) -> tuple[dict[str, Any], str]:
         now, text = self._clock(), None
         with self._database.transaction(self._tenant) as connection:
             sql = f"SELECT {columns} {_FROM} WHERE a.tenant = %s AND a.id = %s"
@@ -325,7 +325,7 @@ class Reader:
             ids = mark_damaged(connection, self._tenant, keys[0])
         return len(ids), ids
 
-    def _read_checked(self, connection: PostgresConnection, row: dict[str, Any], read: ReadText) -> str | None:
+    def _read_checked(self, connection: PostgresConnection, row: dict[str, Any], read: TextReader) -> str | None:
         """Return the text of a row, or mark it as damaged and return None."""
         text = read(connection, row)
         if text is None:

@@ -23,7 +23,7 @@ from keyhole.extensions.postgresql.artifacts import (
     TEXT_COLUMNS,
     UNDIGESTED_NOTE,
     VERIFY_SECONDS,
-    Reader,
+    ArtifactReader,
     clamp_range,
     decode_artifact,
     decode_summary,
@@ -187,7 +187,7 @@ class PostgresStore:
         self._tenant = tenant
         self._clock = clock
         self._limits = limits
-        self._reader = Reader(database, tenant, clock, limits.ttl)
+        self._reader = ArtifactReader(database, tenant, clock, limits.ttl)
 
     def put(
         self,

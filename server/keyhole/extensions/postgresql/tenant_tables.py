@@ -105,7 +105,7 @@ def read_mark(connection: PostgresConnection, tenant: UUID) -> ForgetMark:
 
 # Known URL keys and passage vectors, each with a limit.
 
-Table = Literal["known_urls", "vectors"]
+LimitedTable = Literal["known_urls", "vectors"]
 
 MAX_PRUNED: Final = 20_000
 """Maximum rows deleted by one call, in a fraction of a second. The next call deletes the rest."""
@@ -128,7 +128,7 @@ WITH added AS (
 ) SELECT count(*) FILTER (WHERE is_new) AS added FROM added
 """
 # ARRAY() instead of IN (SELECT …), which PostgreSQL may run again for each row, skipping the rows locked before.
-_PRUNE: Final[Mapping[Table, str]] = {
+_PRUNE: Final[Mapping[LimitedTable, str]] = {
     table: f"""
 DELETE FROM keyhole.{table} WHERE tenant = %s AND key = ANY(ARRAY(
     SELECT key FROM keyhole.{table} WHERE tenant = %s ORDER BY number LIMIT %s FOR UPDATE SKIP LOCKED
@@ -158,7 +158,7 @@ def _count_added(connection: PostgresConnection, sql: str, values: Sequence[obje
 
 
 def _update_total(
-    connection: PostgresConnection, tenant: UUID, table: Table, key: bytes, added: int, max_count: int
+    connection: PostgresConnection, tenant: UUID, table: LimitedTable, key: bytes, added: int, max_count: int
 ) -> None:
     """Add to the total of a table, and delete its oldest rows beyond `max_count`. `key` chooses the shard."""
     if not added:

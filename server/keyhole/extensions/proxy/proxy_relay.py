@@ -4,7 +4,6 @@ The server gets everything as the client sent it, with its ids, so that methods 
 """
 
 from __future__ import annotations
-from keyhole.runtime.bounded_dict import BoundedDict
 
 import logging
 from collections import OrderedDict
@@ -33,6 +32,7 @@ from keyhole.extensions.proxy.json_rpc import (
     response,
 )
 from keyhole.extensions.proxy.rewrite import Intent, Policy
+from keyhole.runtime.bounded_dict import BoundedDict
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,6 @@
 """Count what the limits of a server over HTTP apply to: concurrent work, calls per minute and open sessions."""
 
 from __future__ import annotations
-from keyhole.runtime.bounded_dict import BoundedDict
 
 import asyncio
 import math
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final
 
+from keyhole.runtime.bounded_dict import BoundedDict
 from keyhole.runtime.fair_slots import FairSlots
 from keyhole.serve.http.asgi import Message, Scope, Send
 

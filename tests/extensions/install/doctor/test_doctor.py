@@ -114,7 +114,7 @@ def test_risky_settings_are_reported() -> None:
 
 
 def test_a_setting_of_an_earlier_version_is_reported() -> None:
-    findings = settings.check(parse_config({"KEYHOLE_SEARCH_TIMEOUT": "20"}), [])
+    findings = machine.check_settings(parse_config({"KEYHOLE_SEARCH_TIMEOUT": "20"}), [])
     (warning,) = (each for each in findings if each.level is Level.WARN)
     assert warning.message.startswith("KEYHOLE_SEARCH_TIMEOUT has no effect any more: ")
     assert warning.fix == "Remove it."

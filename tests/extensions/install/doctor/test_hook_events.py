@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyhole.extensions.install.doctor.hooks import ERROR, LARGE, answer_fault, large_output, make_event
+from keyhole.extensions.install.doctor.hook_runs import ERROR, LARGE, answer_fault, large_output, make_event
 from keyhole.outputs.hooks.answer import CLIENTS, answer
 
 PAYLOADS = Path(__file__).resolve().parents[3] / "outputs" / "hooks" / "payloads"

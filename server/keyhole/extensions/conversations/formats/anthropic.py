@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from keyhole.extensions.conversations.formats.chat import role_or_type
-from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, ToolResult, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, ItemKind, Path, ToolResult, View
 
 _HOSTED_CALLS: Final = frozenset({"server_tool_use", "mcp_tool_use"})
 _HOSTED_RESULTS: Final = frozenset({
@@ -27,7 +27,7 @@ _STATES: Final = frozenset({"compaction", "tool_addition", "tool_removal", "mcp_
 """Types of blocks that change what the model has from then on."""
 _CLIENT: Final = frozenset({"tool_use", "tool_result"})
 _KNOWN: Final = _HOSTED_CALLS | _HOSTED_RESULTS | _CONTENTS | _STATES | _CLIENT
-_ROLES: Final[dict[str, Kind]] = {"system": "system", "developer": "system", "user": "user", "assistant": "model"}
+_ROLES: Final[dict[str, ItemKind]] = {"system": "system", "developer": "system", "user": "user", "assistant": "model"}
 MARKS: Final = _KNOWN - {"text", "image", "document"}
 """Types of blocks that only this API has."""
 

@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, ToolResult, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, ItemKind, Path, ToolResult, View
 
-_KINDS: Final[dict[str, Kind]] = {"user": "user", "model": "model", "function": "user", "system": "system", "": "user"}
+_KINDS: Final[dict[str, ItemKind]] = {
+    "user": "user",
+    "model": "model",
+    "function": "user",
+    "system": "system",
+    "": "user",
+}
 _CALL: Final = ("functionCall", "function_call")
 _RESPONSE: Final = ("functionResponse", "function_response")
 _KNOWN: Final = frozenset({

@@ -13,25 +13,25 @@ from keyhole.extensions.conversations.formats.values import (
     Format,
     GroupedConversation,
     ItemFacts,
-    Kind,
+    ItemKind,
     MessageGroup,
     ToolResult,
 )
 
-Names = tuple[str, ...]
+CallNames = tuple[str, ...]
 
 
 @dataclass(slots=True)
 class _Turn:
     """A group that is being read."""
 
-    kind: Kind
+    kind: ItemKind
     items: list[int] = field(default_factory=list)
     rounds: list[tuple[ToolResult, ...]] = field(default_factory=list)
     user_items: list[int] = field(default_factory=list)
     """The items with text of the user."""
-    calls: list[Names] = field(default_factory=list)
-    unanswered: list[Names] = field(default_factory=list)
+    calls: list[CallNames] = field(default_factory=list)
+    unanswered: list[CallNames] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
     """The ids of calls that the provider runs, and that no item answered yet."""
     answered_at: int = -1
@@ -82,7 +82,7 @@ class _Turn:
         return True
 
 
-def _find_call(calls: Iterable[Names], names: Names) -> Names | None:
+def _find_call(calls: Iterable[CallNames], names: CallNames) -> CallNames | None:
     """Return the call that a result names by its first name, or by another name that they share."""
     calls = list(calls)
     same = (call for call in calls if names[0] in call)
@@ -161,7 +161,7 @@ def _close(format: Format, turns: Sequence[_Turn], *, can_be_broken: bool) -> tu
     passed_over = ("system", "unknown") if format == "responses" else ("unknown",)
     last = max((number for number, turn in enumerate(turns) if turn.kind not in passed_over), default=-1)
     groups: list[MessageGroup] = []
-    seen: set[Names] = set()
+    seen: set[CallNames] = set()
     for number, turn in reversed(list(enumerate(turns))):
         is_repeated = len(set(turn.calls)) < len(turn.calls) or not seen.isdisjoint(turn.calls)
         # Anthropic takes a text of the user only after the results of all calls.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, ToolResult, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, ItemKind, Path, ToolResult, View
 
-_KINDS: Final[dict[str, Kind]] = {
+_KINDS: Final[dict[str, ItemKind]] = {
     "human": "user", "HumanMessageChunk": "user", "ai": "model", "AIMessageChunk": "model", "system": "system",
     "tool": "result", "function": "result",
 }  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from keyhole.extensions.conversations.formats.chat import unknown_parts
-from keyhole.extensions.conversations.formats.values import ItemFacts, Kind, Path, ToolResult, View
+from keyhole.extensions.conversations.formats.values import ItemFacts, ItemKind, Path, ToolResult, View
 
 CALLS: Final = frozenset({
     "function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call",
@@ -35,7 +35,7 @@ _PARTS: Final = frozenset({
     "reasoning_text", "computer_screenshot",
 })  # fmt: skip
 _PART_MARKS: Final = frozenset({"input_text", "output_text", "input_image", "input_file"})
-_ROLES: Final[dict[str, Kind]] = {"system": "system", "developer": "system", "user": "user", "assistant": "model"}
+_ROLES: Final[dict[str, ItemKind]] = {"system": "system", "developer": "system", "user": "user", "assistant": "model"}
 
 
 def is_own(item: View) -> bool:

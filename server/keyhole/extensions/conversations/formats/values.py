@@ -16,7 +16,7 @@ Format = Literal["responses", "chat", "anthropic", "gemini", "langchain", "pydan
 """OpenAI's Responses items, Chat Completions messages, Anthropic's Messages, Gemini's contents, or the message objects
 of LangChain and pydantic-ai."""
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
-Kind = Literal["system", "user", "model", "result", "unknown"]
+ItemKind = Literal["system", "user", "model", "result", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ToolResult:
 class ItemFacts:
     """The role of an item in the conversation, and the calls and results in it."""
 
-    kind: Kind
+    kind: ItemKind
     calls: tuple[tuple[str, ...], ...] = ()
     """For each call that the client must answer, the names by which a result can name it."""
     hosted: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class ItemFacts:
 class MessageGroup:
     """Items that are kept or left out together: one message, or a turn of the model with its calls and results."""
 
-    kind: Kind
+    kind: ItemKind
     items: tuple[int, ...]
     rounds: tuple[tuple[ToolResult, ...], ...] = ()
     """The results that a stub may replace. Those of a round have no call of the model between them."""
@@ -100,7 +100,7 @@ class GroupedConversation:
 
     format: Format
     groups: tuple[MessageGroup, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ItemKind, ...]
     """The kind of each item."""
     unknown: tuple[tuple[int, str], ...] = ()
     """The items that were not fully understood, each with the name of a type."""

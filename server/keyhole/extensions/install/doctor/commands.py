@@ -29,7 +29,7 @@ from keyhole.config.config import Config
 from keyhole.config.load import read_settings
 from keyhole.errors import KeyholeError
 from keyhole.extensions.install.discover import this_installation, this_server
-from keyhole.extensions.install.doctor import hooks, machine, network, servers
+from keyhole.extensions.install.doctor import hook_runs, machine, network, servers
 from keyhole.runtime.extensions import find_extensions, load_function
 
 OK, FAILED = 0, 1
@@ -51,7 +51,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
         network.AREA: partial(network.check, config, offline=arguments.offline),
         servers.CLIENTS_AREA: partial(servers.check_clients, offline=arguments.offline),
         servers.PROXIED_AREA: partial(servers.check_proxied_servers, offline=arguments.offline),
-        hooks.AREA: hooks.check,
+        hook_runs.AREA: hook_runs.check,
         **{
             area: partial(load_function(function), config)
             for extension in find_extensions()

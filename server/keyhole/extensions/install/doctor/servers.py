@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 # A conversation with a server.
 
-Era = Literal["legacy", "modern"]
+ProtocolEra = Literal["legacy", "modern"]
 TOOLS: Final = frozenset({"web_fetch", "search", "read_artifact"})
-_CLIENT_MODES: Final[dict[Era, Any]] = {"legacy": "legacy", "modern": "2026-07-28"}
+_CLIENT_MODES: Final[dict[ProtocolEra, Any]] = {"legacy": "legacy", "modern": "2026-07-28"}
 """The `mode` of the SDK's client that speaks each era of the protocol."""
 _MAX_STDERR_CHARS: Final = 300
 """Characters shown of the last line that the server wrote to stderr."""
@@ -76,7 +76,7 @@ async def check_tools(client: Client, tools: frozenset[str] = TOOLS) -> None:
 
 
 @asynccontextmanager
-async def connect(server: Server, era: Era, seconds: float) -> AsyncIterator[Client]:
+async def connect(server: Server, era: ProtocolEra, seconds: float) -> AsyncIterator[Client]:
     """Start a server, yield a client connected to it, and stop the server.
 
     Raises ConversationError if anything fails within the block. Its message ends with the server's last line on stderr.
@@ -133,7 +133,7 @@ ROUND_TRIP_TIMEOUT: Final = 15.0
 """Seconds for one era: several times the duration on a slow machine."""
 ANSWER: Final = "The keeper fills the lamp with oil every seventeen days, at dusk."
 QUESTION: Final = "how often is the lamp filled with oil"
-_ERAS: Final[tuple[tuple[Era, str], ...]] = (("legacy", "2025-11-25"), ("modern", "2026-07-28"))
+_ERAS: Final[tuple[tuple[ProtocolEra, str], ...]] = (("legacy", "2025-11-25"), ("modern", "2026-07-28"))
 
 
 def check_round_trip(server: Server) -> list[Finding]:
@@ -148,7 +148,7 @@ async def _check_eras(server: Server, endpoint: str) -> list[Finding]:
     return list(await asyncio.gather(*(_check_era(server, endpoint, era, revision) for era, revision in _ERAS)))
 
 
-async def _check_era(server: Server, endpoint: str, era: Era, revision: str) -> Finding:
+async def _check_era(server: Server, endpoint: str, era: ProtocolEra, revision: str) -> Finding:
     name, start = f"stdio, {revision}", time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="keyhole-doctor-", ignore_cleanup_errors=True) as home:

@@ -5,14 +5,12 @@ in the Authorization header.
 """
 
 from __future__ import annotations
-from keyhole.runtime.bounded_dict import BoundedDict
 
 import asyncio
 import hashlib
 import ipaddress
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -26,6 +24,7 @@ from keyhole.errors import KeyholeError
 from keyhole.extensions.look.access import check_request
 from keyhole.extensions.look.page import LOOK, Look, ServedLinks, environment
 from keyhole.retrieval import instrumentation
+from keyhole.runtime.bounded_dict import BoundedDict
 from keyhole.serve.http.asgi import App, LimitRefusal, Receive, Refusal, Scope, Send, limit_refusal, read_body
 from keyhole.serve.http.bodies import BODY_SECONDS, replay
 from keyhole.serve.http.host import RETRY_AFTER, Verifier

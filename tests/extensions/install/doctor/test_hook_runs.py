@@ -11,8 +11,8 @@ import pytest
 
 from keyhole.cli.main import main
 from keyhole.cli.terminal import Finding, Level
-from keyhole.extensions.install.doctor import hooks
-from keyhole.extensions.install.doctor.hooks import ERROR, hook_hash
+from keyhole.extensions.install.doctor import hook_runs
+from keyhole.extensions.install.doctor.hook_runs import ERROR, hook_hash
 from keyhole.extensions.install.hooks import HOOK_CLIENTS, find_hooks
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="scripts of POSIX")
@@ -26,7 +26,7 @@ def shell_programs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check() -> dict[str, Finding]:
-    return {finding.name.removesuffix(" hook"): finding for finding in hooks.check()}
+    return {finding.name.removesuffix(" hook"): finding for finding in hook_runs.check()}
 
 
 def register(home: Path, command: str, client: str = "claude") -> None:
@@ -130,7 +130,7 @@ def test_a_hook_that_does_not_fire_is_a_failure(home: Path, program: str, messag
 def test_a_hook_that_hangs_is_stopped_with_the_processes_that_it_started(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks, "TIMEOUT", 0.3)
+    monkeypatch.setattr(hook_runs, "TIMEOUT", 0.3)
     copy = script(home, "cat /dev/zero >/dev/null & wait")
     register(home, f"'{copy}'")
     assert "no answer within 0.3 s" in check()["claude-code"].message
