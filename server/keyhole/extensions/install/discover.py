@@ -90,7 +90,7 @@ def this_machine() -> Machine:
 def this_installation(*, boots: bool | None = None) -> Installation:
     """Return the installation that this process runs from.
 
-    `boots`: True for the programs of `boot_files`, False for the installed scripts, None for the former if they exist.
+    `boots`: True for the programs of `write_boot_files`, False for the scripts, None for the former if they exist.
     """
     suffix = ".exe" if os.name == "nt" else ""
     uv = os.environ.get("UV", "")  # uvx passes its own path to the programs that it starts
@@ -105,7 +105,7 @@ def this_installation(*, boots: bool | None = None) -> Installation:
 
 
 def _with_boot_files(installation: Installation, folder: Path | None) -> Installation:
-    """Return the installation with the programs of `boot_files`, unless this system has none."""
+    """Return the installation with the programs of `write_boot_files`, unless this system has none."""
     if folder is None:
         return installation
     return replace(installation, script=str(folder / SCRIPT), program=str(folder / PROGRAM))

@@ -34,7 +34,7 @@ K1: Final = 1.2
 B: Final = 0.75
 """BM25's k1 and b, at their usual values, as in SQLite's bm25()."""
 FREQUENCIES: Final = (1, 2, 3, 4, 6, 9, 14, 25)
-"""The frequencies that posting lists distinguish. Their number is a power of two: see `_make_hasher` in search.py."""
+"""The frequencies that posting lists distinguish. Their number is a power of two: see `_make_hasher`."""
 MIN_RARITY: Final = 1e-6
 """The weight of a term that more than half of the artifacts contain, as in SQLite's bm25()."""
 
