@@ -11,8 +11,17 @@ import pytest
 from keyhole.config.config import SITES
 from keyhole.sites.dead_links.api_finders import find_package, find_repository
 from keyhole.sites.dead_links.documentation import DocumentationFinder, other_versions
-from keyhole.sites.dead_links.finder import Finder, ListRequest, Reply, State
-from keyhole.sites.dead_links.similarity import STRONG, CandidateSource, CandidateUrl, Near, rank_candidates
+from keyhole.sites.dead_links.similarity import (
+    STRONG,
+    CandidateSource,
+    CandidateUrl,
+    Finder,
+    ListRequest,
+    Near,
+    Reply,
+    State,
+    rank_candidates,
+)
 from tests.support.documentation import ROOT
 
 TREE = json.dumps({"tree": [{"path": "docs/Hooks.md", "type": "blob"}, {"path": "docs", "type": "tree"}]}).encode()

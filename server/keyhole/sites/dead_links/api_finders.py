@@ -11,8 +11,7 @@ from urllib.parse import quote, unquote
 
 from keyhole.fetch.permission import WebPlace, place_of
 from keyhole.fetch.urls import api_address
-from keyhole.sites.dead_links.finder import Reply, State
-from keyhole.sites.dead_links.similarity import CandidateSource, CandidateUrl
+from keyhole.sites.dead_links.similarity import CandidateSource, CandidateUrl, Reply, State
 from keyhole.sites.readers.packages import NPM, PYPI
 from keyhole.text.parse_json import parse_json
 

@@ -17,12 +17,15 @@ from keyhole.fetch.urls import api_address
 from keyhole.sites.dead_links.address_words import read_address, shared_length, stem_words
 from keyhole.sites.dead_links.api_finders import PackageFinder, RepositoryFinder, find_package, find_repository
 from keyhole.sites.dead_links.documentation import DocumentationFinder
-from keyhole.sites.dead_links.finder import Finder, ListRequest, Reply, State
 from keyhole.sites.dead_links.similarity import (
     CandidateSource,
     CandidateUrl,
+    Finder,
+    ListRequest,
     Near,
     NearRelation,
+    Reply,
+    State,
     choose_near,
     rank_candidates,
 )

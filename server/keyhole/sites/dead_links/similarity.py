@@ -1,4 +1,4 @@
-"""Compare a dead address with addresses that exist: by name, folder and the title of the page."""
+"""Compare a dead address with addresses that exist, by name, folder and title, and define the port of their finders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 from math import log
-from typing import Final
+from typing import Final, Protocol
 
 from keyhole.sites.dead_links.address_words import (
     AddressWords,
@@ -203,3 +203,56 @@ def _relation(dead: AddressWords, other: AddressWords) -> NearRelation:
     if dead.place == other.place:
         return NearRelation.VERSION if dead.variants != other.variants else NearRelation.SAME
     return NearRelation.FOLDER if dead.name == other.name else NearRelation.SIMILAR
+
+
+# Finders: each knows the lists in which a kind of site names its pages, and reads them.
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The reply to a request of a finder. `url` and `body` are empty if there was no reply."""
+
+    request: str
+    url: str = ""
+    """The final address, after redirects."""
+    body: bytes = b""
+
+    @property
+    def found(self) -> bool:
+        """Return True if the list exists."""
+        return bool(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """A request that was made, whether it was answered, and at which address."""
+
+    request: str
+    url: str
+    found: bool
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a search has found so far. `ranked`: the candidates near the address, best first."""
+
+    candidates: Sequence[CandidateUrl]
+    requested: Sequence[ListRequest]
+    ranked: Sequence[Near]
+
+    @property
+    def best(self) -> float:
+        """Return the score of the best candidate."""
+        return self.ranked[0].score if self.ranked else 0.0
+
+
+class Finder(Protocol):
+    """Finds addresses near one dead address. Pure: the caller makes the requests, one at a time."""
+
+    def next_request(self, state: State) -> str:
+        """Return the address of the next list to request, or "" if no further list can help."""
+        ...
+
+    def read(self, reply: Reply) -> tuple[CandidateUrl, ...]:
+        """Return the candidates that a list names."""
+        ...
