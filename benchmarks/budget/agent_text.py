@@ -68,7 +68,7 @@ def find_faults(row: dict[str, Any]) -> list[str]:
     store = MemoryStore(lambda: 0.0)
     product = Retrieval(
         Pages(Config(), OnePageFetcher(body, row["ctype"]), InProcessExtractor(), store, b"0" * 32, lambda: 0.0),
-        Panel(()),
+        lambda: Panel(()),
     )
     answer = asyncio.run(product.web_fetch(URL)).text
     texts = (("text", document.text), ("result", answer))

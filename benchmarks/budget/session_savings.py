@@ -161,7 +161,7 @@ def make_retrieval(id: str, text: str, repeats: str) -> Retrieval:
         Artifact(id, f"https://data.example/{id}", f"https://data.example/{id}", "", text, "text/plain", "", NOW), ""
     )
     unused: object = None
-    return Retrieval(Pages(Config(repeats=repeats), unused, unused, store, b"0" * 32, lambda: NOW), Panel(()))  # type: ignore[arg-type]
+    return Retrieval(Pages(Config(repeats=repeats), unused, unused, store, b"0" * 32, lambda: NOW), lambda: Panel(()))  # type: ignore[arg-type]
 
 
 async def run_session(ask: Ask, questions: Sequence[Question], document: str = "") -> Totals:

@@ -35,12 +35,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from benchmarks.fetch.distant_site import QUESTION
 from keyhole.config.config import Config
 from keyhole.extract.workers.worker_pool import WorkerPool
-from keyhole.fetch.client import HttpFetcher
+from keyhole.fetch.client import HttpFetcher, api_endpoints
 from keyhole.retrieval.tenants import Tenants
 from keyhole.store.open import open_stores
 from keyhole.websearch.base import SearchApi
 from keyhole.websearch.panel import Panel
-from keyhole.websearch.registry import api_endpoints, build_engines
+from keyhole.websearch.registry import build_engines
 
 DISTANCES: Final = (50, 150)
 """Round trips in milliseconds: to a site of the same continent, and of another one."""
@@ -148,7 +148,7 @@ async def search_with_keyhole(config: Config, workers: WorkerPool) -> list[float
     fetcher = HttpFetcher(config, "Keyhole/1", apis=api_endpoints(config), unlimited=frozenset())
     engine = build_engines(config, SearchApi(fetcher, workers))["searxng"]
     panel = Panel([engine], count=1)
-    product = Tenants(config, fetcher, open_stores(config), panel, time.time, workers)
+    product = Tenants(config, fetcher, open_stores(config), lambda: panel, time.time, workers)
 
     async def search() -> None:
         answer = await product.of("").search(QUESTION, max_chars=20_000)

@@ -115,7 +115,7 @@ async def read_all(
     """Return the first result of each task at each budget."""
     unused = cast("Any", None)
     config = Config(timeout=SECONDS, repeats="always")
-    tools = Retrieval(Pages(config, unused, unused, store, b"s" * 32, time.time), Panel([]), reranker=reranker)
+    tools = Retrieval(Pages(config, unused, unused, store, b"s" * 32, time.time), lambda: Panel([]), reranker=reranker)
     readings: Readings = {}
     for task in tasks:
         for budget in BUDGETS:

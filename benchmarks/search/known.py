@@ -211,7 +211,7 @@ def whole_search(store: Store, reranker: PassageReranker | None = None) -> Calla
     unused = cast("Any", None)
     product = Retrieval(
         Pages(Config(timeout=SECONDS), unused, unused, store, b"s" * 32, lambda: NOW),
-        Panel([]),
+        lambda: Panel([]),
         reranker=reranker,
     )
 

@@ -99,7 +99,7 @@ def first_words(sentence: str, count: int) -> str:
 def measure_searches(store: SqliteStore, queries: list[Query]) -> None:
     """Print the times of whole searches, by kind and by language."""
     unused = cast("Any", None)
-    product = Retrieval(Pages(Config(), unused, unused, store, b"s" * 32, lambda: NOW), Panel([]))
+    product = Retrieval(Pages(Config(), unused, unused, store, b"s" * 32, lambda: NOW), lambda: Panel([]))
     times: dict[str, list[Times]] = defaultdict(list)
     shown: dict[str, list[bool]] = defaultdict(list)
     for number, (kind, made, question, filters) in enumerate(queries):

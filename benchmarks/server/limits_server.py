@@ -38,7 +38,7 @@ class Tokens:
 def build_product(config: Config) -> Tenants:
     """Build the product as the command line does, except that host limits apply to loopback too."""
     network = HttpFetcher(config, "Keyhole/benchmark", unlimited=frozenset())
-    return Tenants(config, network, LocalStores(config), Panel(()), time.time, WorkerPool(config))
+    return Tenants(config, network, LocalStores(config), lambda: Panel(()), time.time, WorkerPool(config))
 
 
 async def serve(config: Config, listener: socket.socket) -> None:

@@ -201,7 +201,7 @@ class Bench:
         store, secret = self.stores.for_tenant(LOCAL)
         self.instant, timed = InstantNetwork(), TimedStore(store, timer)
         self.product = Retrieval(
-            Pages(Config(home=home), self.instant, self.instant, timed, secret, time.time), Panel([])
+            Pages(Config(home=home), self.instant, self.instant, timed, secret, time.time), lambda: Panel([])
         )
         self._pages = itertools.count(100)
 

@@ -138,7 +138,7 @@ def test_a_search_over_pages_that_fail_shows_the_others_in_time(certificate: SSL
             config = Config(timeout=STALL, robots="off")
             fetcher = await stack.enter_async_context(HttpFetcher(config, "Test/1"))
             panel, store = Panel((FakeEngine(hits),)), MemoryStore(Clock())
-            product = Retrieval(Pages(config, fetcher, InProcessExtractor(), store, SECRET, Clock()), panel)
+            product = Retrieval(Pages(config, fetcher, InProcessExtractor(), store, SECRET, Clock()), lambda: panel)
             async with asyncio.timeout(STALL + 1):
                 return await product.search("orchid or larch", max_results=5)
 

@@ -91,7 +91,7 @@ class Agent:
             config = Config(allow_private=frozenset({self.site.endpoint}))
             async with HttpFetcher(config, "Test/1", self.clock) as fetcher:
                 product = Retrieval(
-                    Pages(config, fetcher, InProcessExtractor(), self.store, SECRET, self.clock), Panel(())
+                    Pages(config, fetcher, InProcessExtractor(), self.store, SECRET, self.clock), lambda: Panel(())
                 )
                 return await product.web_fetch(self.site.url(path), None, budget, refresh)
 

@@ -74,7 +74,7 @@ def fetch(
         clock = Clock()
         async with HttpFetcher(config, "Test/1", clock) as fetcher:
             store = RecordingStore(clock)
-            product = Retrieval(Pages(config, fetcher, InProcessExtractor(), store, SECRET, clock), Panel(()))
+            product = Retrieval(Pages(config, fetcher, InProcessExtractor(), store, SECRET, clock), lambda: Panel(()))
             answer = await product.web_fetch(site.url("/valves"))
             artifact_id = answer.facts.get("artifact_id")
             if isinstance(artifact_id, str):

@@ -153,7 +153,7 @@ def test_closing_cancels_the_reads_that_go_on(tmp_path: Path) -> None:
     async def act() -> list[str]:
         extractor, config = GatedExtractor(), replace(SHORT, home=tmp_path)
         network = FakeFetcher({URL: page(URL, BODY)})
-        tenants = Tenants(config, network, LocalStores(config), Panel(()), Clock(), extractor)
+        tenants = Tenants(config, network, LocalStores(config), lambda: Panel(()), Clock(), extractor)
         assert (await tenants.of("one").web_fetch(URL)).facts["code"] == "extraction_pending"
         await tenants.aclose()
         return extractor.cancelled

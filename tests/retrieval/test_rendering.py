@@ -53,7 +53,7 @@ def fetch(renderer: FakeRenderer | None, body: str = SHELL, config: Config | Non
     store = MemoryStore(clock)
     fetcher = FakeFetcher({URL: replace(page(URL, body), etag='"shell"')})
     product = Retrieval(
-        Pages(config, fetcher, InProcessExtractor(), store, SECRET, clock, renderer=renderer), Panel(())
+        Pages(config, fetcher, InProcessExtractor(), store, SECRET, clock, renderer=renderer), lambda: Panel(())
     )
     first = asyncio.run(product.web_fetch(URL))
     assert asyncio.run(product.web_fetch(URL)).text == first.text

@@ -92,7 +92,7 @@ def search(site: Site, paths: Sequence[str], seconds: float) -> Answer:
             renderer = BrowserRenderer(PageRenderer(config, AGENT, str(PROGRAM)), fetcher, clock)
             product = Retrieval(
                 Pages(config, fetcher, InProcessExtractor(), MemoryStore(clock), SECRET, clock, renderer=renderer),
-                Panel([engine]),
+                lambda: Panel([engine]),
             )
             start = asyncio.get_running_loop().time()
             try:

@@ -29,7 +29,7 @@ URL = "https://a.example/"
 
 def tenants(home: Path) -> Tenants:
     network, config = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")}), Config(home=home)
-    return Tenants(config, network, LocalStores(config), Panel(()), Clock(), InProcessExtractor())
+    return Tenants(config, network, LocalStores(config), lambda: Panel(()), Clock(), InProcessExtractor())
 
 
 def test_an_artifact_of_one_tenant_is_unknown_to_all_others(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ class ObservableStores:
 
 def observable_tenants() -> tuple[Tenants, ObservableStores]:
     network, stores = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")}), ObservableStores()
-    return Tenants(Config(), network, stores, Panel(()), Clock(), InProcessExtractor()), stores
+    return Tenants(Config(), network, stores, lambda: Panel(()), Clock(), InProcessExtractor()), stores
 
 
 def test_the_least_recently_used_stores_are_closed() -> None:
@@ -160,7 +160,7 @@ def test_the_setting_record_off_writes_no_log(tmp_path: Path) -> None:
     for setting, files in (("off", 0), ("on", 1)):
         config = Config(home=tmp_path, record=setting)
         network = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")})
-        product = Tenants(config, network, LocalStores(config), Panel(()), Clock(), InProcessExtractor())
+        product = Tenants(config, network, LocalStores(config), lambda: Panel(()), Clock(), InProcessExtractor())
 
         async def call(product: Tenants = product) -> None:
             await dispatch(product.of(LOCAL), "web_fetch", {"url": URL}, no_progress)

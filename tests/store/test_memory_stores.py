@@ -19,7 +19,7 @@ URL = "https://a.example/"
 
 def tenants(stores: MemoryStores) -> Tenants:
     network = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")})
-    return Tenants(Config(store="memory"), network, stores, Panel(()), Clock(), InProcessExtractor())
+    return Tenants(Config(store="memory"), network, stores, lambda: Panel(()), Clock(), InProcessExtractor())
 
 
 def fetched(product: Tenants, tenant: str) -> str:

@@ -32,9 +32,9 @@ def retrieval(
 ) -> Retrieval:
     """Return a product that fetches `answers` (see FakeFetcher) and stores artifacts in memory."""
     clock = clock or Clock()
-    fetcher, store = FakeFetcher(answers), store or MemoryStore(clock)
+    fetcher, store, panel = FakeFetcher(answers), store or MemoryStore(clock), Panel(engines)
     return Retrieval(
         Pages(config or Config(), fetcher, extractor or InProcessExtractor(), store, SECRET, clock),
-        Panel(engines),
+        lambda: panel,
         reranker=reranker,
     )

@@ -16,12 +16,11 @@ from typing import Any, TypeVar
 
 from keyhole.config.config import Config
 from keyhole.fetch.base import Api
-from keyhole.fetch.client import HttpFetcher
+from keyhole.fetch.client import HttpFetcher, api_endpoints
 from keyhole.rerank.apis import EmbeddingsApi, Reranker
 from keyhole.rerank.vector_scorer import VectorScorer
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import MemoryStore
-from keyhole.websearch.registry import api_endpoints
 from tests.support.fakes import Clock
 
 Result = TypeVar("Result")

@@ -10,14 +10,9 @@ import pytest
 from keyhole.config.config import ENGINES, KEYED_ENGINES, Config
 from keyhole.config.load import parse_config
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.client import api_endpoints
 from keyhole.websearch.base import Engine
-from keyhole.websearch.registry import (
-    api_endpoints,
-    build_engines,
-    describe_missing_setting,
-    parallel_count,
-    select_engines,
-)
+from keyhole.websearch.registry import build_engines, describe_missing_setting, parallel_count, select_engines
 from tests.support.fakes import Clock, FakeEngine, search_api
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "search-engines" / "engines.md"

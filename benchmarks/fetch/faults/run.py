@@ -41,7 +41,7 @@ async def run_cases(
             config = Config(timeout=seconds, robots="on" if robots else "off")
             fetcher = await stack.enter_async_context(HttpFetcher(config, "Keyhole-Faults/1"))
             store, secret = MemoryStore(time.time), b"0" * 32
-            products[robots] = Retrieval(Pages(config, fetcher, extractor, store, secret, time.time), Panel(()))
+            products[robots] = Retrieval(Pages(config, fetcher, extractor, store, secret, time.time), lambda: Panel(()))
 
         async def run(number: int, case: Case) -> list[Outcome]:
             async with slots:

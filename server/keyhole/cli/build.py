@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,11 @@ from keyhole.store.home import has_models, home_folder
 if TYPE_CHECKING:
     from keyhole.extract.workers.tasks import Extractor
     from keyhole.rerank.base import Scorer
-    from keyhole.retrieval.tenants import Tenants
+    from keyhole.retrieval.tenants import Network, Tenants
     from keyhole.store.base import Store
     from keyhole.store.stores import Stores
+    from keyhole.websearch.engines_file import EngineSpec
+    from keyhole.websearch.panel import Panel
 
 log = logging.getLogger(__name__)
 
@@ -34,27 +37,47 @@ def build(
     """
     from keyhole.extract.workers.worker_pool import WorkerPool
     from keyhole.retrieval.tenants import Tenants
-    from keyhole.websearch.base import SearchApi
-    from keyhole.websearch.engines.custom import CustomEngine
-    from keyhole.websearch.engines_file import load_engines_file
-    from keyhole.websearch.panel import Panel
-    from keyhole.websearch.registry import (
-        api_endpoints,
-        build_engines,
-        describe_missing_setting,
-        parallel_count,
-        select_engines,
-    )
 
     with hidden_modules("httpx._main"):  # the command line of httpx, which loads rich
-        from keyhole.fetch.client import HttpFetcher
+        from keyhole.fetch.client import HttpFetcher, api_endpoints
 
+    check_engines(config, engines_file)
     stores = open_stores(config, long_running=long_running)
-    specs = load_engines_file(config, engines_file)
+    specs = _load_specs(config, engines_file)
     apis = api_endpoints(config) | {spec.endpoint for spec in specs}
     fetcher = HttpFetcher(config, build_user_agent(config), apis=apis)
     extractor = extractor or WorkerPool(config)
-    api = SearchApi(fetcher, extractor)
+    open_panel = cache(partial(_open_panel, config, fetcher, extractor, specs))
+    renderer = open_port("browser", config, fetcher) if config.render == "auto" else None
+    return Tenants(config, fetcher, stores, open_panel, time.time, extractor, renderer, open_scorers(config))
+
+
+def check_engines(config: Config, file: bytes | None = None) -> None:
+    """Raise KeyholeError if a search engine setting or the engines file is wrong. `file`: see `load_engines_file`."""
+    if config.engines or config.engines_file:
+        from keyhole.websearch.engines_file import load_engines_file
+        from keyhole.websearch.registry import check_engine_names
+
+        check_engine_names(config.engines, [spec.name for spec in load_engines_file(config, file)])
+
+
+def _load_specs(config: Config, file: bytes | None) -> Sequence[EngineSpec]:
+    """Return the engines of the engines file. `file`: its content, if it was read."""
+    if not config.engines_file:
+        return ()
+    from keyhole.websearch.engines_file import load_engines_file
+
+    return load_engines_file(config, file)
+
+
+def _open_panel(config: Config, network: Network, extractor: Extractor, specs: Sequence[EngineSpec]) -> Panel:
+    """Build the panel of search engines, and log which engines of the settings lack a key or URL."""
+    from keyhole.websearch.base import SearchApi
+    from keyhole.websearch.engines.custom import CustomEngine
+    from keyhole.websearch.panel import Panel
+    from keyhole.websearch.registry import build_engines, describe_missing_setting, parallel_count, select_engines
+
+    api = SearchApi(network, extractor)
     custom = [CustomEngine(spec, api) for spec in specs]
     engines = select_engines(config.engines, build_engines(config, api, time.time), custom)
     missing = [
@@ -63,9 +86,7 @@ def build(
     if missing:
         log.warning("engines not used: %s", ", ".join(missing))
     count = parallel_count(config.engines, engines, config.engine_count)
-    panel = Panel(engines, count=count, missing=missing)
-    renderer = open_port("browser", config, fetcher) if config.render == "auto" else None
-    return Tenants(config, fetcher, stores, panel, time.time, extractor, renderer, open_scorers(config))
+    return Panel(engines, count=count, missing=missing)
 
 
 def open_scorers(config: Config) -> Callable[[Store], Scorer] | None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from keyhole.cli.serve_command import check_engines
+from keyhole.cli.build import check_engines
 from keyhole.cli.terminal import one_line, print_json
 from keyhole.config.config import SETTINGS, Config
 from keyhole.config.folders import FILE_VARIABLE

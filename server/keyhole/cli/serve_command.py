@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
+from keyhole.cli.build import build, check_engines
 from keyhole.cli.parser import DEFAULT_PORT, LOOPBACK
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -31,7 +32,6 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         check_packages(config)  # before the first call
     check_engines(config)  # report wrong settings at the start instead of at the first call
     with fast_imports(deferred=not arguments.http):
-        from keyhole.cli.build import build
         from keyhole.serve.stdio import serve_stdio
 
     build_server = partial(build, long_running=True)
@@ -55,12 +55,3 @@ def fast_imports(*, deferred: bool) -> Iterator[None]:
         yield
     gc.freeze()
     gc.enable()
-
-
-def check_engines(config: Config, file: bytes | None = None) -> None:
-    """Raise KeyholeError if a search engine setting or the engines file is wrong. `file`: see `load_engines_file`."""
-    if config.engines or config.engines_file:
-        from keyhole.websearch.engines_file import load_engines_file
-        from keyhole.websearch.registry import check_engine_names
-
-        check_engine_names(config.engines, [spec.name for spec in load_engines_file(config, file)])

@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.cli.serve_command import check_engines, fast_imports
+from keyhole.cli.build import check_engines
+from keyhole.cli.serve_command import fast_imports
 from keyhole.cli.terminal import TableColumn, print_json, print_table
 from keyhole.config.config import Config
 from keyhole.config.load import load_config

@@ -44,6 +44,12 @@ ERROR_BODY_TIMEOUT: Final = 3.0
 """Seconds for reading the body of an error, which only decides which error code is reported."""
 
 
+def api_endpoints(config: Config) -> frozenset[str]:
+    """Return `host:port` of the APIs whose URLs the operator configured; these may be private addresses."""
+    urls = (*config.searxng_url, config.mediawiki_url, config.rerank_url, config.embed_url)
+    return frozenset(parse_target(url).endpoint for url in urls if url)
+
+
 class HttpFetcher:
     """A client for HTTP/1.1 without cookies, environment proxies and automatic redirects."""
 

@@ -40,8 +40,6 @@ WHOLE_CHARS: Final = 64_000
 """Maximum characters of an output that is ranked whole, in 15 ms. Of a larger output, an excerpt is ranked."""
 EXCERPT_BUDGETS: Final = 3
 """Minimum size of an excerpt, in budgets, so that there are lines to choose from."""
-LARGE_CHARS: Final = 4_000_000
-"""Characters up to which an output is in memory as a whole."""
 WINDOW_CHARS: Final = 8_000
 """Characters of the window that the next call reads."""
 

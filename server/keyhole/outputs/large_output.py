@@ -9,14 +9,14 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.outputs.bound import LARGE_CHARS, Bounded, bound_text, check_options, render_output
+from keyhole.outputs.bound import Bounded, bound_text, check_options, render_output
 from keyhole.outputs.excerpt import examine, needles_of, read_excerpt
 from keyhole.outputs.keep import keep_in_store, name_text, output_words
 from keyhole.outputs.read import Output, decode_output
 from keyhole.outputs.terminal import decode_blocks, terminal_pieces
 from keyhole.passages.excerpt import ExcerptChooser, make_excerpt
 from keyhole.store.chunks import TextFile
-from keyhole.text.output_facts import OutputFacts
+from keyhole.text.output_facts import LARGE_CHARS, OutputFacts
 
 if TYPE_CHECKING:
     from keyhole.store.base import Store

@@ -7,7 +7,7 @@ ports. Ranking and rendering run in a thread, so that one large page does not de
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,6 @@ from keyhole.retrieval.instrumentation import current_events, stage
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.progress import Progress, no_progress, only_rising
 from keyhole.retrieval.recording import Recording
-from keyhole.retrieval.sources import FoundSources, Question, SourceFinder
 from keyhole.retrieval.text_answer import (
     QUOTE_CONTEXT,
     Asked,
@@ -38,10 +37,11 @@ from keyhole.store.base import Store
 from keyhole.store.calls.base import CallLog
 from keyhole.text.output_facts import is_output
 from keyhole.text.page_structure import PAGES, parse_page_starts
-from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
     from keyhole.rerank.rerank_passages import PassageReranker
+    from keyhole.retrieval.sources import FoundSources, Question
+    from keyhole.websearch.panel import Panel
 
 RENDER_SHARE: Final = 1 / 20
 """Share of a search's time that is reserved for rendering. A ranking that exceeds its time goes on in its thread, and
@@ -55,7 +55,8 @@ class Retrieval:
     """The three tools."""
 
     pages: Pages
-    panel: Panel
+    open_panel: Callable[[], Panel]
+    """Returns the panel of search engines, which the first search builds."""
     reranker: PassageReranker | None = None
     recording: Recording | None = None  # None if calls are not recorded
 
@@ -156,6 +157,8 @@ class Retrieval:
 
         `queries` are further phrasings of the same question.
         """
+        from keyhole.retrieval.sources import Question  # imported late: a fetch needs no search engines
+
         filters = (freshness or "", language or "", country or "", kind)
         request = SearchRequest(query, max_results, tuple(sites), tuple(exclude_sites), *filters)
         phrasings = tuple(dict.fromkeys([query, *queries]))
@@ -209,7 +212,9 @@ class Retrieval:
         return await asyncio.to_thread(self._passages_answer, call, artifact, stored, asked)
 
     async def _find_sources(self, call: Call, question: Question) -> Answer:
-        found = await SourceFinder(self.config, self.panel, self.pages, self.store).find(question)
+        from keyhole.retrieval.sources import SourceFinder
+
+        found = await SourceFinder(self.config, self.open_panel(), self.pages, self.store).find(question)
         await question.progress(question.steps - 1, question.steps, f"ranking {len(found.sources)} sources")
         ranked, note = await self._rank(call, found, question.phrasings)
         events = current_events()

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.budget.fit import fit
 from keyhole.errors import Code, KeyholeError
-from keyhole.outputs.bound import LARGE_CHARS, read_stored
-from keyhole.outputs.excerpt import read_excerpt
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles
 from keyhole.passages.gaps import next_gap
 from keyhole.render.answer import Form, Style, each_form, page_answer
 from keyhole.retrieval.next_call import range_arguments
-from keyhole.text.output_facts import OutputFacts, is_output, output_kind
+from keyhole.text.output_facts import LARGE_CHARS, OutputFacts, is_output, output_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,6 +45,8 @@ def large_part(store: Store, id: str) -> ArtifactPart | None:
 
 def large_answer(store: Store, secret: bytes, call: Call, part: ArtifactPart, query: str) -> Answer:
     """Return the answer with the passages of a large output for a query."""
+    from keyhole.outputs.excerpt import read_excerpt
+
     excerpt, examined = choose_excerpt(store, part, query, call.deadline - call.seconds * LEFT_SHARE)
     note = "" if examined == part.total else f"Only the first {examined:,} characters were searched in time."
     warning = store.warning()
@@ -117,6 +117,8 @@ def reader_of(artifact: Artifact, query: str | None, budget: int) -> Callable[[]
     """Return a function that reads an output once, for a query and `budget` characters; None for a page."""
     if not is_output(artifact.url):
         return None
+    from keyhole.outputs.bound import read_stored  # imported late: a page needs no reader of outputs
+
     return cache(partial(read_stored, artifact.text, query, budget, OutputFacts(kind=output_kind(artifact.url))))
 
 

@@ -24,11 +24,11 @@ from keyhole.store.base import Clock, Store
 from keyhole.store.calls.queue import CallQueue
 from keyhole.store.ids import random_id
 from keyhole.store.stores import Stores
-from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
     from keyhole.rerank.base import Scorer
     from keyhole.rerank.rerank_passages import PassageReranker
+    from keyhole.websearch.panel import Panel
 
 MAX_OPEN: Final = 64
 """Tenants whose stores stay open while no call uses them; the least recently used one is closed first. The number is
@@ -50,7 +50,7 @@ class Tenants:
     config: Config
     network: Network
     stores: Stores
-    panel: Panel
+    open_panel: Callable[[], Panel]
     clock: Clock
     extractor: Extractor
     renderer: Renderer | None = None
@@ -107,7 +107,7 @@ class Tenants:
             self.config, self.network, self.extractor, store, secret, self.clock, self.pending, self.renderer,
             self.markdown_hosts, self.site_pauses,
         )  # fmt: skip
-        retrieval = Retrieval(pages, self.panel, reranker, self._recording(tenant))
+        retrieval = Retrieval(pages, self.open_panel, reranker, self._recording(tenant))
         close = (store.close, *([retrieval.calls.close] if retrieval.calls else []))
         weakref.finalize(retrieval, _close_in_thread, close).atexit = False  # at exit, aclose closes all stores
         return retrieval

@@ -31,6 +31,8 @@ MAX_SHOWN_TITLE: Final = 80
 WHOLE_FILE_CHARS: Final = 20_000
 """Characters up to which a file that was read is left alone, some 500 lines of source. An agent that reads a file to
 edit it needs its exact lines. Longer files are data or logs, or are better read in parts."""
+LARGE_CHARS: Final = 4_000_000
+"""Characters up to which an output is in memory as a whole."""
 MAX_COMMAND: Final = 2_000
 """Characters of a command line that are stored: a longer one contains the text of a script. Exports allow as many."""
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from keyhole.config.config import ENGINES, KEYED_ENGINES, Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.urls import parse_target
 from keyhole.text.suggest import suggest_name
 from keyhole.websearch.base import Engine, SearchApi
 from keyhole.websearch.panel import ENGINE_TIMEOUT
@@ -40,12 +39,6 @@ def build_engines(config: Config, api: SearchApi, clock: Callable[[], float] | N
 def keyed_engine(name: str) -> Any:
     """Return the class of an engine that needs a key: `MojeekEngine` in engines/mojeek.py for "mojeek"."""
     return getattr(import_module(f"keyhole.websearch.engines.{name}"), f"{name.capitalize()}Engine")
-
-
-def api_endpoints(config: Config) -> frozenset[str]:
-    """Return `host:port` of the APIs whose URLs the operator configured; these may be private addresses."""
-    urls = (*config.searxng_url, config.mediawiki_url, config.rerank_url, config.embed_url)
-    return frozenset(parse_target(url).endpoint for url in urls if url)
 
 
 def select_engines(wanted: Sequence[str], built: Mapping[str, Engine], custom: Sequence[Engine]) -> list[Engine]:

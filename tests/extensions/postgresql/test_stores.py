@@ -34,7 +34,7 @@ def replicas(config: Config) -> Iterator[list[Tenants]]:
     """Return three servers on one database."""
     network = {URL: page(URL, "<p>Pumps and valves.")}
     made = [
-        Tenants(config, FakeFetcher(network), open_stores(config), Panel(()), Clock(), InProcessExtractor())
+        Tenants(config, FakeFetcher(network), open_stores(config), lambda: Panel(()), Clock(), InProcessExtractor())
         for _ in range(3)
     ]
     yield made
