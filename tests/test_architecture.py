@@ -182,7 +182,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
     heavy = [
         "httpx", "bs4", "lxml", "markdownify", "pypdfium2", "mammoth", "pptx", "openpyxl", "snowballstemmer",
         "rank_bm25", "ddgs", "sqlite_utils", "chardet", "rich", "jmespath", "keyhole.rerank",
-        "psycopg", "psycopg_pool", "keyhole.budget.tokens",
+        "psycopg", "psycopg_pool", "keyhole.render.tokens",
         "keyhole.serve.http", "prometheus_client", "opentelemetry.sdk",
     ]  # fmt: skip
     code = f"import sys, keyhole.serve.stdio; print([m for m in {heavy} if m in sys.modules])"

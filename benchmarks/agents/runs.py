@@ -23,8 +23,8 @@ from typing import Any, Final
 from urllib.parse import urljoin
 from urllib.request import urlopen
 
-from keyhole.budget.tokens import estimate
 from keyhole.extensions.conversations.formats import Format
+from keyhole.render.tokens import estimate
 
 Items = list[dict[str, Any]]
 

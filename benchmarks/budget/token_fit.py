@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from keyhole.budget import token_weights, tokens
+from keyhole.render import token_weights, tokens
 
 FILE = Path(token_weights.__file__)
 QUANTILE = 0.97

@@ -23,7 +23,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.budget import token_texts
-from keyhole.budget import token_weights, tokens
+from keyhole.render import token_weights, tokens
 
 PACKAGES = (
     "gpt-tokenizer@4.0.0", "@anthropic-ai/tokenizer@0.0.4", "llama3-tokenizer-js@1.2.0", "mistral-tokenizer-js@1.0.0",

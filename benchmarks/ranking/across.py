@@ -24,12 +24,12 @@ from statistics import mean, median
 
 from benchmarks.ranking.answers import Example, group_of, has_answer, load, remove_white_space
 from keyhole import extract
-from keyhole.budget.budget import Budget
 from keyhole.passages import index_text
 from keyhole.passages.near_duplicates import group_duplicates, shingles, sketch
 from keyhole.passages.rank_sources import rank_sources
 from keyhole.passages.stems import stem_text
 from keyhole.records import Artifact, Passage, Ranked, Sketch, Source
+from keyhole.render.budget import Budget
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call
 from keyhole.retrieval.search_answer import search_answer
 from keyhole.retrieval.sources import FoundSources

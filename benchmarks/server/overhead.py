@@ -36,12 +36,12 @@ from typing import Any, Final
 
 from mcp import Client
 
-from keyhole.budget.fit import result_json
 from keyhole.config.config import Config
 from keyhole.extract.workers.child import index_words
 from keyhole.extract.workers.tasks import Result, Task
 from keyhole.fetch.base import DEFAULT_OPTIONS, ApiCall, ApiReply, FetchOptions
 from keyhole.records import Document, Page
+from keyhole.render.fit import result_json
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.progress import no_progress
@@ -65,7 +65,7 @@ STAGES: Final = {
         "keyhole.retrieval.text_answer.page_answer",
         "keyhole.retrieval.text_answer.window_answer",
     ),
-    "bound": ("keyhole.budget.fit.answer_size", "keyhole.budget.fit._finish"),
+    "bound": ("keyhole.render.fit.answer_size", "keyhole.render.fit._finish"),
     "links": ("keyhole.retrieval.pages.hash_page_urls",),
     "identity": (
         "keyhole.retrieval.pages.artifact_id",

@@ -17,7 +17,7 @@ LAYERS: Final[tuple[tuple[str, ...], ...]] = (
     ("errors", "records"),
     ("runtime", "text"),
     ("config",),
-    ("budget", "fetch", "passages"),
+    ("fetch", "passages"),
     ("sites", "store"),
     ("extract", "render", "rerank"),
     ("outputs",),

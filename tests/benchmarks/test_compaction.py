@@ -12,9 +12,9 @@ from benchmarks.compaction.__main__ import measure, table
 from benchmarks.compaction.conversations import FORMATS, build_conversations
 from benchmarks.compaction.sessions import Figures
 from benchmarks.compaction.systems import CLEARED, KEPT_ROUNDS, SYSTEMS, call_for, texts
-from keyhole.budget.tokens import estimate
 from keyhole.extensions.conversations.formats.values import Format
 from keyhole.outputs.read import terminal_text
+from keyhole.render.tokens import estimate
 from tests.support.pairing import CHECKERS
 from tests.support.product import SECRET, retrieval
 

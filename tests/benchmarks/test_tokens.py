@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.budget.token_texts import Sample, choose_split
 from benchmarks.budget.tokens import make_rows
-from keyhole.budget.tokens import estimate
+from keyhole.render.tokens import estimate
 
 
 def test_a_row_has_the_share_of_safe_estimates_and_the_median_waste() -> None:

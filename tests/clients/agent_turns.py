@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keyhole.budget.budget import UNKNOWN_CLIENT, limits_of
 from keyhole.config.config import MAX_BUDGET
+from keyhole.render.budget import UNKNOWN_CLIENT, limits_of
 
 from .agents import Agent, AgentSetup
 from .fake_model import Step, serve_model

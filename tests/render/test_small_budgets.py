@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.budget.budget import BRIEF_BELOW
 from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.records import Artifact, ArtifactPart, Selection, Window
 from keyhole.render.answer import NOTICES, WEAK_BRIEFLY, Style, page_answer, window_answer
+from keyhole.render.budget import BRIEF_BELOW
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import page
 from tests.support.product import retrieval

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.budget.budget import CLIENT_LIMITS, ClientLimits, client_budget
-from keyhole.budget.tokens import estimate
 from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS, Config
 from keyhole.records import Answer
+from keyhole.render.budget import CLIENT_LIMITS, ClientLimits, client_budget
+from keyhole.render.tokens import estimate
 from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from tests.retrieval.test_properties import BODY, CALL, READABLE, TEXTS, URL, wire_size
 from tests.support.fakes import page

@@ -7,9 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
-from keyhole.budget.tokens import estimate
 from keyhole.config.config import Config
 from keyhole.records import Answer, Hit
+from keyhole.render.tokens import estimate
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import dispatch
 from keyhole.retrieval.progress import no_progress

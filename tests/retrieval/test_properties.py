@@ -13,9 +13,9 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from keyhole.budget.fit import result_json
 from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.records import Answer
+from keyhole.render.fit import result_json
 from tests.support.fakes import HANGS, BrokenStore, page
 from tests.support.product import retrieval
 
@@ -173,7 +173,7 @@ import asyncio, sys
 sys.path[:0] = sys.argv[1:]
 from tests.support.fakes import page
 from tests.support.product import retrieval
-from keyhole.budget.fit import result_json
+from keyhole.render.fit import result_json
 part = "## Part {n}\\n\\nThe pump number {n} runs at {n}7 rpm. Wörter, 数据库, हिन्दी.\\n\\n"
 text = "".join(part.format(n=n) for n in range(900))
 product = retrieval({"https://a.example/": page("https://a.example/", text, content_type="text/markdown")})

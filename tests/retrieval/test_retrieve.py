@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.budget.fit import answer_bytes
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
 from keyhole.records import Answer, Document, Page
+from keyhole.render.fit import answer_bytes
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import HANGS, BrokenStore, Clock, FakeFetcher, InProcessExtractor, page
 from tests.support.product import retrieval

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from keyhole.budget.budget import Budget
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Hit, Source
+from keyhole.render.budget import Budget
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call
 from keyhole.retrieval.retrieve import Retrieval

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.budget.budget import Budget
 from keyhole.config.config import MIN_BUDGET
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.gaps import shown_part
 from keyhole.passages.rank_sources import rank_sources
 from keyhole.records import Answer, EngineReport, Passage, Ranked, Source
+from keyhole.render.budget import Budget
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call
 from keyhole.retrieval.order_sources import (

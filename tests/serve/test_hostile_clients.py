@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from keyhole.budget.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, client_budget, limits_of
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import KeyholeError
+from keyhole.render.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, client_budget, limits_of
 from keyhole.serve import resources
 from keyhole.serve.resources import parse_cursor
 from keyhole.store.sqlite.store import MemoryStore

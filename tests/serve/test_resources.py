@@ -15,10 +15,10 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference, TextResourceContents
 
-from keyhole.budget.budget import CLIENT_LIMITS
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import ArtifactSummary, Place
+from keyhole.render.budget import CLIENT_LIMITS
 from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session

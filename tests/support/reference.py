@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.budget.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, client_budget, limits_of
 from keyhole.config.config import SETTINGS, Config, Setting
 from keyhole.errors import RULES
 from keyhole.extensions.install.clients import CLIENTS, Machine, McpClient
 from keyhole.extensions.install.hooks import HOOK_CLIENTS
 from keyhole.render.answer import WARNINGS
+from keyhole.render.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, client_budget, limits_of
 from keyhole.serve.tools import tool_list
 from tests.support.console import capture_parser
 

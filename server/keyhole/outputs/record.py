@@ -183,7 +183,7 @@ def read_call(facts: Mapping[str, Any]) -> BoundCall:
 
 def make_output_record(call: BoundCall) -> CallRecord:
     """Return the record of a bounded output. Secrets in its command and its query are masked."""
-    from keyhole.budget.tokens import estimate  # imported late: a hook has no time for it
+    from keyhole.render.tokens import estimate  # imported late: a hook has no time for it
 
     title, query, name = output_title(call.command, call.name), mask_secrets(call.query), mask_secrets(call.name)
     texts = tuple(

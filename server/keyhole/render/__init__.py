@@ -1,1 +1,1 @@
-"""Render records and errors as the text that a model reads."""
+"""Render records and errors as the text that a model reads, within a budget."""

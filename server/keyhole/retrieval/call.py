@@ -8,7 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keyhole.budget.budget import (
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Answer, Window
+from keyhole.render.answer import error_answer
+from keyhole.render.budget import (
     TOKENS_PER_CHAR,
     Budget,
     ClientLimits,
@@ -17,11 +21,7 @@ from keyhole.budget.budget import (
     limits_of,
     session_budget,
 )
-from keyhole.budget.fit import answer_size, truncate
-from keyhole.config.config import Config
-from keyhole.errors import Code, KeyholeError
-from keyhole.records import Answer, Window
-from keyhole.render.answer import error_answer
+from keyhole.render.fit import answer_size, truncate
 from keyhole.retrieval.instrumentation import current_events
 from keyhole.retrieval.session import NO_HISTORY, History, Session, Shown
 from keyhole.store.base import Store
@@ -169,7 +169,7 @@ async def answer_call(
         return _answer_error(error, warning(), call.budget, secret)
     session = call.caller.session
     if session is not None and not call.caller.is_gone():
-        from keyhole.budget.tokens import estimate  # imported late: most calls do not need it
+        from keyhole.render.tokens import estimate  # imported late: most calls do not need it
 
         # In a thread: it takes a tenth of the time of a call for a stored page.
         session.record(call.history, answer.shown, await asyncio.to_thread(estimate, answer.text))

@@ -13,12 +13,12 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from keyhole.budget.budget import client_budget
-from keyhole.budget.fit import truncate
 from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer
 from keyhole.render.answer import error_answer
+from keyhole.render.budget import client_budget
+from keyhole.render.fit import truncate
 from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.recording import Request, record_call

@@ -117,7 +117,7 @@ def _outcome(answer: Answer | None) -> str:
 
 def make_record(call: FinishedCall) -> CallRecord:
     """Return the record of a call. Secrets in its arguments, addresses and titles are masked."""
-    from keyhole.budget.tokens import estimate  # imported late: most calls do not need it
+    from keyhole.render.tokens import estimate  # imported late: most calls do not need it
 
     request = call.request
     arguments = {name: _masked(value) for name, value in request.arguments.items() if value is not None}

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
 
-from keyhole.budget.fit import fit
 from keyhole.passages.gaps import next_gap
 from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.packing.unseen import UnseenPacker
@@ -21,6 +20,7 @@ from keyhole.passages.stop import NEAREST_PLACES
 from keyhole.passages.strength import WEAK_STRENGTH
 from keyhole.records import Answer, Passage, Ranked, Repeat, Source, Window
 from keyhole.render.answer import UNSTORED, warning_fact, warning_line
+from keyhole.render.fit import fit
 from keyhole.render.repeats import repeat_calls_line
 from keyhole.render.sources import (
     MAX_SNIPPET,

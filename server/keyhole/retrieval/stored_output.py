@@ -11,11 +11,11 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
-from keyhole.budget.fit import fit
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles
 from keyhole.passages.gaps import next_gap
 from keyhole.render.answer import Form, Style, each_form, page_answer
+from keyhole.render.fit import fit
 from keyhole.retrieval.next_call import range_arguments
 from keyhole.text.output_facts import LARGE_CHARS, OutputFacts, is_output, output_kind
 

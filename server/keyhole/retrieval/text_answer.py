@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.budget.fit import fit
 from keyhole.records import Answer, Artifact, ArtifactPart
 from keyhole.render.answer import Form, Style, each_form, page_answer, quote_answer, window_answer
+from keyhole.render.fit import fit
 from keyhole.render.quotes import locate_quote
 from keyhole.retrieval.call import Call
 from keyhole.retrieval.instrumentation import add_amount, stage

@@ -16,10 +16,10 @@ from typing import Any, Final
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from keyhole.budget.budget import client_budget
-from keyhole.budget.fit import META_KEY, answer_bytes
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, ArtifactSummary, Place
+from keyhole.render.budget import client_budget
+from keyhole.render.fit import META_KEY, answer_bytes
 from keyhole.render.header import quote_title
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import parse_arguments
@@ -291,6 +291,6 @@ async def deadline(seconds: float) -> AsyncIterator[None]:
 
 
 def _size(value: types.Resource | types.ReadResourceResult) -> int:
-    """Return the bytes of a value as JSON, with the separators that budget/fit.py counts."""
+    """Return the bytes of a value as JSON, with the separators that render/fit.py counts."""
     data = value.model_dump(by_alias=True, mode="json", exclude_none=True)
     return len(json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass"))

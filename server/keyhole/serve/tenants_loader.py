@@ -65,7 +65,7 @@ class TenantsLoader:
     def _load(self) -> Tenants:
         tenants = self._build(self._config, self._pool)
         # Nearly every call needs these (stemmers, token weights); load them before the first call waits for them.
-        for module in ("keyhole.passages.selection", "keyhole.budget.tokens"):
+        for module in ("keyhole.passages.selection", "keyhole.render.tokens"):
             import_module(module)
         return tenants
 

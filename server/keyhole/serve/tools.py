@@ -19,12 +19,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from keyhole._version import __version__
-from keyhole.budget.budget import DECLARED_CHARS
-from keyhole.budget.fit import result_json
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer
 from keyhole.render.answer import error_answer
+from keyhole.render.budget import DECLARED_CHARS
+from keyhole.render.fit import result_json
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import ARGUMENTS, argument_schema, dispatch

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 import keyhole
-from keyhole.budget.items import estimate_item
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.formats.contents import plain
+from keyhole.render.items import estimate_item
 from tests.support.pairing import faults_of_chat
 from tests.support.product import SECRET, retrieval
 

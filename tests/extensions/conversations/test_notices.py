@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.budget.items import estimate_item
 from keyhole.extensions.conversations.notices import (
     NOTHING,
     Amount,
@@ -21,6 +20,7 @@ from keyhole.extensions.conversations.notices import (
     stub,
 )
 from keyhole.extensions.conversations.plan import NOTICE_TOKENS, STUB_TOKENS
+from keyhole.render.items import estimate_item
 
 ID = "abcdefghijklmnop"
 CALL = f'read_artifact(id="{ID}", offset=0)'

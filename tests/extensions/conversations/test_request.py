@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from keyhole.budget.items import estimate_item
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.command import read_request
+from keyhole.render.items import estimate_item
 
 ITEMS = [{"role": "user", "content": "hi"}]
 

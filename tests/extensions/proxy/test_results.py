@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.budget.budget import Budget
 from keyhole.extensions.proxy.json_rpc import encode
 from keyhole.extensions.proxy.results import (
     LEAST_BYTES,
@@ -24,6 +23,7 @@ from keyhole.extensions.proxy.results import (
 )
 from keyhole.outputs.bound import Bounded, read_and_keep
 from keyhole.outputs.keep import keep_in_store
+from keyhole.render.budget import Budget
 from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import OutputFacts
 

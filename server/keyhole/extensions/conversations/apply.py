@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from keyhole.budget.items import count_chars
-from keyhole.budget.tokens import estimate_roughly
 from keyhole.extensions.conversations.formats import Dialect, GroupedConversation, Item, ToolResult, View, dialect
 from keyhole.extensions.conversations.formats.contents import (
     count_media,
@@ -34,6 +32,8 @@ from keyhole.extensions.conversations.notices import (
 from keyhole.extensions.conversations.plan import Decisions, ResultPlace, Sizes
 from keyhole.extensions.conversations.transcript import Keeper, Places, write_left_out
 from keyhole.outputs.bound import MIN_BUDGET, bound
+from keyhole.render.items import count_chars
+from keyhole.render.tokens import estimate_roughly
 
 QUERY_CHARS: Final = 1_000
 """Characters of the user's last message that are the query for a shortened result: its end, where the question is."""

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from keyhole.budget.items import estimate_item
 from keyhole.cli.bound_command import keeps_outputs
 from keyhole.cli.terminal import format_json
 from keyhole.cli.text_io import print_text, read_blocks
@@ -18,6 +17,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.compact import Compacted, Report, compact
 from keyhole.extensions.conversations.formats import Format, Item
 from keyhole.extensions.conversations.restore import restore
+from keyhole.render.items import estimate_item
 from keyhole.store.base import LOCAL
 from keyhole.text.parse_json import parse_json
 

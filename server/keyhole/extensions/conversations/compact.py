@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from keyhole.budget.items import estimate_item, estimate_value
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.apply import Applied, ConversationViews, apply
 from keyhole.extensions.conversations.formats import (
@@ -23,6 +22,7 @@ from keyhole.extensions.conversations.formats.contents import find_texts, is_rea
 from keyhole.extensions.conversations.notices import NOTHING, Amount, is_notice
 from keyhole.extensions.conversations.plan import Decisions, InputLimits, ResultPlace, Sizes, decide
 from keyhole.extensions.conversations.transcript import Keeper
+from keyhole.render.items import estimate_item, estimate_value
 
 if TYPE_CHECKING:
     from keyhole.outputs.keep import OutputStore
@@ -91,7 +91,7 @@ def compact(
 
     Old tool results are replaced first, then whole turns are left out, until `target` of the budget is used. Results
     that the model has not seen are at most shortened. `counter`: counts the tokens of items; by default an estimate
-    (`keyhole.budget.items`). `trigger`: the share of the budget above which history is compacted. Below the budget, a
+    (`keyhole.render.items`). `trigger`: the share of the budget above which history is compacted. Below the budget, a
     compaction that spares less than `clear_at_least` tokens is not made. `store`: where what is left out is kept, with
     ids signed by `secret`, at the time `now` in seconds since the epoch.
 

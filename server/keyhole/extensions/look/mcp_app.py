@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from keyhole.budget.budget import client_budget
 from keyhole.config.config import MAX_BUDGET
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.look.text_view import Cell, Segment, divide, read_text, view_whole
+from keyhole.render.budget import client_budget
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.resources import deadline

@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from keyhole.budget.budget import CHARS_PER_TOKEN
 from keyhole.errors import KeyholeError
 from keyhole.extensions.look.figures_pages import ColumnChart, column_chart, group_hours, since_of
 from keyhole.extensions.look.page import (
@@ -29,6 +28,7 @@ from keyhole.extensions.look.page import (
 )
 from keyhole.extensions.look.text_pages import WINDOW_CHARS, quote_of
 from keyhole.extensions.look.text_view import TextView, read_text, view_whole
+from keyhole.render.budget import CHARS_PER_TOKEN
 from keyhole.store.calls.base import (
     NO_CALL_FILTERS,
     CallFilters,

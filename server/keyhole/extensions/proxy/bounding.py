@@ -10,7 +10,6 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from keyhole.budget.budget import Budget, ClientLimits, client_budget, limits_of
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.proxy.json_rpc import Message, encode, response
@@ -29,6 +28,7 @@ from keyhole.outputs.adopt import adopt_outputs
 from keyhole.outputs.bound import Bounded, read_and_keep
 from keyhole.outputs.keep import keep_in_either, keep_in_store, name_text
 from keyhole.outputs.record import BoundCall, KeptOutput, make_output_record
+from keyhole.render.budget import Budget, ClientLimits, client_budget, limits_of
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.ids import random_id
 from keyhole.text.output_facts import WHOLE_FILE_CHARS, OutputFacts
@@ -263,7 +263,7 @@ async def _read(
 
 def _result(answer: Answer, reader: str) -> dict[str, Any]:
     """Return an answer as a tool result. Its `Next:` call names the tool as the client sees it."""
-    from keyhole.budget.fit import result_json
+    from keyhole.render.fit import result_json
 
     result = result_json(answer)
     before, mark, call = answer.text.rpartition(f"\nNext: {READER}(")

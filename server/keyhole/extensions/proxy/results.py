@@ -14,9 +14,9 @@ from itertools import groupby
 from mimetypes import MimeTypes
 from typing import Any, Final
 
-from keyhole.budget.budget import Budget
 from keyhole.extensions.proxy.rewrite import READER
 from keyhole.outputs.bound import MIN_BUDGET, Bounded
+from keyhole.render.budget import Budget
 from keyhole.text.measure import Measure
 from keyhole.text.parse_json import parse_json
 

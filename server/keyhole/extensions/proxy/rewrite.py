@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final
 
-from keyhole.budget.budget import DECLARED_CHARS
+from keyhole.render.budget import DECLARED_CHARS
 
 READER: Final = "read_artifact"
 """The tool that reads on in a stored result. Keyhole answers it, not the server."""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from keyhole.budget.token_weights import FOLDED_WEIGHTS, OTHER_WEIGHTS, START_WEIGHT, WEIGHTS
+from keyhole.render.token_weights import FOLDED_WEIGHTS, OTHER_WEIGHTS, START_WEIGHT, WEIGHTS
 
 TOKEN_WEIGHT: Final = 1_000
 """The weight of one token: weights are in thousandths."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.budget.budget import MIN_SESSION_TOKENS, Budget, session_budget
 from keyhole.config.config import MIN_BUDGET
 from keyhole.records import Repeat
+from keyhole.render.budget import MIN_SESSION_TOKENS, Budget, session_budget
 from keyhole.render.repeats import repeat_calls_line, repeats_line, short_repeats
 from keyhole.retrieval.session import Shown, repeats_of
 

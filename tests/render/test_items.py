@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from keyhole.budget.items import (
+from keyhole.render.items import (
     ITEM_TOKENS,
     UNKNOWN_TOKENS,
     count_chars,
@@ -20,7 +20,7 @@ from keyhole.budget.items import (
     estimate_value,
     image_size,
 )
-from keyhole.budget.tokens import estimate
+from keyhole.render.tokens import estimate
 
 
 def test_the_texts_of_an_item_are_estimated_as_any_text() -> None:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from keyhole.budget.budget import Budget
-from keyhole.budget.fit import answer_size, fit, truncate
-from keyhole.budget.tokens import estimate
 from keyhole.config.config import MIN_BUDGET, MIN_TOKENS, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Hit
 from keyhole.render.answer import error_answer
+from keyhole.render.budget import Budget
+from keyhole.render.fit import answer_size, fit, truncate
+from keyhole.render.tokens import estimate
 from tests.support.fakes import FakeEngine, page
 from tests.support.product import retrieval
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.budget.token_weights import FOLDED_WEIGHTS
-from keyhole.budget.tokens import SAMPLED_CHARS, capacity, estimate, estimate_roughly, weigh
+from keyhole.render.token_weights import FOLDED_WEIGHTS
+from keyhole.render.tokens import SAMPLED_CHARS, capacity, estimate, estimate_roughly, weigh
 from tests.retrieval.test_properties import CHARACTERS
 
 TEXTS = st.lists(

@@ -193,7 +193,7 @@ class Budget:
             return len
         weight = 0
         if self.tokens is not None:
-            from keyhole.budget.tokens import capacity
+            from keyhole.render.tokens import capacity
 
             weight = capacity(self.tokens)
         return partial(_scaled_size, self.size, weight, self.bytes)
@@ -288,7 +288,7 @@ def _scaled_size(size: int, weight: int, most: int | None, text: str) -> int:
     if most:
         measured = max(measured, -(-serialized_size(text) * size // most))
     if weight:
-        from keyhole.budget.tokens import weigh
+        from keyhole.render.tokens import weigh
 
         measured = max(measured, -(-weigh(text) * size // weight))
     return measured

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import ceil
 from typing import Any, Final
 
-from keyhole.budget.tokens import estimate_roughly
+from keyhole.render.tokens import estimate_roughly
 
 # Media: images and files, by the published rules of their providers.
 #

@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from keyhole.budget.budget import (
+from keyhole.config.config import MAX_BUDGET, Config
+from keyhole.config.load import parse_config
+from keyhole.render.budget import (
     CLIENT_LIMITS,
     UNKNOWN_CLIENT,
     Budget,
@@ -15,9 +17,7 @@ from keyhole.budget.budget import (
     client_budget,
     limits_of,
 )
-from keyhole.budget.tokens import estimate
-from keyhole.config.config import MAX_BUDGET, Config
-from keyhole.config.load import parse_config
+from keyhole.render.tokens import estimate
 
 CODEX = limits_of("codex-mcp-client", "0.169.0")
 OLD_CODEX = limits_of("codex-mcp-client", "0.57.0")

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from keyhole.budget.budget import Budget
 from keyhole.config.config import MAX_BUDGET
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer
+from keyhole.render.budget import Budget
 from keyhole.text.measure import Measure, clip, fits
 
 META_KEY: Final = "keyhole"

@@ -1,1 +1,0 @@
-"""The size of results: clients' limits, estimates of tokens, the budget of a call, and fitting an answer into it."""
