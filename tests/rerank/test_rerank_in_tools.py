@@ -17,6 +17,7 @@ from keyhole.fetch.base import Api
 from keyhole.records import Answer, Hit
 from keyhole.rerank.apis import Reranker
 from keyhole.rerank.rerank_passages import PassageReranker
+from keyhole.retrieval.arguments import Scope
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import FakeEngine, page
 from tests.support.loopback import response, serve
@@ -53,14 +54,14 @@ def fetch(settings: Config, budget: int = 3_000, *, reranking: bool = True) -> A
     return with_api(settings, use)
 
 
-def search(settings: Config, budget: int = 4_000, scope: str = "web") -> Answer:
+def search(settings: Config, budget: int = 4_000, scope: Scope = "web") -> Answer:
     """Search; with the scope `stored`, fetch a page first."""
 
     async def use(api: Api) -> Answer:
         agent = product(settings, api)
         if scope == "stored":
             await agent.web_fetch(URL)
-        return await agent.search(QUERY, scope, max_chars=budget)
+        return await agent.search(QUERY, scope=scope, max_chars=budget)
 
     return with_api(settings, use)
 

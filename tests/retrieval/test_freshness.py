@@ -93,7 +93,7 @@ class Agent:
                 product = Retrieval(
                     Pages(config, fetcher, InProcessExtractor(), self.store, SECRET, self.clock), lambda: Panel(())
                 )
-                return await product.web_fetch(self.site.url(path), None, budget, refresh)
+                return await product.web_fetch(self.site.url(path), None, budget, refresh=refresh)
 
         return asyncio.run(run())
 

@@ -10,6 +10,7 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.passages.stems import index_terms
 from keyhole.records import Answer, Hit, Page
+from keyhole.retrieval.arguments import Scope
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import MemoryStore
@@ -34,7 +35,7 @@ def store_pages(product: Retrieval, *names: str, **fields: Any) -> None:
         product.store.put(kept, " ".join(index_terms(kept.title, text)))
 
 
-def search(product: Retrieval, query: str = "valve", scope: str = "both", **options: Any) -> Answer:
+def search(product: Retrieval, query: str = "valve", scope: Scope = "both", **options: Any) -> Answer:
     return asyncio.run(product.search(query, scope=scope, **options))
 
 

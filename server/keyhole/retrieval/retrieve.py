@@ -19,6 +19,31 @@ from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, rerank_note
 from keyhole.render.sources import UNRANKED
+from keyhole.retrieval.arguments import (
+    ArtifactId,
+    Country,
+    ExcludedSites,
+    Fetch,
+    Freshness,
+    HitKind,
+    Language,
+    Limit,
+    MaxChars,
+    MaxResults,
+    MaxTokens,
+    Offset,
+    PageQuery,
+    Phrasings,
+    Quote,
+    Refresh,
+    Repeat,
+    Scope,
+    SearchQuery,
+    Sites,
+    Skip,
+    StoredQuery,
+    Url,
+)  # fmt: skip
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call, forget_earlier
 from keyhole.retrieval.instrumentation import current_events, stage
 from keyhole.retrieval.pages import Pages
@@ -77,13 +102,14 @@ class Retrieval:
 
     async def web_fetch(
         self,
-        url: str,
-        query: str | None = None,
-        max_chars: int | None = None,
-        refresh: bool = False,
-        max_tokens: int | None = None,
-        skip: int = 0,
-        repeat: bool = False,
+        url: Url,
+        query: PageQuery = None,
+        max_chars: MaxChars = None,
+        max_tokens: MaxTokens = None,
+        refresh: Refresh = False,
+        skip: Skip = 0,
+        repeat: Repeat = False,
+        *,
         caller: Caller = UNKNOWN_CALLER,
     ) -> Answer:
         """Fetch a page and return its whole text, or the passages that answer `query`, or its head and tail.
@@ -102,15 +128,16 @@ class Retrieval:
 
     async def read_artifact(
         self,
-        id: str,
-        offset: int = 0,
-        limit: int | None = None,
-        query: str | None = None,
-        find: str | None = None,
-        max_chars: int | None = None,
-        max_tokens: int | None = None,
-        skip: int = 0,
-        repeat: bool = False,
+        id: ArtifactId,
+        offset: Offset = 0,
+        limit: Limit = None,
+        query: StoredQuery = None,
+        find: Quote = None,
+        max_chars: MaxChars = None,
+        max_tokens: MaxTokens = None,
+        skip: Skip = 0,
+        repeat: Repeat = False,
+        *,
         caller: Caller = UNKNOWN_CALLER,
         overhead: int = 0,
     ) -> Answer:
@@ -136,20 +163,21 @@ class Retrieval:
 
     async def search(
         self,
-        query: str,
-        scope: str = "web",
-        max_results: int = 5,
-        max_chars: int | None = None,
-        max_tokens: int | None = None,
-        sites: Sequence[str] = (),
-        exclude_sites: Sequence[str] = (),
-        freshness: str | None = None,
-        language: str | None = None,
-        country: str | None = None,
-        kind: str = "web",
-        queries: Sequence[str] = (),
-        fetch: bool = True,
-        repeat: bool = False,
+        query: SearchQuery,
+        queries: Phrasings = None,
+        scope: Scope = "web",
+        max_results: MaxResults = 5,
+        max_chars: MaxChars = None,
+        max_tokens: MaxTokens = None,
+        sites: Sites = None,
+        exclude_sites: ExcludedSites = None,
+        freshness: Freshness = None,
+        language: Language = None,
+        country: Country = None,
+        kind: HitKind = "web",
+        fetch: Fetch = True,
+        repeat: Repeat = False,
+        *,
         caller: Caller = UNKNOWN_CALLER,
         progress: Progress = no_progress,
     ) -> Answer:
@@ -160,8 +188,8 @@ class Retrieval:
         from keyhole.retrieval.sources import Question  # imported late: a fetch needs no search engines
 
         filters = (freshness or "", language or "", country or "", kind)
-        request = SearchRequest(query, max_results, tuple(sites), tuple(exclude_sites), *filters)
-        phrasings = tuple(dict.fromkeys([query, *queries]))
+        request = SearchRequest(query, max_results, tuple(sites or ()), tuple(exclude_sites or ()), *filters)
+        phrasings = tuple(dict.fromkeys([query, *(queries or ())]))
         arguments = (query, "search", request, *phrasings, scope, fetch)
         await forget_earlier(caller, self.store)
         call = begin_call(
