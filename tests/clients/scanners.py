@@ -26,7 +26,7 @@ _HOME: Final = "the path is a fixed name in the folder of KEYHOLE_HOME"
 ACCEPTED: Final[dict[Finding, str]] = {
     ("B106", "extensions/install/clients.py"): _KEY,
     ("B108", "outputs/hooks/copilot.py"): "a file there is read only if it belongs to this user, and is never written",
-    ("B110", "outputs/hooks/program.py"): "a hook that fails must print nothing, so that the result stays as it is",
+    ("B110", "cli/hook_command.py"): "a hook that fails must print nothing, so that the result stays as it is",
     (
         "B106",
         "extensions/hosted/authenticate.py",
