@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.ranking.answers import BUDGETS, Example, load, measure
 from keyhole import passages
-from keyhole.passages import feedback, find, order, query, rank, split
+from keyhole.passages import feedback, find, query, rank, split
 from keyhole.passages.packing import one_text
 
 BASELINES = ("head_tail", "tf_cosine", "bm25")
@@ -114,7 +114,6 @@ def _ablations() -> dict[str, list[Change]]:
         "no length factor": [(rank, "LENGTH_POWER", 0.0)],
         "no feedback words": [(feedback, "FEEDBACK_SHARE", 0.0)],
         "no title links": [(feedback, "LINK_SHARE", 0.0)],
-        "no other rankings": [(order, "SCORE_ORDER_CHARS", NEVER)],
         "no stemmer": [(query, "snowball_stem", keep_word)],
         "no prefixes": [
             (find, "INFLECTED_WEIGHT", 0.0),

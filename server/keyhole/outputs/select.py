@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from keyhole.outputs.lines import HEAD_SHARE, MAX_LINE, ends_first, last_failures, lines_with
@@ -143,7 +143,7 @@ def _passages(output: Output, question: str) -> Iterator[Span]:
     scored = score_text(_without_tags(output.text) if output.kind == "page" else output.text, question)
     if not scored.stages:
         return
-    ranked = islice(rank_windows(scored), MAX_CANDIDATES)
+    ranked = rank_windows(scored)[:MAX_CANDIDATES]
     windows = [(scored.index.starts[window], scored.index.end(window)) for window in ranked]
     count = PROSE_WINDOWS if output.kind in PROSE_KINDS else LINE_WINDOWS
     yield from _matching_lines(output, scored, windows[:count])

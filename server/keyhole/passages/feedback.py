@@ -8,7 +8,7 @@ from typing import Final
 
 from keyhole.passages.index import Index
 from keyhole.passages.languages import FUNCTION_WORDS
-from keyhole.passages.rank import WindowScores, sort_by_score
+from keyhole.passages.rank import WindowScores
 from keyhole.passages.words import WORD
 from keyhole.text.letters import is_inside_word
 
@@ -27,12 +27,6 @@ NAME_FACTOR: Final = 1.5
 """Weight of capitalised words and numbers: names lead from one place of a page to another."""
 
 MIN_WORD_CHARS: Final = 4
-
-BROAD_SHARE: Final = 1.0
-BROAD_WINDOWS: Final = 10
-BROAD_WORDS: Final = 40
-BROAD_CANDIDATES: Final = 60
-"""The same constants for `broad_feedback_scores`, which gives more weight to more words of more windows."""
 
 LINK_SHARE: Final = 0.3
 """A section whose title occurs in the best windows gains this share of the best score."""
@@ -59,16 +53,6 @@ def add_feedback(scored: WindowScores, share: float = FEEDBACK_SHARE) -> WindowS
             scored.stages.append(("feedback", _raise_by_words(scored, first, best, share)))
             scored.stages.append(("links", _raise_linked_sections(scored, first, best)))
     return scored
-
-
-def broad_feedback_scores(scored: WindowScores) -> list[float]:
-    """Return the first round's scores with a broader feedback.
-
-    It helps where the question and its answer share few words and the first round found only the surroundings.
-    """
-    first = first_round_scores(scored)
-    best = [window for window in sort_by_score(first)[:BROAD_WINDOWS] if first[window] > 0]
-    return _raise_windows(first, _rare_words(scored, first, best, BROAD_WORDS, BROAD_CANDIDATES), BROAD_SHARE)
 
 
 def first_round_scores(scored: WindowScores) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice, takewhile
+from itertools import chain, takewhile
 
 from keyhole.passages.baselines import select_baseline
 from keyhole.passages.feedback import add_feedback
@@ -13,11 +13,11 @@ from keyhole.passages.find import find_hits
 from keyhole.passages.gaps import find_gaps, merge_spans, uncovered
 from keyhole.passages.index import Index, Span
 from keyhole.passages.labels import outline_label, outline_size
-from keyhole.passages.order import order_windows
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.passages.packing.units import complete_units
 from keyhole.passages.page_language import page_language_if_other
 from keyhole.passages.query import Match
+from keyhole.passages.query_parts import divide_query
 from keyhole.passages.rank import WindowScores, score_query, score_windows
 from keyhole.passages.repeats import ShownSpans, skip_seen
 from keyhole.passages.stop import (
@@ -106,17 +106,20 @@ def select(
     judged = judge_match(scored) if scored and matched else None
     is_foreign = scored and (judged is None or judged.is_weak)
     language = page_language_if_other(index, scored.query.text) if scored and is_foreign else ""
+    ranked = rank_windows(scored, preferred) if scored and matched else []
     repeated: list[Span] = []
     if scored is None:
         order: Iterable[int] = head_tail_order(index)
     elif judged is None:
         order = take_chars(index, head_tail_order(index), UNMATCHED_CHARS)
     elif skip or fill:
-        order = islice(rank_windows(scored, preferred), skip, None)
+        order = ranked[skip:]
         order = insert_lede(index, complete_units(scored, order, max_chars)) if fill else order
     else:
         seen, answered = ShownSpans(shown_before), ShownSpans(answered_before)
-        order = _order_evidence(scored, judged, preferred, max_chars, goes_on=bool(answered_before))
+        min_chars = PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS
+        order = _order_evidence(scored, judged, ranked, min_chars, max_chars)
+        order = insert_lede(index, chain(order, ranked) if answered_before else order)
         order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
     is_bounded = scored is not None and not fill
     # Without a query, the gap between head and tail names the headings that it skips.
@@ -139,20 +142,16 @@ def select(
         weak=judged is not None and judged.is_probably_absent,
         page_language=language,
     )
-    return _describe(selection, scored, preferred, skip, repeated) if scored and matched else selection
+    return _describe(selection, scored, ranked, skip, repeated) if scored and matched else selection
 
 
 def _order_evidence(
-    scored: WindowScores, judged: Judgement, preferred: Sequence[int], max_chars: int, *, goes_on: bool
-) -> Iterable[int]:
-    """Return the windows of the evidence, best first; if `goes_on`, the windows that match less follow."""
-    ranked = rank_windows(scored, preferred)
+    scored: WindowScores, judged: Judgement, ranked: Sequence[int], min_chars: int, max_chars: int
+) -> Iterator[int]:
+    """Return the first windows of `ranked`, up to where the evidence ends, and the rest of their units."""
     if judged.strength < ABSENT_STRENGTH and judged.lacks_names:
-        order = nearest_places(ranked)
-    else:
-        order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, _min_share(judged))
-        order = complete_units(scored, order, max_chars)
-    return insert_lede(scored.index, chain(order, rank_windows(scored, preferred)) if goes_on else order)
+        return nearest_places(ranked)
+    return complete_units(scored, end_with_evidence(scored, ranked, min_chars, _min_share(judged)), max_chars)
 
 
 def _min_share(judged: Judgement) -> float:
@@ -166,30 +165,51 @@ def _min_share(judged: Judgement) -> float:
 
 
 def _describe(
-    selection: Selection, scored: WindowScores, preferred: Sequence[int], skip: int, repeated: Sequence[Span]
+    selection: Selection, scored: WindowScores, ranked: Sequence[int], skip: int, repeated: Sequence[Span]
 ) -> Selection:
     """Return the selection with the scores of its spans, and what it leaves out of the windows that match."""
     index, spans = scored.index, selection.spans
     best = [_best_window(scored, span) for span in spans]
     shown = ShownSpans(spans)
     repeated = merge_spans(span for span in repeated if not shown.covers(*span))
-    # One pass over the order, because it ranks the page in three ways.
-    ranked = rank_windows(scored, preferred)
-    skipped = list(islice(ranked, skip))
     return replace(
         selection,
         scores=tuple(round(scored.scores[window], 3) for window in best),
         parts=tuple(tuple(scored.explain(window).items()) for window in best),
         repeated=tuple(repeated),
-        more=count_more(scored, [*spans, *repeated], skipped),
-        skip=skip + _count_shown(index, ranked, [*spans, *repeated]),
+        more=count_more(scored, [*spans, *repeated], ranked[:skip]),
+        skip=skip + _count_shown(index, ranked[skip:], [*spans, *repeated]),
     )
 
 
-def rank_windows(scored: WindowScores, preferred: Sequence[int] = ()) -> Iterator[int]:
-    """Yield the windows of a page, best first, the `preferred` ones before the others."""
-    order = order_windows(scored)
-    return iter(dict.fromkeys(chain(preferred, order))) if preferred else order
+def rank_windows(scored: WindowScores, preferred: Sequence[int] = ()) -> list[int]:
+    """Return all windows of a page, best first, the `preferred` ones before the others; none if no term was found.
+
+    The parts of a question and the question as a whole get the same number of characters. The order does not depend on
+    the size limit.
+    """
+    index = scored.index
+    ordered = dict.fromkeys(preferred)
+    parts = [each.order for each in _score_parts(scored)]
+    if not parts:
+        return list(ordered | dict.fromkeys(scored.order))
+    orders = [iter(order) for order in (*parts, scored.order)]
+    shown = [0] * len(orders)
+    while len(ordered) < len(scored.scores):
+        turn = min(range(len(orders)), key=shown.__getitem__)
+        window = next(orders[turn])
+        shown[turn] += index.end(window) - index.starts[window]
+        ordered[window] = None
+    return list(ordered)
+
+
+def _score_parts(scored: WindowScores) -> list[WindowScores]:
+    """Return the scores for each part of the question; nothing if it is one."""
+    counts = [len(hits.windows) for hits in scored.hits]
+    return [
+        add_feedback(score_windows(scored.index, part, scored.hits, counts, scored.index.size))
+        for part in divide_query(scored.query)
+    ]
 
 
 def _count_shown(index: Index, ranked: Iterable[int], spans: Sequence[Span]) -> int:

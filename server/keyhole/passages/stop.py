@@ -16,7 +16,7 @@ from keyhole.passages.index import Index, Span
 from keyhole.passages.rank import WindowScores
 
 NEXT_WINDOWS: Final = 10
-"""Windows after the shown ones whose scores decide. One window says little, because the order mixes three rankings."""
+"""Windows after the shown ones whose scores decide. A single window says little."""
 
 MIN_MEAN_SHARE: Final = 0.12
 """The evidence ends where the next windows have a mean score below this share of the best score. A larger share ends

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
@@ -126,14 +125,13 @@ def list_units(
 
     There are none if no word matches. A model misreads a passage without the headings and carriers above it.
     """
-    from keyhole.passages import cut_to_ranked, score_text
+    from keyhole.passages import cut_to_ranked, rank_windows, score_text
     from keyhole.passages.labels import gap_label
-    from keyhole.passages.order import order_windows
     from keyhole.passages.strength import match_strength
 
     text, main_end = cut_to_ranked(text, main_end, query, pages)
     scored = score_text(text, query, main_end, pages)
-    windows = list(islice(order_windows(scored), count)) if scored.stages else []
+    windows = rank_windows(scored)[:count]
     index = scored.index
     units = [label_passage(gap_label(index, each), text[index.starts[each] : index.end(each)]) for each in windows]
     return windows, units, match_strength(scored)

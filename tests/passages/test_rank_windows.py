@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from keyhole.passages.feedback import add_feedback
 from keyhole.passages.index import Index
-from keyhole.passages.order import order_windows
 from keyhole.passages.rank import WindowScores, score_query
-from keyhole.passages.selection import select
+from keyhole.passages.selection import rank_windows, select
 
 PLAIN = "The committee met in the long hall and spoke about the price of grain, roads and bridges for the county. " * 4
 PUMP = "\n\n".join(
@@ -23,13 +22,13 @@ def scored(query: str) -> WindowScores:
 def test_every_window_is_ordered_once() -> None:
     for query in (QUESTION, "pump lever"):
         scores = scored(query)
-        assert sorted(order_windows(scores)) == list(range(scores.index.size))
+        assert sorted(rank_windows(scores)) == list(range(scores.index.size))
 
 
 def test_the_best_window_of_each_part_is_among_the_first() -> None:
     scores = scored(QUESTION)
     valve = scores.index.window_at(TEXT.index("green valve"))
-    assert valve in list(order_windows(scores))[:2]
+    assert valve in rank_windows(scores)[:2]
 
 
 def test_a_small_result_answers_both_parts() -> None:
