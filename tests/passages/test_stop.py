@@ -109,9 +109,3 @@ def test_skip_shows_the_passages_after_those_of_the_first_result() -> None:
 def test_skipping_all_windows_shows_none() -> None:
     text = TEXT + FACT + TEXT
     assert select(text, "zebra of Montreal", 5_000, skip=10_000).spans == ()
-
-
-def test_a_rare_word_of_the_query_is_shown_although_other_passages_match_more() -> None:
-    facts = "".join(f"The zebra of the town eats {plant}.\n\n{TEXT[:900]}" for plant in ("thistles", "clover", "hay"))
-    text = TEXT + facts + TEXT + "Yodel, whoever that is, lives by the river.\n\n" + TEXT
-    assert "lives by the river" in select(text, "what does the zebra of the town eat, and Yodel", 6_000).text

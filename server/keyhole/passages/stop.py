@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from keyhole.passages.feedback import first_round_scores
 from keyhole.passages.index import Index, Span
 from keyhole.passages.rank import WindowScores
 
@@ -33,12 +32,6 @@ Rows of a table share so many words with the best row that feedback raises them 
 MIN_SHOWN_CHARS: Final = 1_200
 """Characters shown before the rule applies: four windows. The best one alone often lacks a sentence."""
 
-RARE_WINDOWS: Final = 3
-"""A term in at most this many windows must be shown: such a word tells where the answer is."""
-
-MAX_RARE: Final = 3
-"""Maximum number of windows shown for such terms."""
-
 NEAREST_PLACES: Final = 2
 """Places shown of a page that probably does not contain the answer."""
 
@@ -50,32 +43,21 @@ def end_with_evidence(
 
     `min_chars`: the characters shown in any case. `min_share`: `MIN_MEAN_SHARE`, or `WEAK_MIN_MEAN_SHARE`.
     """
-    index, scores, first = scored.index, scored.scores, first_round_scores(scored)
+    index, scores, first = scored.index, scored.scores, dict(scored.stages)["form"]
     lowest = NEXT_WINDOWS * min_share * max(scores)
     lowest_first = NEXT_WINDOWS * MIN_FIRST_MEAN_SHARE * max(first)
     remaining = iter(order)
     coming = deque(islice(remaining, NEXT_WINDOWS))
-    shown: set[int] = set()
     chars = 0
     while coming:
         if chars >= min_chars:
             is_poor = sum(scores[window] for window in coming) < lowest
             if is_poor or sum(first[window] for window in coming) < lowest_first:
-                break
+                return
         window = coming.popleft()
         coming.extend(islice(remaining, 1))
         yield window
-        shown.add(window)
         chars += index.end(window) - index.starts[window]
-    yield from _rare_windows(scored, shown)
-
-
-def _rare_windows(scored: WindowScores, shown: set[int]) -> list[int]:
-    """Return the best window of each rare term of the query that no shown window holds, those of the rarest first."""
-    by_rarity = sorted(zip(scored.idf, scored.hits, strict=True), key=lambda term: -term[0])
-    rare = [hits.windows for _, hits in by_rarity if 0 < len(hits.windows) <= RARE_WINDOWS]
-    best = (max(windows, key=lambda each: scored.scores[each]) for windows in rare if not shown & windows.keys())
-    return list(dict.fromkeys(best))[:MAX_RARE]
 
 
 def nearest_places(order: Iterable[int]) -> Iterator[int]:
