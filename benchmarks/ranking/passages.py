@@ -103,7 +103,7 @@ def _ablations() -> dict[str, list[Change]]:
         "complete": [],
         "no saturation (k1 = 1000)": [(rank, "SATURATION", 1000.0)],
         "BM25's usual k1 = 1.2": [(rank, "SATURATION", 1.2)],
-        "no IDF": [(rank, "_idf", lambda *_: 1.0)],
+        "no IDF": [(rank, "rarity", lambda *_: 1.0)],
         "no light words": [(rank, "light_stems", lambda _: frozenset())],
         "no neighbouring terms": [(rank, "NEAR_DECAY", 0.0), (rank, "FAR_SHARE", 0.0)],
         "no headings": [(rank, "HEADING_SHARE", 0.0), (rank, "SHORT_HEADING_SHARE", 0.0)],

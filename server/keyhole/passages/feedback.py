@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Final
 
 from keyhole.passages.index import Index
 from keyhole.passages.languages import FUNCTION_WORDS
-from keyhole.passages.rank import WindowScores
+from keyhole.passages.rank import WindowScores, rarity
 from keyhole.passages.words import WORD
 from keyhole.text.letters import is_inside_word
 
@@ -18,13 +17,8 @@ FEEDBACK_SHARE: Final = 0.6
 FEEDBACK_WINDOWS: Final = 5
 """Windows from which feedback words are taken: words of the best windows that are not in the query."""
 
-FEEDBACK_WORDS: Final = 20
-
-CANDIDATE_WORDS: Final = 30
-"""Words that are searched for in the page to choose the feedback words: those in the most and the best windows."""
-
-NAME_FACTOR: Final = 1.5
-"""Weight of capitalised words and numbers: names lead from one place of a page to another."""
+FEEDBACK_WORDS: Final = 30
+"""Feedback words: those in the most and the best windows."""
 
 MIN_WORD_CHARS: Final = 4
 
@@ -55,22 +49,19 @@ def add_feedback(scored: WindowScores, share: float = FEEDBACK_SHARE) -> WindowS
     return scored
 
 
-def first_round_scores(scored: WindowScores) -> list[float]:
-    """Return the scores before feedback."""
-    return next(scores for name, scores in scored.stages if name == "form")
-
-
 def _raise_by_words(scored: WindowScores, first: list[float], best: list[int], share: float) -> list[float]:
-    """Raise windows that share rare words with the best windows (pseudo-relevance feedback)."""
-    return _raise_windows(first, _rare_words(scored, first, best, FEEDBACK_WORDS, CANDIDATE_WORDS), share)
+    """Raise windows that share rare words with the best windows (pseudo-relevance feedback).
 
-
-def _raise_windows(first: list[float], words: list[tuple[float, list[int]]], share: float) -> list[float]:
-    """Raise the windows of the words in proportion; the window that gains most gains `share` of the best score."""
+    The window that gains most gains `share` of the best score. A word that is in only one window is omitted.
+    """
+    index = scored.index
     gains: dict[int, float] = {}
-    for value, windows in words:
-        for window in windows:
-            gains[window] = gains.get(window, 0.0) + value
+    for word, weight in _weigh_words(scored, first, best):
+        windows = index.windows_with(word, scored.query.folded)
+        if len(windows) > 1:
+            value = weight * rarity(len(windows), index.size) ** 2
+            for window in windows:
+                gains[window] = gains.get(window, 0.0) + value
     result = list(first)
     top = share * max(first)
     largest = max(gains.values(), default=0.0)
@@ -79,46 +70,22 @@ def _raise_windows(first: list[float], words: list[tuple[float, list[int]]], sha
     return result
 
 
-def _rare_words(
-    scored: WindowScores, first: list[float], best: list[int], count: int, candidates: int
-) -> list[tuple[float, list[int]]]:
-    """Return the value and the windows of each of the `count` words that most distinguish the best windows.
+def _weigh_words(scored: WindowScores, first: list[float], best: list[int]) -> list[tuple[str, float]]:
+    """Return the `FEEDBACK_WORDS` words that are in the most and the best of the windows `best`, with their weights.
 
-    At most `candidates` words are searched for. A word that is in only one window is omitted.
+    Words of the query are left out.
     """
     index = scored.index
     text = index.searchable_text(scored.query.folded)
-    weights = _weigh_words(scored, first, best, text)
-    common = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:candidates]
-    rare: list[tuple[float, str, float, list[int]]] = []
-    for word, weight in common:
-        windows = index.windows_with(word, scored.query.folded)
-        if len(windows) > 1:
-            rarity = math.log(1 + (index.size - len(windows) + 0.5) / (len(windows) + 0.5))
-            rare.append((-weight * rarity, word, rarity, windows))
-    rare.sort()
-    return [(-value * rarity, windows) for value, _, rarity, windows in rare[:count]]
-
-
-def _weigh_words(scored: WindowScores, first: list[float], best: list[int], text: str) -> dict[str, float]:
-    """Return the words of the best windows that are not in the query, weighted by their windows' scores."""
-    index = scored.index
     function_words = FUNCTION_WORDS.get(scored.query.language, frozenset())
     needles = tuple(term.needle for term in scored.query.terms)
     weights: dict[str, float] = {}
     for window in best:
         relative = first[window] / first[best[0]]
-        seen: set[str] = set()
-        for match in WORD.finditer(text, index.starts[window], index.end(window)):
-            word = match.group()
-            if len(word) < MIN_WORD_CHARS or word in seen or word in function_words:
-                continue
-            seen.add(word)
-            if not word.startswith(needles):
-                is_name = index.text[match.start()].isupper() or word.isdigit()
-                gain = relative * (NAME_FACTOR if is_name else 1.0)
-                weights[word] = weights.get(word, 0.0) + gain
-    return weights
+        for word in set(WORD.findall(text, index.starts[window], index.end(window))):
+            if len(word) >= MIN_WORD_CHARS and word not in function_words and not word.startswith(needles):
+                weights[word] = weights.get(word, 0.0) + relative
+    return sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:FEEDBACK_WORDS]
 
 
 def _raise_linked_sections(scored: WindowScores, first: list[float], best: list[int]) -> list[float]:

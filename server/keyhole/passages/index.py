@@ -25,7 +25,7 @@ COMMON_MIN_WINDOWS: Final = 100
 windows are not searched for, which saves a tenth of the time for a text of a megabyte."""
 
 CACHED_WORDS: Final = 200
-"""Words whose windows an index caches: the feedback of about five queries."""
+"""Words whose windows an index caches: the feedback of about six queries."""
 
 _POST = re.compile(r"^\*\*[^*\n]{1,80}\*\* · [^\n]{4,120}$", re.MULTILINE)
 """The line above a post that Keyhole writes: `**name** · date · score`."""

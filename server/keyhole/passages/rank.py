@@ -137,8 +137,8 @@ def find_terms(index: Index, query: str) -> tuple[Query, list[Hits]]:
 def score_windows(index: Index, query: Query, hits: list[Hits], counts: Sequence[float], windows: int) -> WindowScores:
     """Score the windows of a page; each term occurs in `counts` of `windows` windows, of this page or of several."""
     weights = _weigh_terms(query)
-    idf = [weight * _idf(count, windows) if count else 0.0 for weight, count in zip(weights, counts, strict=True)]
-    query_weight = sum(found or weight * _idf(0, windows) for found, weight in zip(idf, weights, strict=True))
+    idf = [weight * rarity(count, windows) if count else 0.0 for weight, count in zip(weights, counts, strict=True)]
+    query_weight = sum(found or weight * rarity(0, windows) for found, weight in zip(idf, weights, strict=True))
     scored = WindowScores(index, query, hits, idf, query_weight, [])
     if any(term_hits.count for term_hits in hits):
         _score_words(scored)
@@ -153,7 +153,7 @@ def _weigh_terms(query: Query) -> list[float]:
     return [term.weight * (LIGHT_FACTOR if term.stem in light else 1.0) for term in query.terms]
 
 
-def _idf(count: float, windows: int) -> float:
+def rarity(count: float, windows: int) -> float:
     """Return BM25's inverse document frequency of a term in `count` of `windows` windows."""
     return math.log(1 + (windows - count + 0.5) / (count + 0.5))
 
