@@ -109,7 +109,6 @@ def _ablations() -> dict[str, list[Change]]:
         "no headings": [(rank, "HEADING_SHARE", 0.0), (rank, "SHORT_HEADING_SHARE", 0.0)],
         "no coverage": [(rank, "_score_words", without_coverage)],
         "no second scale": [(rank, "WIDE_SHARE", 0.0)],
-        "no number boost": [(rank, "NUMBER_BOOST", 0.0)],
         "no citation factor": [(rank, "CITATION_FACTOR", 1.0)],
         "no length factor": [(rank, "LENGTH_POWER", 0.0)],
         "no feedback words": [(feedback, "FEEDBACK_SHARE", 0.0)],

@@ -81,15 +81,6 @@ def test_a_term_in_the_heading_raises_its_section_less_than_a_term_in_the_text()
     assert 0 < context[inside] < context[result.index.window_at(text.index("Zebra"))]
 
 
-def test_a_window_with_a_number_is_raised_if_the_question_asks_for_one() -> None:
-    first = "The bridge opened with a feast and dancing in the old street." + FILLER * 8
-    text = FILLER + first + "The bridge opened with a feast, in 1894, in the old street of it." + FILLER * 3
-    assert "1894" in best(text, "when was the bridge opened")
-    plain, with_when = (stage_scores(score(text, query), "form") for query in ("bridge opened", "when bridge opened"))
-    window = Index(text).window_at(text.index("1894"))
-    assert with_when[window] > plain[window]
-
-
 def test_a_reference_list_ranks_below_prose() -> None:
     reference = "^ Zebra quagga report. Retrieved 2 May. ISBN 123. Archived." + FILLER * 8
     assert "they met" in best(

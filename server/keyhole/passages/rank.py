@@ -46,9 +46,6 @@ WIDE_SHARE: Final = 0.3
 REFINED_WINDOWS: Final = 100
 """Best windows whose text is examined in the stage `form`; a reader sees ten to fifty."""
 
-NUMBER_BOOST: Final = 0.15
-"""Added to the factor of a window with a digit if the question asks when or how many."""
-
 CITATION_FACTOR: Final = 0.7
 """Factor for reference lists, which repeat a page's words without answering anything."""
 
@@ -61,18 +58,6 @@ SHORTEST_CHARS: Final = 60
 
 NORMAL_CHARS: Final = 250
 
-_NUMBER_QUESTION = re.compile(
-    r"\b(?:when|how (?:many|much|long|old|far|often|tall|high|big|large|fast|deep|wide)"
-    r"|(?:what|which) (?:year|date|day|month|time|percent\w*|age|number|temperature)"
-    r"|number|percent\w*|date|year"
-    r"|wann|wie ?viele?|welche[mns]? jahr|combien|quand|quelle (?:année|date)"
-    r"|cuándo|cuánt[oa]s?|qué año|quando|quant[oiae]s?|когда|сколько|каком году"
-    r"|πότε|πόσ\w+|متى|كم|कब|कितन\w*|kaç|ne zaman|bao nhiêu|khi nào|năm nào|când|câ[tț]\w*)\b"
-    r"|几|多少|何时|哪一?年|何年|いつ|いくつ|何人|何月|何日"
-    r"|เมื่อไร|เมื่อไหร่|เมื่อใด|เท่าไร|เท่าใด|เท่าไหร่|กี่",
-    re.IGNORECASE,
-)
-_DIGIT = re.compile(r"\d")
 _CITATION_MARK = re.compile(r"\^|IS[BS]N|doi|DOI|PMID|Retrieved|Archived|pp ?\.|Vol\.|https?:|\]\(/")
 
 
@@ -248,15 +233,12 @@ def _add_surroundings(scores: list[float]) -> list[float]:
 
 
 def _apply_form(scored: WindowScores) -> list[float]:
-    """Adjust the best windows' scores for length, for numbers that the question asks for, and for reference lists."""
+    """Adjust the best windows' scores for length and for reference lists."""
     result = list(scored.scores)
     index = scored.index
-    asks_for_number = _NUMBER_QUESTION.search(scored.query.text) is not None
     for window in scored.best(REFINED_WINDOWS):
         passage = index.text[index.starts[window] : index.end(window)]
         factor = (NORMAL_CHARS / max(SHORTEST_CHARS, len(passage))) ** LENGTH_POWER
-        if asks_for_number and _DIGIT.search(passage):
-            factor *= 1 + NUMBER_BOOST
         if len(_CITATION_MARK.findall(passage)) >= CITATION_MIN_MARKS:
             factor *= CITATION_FACTOR
         result[window] *= factor
