@@ -20,6 +20,11 @@ def test_slots_show_the_children_that_name_them_in_the_order_of_the_slots() -> N
     assert words(html) == ["two", "and", "one", "of", "all"]
 
 
+def test_comments_among_the_children_of_a_host_are_no_slotted_elements() -> None:
+    template = '<template shadowrootmode="open"><p>a</p><slot></slot></template>'
+    assert words(f"<x-card>{template}<!-- one -->b<!-- two --><i>c</i><?three?>d</x-card>") == ["abcd"]
+
+
 def test_the_style_sheets_of_a_root_apply_in_it_alone() -> None:
     template = '<template shadowrootmode="open"><style>p{display:none}</style><p>a</p><b>b</b> </template>'
     assert words(f"<div>{template}</div><p>c</p>") == ["b", "c"]

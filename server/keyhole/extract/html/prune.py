@@ -181,6 +181,8 @@ def _attach(template: HtmlElement, host: HtmlElement, scope: str) -> None:
     """Replace the content of a host by its shadow root, with the host's children in the slots that they name."""
     content, shadow_text = list(template), template.text
     template.drop_tree()
+    for comment in host.xpath("comment()|processing-instruction()"):
+        comment.drop_tree()
     children = list(host)
     slotted: dict[str, list[HtmlElement]] = {}
     for child in children:

@@ -173,6 +173,7 @@ VISIBLE: Final = {
     "all unset": "display:none;all:unset",
     "initial display": "display:none;display:initial",
     "revert": "display:none;display:revert",
+    "contain with a keyword of all properties": "contain:inherit;margin:100px",
     "zoom zero": "zoom:0",
     "float left": "float:left",
     "position sticky": "position:sticky;top:-9999px",

@@ -258,7 +258,7 @@ def _hides(declaration: Declaration) -> bool:
     if isinstance(value, Transform):
         return value.is_flat or value.shows_back or max(abs(value.right), abs(value.down)) >= FAR / 2
     if name in {"contain", "container-type"}:
-        return not {"size", "inline-size"}.isdisjoint(value)
+        return not {"size", "inline-size"}.isdisjoint(value or ())  # no value: a keyword such as `inherit`
     if name == "animation-name":
         return bool(value != ("none",))
     return bool(value)
