@@ -31,7 +31,6 @@ HIDDEN: Final = {
     "slot hidden in shadow": (
         '<div><template shadowrootmode="open"><div hidden><slot></slot></div></template><p>MARKER</p></div>'
     ),
-    "supports not unknown": "<style>@supports not (foo:bar){.x{display:none}}</style><p class=x>MARKER</p>",
     "supports known": "<style>@supports (gap:1px){.x{display:none}}</style><p class=x>MARKER</p>",
     "supports selector has": "<style>@supports selector(:has(a)){.x{display:none}}</style><p class=x>MARKER</p>",
     "supports variable": "<style>@supports (--a:b){.x{display:none}}</style><p class=x>MARKER</p>",
@@ -101,13 +100,9 @@ VISIBLE: Final = {
         "</template></div></template></div>"
     ),
     "slot outside shadow": "<div><slot>MARKER</slot></div>",
-    "supports unknown again": "<style>@supports (foo:bar){.x{display:none}}</style><p class=x>MARKER</p>",
     "supports selector unknown": "<style>@supports selector(:foo-bar){.x{display:none}}</style><p class=x>MARKER</p>",
     "supports moz": "<style>@supports (-moz-appearance:none){.x{display:none}}</style><p class=x>MARKER</p>",
     "supports bad value": "<style>@supports (display:foo){.x{display:none}}</style><p class=x>MARKER</p>",
-    "supports webkit unknown": (
-        "<style>@supports (-webkit-touch-callout:none){.x{display:none}}</style><p class=x>MARKER</p>"
-    ),
     "letter spacing": '<div style="letter-spacing:-1em">MARKER</div>',
     "word spacing": '<div style="word-spacing:-100px">MARKER</div>',
     "mix blend": '<div style="mix-blend-mode:screen;color:#000">MARKER</div>',

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
@@ -21,14 +20,7 @@ from keyhole.extract.html.visibility.css_values import (
     split_commas,
 )
 from keyhole.extract.html.visibility.declarations import RELEVANT, expand
-from keyhole.extract.html.visibility.selectors import PSEUDO_CLASSES
-from keyhole.text.data_file import read_lines
-
-# The names of the CSS properties that browsers know, for the conditions of `@supports`.
-
-SUPPORTED: Final = frozenset(" ".join(read_lines(__file__, "supported_properties.txt")).split())
-"""All properties without a prefix for which `CSS.supports(name, "initial")` is true in Chromium 156."""
-
+from keyhole.extract.html.visibility.selectors import compile_selectors
 
 # Evaluate the conditions of `@media`, `@supports` and `@container` for a computer screen.
 
@@ -50,14 +42,8 @@ _KEYWORDS: Final = {
     "dynamic-range": "standard", "video-dynamic-range": "standard", "scan": "progressive",
 }  # fmt: skip
 """The features of a computer screen whose user changed no settings and does not point at anything."""
-_PSEUDO: Final = re.compile(r"::?([a-z-]+)")
-_OTHER_PSEUDOS: Final = frozenset((
-    "is", "where", "not", "has", "any", "matches", "nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type",
-    "lang", "dir", "state", "host-context", "slotted", "part", "before", "after", "first-line", "first-letter",
-    "selection", "marker", "placeholder", "backdrop", "file-selector-button", "cue", "highlight", "target-text",
-    "spelling-error", "grammar-error", "details-content", "view-transition",
-))  # fmt: skip
-"""Pseudo-classes with arguments and pseudo-elements that browsers know."""
+_OTHER_BROWSERS: Final = ("-moz-", "-ms-", "-o-")
+"""Prefixes of properties that Chromium does not know."""
 _OFF: Final = frozenset({"no-preference", "none"})
 _OPERATORS: Final = frozenset({"<", ">", "="})
 
@@ -223,19 +209,11 @@ def _compare_range(tokens: list[CssToken]) -> bool | None:
 
 
 def _supports(token: CssToken) -> bool | None:
+    """Return whether a browser supports a declaration or a selector. Properties that are not read are supported."""
     if token.type == "function":
-        return _supports_function(token)
+        return token.lower_name != "selector" or bool(compile_selectors(tinycss2.serialize(token.arguments)))
     tokens = significant(token.content)
     if len(tokens) < 3 or tokens[0].type != "ident" or tokens[1].type != "literal" or tokens[1].value != ":":
         return None
     name = tokens[0].lower_value
-    if name in RELEVANT:
-        return bool(expand(name, tokens[2:]))
-    return name.removeprefix("-webkit-") in SUPPORTED or name.startswith("--")
-
-
-def _supports_function(token: CssToken) -> bool | None:
-    if token.lower_name != "selector":
-        return token.lower_name in {"font-tech", "font-format"} or None
-    names = _PSEUDO.findall(tinycss2.serialize(token.arguments).lower())
-    return all(name in PSEUDO_CLASSES or name in _OTHER_PSEUDOS or name.startswith("-webkit-") for name in names)
+    return bool(expand(name, tokens[2:])) if name in RELEVANT else not name.startswith(_OTHER_BROWSERS)
