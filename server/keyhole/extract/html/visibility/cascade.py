@@ -22,7 +22,7 @@ from keyhole.extract.html.visibility.computed_style import (
 )
 from keyhole.extract.html.visibility.conditions import container_applies
 from keyhole.extract.html.visibility.css_values import CssTokens, parse_colour, parse_tokens
-from keyhole.extract.html.visibility.declarations import Declaration, Variables, parse_declarations
+from keyhole.extract.html.visibility.declarations import Declaration, parse_declarations
 from keyhole.extract.html.visibility.selectors import (
     HOST,
     SLOTTED,
@@ -353,7 +353,6 @@ _HINTS: Final = {
     ("font", "color"): "color",
 }
 _TAGS: Final = frozenset(tag for tag, _ in _HINTS)
-_HEX: Final = frozenset("0123456789abcdef")
 _IMAGE: Final = parse_tokens("url(image)")
 
 
@@ -371,17 +370,10 @@ def presentational_hints(element: HtmlElement) -> list[Declaration]:
 
 
 def read_old_colour(value: str) -> CssTokens:
-    """Return a colour as tokens by the rules for legacy colours (HTML Standard, 2.3.6), in outline."""
-    value = value.strip().lower()
-    tokens = parse_tokens(value)
-    if len(tokens) == 1 and tokens[0].type in {"ident", "hash"} and parse_colour(tokens[0]) is not None:
-        return tokens
-    digits = "".join(sign if sign in _HEX else "0" for sign in value.removeprefix("#")[:128])
-    digits += "0" * (-len(digits) % 3 if digits else 3)
-    width = len(digits) // 3
-    channels = [digits[start : start + width] for start in range(0, 3 * width, width)]
-    channels = [channel[-8:][:2].rjust(2, "0") for channel in channels]
-    return parse_tokens(f"#{''.join(channels)}")
+    """Return a colour as tokens. The sign `#` may be missing, as it does on old pages."""
+    tokens = parse_tokens(value.strip())
+    is_colour = len(tokens) == 1 and parse_colour(tokens[0]) is not None
+    return tokens if is_colour else parse_tokens(f"#{value.strip()}")
 
 
 # Match rules with elements, and decide which declaration wins for each property of an element.
@@ -397,18 +389,12 @@ class Cascade:
         self.page = page
         self._matcher = Matcher(page)
         self._hiding_variables: frozenset[str] | None = None
-        self._has_registered = bool(rules.registered)
         self._has_queries = any(rule.queries for rule in rules.rules)
         self._index = index
         self._declared: dict[HtmlElement, dict[str, Declaration]] = {}
         self._shared: dict[tuple[object, ...], dict[str, Declaration]] = {}
         self._computed: dict[tuple[int, int, ElementFacts], ComputedStyle] = {}
         self._styles: dict[HtmlElement, ComputedStyle] = {}
-        registered = rules.registered.items()
-        initial = {name: value for name, (value, _) in registered if value is not None}
-        self._initial = INITIAL._replace(variables=initial)
-        self._local = {name: value for name, (value, inherits) in registered if value is not None and not inherits}
-        self._reset: tuple[Variables, Variables] = ({}, {})
         self.forgiven: set[HtmlElement] = set()
         """Elements that a control or a script shows, and that count as visible."""
 
@@ -451,7 +437,7 @@ class Cascade:
         if self._hiding_variables is None:
             styles: list[str] = _STYLES(self.page.root)
             self._hiding_variables = find_hiding_variables([*(rule.body for rule in self.rules.rules), *styles])
-        return not suspicion.variables.isdisjoint(self._hiding_variables) or self._has_registered
+        return not suspicion.variables.isdisjoint(self._hiding_variables)
 
     def _index_hiding(self) -> RuleIndex:
         """Return, by key, the selectors of the rules that may hide."""
@@ -497,58 +483,30 @@ class Cascade:
     def _resolve_winners(
         self, element: HtmlElement, matching: list[tuple[CssRule, Specificity]], hints: list[Declaration]
     ) -> dict[str, Declaration]:
-        """Return the winning declarations. Those of `revert-layer` give way to the layers below."""
-        reverted: set[tuple[str, Layer | None]] = set()
-        while True:
-            winners = self._find_winners(element, matching, hints, reverted)
-            again = {
-                (name, layer)
-                for name, (layer, declaration) in winners.items()
-                if _is_revert_layer(declaration) and (name, layer) not in reverted
-            }
-            if not again:
-                return self._animate({name: declaration for name, (_, declaration) in winners.items()})
-            reverted |= again
-
-    def _find_winners(
-        self,
-        element: HtmlElement,
-        matching: list[tuple[CssRule, Specificity]],
-        hints: list[Declaration],
-        reverted: set[tuple[str, Layer | None]],
-    ) -> dict[str, tuple[Layer | None, Declaration]]:
-        """Return each winning declaration with its layer, apart from `reverted` properties of layers."""
-        found: dict[str, tuple[Priority, Layer | None, Declaration]] = {}
+        """Return the winning declarations."""
+        found: dict[str, tuple[Priority, Declaration]] = {}
         for declaration in hints:
-            found[declaration.name] = ((0, 0, (-1.0,), (0, 0, 0), 0), (-1.0,), declaration)
+            found[declaration.name] = ((0, 0, (-1.0,), (0, 0, 0), 0), declaration)
         for rule, specificity in matching:
-            _compete(found, parse_declarations(rule.body), rule.layer, specificity, rule.order, reverted)
+            _compete(found, parse_declarations(rule.body), rule.layer, specificity, rule.order)
         if style := element.get("style"):
-            _compete(found, parse_declarations(style[:MAX_STYLE]), None, (0, 0, 0), 0, reverted)
-        return {name: (layer, declaration) for name, (_, layer, declaration) in found.items()}
+            _compete(found, parse_declarations(style[:MAX_STYLE]), None, (0, 0, 0), 0)
+        return self._animate({name: declaration for name, (_, declaration) in found.items()})
 
     def _animate(self, winners: dict[str, Declaration]) -> dict[str, Declaration]:
-        """Return declarations overridden by the last frame of an animation, or by the first if it repeats."""
-        names = winners.get("animation-name")
-        if names is None or not self.rules.keyframes:
-            return winners
+        """Return declarations overridden by the last frame of an animation that stays there."""
         words = {
             token.value
-            for part in ("animation-name", "animation-fill-mode", "animation-iteration-count", "animation-play-state")
+            for part in ("animation-name", "animation-fill-mode")
             if part in winners
             for token in winners[part].tokens
             if token.type in {"ident", "string"}
         }
-        repeats, stays = "infinite" in words, not words.isdisjoint({"forwards", "both"})
-        if not (repeats or stays) or "paused" in words:
+        if words.isdisjoint({"forwards", "both"}):
             return winners
-        ends = {"from", "0%"} if repeats else {"to", "100%"}
-        for name in sorted(words & self.rules.keyframes.keys()):
-            for positions, body in self.rules.keyframes[name]:
-                if not ends.isdisjoint(each.strip() for each in positions.split(",")):
-                    frame = {each.name: each for each in parse_declarations(body)}
-                    kept = {key: each for key, each in winners.items() if each.is_important}
-                    winners = winners | frame | kept
+        for name in sorted(words & self.rules.last_frames.keys()):
+            frame = {each.name: each for each in parse_declarations(self.rules.last_frames[name])}
+            winners = winners | frame | {key: each for key, each in winners.items() if each.is_important}
         return winners
 
     def style(self, element: HtmlElement) -> ComputedStyle:
@@ -558,7 +516,7 @@ class Cascade:
         while above is not None and above not in self._styles:
             pending.append(above)
             above = above.getparent()
-        style = self._styles[above] if above is not None else self._initial
+        style = self._styles[above] if above is not None else INITIAL
         for each in reversed(pending):
             style = self._compute(each, style)
             if each in self.forgiven:
@@ -572,17 +530,8 @@ class Cascade:
         key = id(declared), id(parent), facts
         style = self._computed.get(key)
         if style is None:
-            if self._local:
-                parent = parent._replace(variables=self._reset_local(parent.variables))
             style = self._computed[key] = compute_style(declared, parent, facts)
         return style
-
-    def _reset_local(self, variables: Variables) -> Variables:
-        """Return variables in which those that are not inherited have their initial values."""
-        if self._reset[0] is not variables:
-            # Neighbours inherit the same variables, so the last result is mostly the next one.
-            self._reset = variables, {**variables, **self._local}
-        return self._reset[1]
 
     def tick_boxes(self, work: int) -> Cascade:
         """Return the cascade of the page after a reader has ticked each box with a label."""
@@ -606,26 +555,18 @@ def _forgive(style: ComputedStyle) -> ComputedStyle:
 
 
 def _compete(
-    found: dict[str, tuple[Priority, Layer | None, Declaration]],
+    found: dict[str, tuple[Priority, Declaration]],
     declarations: tuple[Declaration, ...],
     layer: Layer | None,
     specificity: Specificity,
     order: int,
-    reverted: set[tuple[str, Layer | None]],
 ) -> None:
     """Let declarations replace those with a lower priority. `layer` is None for a style attribute."""
     place = layer or (float("inf"),)
     for declaration in declarations:
-        if reverted and (declaration.name, layer) in reverted:
-            continue
         important = declaration.is_important
         order_of_layer = tuple(-each for each in place) if important else place
         priority: Priority = (int(important), int(layer is None), order_of_layer, specificity, order)
         current = found.get(declaration.name)
         if current is None or priority >= current[0]:
-            found[declaration.name] = (priority, layer, declaration)
-
-
-def _is_revert_layer(declaration: Declaration) -> bool:
-    tokens = declaration.tokens
-    return len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value == "revert-layer"
+            found[declaration.name] = (priority, declaration)

@@ -361,9 +361,9 @@ def _apply(
     if not keyword and tokens is not None:
         value = PARSERS[name](tokens, context)
         keyword = "unset" if value is None else ""
-    if keyword in {"revert", "revert-layer"} and name in browser:
+    if keyword == "revert" and name in browser:
         value = browser[name]
-    elif keyword == "inherit" or (keyword in {"unset", "revert", "revert-layer"} and name in INHERITED):
+    elif keyword == "inherit" or (keyword in {"unset", "revert"} and name in INHERITED):
         value = parent.values.get(name)
     if value is None:
         values.pop(name, None)

@@ -23,7 +23,7 @@ from keyhole.extract.html.visibility.properties import FONT_SIZES, PARSERS
 
 # Shorthands and aliases: expand them into the longhands that are read.
 
-WIDE_KEYWORDS: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
+WIDE_KEYWORDS: Final = frozenset({"inherit", "initial", "unset", "revert"})
 NONE: Final = parse_tokens("none")
 TRANSPARENT: Final = parse_tokens("transparent")
 ROW: Final = parse_tokens("row")
@@ -36,7 +36,7 @@ _ALIASES: Final = {
         f"-webkit-{name}": name
         for name in (
             "opacity", "filter", "mask-image", "clip-path", "transform", "backface-visibility", "background-clip",
-            "animation-name", "animation-fill-mode", "animation-iteration-count", "animation", "mask",
+            "animation-name", "animation-fill-mode", "animation", "mask",
             "flex", "flex-direction", "flex-flow", "flex-grow",
         )
     },
@@ -67,17 +67,11 @@ _SHORTHANDS: Final = {
     "flex": ("flex-grow",),
     "flex-flow": ("flex-direction",),
     "-webkit-text-stroke": ("-webkit-text-stroke-width",),
-    "animation": ("animation-name", "animation-fill-mode", "animation-iteration-count", "animation-play-state"),
+    "animation": ("animation-name", "animation-fill-mode"),
 }
 RELEVANT: Final = frozenset({*PARSERS, *_ALIASES, *_SHORTHANDS})
 """The names of all properties that are read."""
 _FILL_MODES: Final = frozenset({"forwards", "backwards", "both"})
-_ANIMATION_WORDS: Final = frozenset({
-    "none", "infinite", "normal", "reverse", "alternate", "alternate-reverse", "running", "paused", "linear", "ease",
-    "ease-in", "ease-out", "ease-in-out", "step-start", "step-end", "auto", *_FILL_MODES,
-})  # fmt: skip
-
-
 _BACKGROUND_WORDS: Final = frozenset({
     "repeat", "no-repeat", "center", "left", "right", "top", "bottom", "fixed", "scroll", "cover", "contain", "local",
     "repeat-x", "repeat-y", "border-box", "padding-box", "content-box", "space", "round", "text", "auto",
@@ -188,15 +182,9 @@ def _is_image(token: CssToken) -> bool:
 
 
 def _split_animation(tokens: list[CssToken]) -> Iterator[tuple[str, CssTokens]]:
-    layers = split_commas(tokens)
-    idents = [token for token in layers[-1] if token.type in {"ident", "string"}]
-    words = [token for token in idents if token.type == "ident" and token.lower_value in _ANIMATION_WORDS]
-    names = [token for token in idents if token not in words]
-    yield "animation-name", names[:1] or NONE
-    yield "animation-fill-mode", [t for t in words if t.lower_value in _FILL_MODES] or NONE
-    counts = [t for t in layers[-1] if t.type == "number" or (t.type == "ident" and t.lower_value == "infinite")]
-    yield "animation-iteration-count", counts[:1] or NONE
-    yield "animation-play-state", [t for t in words if t.lower_value == "paused"] or NONE
+    """Yield all words as names, because those of other animations than the page's do not matter."""
+    yield "animation-name", [token for token in tokens if token.type in {"ident", "string"}] or NONE
+    yield "animation-fill-mode", [token for token in _idents(tokens) if token.lower_value in _FILL_MODES] or NONE
 
 
 # Blocks of declarations, and the variables in their values.
@@ -294,9 +282,9 @@ def resolve_variables(declarations: Mapping[str, Declaration], inherited: Variab
     for name, declaration in own.items():
         words = significant(declaration.tokens)
         keyword = words[0].lower_value if len(words) == 1 and words[0].type == "ident" else ""
-        if keyword in {"inherit", "unset", "revert", "revert-layer"} and name in inherited:
+        if keyword in {"inherit", "unset", "revert"} and name in inherited:
             resolved[name] = inherited[name]
-        elif keyword not in {"inherit", "unset", "revert", "revert-layer", "initial"} and not declaration.has_variables:
+        elif keyword not in {"inherit", "unset", "revert", "initial"} and not declaration.has_variables:
             resolved[name] = declaration.tokens
     pending = {name: declaration for name, declaration in own.items() if declaration.has_variables}
     cyclic = {name for name in pending if _is_cyclic(name, pending)}

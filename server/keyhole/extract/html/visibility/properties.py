@@ -495,7 +495,5 @@ PARSERS: Final[dict[str, PropertyParser]] = {
     "contain-intrinsic-size": _any,
     "animation-name": _names,
     "animation-fill-mode": _any,
-    "animation-iteration-count": _any,
-    "animation-play-state": _any,
 }
 """The parser of each longhand that is read."""

@@ -382,6 +382,7 @@ def _find_semicolon(text: str) -> int:
 # Read style sheets into the rules that apply to a screen and can matter for visibility.
 
 _AT_RULE: Final = re.compile(r"@([\w-]+)(.*)", re.DOTALL)
+_LAST_FRAME: Final = re.compile(r"\bto\b|100%", re.IGNORECASE)
 _CONTAINER: Final = re.compile(r"container(?:-type)?\s*:", re.IGNORECASE)
 _STYLE_QUERY: Final = "style("
 _MAX_IMPORTS: Final = 20
@@ -390,6 +391,7 @@ MAX_CHARS: Final = 4_000_000
 
 Layer = tuple[float, ...]
 _UNLAYERED: Final = float("inf")
+_BELOW_LAYERS: Final = -1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,10 +414,8 @@ class CssRules:
     """The rules of all style sheets of a page."""
 
     rules: list[CssRule] = field(default_factory=list)
-    keyframes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    """The frames of each animation: their positions and declarations."""
-    registered: dict[str, tuple[CssTokens | None, bool]] = field(default_factory=dict)
-    """Custom properties of `@property`: their initial value, and whether they are inherited."""
+    last_frames: dict[str, str] = field(default_factory=dict)
+    """The declarations of the last frame of each animation."""
     has_unread_sheets: bool = False
     """True if the page loads style sheets from addresses, which are not fetched."""
     chars: int = 0
@@ -484,8 +484,8 @@ class CssRules:
             layer = (*layer, *(prelude.split(".") if prelude else [f"anonymous {len(self._layers)}"]))
             self._place(layer)
         elif name.endswith("keyframes") and name in {"keyframes", "-webkit-keyframes"}:
-            frames = [(child.prelude.strip().lower(), child.body or "") for child in block.children]
-            self.keyframes[prelude.strip("\"'")] = frames
+            last = [child.body or "" for child in block.children if _LAST_FRAME.search(child.prelude)]
+            self.last_frames[prelude.strip("\"'")] = ";".join(last)
             return
         elif name == "property":
             self._register(prelude, block.body or "")
@@ -523,14 +523,11 @@ class CssRules:
         return media_applies(prelude) if name == "media" else name == "supports" and supports_applies(prelude)
 
     def _register(self, name: str, body: str) -> None:
-        """Read `@property`. A rule without a syntax is not valid."""
-        values: dict[str, CssTokens] = {}
+        """Read `@property`: its initial value is one of the whole page that any rule overrides."""
         for node in tinycss2.parse_blocks_contents(body, skip_comments=True, skip_whitespace=True):
-            if node.type == "declaration":
-                values[node.lower_name] = significant(node.value)
-        inherits = values.get("inherits", ())
-        if name.startswith("--") and "syntax" in values and len(inherits) == 1 and inherits[0].type == "ident":
-            self.registered[name] = values.get("initial-value"), inherits[0].lower_value != "false"
+            if node.type == "declaration" and node.lower_name == "initial-value" and name.startswith("--"):
+                value = tinycss2.serialize(node.value)
+                self.rules.append(CssRule(":root", f"{name}:{value}", len(self.rules), (_BELOW_LAYERS,)))
 
     def _import(self, prelude: str, layer: tuple[str, ...]) -> None:
         tokens = significant(parse_tokens(prelude))
