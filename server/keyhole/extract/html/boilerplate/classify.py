@@ -8,7 +8,7 @@ main. Then the regions of the page decide about the blocks in between.
 from __future__ import annotations
 
 import math
-import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from operator import mul
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from typing import Final
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.boilerplate.content_trees import log_odds
-from keyhole.extract.html.boilerplate.features import BOX_KINDS, compute_features, match_names
+from keyhole.extract.html.boilerplate.features import compute_features
 from keyhole.extract.html.boilerplate.segments import (
     CODE,
     HEADINGS,
@@ -96,125 +96,42 @@ def _relations(link: HtmlElement) -> frozenset[str]:
     return stated | {by_key} if by_key else stated
 
 
-# Code blocks and data tables within the main part, with the text around them.
+# Include the code and the data tables of the box that holds most of the main part.
 
 MAX_STRUCTURE_LINKS: Final = 0.8
 """Code and tables with a larger share of links may be menus."""
-MAX_TEXT_LINKS: Final = 0.5
-"""Text around a structure with a larger share of links is a menu or a list of related pages."""
-MAIN_SHARE: Final = 0.5
-"""Code and tables in a box are main part if at least this share of the box's other text is."""
 HOME_SHARE: Final = 0.6
-"""The home of the main part is the smallest box with at least this share of it."""
+"""The home of the main part is the smallest box that holds at least this share of it, and consists of it by half."""
 _SEPARATE_STRUCTURES: Final = CODE | {"table", "math"}
-_APART_TAGS: Final = frozenset({"nav", "header", "footer", "aside", "dialog", "form"})
-_APART_ROLES: Final = frozenset({"navigation", "banner", "contentinfo", "complementary", "search", "dialog"})
-_APART_KINDS: Final = sum(
-    1 << number
-    for number, kind in enumerate(BOX_KINDS)
-    if kind in {"nav", "foot", "share", "promo", "author", "comment", "review", "related", "side", "slides", "filter"}
-)
-"""Kinds of boxes that are not main part even between paragraphs of it."""
 
 
 def include_structures(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
-    """Return `is_main` with the code blocks and data tables of the main part added, and the text around them.
-
-    A structure belongs to the main part if it is in the smallest box that contains most of the main part. It also
-    belongs to it if at least half of the text around it is main part; that text is the rest of the nearest box in which
-    it is at least as long as the structure. Structures in a menu, a comment or the like are left out.
-    """
-    missing = [
-        number
-        for number, (block, main) in enumerate(zip(blocks, is_main, strict=True))
-        if not main and _is_structure(block.box) and block.link_bytes <= MAX_STRUCTURE_LINKS * block.size
-    ]
-    if not missing:
-        return is_main
-    main_bytes = _sum_main(blocks, is_main)
-    home = _find_home(main_bytes)
-    result = list(is_main)
-    for number in missing:
-        block = blocks[number]
-        if home is not None and _stands_in(block.box, home):
-            result[number] = True
-            _include_around(blocks, number, result, home)
-        elif _stands_among_main(block, main_bytes):
-            result[number] = True
-    return result
-
-
-def _is_structure(box: Box) -> bool:
-    """Return whether a box is code, a formula, a data table, or a list with code, which is judged as a whole."""
-    return box.tag in _SEPARATE_STRUCTURES or (box.tag in LISTS and box.list_box is box and has_code(box.element))
-
-
-def _sum_main(blocks: list[TextBlock], is_main: list[bool]) -> dict[Box, int]:
-    """Return the bytes of main part in each box that contains some."""
-    main_bytes: dict[Box, int] = {}
+    """Return `is_main` with the code, formulas and data tables in the home of the main part added."""
+    main_bytes: Counter[Box] = Counter()
     for block, main in zip(blocks, is_main, strict=True):
-        box: Box | None = block.box if main else None
-        while box is not None:
-            main_bytes[box] = main_bytes.get(box, 0) + block.size
-            box = box.parent
-    return main_bytes
-
-
-def _find_home(main_bytes: dict[Box, int]) -> Box | None:
-    """Return the smallest box that contains most of the main part, None if it is mostly rest."""
+        for box in _iter_around(block.box) if main else ():
+            main_bytes[box] += block.size
     least = HOME_SHARE * max(main_bytes.values(), default=0)
-    homes = [box for box, count in main_bytes.items() if count >= least]
+    homes = [box for box, count in main_bytes.items() if count >= max(least, box.size / 2)]
     home = min(homes, key=lambda box: box.size, default=None)
-    return home if home is not None and main_bytes[home] >= MAIN_SHARE * home.size else None
+    return [
+        main or (_is_structure(block) and any(box is home for box in _iter_around(block.box)))
+        for block, main in zip(blocks, is_main, strict=True)
+    ]
 
 
-def _stands_in(box: Box | None, home: Box) -> bool:
-    """Return whether a box is in `home`, and neither it nor a box between them stands apart from the text."""
-    while box is not None and box is not home:
-        if box.tag in _APART_TAGS or box.element.get("role") in _APART_ROLES:
-            return False
-        if box.names and match_names(_read_purpose(box))[0] & _APART_KINDS:
-            return False
+def _iter_around(box: Box | None) -> Iterator[Box]:
+    """Yield a box and those around it."""
+    while box is not None:
+        yield box
         box = box.parent
-    return box is home
 
 
-def _read_purpose(box: Box) -> str:
-    """Return the class and the id of a box, without an id that is made from the words of a heading."""
-    classes, name = box.element.get("class") or "", box.element.get("id") or ""
-    is_heading = name.count("-") + name.count("_") > 1
-    return (classes if is_heading else f"{classes} {name}").lower()
-
-
-def _stands_among_main(block: TextBlock, main_bytes: dict[Box, int]) -> bool:
-    above = block.box.parent
-    while above is not None and above.size < 2 * block.size:
-        above = above.parent
-    if above is None or main_bytes.get(above, 0) < MAIN_SHARE * (above.size - block.size):
-        return False
-    return _stands_in(block.box, above)
-
-
-def _include_around(blocks: list[TextBlock], number: int, is_main: list[bool], home: Box) -> None:
-    """Include the text around a structure in the nearest box with other text: from the heading above to the next one.
-
-    The text ends at other structures, which have surroundings of their own.
-    """
-    box = blocks[number].box
-    while box.parent is not None and box is not home and box.block_count == 1:
-        box = box.parent
-    for step in (-1, 1):
-        place = number + step
-        while 0 <= place < len(blocks) and blocks[place].box.tag not in _SEPARATE_STRUCTURES:
-            block = blocks[place]
-            is_heading = block.box.tag in HEADINGS
-            if (is_heading and step == 1) or not _stands_in(block.box, box):
-                break
-            if block.link_bytes <= MAX_TEXT_LINKS * block.size:
-                is_main[place] = True
-            if is_heading:
-                break
-            place += step
+def _is_structure(block: TextBlock) -> bool:
+    """Return whether a block is code, a formula, a data table, or a list with code, and no menu."""
+    box = block.box
+    is_list = box.tag in LISTS and box.list_box is box and has_code(box.element)
+    return (is_list or box.tag in _SEPARATE_STRUCTURES) and block.link_bytes <= MAX_STRUCTURE_LINKS * block.size
 
 
 # Fill the holes in the main part: blocks and structures that their own score would cut out of a region of main
@@ -309,79 +226,6 @@ def _is_caption(block: TextBlock, structure: TextBlock) -> bool:
     return structure.box.tag in _STRUCTURES and (block.box.tag == "figcaption" or "caption" in block.box.names)
 
 
-# Include the sections of a manual that its generator marks as such, if most of the sections beside them are main
-# part.
-
-_SECTION: Final = re.compile(r"(?:ref|(?:sub)*)sect(?:ion)?[0-9]*(?:-level-extent)?(?:\s|$)")
-"""The class of a section: sect1 and refsect1 (DocBook, AsciiDoc), section (Sphinx), subsection and
-subsection-level-extent (Texinfo)."""
-SECTION_SHARE: Final = 0.5
-"""All sections of the same parent and class are main part if at least this share of their text is."""
-MAX_LINKS: Final = 0.3
-"""A section with a larger share of links is a list of related pages."""
-
-MENU_LINKS: Final = 0.5
-"""Minimum share of links in each cell of a menu."""
-
-
-def include_sections(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
-    """Return `is_main` with all blocks of sections added, for each group of sections that is mostly main part."""
-    sections = _find_sections(blocks)
-    if not sections:
-        return is_main
-    main_bytes = dict.fromkeys(sections, 0)
-    for block, main in zip(blocks, is_main, strict=True):
-        for box in _list_sections(block, sections) if main else ():
-            main_bytes[box] += block.size
-    groups: dict[tuple[Box | None, str], list[Box]] = {}
-    for box in sections:
-        groups.setdefault((box.parent, box.names.partition(" ")[0]), []).append(box)
-    included = {
-        box
-        for group in groups.values()
-        if sum(main_bytes[box] for box in group) >= SECTION_SHARE * sum(box.size for box in group)
-        for box in group
-        if box.link_bytes < MAX_LINKS * box.size
-    }
-    return [
-        main or (not _is_menu(block) and not included.isdisjoint(_list_sections(block, sections)))
-        for block, main in zip(blocks, is_main, strict=True)
-    ]
-
-
-def _is_menu(block: TextBlock) -> bool:
-    """Return whether a block is a cell of a menu, as Texinfo writes at the start of each section."""
-    return block.box.tag == "td" and block.link_bytes >= MENU_LINKS * block.size
-
-
-def _find_sections(blocks: list[TextBlock]) -> dict[Box, None]:
-    """Return the sections in page order: boxes with the class of a section that begin with a heading."""
-    seen: set[Box] = set()
-    sections: dict[Box, None] = {}
-    for block in blocks:
-        is_heading = block.box.tag in HEADINGS
-        if _is_menu(block):
-            continue
-        box: Box | None = block.box
-        while box is not None and box not in seen:
-            seen.add(box)
-            if is_heading and _SECTION.match(box.names):
-                sections[box] = None
-            box = box.parent
-    return sections
-
-
-def _list_sections(block: TextBlock, sections: dict[Box, None]) -> list[Box]:
-    """Return the sections around a block."""
-    found = []
-    box: Box | None = block.box
-    while box is not None:
-        if box in sections:
-            found.append(box)
-        box = box.parent
-    return found
-
-
 # Judge which blocks of a page belong to its main part.
 
 LOSS_WEIGHT: Final = 1.1
@@ -435,8 +279,7 @@ def judge_scored(blocks: list[TextBlock], probabilities: list[float], title: str
     sizes = [block.size for block in blocks]
     threshold = _compute_log_odds(choose_threshold(sizes, probabilities))
     is_main = fill_holes(blocks, [_compute_log_odds(value) - threshold for value in probabilities])
-    is_main = include_sections(blocks, include_structures(blocks, is_main))
-    return keep_title(blocks, keep_headings(blocks, is_main), title)
+    return keep_title(blocks, keep_headings(blocks, include_structures(blocks, is_main)), title)
 
 
 def _compute_log_odds(probability: float) -> float:
