@@ -53,8 +53,9 @@ def test_a_stored_search_never_exceeds_the_client_s_caps_or_the_requested_tokens
     product = retrieval({f"{URL}{n}": page(f"{URL}{n}", f"{n} {text} {n}", "text/plain") for n in range(3)})
     for n in range(3):
         asyncio.run(product.web_fetch(f"{URL}{n}"))
-    limits = {"max_chars": size, "max_tokens": tokens}
-    answer = asyncio.run(product.search(query or "start", scope="stored", caller=caller, **limits))
+    answer = asyncio.run(
+        product.search(query or "start", scope="stored", max_chars=size, max_tokens=tokens, caller=caller)
+    )
     check_limits(answer, product.config, caller, size, tokens)
 
 
