@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from operator import mul
 from types import MappingProxyType
 from typing import Final
@@ -57,6 +58,10 @@ def read_relations(root: HtmlElement) -> Relations:
 
 def find_neighbour_links(segments: Segments, relations: Relations) -> list[bool]:
     """Return for each block whether it only leads to the pages around its page."""
+    links = segments.boxes[0].element.iter("a") if segments.boxes else ()
+    stated = [*relations.values(), *(_relations(link) for link in links if link.get("rel") or link.get("accesskey"))]
+    if _NEIGHBOURS.isdisjoint(chain.from_iterable(stated)):
+        return [False] * len(segments.blocks)
     return [_leads_around(block, relations) for block in segments.blocks]
 
 
