@@ -11,7 +11,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from operator import mul
 from types import MappingProxyType
 from typing import Final
 
@@ -139,17 +138,11 @@ def _is_structure(block: TextBlock) -> bool:
     return (is_list or box.tag in _SEPARATE_STRUCTURES) and block.link_bytes <= MAX_STRUCTURE_LINKS * block.size
 
 
-# Fill the holes in the main part: blocks and structures that their own score would cut out of a region of main
-# part.
+# Fill the holes in the main part: blocks that their own score would cut out of a region of main part.
 
 CHANGE_COST: Final = 0.8
 """The cost of a change between two blocks of one box, in log odds. In cross-validation (benchmarks/extraction/
 fit_content.py), the F1 of words is as high as without costs, and half of the holes are gone."""
-
-_BOUND: Final = 1_000.0
-"""The cost of a change between a structure and its caption or introduction: more than any score."""
-_STRUCTURES: Final = CODE | LISTS | {"table", "math", "figure"}
-_INTRODUCTION_ENDS: Final = (":", "：")
 
 
 def fill_holes(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
@@ -158,22 +151,7 @@ def fill_holes(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
     A score is the log odds that a block is main part, minus the log odds at which both choices are equally good. The
     regions are the choice with the greatest sum of scores minus costs of changes.
     """
-    scores = share_scores(blocks, scores)
     return [score >= 0 or main for score, main in zip(scores, _choose_regions(blocks, scores), strict=True)]
-
-
-def share_scores(blocks: list[TextBlock], scores: list[float]) -> list[float]:
-    """Give a structure, its caption and its introduction the same score: their mean, weighted by size."""
-    shared = list(scores)
-    start = 0
-    for end in range(1, len(blocks) + 1):
-        if end == len(blocks) or not _belong_together(blocks[end - 1], blocks[end]):
-            if end - start > 1:
-                sizes = [block.size for block in blocks[start:end]]
-                products = map(mul, sizes, scores[start:end])
-                shared[start:end] = [sum(products) / sum(sizes)] * (end - start)
-            start = end
-    return shared
 
 
 def _choose_regions(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
@@ -198,8 +176,6 @@ def _choose_regions(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
 
 def measure_change(above: TextBlock, below: TextBlock) -> float:
     """Return the cost of a change between two adjacent blocks. It falls with their distance in the tree."""
-    if _belong_together(above, below):
-        return _BOUND
     first, second = above.box, below.box
     if first is second:
         return CHANGE_COST
@@ -212,23 +188,6 @@ def measure_change(above: TextBlock, below: TextBlock) -> float:
     if up is not None and down is not None and (up.parent is down.parent or up.parent is down or down.parent is up):
         return 0.4 * CHANGE_COST
     return 0.25 * CHANGE_COST
-
-
-def _belong_together(above: TextBlock, below: TextBlock) -> bool:
-    """Return whether one of two blocks is a structure and the other its caption or the sentence before it."""
-    return _introduces(above, below) or _is_caption(above, below) or _is_caption(below, above)
-
-
-def _introduces(block: TextBlock, below: TextBlock) -> bool:
-    """Return whether a block is a sentence that introduces the structure below it."""
-    if below.box.tag not in _STRUCTURES or not block.text.endswith(_INTRODUCTION_ENDS):
-        return False
-    return block.link_bytes < block.size and block.box.tag not in HEADINGS
-
-
-def _is_caption(block: TextBlock, structure: TextBlock) -> bool:
-    """Return whether a block is the caption of a structure beside it."""
-    return structure.box.tag in _STRUCTURES and (block.box.tag == "figcaption" or "caption" in block.box.names)
 
 
 # Judge which blocks of a page belong to its main part.
