@@ -488,7 +488,7 @@ def _add_bounds(parser: Parser) -> None:
         "--budget",
         type=int,
         metavar="N",
-        help="most characters of the result, counted as bytes of UTF-8; default KEYHOLE_MAX_CHARS",
+        help="most characters of the result; default KEYHOLE_MAX_CHARS",
     )
     parser.add_argument(
         "--max-tokens", type=int, metavar="N", help="greatest size of the result in tokens, by a cautious estimate"
