@@ -31,6 +31,7 @@ HIDDEN: Final = {
     "slot hidden in shadow": (
         '<div><template shadowrootmode="open"><div hidden><slot></slot></div></template><p>MARKER</p></div>'
     ),
+    "supports not unknown": "<style>@supports not (foo:bar){.x{display:none}}</style><p class=x>MARKER</p>",
     "supports known": "<style>@supports (gap:1px){.x{display:none}}</style><p class=x>MARKER</p>",
     "supports selector has": "<style>@supports selector(:has(a)){.x{display:none}}</style><p class=x>MARKER</p>",
     "supports variable": "<style>@supports (--a:b){.x{display:none}}</style><p class=x>MARKER</p>",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 import tinycss2
@@ -57,8 +57,12 @@ def media_applies(query: str) -> bool:
 
 @lru_cache(maxsize=256)
 def supports_applies(condition: str) -> bool:
-    """Return whether a condition of `@supports` holds."""
-    return _evaluate(significant(parse_tokens(condition)), _supports) is True
+    """Return whether a condition of `@supports` holds, or may hold: its rules may hide a text.
+
+    A browser may or may not support a property that is not read here, so both answers are tried.
+    """
+    tokens = significant(parse_tokens(condition))
+    return any(_evaluate(tokens, partial(_supports, unread=unread)) is True for unread in (True, False))
 
 
 def container_applies(condition: str, variables: Mapping[str, CssTokens] | None = None) -> bool:
@@ -208,12 +212,13 @@ def _compare_range(tokens: list[CssToken]) -> bool | None:
     return False if False in results else None if None in results else True
 
 
-def _supports(token: CssToken) -> bool | None:
-    """Return whether a browser supports a declaration or a selector. Properties that are not read are supported."""
+def _supports(token: CssToken, *, unread: bool) -> bool | None:
+    """Return whether a browser supports a declaration or a selector. `unread`: the answer for a property that is not
+    read here."""
     if token.type == "function":
         return token.lower_name != "selector" or bool(compile_selectors(tinycss2.serialize(token.arguments)))
     tokens = significant(token.content)
     if len(tokens) < 3 or tokens[0].type != "ident" or tokens[1].type != "literal" or tokens[1].value != ":":
         return None
     name = tokens[0].lower_value
-    return bool(expand(name, tokens[2:])) if name in RELEVANT else not name.startswith(_OTHER_BROWSERS)
+    return bool(expand(name, tokens[2:])) if name in RELEVANT else unread and not name.startswith(_OTHER_BROWSERS)
