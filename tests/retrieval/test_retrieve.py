@@ -353,3 +353,17 @@ def test_the_continuation_shows_the_passages_that_match_less() -> None:
 def test_no_skip_is_named_where_not_one_window_is_shown_whole() -> None:
     answer = fetch(retrieval(markdown("Widgets have screws. " * 12 + "\n\n" + LONG)), "widgets have screws", 500)
     assert "skip=0" not in answer.text
+
+
+def test_the_status_names_the_best_of_several_passages() -> None:
+    text = LONG.replace("Part 300 is about", "The pump of part 300 needs oil and lubrication. Part 300 is about")
+    answer = fetch(retrieval(markdown(text)), "oil and lubrication of the pump, widget7, widget390", 2_000)
+    count, best = map(int, re.findall(r"^(\d+) passages \(best: no\. (\d+)\), ", answer.text, re.MULTILINE)[0])
+    passages = re.split(r"^\[…\d+:\d+\].*\n", answer.text, flags=re.MULTILINE)[-count - 1 : -1]
+    assert 1 < best < count
+    assert "needs oil and lubrication" in passages[best - 1]
+
+
+def test_the_status_of_one_passage_names_no_best_one() -> None:
+    answer = fetch(retrieval(markdown("Oil the pump. " + "Nothing else. " * 900)), "oil the pump", 600)
+    assert "1 passage, " in answer.text

@@ -171,12 +171,15 @@ def _describe(
     index, spans = scored.index, selection.spans
     best = [_best_window(scored, span) for span in spans]
     shown = ShownSpans(spans)
+    ordered = (index.starts[window] for window in ranked[skip:])
+    numbers = (number for at in ordered for number, span in enumerate(spans, 1) if span[0] <= at < span[1])
     repeated = merge_spans(span for span in repeated if not shown.covers(*span))
     return replace(
         selection,
         scores=tuple(round(scored.scores[window], 3) for window in best),
         parts=tuple(tuple(scored.explain(window).items()) for window in best),
         repeated=tuple(repeated),
+        best=next(numbers, 0),
         more=count_more(scored, [*spans, *repeated], ranked[:skip]),
         skip=skip + _count_shown(index, ranked[skip:], [*spans, *repeated]),
     )

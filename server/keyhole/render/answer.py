@@ -268,7 +268,8 @@ def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool
         shown = len(selection.spans)
         skip = f" (skip={selection.skip})" if selection.skip and names_skip else ""
         more = f"; {selection.more:,} more match less{skip}" if selection.more else ""
-        return f"{shown or 'No other'} passage{'' if shown == 1 else 's'}, {amount}{more}."
+        best = f" (best: no. {selection.best})" if selection.best and shown > 1 else ""
+        return f"{shown or 'No other'} passage{'' if shown == 1 else 's'}{best}, {amount}{more}."
     if has_query:
         return f"Nothing matches the query{'.' if brief else ': head and tail instead,'} {amount}."
     advice = "" if brief else " A query would select the passages that answer it."
