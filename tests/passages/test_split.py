@@ -149,3 +149,10 @@ def test_the_number_of_a_list_item_stays_with_its_text() -> None:
     items = "".join(f"{n}. The committee met in the long hall and spoke about grain and roads.\n" for n in range(1, 60))
     text = f"It did these things:\n\n{items}"
     assert not any(text[start - 3 : start].strip().rstrip(".").isdigit() for start in split(text).starts[1:])
+
+
+def test_the_term_of_a_definition_begins_a_window_also_after_a_short_one() -> None:
+    body = "It can only be set in the file of the server or on its command line, which is described elsewhere. "
+    entries = [f"`setting_{n}`\n: The setting {n} is {n}. {body * 5}".strip() for n in range(8)]
+    text = "These settings control the daemon.\n\n" + "\n\n".join(entries)
+    assert {text.index(f"`setting_{n}`") for n in range(1, 8)} <= set(split(text).starts)

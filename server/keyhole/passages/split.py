@@ -21,6 +21,9 @@ DENSE_TARGET_CHARS: Final = 150
 BLOCK_MIN_SHARE: Final = 1.0
 """The end of a paragraph ends a window that has at least this share of the target."""
 
+TERM_MIN_SHARE: Final = 0.5
+"""The same before the term of a definition, and any share if the window is the end of a longer paragraph."""
+
 STRETCH_TARGETS: Final = 1.6
 """Maximum target lengths of a short window that takes one more long sentence."""
 
@@ -57,6 +60,7 @@ _STOPS: Final = {
 CHUNK_CHARS: Final = 50_000
 """Characters for which borders are collected and sorted at a time, to bound memory."""
 
+_TERM = re.compile(r"\S[^\n]{0,200}\n[ \t]*: ")
 _CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
@@ -74,7 +78,8 @@ _CLOSING: Final = frozenset(("}", "},", "};", "})", "});", "]", "],", "];", ")",
 _SENTENCE, _LINE, _BLOCK = 0, 1, 2
 _AVOID: Final = -1
 _CODE: Final = -2
-"""Borders at which a cut is avoided: after a lead-in or inside a table row (`_AVOID`), and inside code (`_CODE`)."""
+"""Borders at which a cut is avoided: after a lead-in or a term or inside a table row (`_AVOID`), and inside code
+(`_CODE`)."""
 
 MAX_HEADINGS: Final = 10_000
 """Later headings are treated as ordinary lines. The longest manuals have some thousands. A heading costs as much time
@@ -115,7 +120,7 @@ def split(text: str) -> Layout:
     target = _target_chars(text)
     hard, whole = int(target * HARD_TARGETS), target * WHOLE_TARGETS
     small, stretch = target * BLOCK_MIN_SHARE, target * STRETCH_TARGETS
-    begin = last = 0
+    begin = last = block = 0
     last_kind = _BLOCK
     for end, kind in _borders(text, code):
         heading = None
@@ -137,9 +142,14 @@ def split(text: str) -> Layout:
                 begin = last
         if end - begin > hard and not ((kind < 0 or last_kind == _CODE) and end - begin <= whole):
             begin = _cut_run(text, begin, end, target, hard, starts)
-        if kind == _BLOCK and end - begin >= small and heading is None and end < len(text):
-            starts.append(end)
-            begin = end
+        if kind == _BLOCK:
+            # A reader who looks for a term should not get the end of another definition first.
+            is_part = begin > block or end - begin >= small * TERM_MIN_SHARE
+            block = end
+            is_border = end - begin >= small or (is_part and _TERM.match(text, end))
+            if is_border and heading is None and end < len(text):
+                starts.append(end)
+                begin = end
         last, last_kind = end, kind
     return Layout(starts, _sections(marks, len(starts)), code)
 
@@ -223,7 +233,7 @@ def _line_kind(text: str, line: int, start: int, end: int, code_chars: int) -> i
         return _LINE if is_long and (is_blank or text[line:start].strip() in _CLOSING) else _CODE
     if not is_blank and _is_wrapped(text, line, start, end):
         return None
-    if text[start - 1 : start] == ":":
+    if text[start - 1 : start] == ":" or text.startswith(": ", end):
         return _AVOID
     return _BLOCK if is_blank else _LINE
 
