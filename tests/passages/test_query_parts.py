@@ -6,7 +6,7 @@ import pytest
 
 from keyhole.passages.index import Index
 from keyhole.passages.query import Query, parse_query
-from keyhole.passages.query_parts import OTHER_PART_WEIGHT, divide_query
+from keyhole.passages.query_parts import OTHER_PART_WEIGHT, divide_query, listed_terms
 
 
 def parse(text: str) -> Query:
@@ -76,3 +76,21 @@ def test_a_question_has_at_most_four_parts() -> None:
     words = ["pump", "well", "valve", "steam", "grain", "road", "bridge", "town", "hall", "county", "water", "price"]
     question = " ".join(f"what is {one} {two}?" for one, two in zip(words[::2], words[1::2], strict=True))
     assert len(own_terms(question)) == 4
+
+
+@pytest.mark.parametrize(
+    ("question", "listed"),
+    [
+        ("default of naptime and cost_limit", {"naptime", "cost_limit"}),
+        ("what do fsync, checkpoint_timeout and the wal_buffers do", {"fsync", "checkpoint_timeout", "wal_buffers"}),
+        ("der Standardwert von fsync und wal_buffers", {"fsync", "wal_buffers"}),
+        ("difference of fsync vs. wal_buffers", {"fsync", "wal_buffers"}),
+        ("in which hall did they meet", set()),
+        ("", set()),
+    ],
+)
+def test_the_words_that_a_question_lists_are_found(question: str, listed: set[str]) -> None:
+    query = parse(question)
+    found = {term.surface for term in query.terms if term.needle in listed_terms(query)}
+    assert listed <= found
+    assert bool(listed) == bool(found)

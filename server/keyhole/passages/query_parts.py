@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from keyhole.passages.light_words import light_stems
@@ -52,6 +53,18 @@ _BREAK: Final = re.compile(
 )
 _SUBJECT_BREAK: Final = re.compile(rf"{_BREAK.pattern}|,\s{{1,9}}(?:{_AND})\s{{1,9}}")
 """The break between parts if the question begins with its subject and a colon. Then ", and" is enough."""
+
+_LINK: Final = rf"(?:{_AND}|or|oder|ou|vs\.?)\s{{1,9}}"
+_LISTED: Final = re.compile(
+    rf"(?<!\w)(\w++)(?:,\s{{1,9}}(?:{_LINK})?|\s{{1,9}}{_LINK}|\s?[&/+]\s?)(?=([\w.-]++(?:\s\w++)?))", re.IGNORECASE
+)
+"""Neighbours in a list: "X, Y", "X and Y", "X or the Y", "X vs. Y", "X/Y". The second has two words."""
+
+
+def listed_terms(query: Query) -> frozenset[str]:
+    """Return the needles of the terms that the question lists beside each other."""
+    pairs = (map(partial(_terms_of, query), pair) for pair in _LISTED.findall(query.text[:MAX_QUERY_CHARS]))
+    return frozenset().union(*(one | other for one, other in pairs if one and other))
 
 
 def divide_query(query: Query) -> tuple[Query, ...]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import chain, takewhile
 
 from keyhole.passages.baselines import select_baseline
+from keyhole.passages.coverage import cover_lists
 from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import find_hits
 from keyhole.passages.gaps import find_gaps, merge_spans, uncovered
@@ -188,14 +189,14 @@ def _describe(
 def rank_windows(scored: WindowScores, preferred: Sequence[int] = ()) -> list[int]:
     """Return all windows of a page, best first, the `preferred` ones before the others; none if no term was found.
 
-    The parts of a question and the question as a whole get the same number of characters. The order does not depend on
-    the size limit.
+    The parts of a question and the question as a whole get the same number of characters, and the words of a list are
+    covered before others are repeated. The order does not depend on the size limit.
     """
     index = scored.index
     ordered = dict.fromkeys(preferred)
     parts = [each.order for each in _score_parts(scored)]
     if not parts:
-        return list(ordered | dict.fromkeys(scored.order))
+        return list(ordered | dict.fromkeys(cover_lists(scored, scored.order)))
     orders = [iter(order) for order in (*parts, scored.order)]
     shown = [0] * len(orders)
     while len(ordered) < len(scored.scores):
