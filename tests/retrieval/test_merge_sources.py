@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from keyhole.passages.stems import query_words
 from keyhole.records import Source
 from keyhole.retrieval.merge_sources import MAX_NAMED, deduplicate, interleave, nothing_stored_error
 from tests.support.fakes import artifact
@@ -53,6 +56,23 @@ def test_the_error_names_the_words_that_no_stored_page_contains() -> None:
     )
     assert "at all" not in nothing_stored_error(["valve"], (True,)).message
     assert "it has none" in nothing_stored_error([], ()).message
+
+
+@pytest.mark.parametrize(
+    ("question", "stored", "absent"),
+    [
+        ("日本新聞 valve", set(), "valve, 日本新聞"),
+        ("备份文件恢复", {"备份", "文件"}, "恢复"),
+        ("ドキュメントの決定", {"キュ"}, "ドキュメントの決定"),
+        ("암호의 최대", set(), "암호의, 최대"),
+    ],
+)
+def test_the_error_names_runs_of_an_unspaced_question_and_no_pairs(
+    question: str, stored: set[str], absent: str
+) -> None:
+    words = query_words(question)
+    error = nothing_stored_error(words, [word[-1] in stored for word in words], question)
+    assert error.message.endswith(f": {absent}")
 
 
 def test_the_error_names_only_the_first_words_of_a_long_question() -> None:

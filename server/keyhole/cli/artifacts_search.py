@@ -37,7 +37,7 @@ def search_store(store: Store, question: str, limit: int, filters: Filters = NO_
     words = tuple(dict.fromkeys(query_words(question)))
     candidates = store.search(words, limit * STORED_PER_RESULT, filters)
     if not candidates:
-        raise nothing_stored_error(words, store.contains_words(words))
+        raise nothing_stored_error(words, store.contains_words(words), question)
     sources = deduplicate(Source(_address(a), a.title, "", a, True, from_store=True) for a in candidates)
     ranked = rank_found(sources, [question])
     order = [(sources[number], ranked[number]) for number in order_sources(sources, ranked)]

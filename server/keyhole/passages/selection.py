@@ -12,6 +12,7 @@ from keyhole.passages.coverage import cover_lists
 from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import find_hits
 from keyhole.passages.gaps import find_gaps, merge_spans, uncovered
+from keyhole.passages.gram_runs import join_grams
 from keyhole.passages.index import Index, Span
 from keyhole.passages.labels import outline_label, outline_size
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
@@ -31,7 +32,9 @@ from keyhole.passages.stop import (
     take_chars,
 )
 from keyhole.passages.strength import ABSENT_STRENGTH, LIGHT_WEIGHT, Judgement, judge_match, weigh_terms
+from keyhole.passages.words import HANGUL, fold
 from keyhole.records import Selection, Strategy, TermCount
+from keyhole.text.letters import lower
 from keyhole.text.measure import Measure, fits
 from keyhole.text.page_structure import PageStarts
 
@@ -324,20 +327,31 @@ def _best_window(scored: WindowScores, span: Span) -> int:
 
 
 def _count_terms(scored: WindowScores, rest: str) -> tuple[TermCount, ...]:
-    """Return how often each word of the query occurs; in unspaced scripts, each pair of characters.
+    """Return how often each word of the query occurs; in unspaced scripts and Korean, each run of its characters.
 
     `rest`: the part of the page that was not scored, in which words that the scored text lacks are counted. Absent
     words that say little, such as "get", are left out.
     """
     weights, query = weigh_terms(scored.query, scored.hits), scored.query
-    counts = []
+    counts, grams = list[TermCount](), dict[str, int]()
     for hits, weight in zip(scored.hits, weights, strict=True):
         term, count, in_rest = hits.term, hits.count, False
-        if term.match is Match.GRAM and len(term.surface) == 1:
+        is_korean = HANGUL.search(term.surface) is not None
+        if len(term.surface) == 1 if term.match is Match.GRAM else is_korean and len(term.surface) > 1:
             continue
         if not count and weight > LIGHT_WEIGHT and rest:
             count = find_hits(index_text(rest, 0), term, query.language, query.folded).count
             in_rest = count > 0
-        if count or weight > LIGHT_WEIGHT:
+        if term.match is Match.GRAM or is_korean:
+            grams[term.needle] = 1 if in_rest else 2 if count else 0
+        elif count or weight > LIGHT_WEIGHT:
             counts.append(TermCount(term.surface, count, in_rest))
+    if grams:
+        texts = [
+            each.searchable_text(query.folded) for each in (scored.index, *([index_text(rest, 0)] if rest else []))
+        ]
+        for run, state in join_grams(grams, fold(lower(query.text))):
+            count = next(filter(None, (text.count(run) for text in texts)), 0)
+            if count or not state:
+                counts.append(TermCount(run, count, in_rest=state == 1))
     return tuple(counts)

@@ -10,6 +10,7 @@ from typing import Final
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Source
 from keyhole.store.base import SearchWord
+from keyhole.text.letters import lower
 from keyhole.websearch.merge import page_key
 
 MAX_NAMED: Final = 12
@@ -41,11 +42,21 @@ def _fetched_at(source: Source) -> float:
     return source.artifact.fetched_at if source.artifact else float("-inf")
 
 
-def nothing_stored_error(words: Sequence[SearchWord], is_stored: Sequence[bool]) -> KeyholeError:
-    """Return the error for a search of the store without results. It names the words that no stored page contains."""
-    absent = [_name(word) for word, stored in zip(words, is_stored, strict=True) if not stored]
+def nothing_stored_error(words: Sequence[SearchWord], is_stored: Sequence[bool], question: str = "") -> KeyholeError:
+    """Return the error for a search of the store without results. It names the words that no stored page contains.
+
+    `question`: where character pairs of unspaced scripts are looked up, for the runs that are named instead.
+    """
+    from keyhole.passages.gram_runs import join_grams  # only this error needs the tables of scripts
+    from keyhole.passages.words import HANGUL, UNSPACED
+
+    states = {_name(word): int(stored) for word, stored in zip(words, is_stored, strict=True)}
+    grams = {word: states[word] for word in states if UNSPACED.match(word) or (HANGUL.match(word) and len(word) == 2)}
+    runs = [run for run, state in join_grams(grams, lower(question)) if not state]
+    spaced = [word for word, stored in states.items() if not (stored or word in grams or HANGUL.match(word))]
+    absent = [*spaced, *runs]
     named = ", ".join(absent[:MAX_NAMED]) + (f" and {len(absent) - MAX_NAMED} more" if len(absent) > MAX_NAMED else "")
-    if len(absent) == len(words):
+    if not any(is_stored):
         message = f"no stored page contains a word of the question: {named or 'it has none'}"
         return KeyholeError(Code.NO_RESULTS, message)
     never = f"; no stored page at all contains: {named}" if absent else ""

@@ -131,7 +131,8 @@ class SourceFinder:
         with stage("store"):
             artifacts = await asyncio.to_thread(self.store.search, words, most, filters)
         if not artifacts:
-            raise nothing_stored_error(words, await asyncio.to_thread(self.store.contains_words, words))
+            is_stored = await asyncio.to_thread(self.store.contains_words, words)
+            raise nothing_stored_error(words, is_stored, "\n".join(question.phrasings))
         sources = [Source(a.url, a.title, "", a, True, date=a.published, from_store=True) for a in artifacts]
         unapplied = tuple(NOT_STORED[name] for name in active_filters(request) if name in NOT_STORED)
         return FoundSources(deduplicate(sources), (EngineReport("the store", unapplied=unapplied),))
