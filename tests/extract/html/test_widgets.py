@@ -24,3 +24,16 @@ from keyhole.extract.html.page import html_to_markdown
 def test_every_option_of_a_list_is_kept(html: str, words: str) -> None:
     page = html_to_markdown(f"<body><p>Region: {html}</p></body>", "https://example.org/")
     assert page == f"Region: {words}".rstrip() + "\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<ul><li><input type=checkbox id=dark><label for=dark></label><li>a</ul>", "- a\n"),
+        ("<ul><li><input type=checkbox id=m><label for=m>a</label><ul><li>b</ul></ul>", "- a\n  - b\n"),
+        ("<ul><li><input type=checkbox disabled> a<ul><li><input type=checkbox> b</ul></ul>", "- [ ] a\n  - [ ] b\n"),
+        ("<ul><li><label><input type=checkbox id=t checked>a</label></ul>", "- [x] a\n"),
+    ],
+)
+def test_the_boxes_of_tasks_stay_and_the_switches_of_a_page_go(html: str, text: str) -> None:
+    assert html_to_markdown(html, "https://e.org/") == text

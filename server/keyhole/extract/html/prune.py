@@ -36,6 +36,9 @@ _BUTTONS: Final = {"submit": "Submit", "reset": "Reset"}
 """Inputs that browsers label themselves if the page does not."""
 TASK_DEPTH: Final = 3
 """Number of ancestors of a checkbox searched for a list item. A label or a paragraph may be in between."""
+ITEM_REACH: Final = 40
+"""Number of texts and elements of a list item that are searched for words and for a menu."""
+_MENUS: Final = frozenset({"ul", "ol", "nav"})
 _ICON_FONTS: Final = ("material-icons", "material-symbols")
 """Beginnings of the classes of icons whose text is the name of the icon, which a font draws instead."""
 _FIELDS: Final = ("input", "select", "textarea", "svg", "object")
@@ -138,8 +141,15 @@ _READERS: Final = {
 
 
 def _is_task(checkbox: HtmlElement) -> bool:
-    """Return whether a checkbox belongs to an item of a task list."""
-    return any(above.tag == "li" for above in islice(checkbox.iterancestors(), TASK_DEPTH))
+    """Return whether a checkbox belongs to an item of a task list.
+
+    A box without words, or one with an id above a menu, is a switch of the page, such as that of its colors.
+    """
+    item = next((above for above in islice(checkbox.iterancestors(), TASK_DEPTH) if above.tag == "li"), None)
+    if item is None or all(map(str.isspace, islice(item.itertext(), ITEM_REACH))):
+        return False
+    is_switch = checkbox.get("id") is not None and checkbox.get("disabled") is None
+    return not (is_switch and any(inner.tag in _MENUS for inner in islice(item.iter(), ITEM_REACH)))
 
 
 # Put declarative shadow roots into the tree of their page, as browsers show them.

@@ -179,6 +179,10 @@ def _read_span(cell: HtmlElement, attribute: str, limit: int) -> int:
 _HEADING_REACH: Final = 8
 """Number of elements searched for a heading at the beginning of a list item."""
 _NUMBER = re.compile(r"[0-9]{1,6}")
+_BULLET = re.compile(r"[•◦▪▫●○■□‣∙·⁃]|[0-9]{1,4}\.")
+_SIGN = re.compile(r"o|[^\w\s]{1,2}")
+_SIGN_TEXTS: Final = 8
+"""Number of text nodes read of a term to see whether it is a bullet."""
 
 
 class _OpenList:
@@ -210,6 +214,8 @@ class ListWriter(InlineWriter):
         self._open_lists: list[_OpenList] = []
         self._blocks_at_term = -1
         """The number of blocks at the end of the last `<dt>`."""
+        self._bullet = ""
+        """The bullet or number that the last `<dt>` is, "" for a term in words."""
 
     def _open_container(self, element: HtmlElement, tag: str, attributes: dict[str, str]) -> None:
         if self.soup.open_container(tag, attributes):
@@ -256,6 +262,14 @@ class ListWriter(InlineWriter):
         return True
 
     def start_term(self, element: HtmlElement) -> bool:
+        """Begin a term. If it is a bullet or a number, as manual pages write their lists, its definition is an item."""
+        bullet = _read_bullet(element)
+        if bullet:
+            if self._open_lists:
+                self._open_lists[-1].item_count += 1
+            self._bullet = bullet
+            return False
+        self._bullet = ""
         if self._open_lists:
             self._open_lists[-1].item_count += 1
         parent = element.getparent()
@@ -276,9 +290,33 @@ class ListWriter(InlineWriter):
         opened = self._open_elements
         if opened and opened[-1][0] is element.getparent() and opened[-1][0].tag == "dd":
             opened.pop()[1]()
+        bullet, self._bullet = self._bullet, ""
+        if bullet:
+            number = bullet.rstrip(".")
+            self.soup.is_tight = bool(self._open_lists) and self._open_lists[-1].item_count > 1
+            self._open_container(element, "li", {"number": number} if number.isdecimal() else {})
+            return True
         self.soup.is_tight = self._blocks_at_term == self.soup.block_count > 0
         self._open_container(element, "dd", {})
         return True
+
+
+def _read_bullet(term: HtmlElement) -> str:
+    """Return the bullet or number that a `<dt>` consists of, or "".
+
+    Other signs, such as operators, are bullets only if the term before or after is the same sign.
+    """
+    text, definition = _read_sign(term), term.getnext()
+    if definition is None or definition.tag != "dd" or _begins_with_heading(definition):
+        return ""
+    if _BULLET.fullmatch(text) or not _SIGN.fullmatch(text):
+        return text if _BULLET.fullmatch(text) else ""
+    beside = (next(term.itersiblings("dt", preceding=before), None) for before in (True, False))
+    return text if any(each is not None and _read_sign(each) == text for each in beside) else ""
+
+
+def _read_sign(term: HtmlElement) -> str:
+    return "".join(islice(term.itertext(), _SIGN_TEXTS)).strip()
 
 
 def _begins_with_heading(element: HtmlElement) -> bool:
