@@ -71,4 +71,4 @@ def test_other_parts_of_a_page_are_not_quoted(html: str) -> None:
 
 def test_a_picture_at_the_beginning_of_a_callout_is_not_its_title() -> None:
     html = '<div class="callout"><img alt="The three layers" src="layers.png" width="600"><p>Text.</p></div>'
-    assert markdown(html) == "> ![The three layers]()\n>\n> Text.\n"
+    assert markdown(html) == "> [Image: The three layers]\n>\n> Text.\n"

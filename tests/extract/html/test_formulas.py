@@ -69,8 +69,8 @@ IMAGES = {
     '<img src="/m.png" alt="x^2+y_1">': "$x^2+y_1$",
     '<img class="tex" src="/m.png" title="a_1">': "$a_1$",
     '<img src="https://latex.codecogs.com/gif.latex?x%5E2">': "$x^2$",
-    '<img src="/m.png" alt="my_file_name">': "![my_file_name]()",
-    r'<img src="/m.png" alt="C:\temp\new">': r"![C:\temp\new]()",
+    '<img src="/m.png" alt="my_file_name">': "[Image: my_file_name]",
+    r'<img src="/m.png" alt="C:\temp\new">': r"[Image: C:\temp\new]",
 }
 
 

@@ -34,16 +34,19 @@ def test_a_decoration_is_left_out(html: str) -> None:
 @pytest.mark.parametrize(
     ("html", "text"),
     [
-        ('<img src="data:x" data-src="/lazy.png" alt="a">', "![a]()"),
+        ('<img src="data:x" data-src="/lazy.png" alt="a">', "[Image: a]"),
         ('one <img alt="No address"> two', "one No address two"),
-        ('<img srcset="/one.png 1x, /two.png 2x" alt="a">', "![a]()"),
+        ('<img srcset="/one.png 1x, /two.png 2x" alt="a">', "[Image: a]"),
         ('<img class="emoji" src="/e.png" alt=":+1:">', ":+1:"),
         ('<a href="/x"><img src="/x.png" alt="Orders"></a>', "[Orders](https://example.org/x)"),
         ('<a href="/x"><img src="/x.png" alt="Orders"><b>Orders</b></a>', "[**Orders**](https://example.org/x)"),
         ('Press <img src="/s.png" alt="Save" width=16 height=16>to end', "Press Save to end"),
         ('<a href="/x"><img src="/s.png" alt="bag" width=16 height=16>Cart</a>', "[Cart](https://example.org/x)"),
         ('one<img src="/s.png" alt="">two', "one two"),
-        ('<img src="/a.png" alt="A">text<br>line<img src="/b.png"><br>end', "![A]()text\nline\nend"),
+        ('A tall ship.<img src="/a.png" alt="Tall ship">', "A tall ship."),
+        ('<img src="/a.png" alt="Tall"> <img src="/b.png" alt="tall">talls', "[Image: Tall] talls"),
+        ('<img src="/a.png" alt="A"><ruby>x<rt>y</rt></ruby>', "[Image: A]x(y)"),
+        ('<img src="/a.png" alt="A">text<br>line<img src="/b.png"><br>end', "[Image: A]text\nline\nend"),
     ],
 )
 def test_other_descriptions_are_words_or_say_what_a_picture_shows(html: str, text: str) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from itertools import islice
 from typing import Final
 from urllib.parse import unquote
@@ -126,6 +127,9 @@ _ICON_NAME = re.compile(r"\b(?:icon|img|image|arrow|chevron|button|logo)\b")
 _FILE_NAME = re.compile(r"\S+\.(?:jpe?g|png|gif|webp|svg|avif|bmp)")
 _ICON_SIZE: Final = 32
 """Largest width and height of an icon, in pixels. In a sentence or a table cell its description is a word."""
+_WORD = re.compile(r"\w+")
+MAX_COMPARED: Final = 300
+"""Different descriptions that are searched for in the text, which takes a fraction of a millisecond for each."""
 _LABELLED: Final = frozenset({"a", "figure", "button"})
 """Elements that show an image together with its title."""
 _LABEL_REACH: Final = 3
@@ -177,6 +181,11 @@ def find_role(image: HtmlElement, description: str) -> ImageRole:
             return ImageRole.DECORATION
         return ImageRole.PICTURE if label else ImageRole.WORD
     return ImageRole.WORD if is_icon else ImageRole.PICTURE
+
+
+def _list_words(text: str) -> str:
+    """Return the words of a text in lower case, each between spaces."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
 def is_pixel(image: HtmlElement) -> bool:
@@ -400,7 +409,9 @@ class InlineWriter:
 
     def __init__(self, region: HtmlElement, links: LinkResolver) -> None:
         self.soup = SoupBuilder(has_suspect_characters=has_suspect_characters(region.text_content()))
-        self._links = links
+        self._region, self._links = region, links
+        self._described: set[str] = set()
+        """The descriptions of the pictures so far."""
         self._footnotes = find_footnotes(region, self._links)
         self._open_elements: list[tuple[HtmlElement, EndAction]] = []
         self._is_in_code = False
@@ -444,11 +455,27 @@ class InlineWriter:
             self.soup.add_text(text)
             self.soup.keep_apart()
         elif role is ImageRole.PICTURE:
-            # Leave out the URL: a client that renders Markdown would fetch it and reveal the reader to the site.
-            self.soup.add_markdown(f"![{escape_markdown(text)}]()")
+            # Write no Markdown image: a client that renders it would fetch it and reveal the reader to the site.
+            if self._is_new(text):
+                self.soup.add_markdown(f"[Image: {escape_markdown(text)}]")
+            else:
+                self.soup.keep_apart()
         elif not is_pixel(element):
             self.soup.keep_apart()
         return False
+
+    def _is_new(self, description: str) -> bool:
+        """Return whether a picture's description says more than the text and the pictures before it."""
+        words = _list_words(description)
+        is_new = words not in self._described and not (
+            len(self._described) < MAX_COMPARED and words in self._text_words
+        )
+        self._described.add(words)
+        return is_new
+
+    @cached_property
+    def _text_words(self) -> str:
+        return _list_words(self._region.text_content())
 
     def start_line_break(self, _element: HtmlElement) -> bool:
         self.soup.add_line_break()
