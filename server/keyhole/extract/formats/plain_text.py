@@ -1,4 +1,4 @@
-"""Read Markdown and plain text. Only inlined images, relative links and invisible characters change."""
+"""Read Markdown and plain text. Only inlined images, relative links, HTML and invisible characters change."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from keyhole.extract.body import Body
+from keyhole.extract.formats.markdown_html import replace_html
 from keyhole.extract.html.link_resolver import resolve_link
 from keyhole.records import Document
 from keyhole.text.clean import clean, count_invisible
@@ -21,6 +22,18 @@ _LINK: Final = re.compile(
 _DEFINITION: Final = re.compile(rf"^(?P<before> {{0,3}}\[[^\]\[\n]{{1,300}}\]:[ \t]{{1,9}}<?){_TARGET}", re.MULTILINE)
 # A target has no spaces, so the scan of an unclosed image ends at the first space.
 _DATA_IMAGE: Final = re.compile(r"!\[([^\[\]\n]{0,300})\]\([ \t]?<?data:[^)\s]*+(?:[ \t][^)\n]{0,300})?\)?")
+TOP_CHARS: Final = 2_000
+"""Characters in which the title of a text is searched for."""
+_HEADING_LINK: Final = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,300}\])")
+_PICTURE: Final = re.compile(
+    r"!\[([^\[\]\n]{0,300})\](?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,300}\])|\[Image: ([^\[\]\n]{1,300})\]"
+)
+_LOGO: Final = re.compile(rf"[\s\[]{{0,99}}(?:{_PICTURE.pattern})")
+"""A picture at the beginning of a text."""
+_LOGO_SUFFIX: Final = re.compile(r"(?i)\W*\b(?:logo|banner|icon|header|image)\W*$")
+_BADGE: Final = re.compile(r"(?i)badge|shield|status|workflow|coverage|license|version|\bnpm\b|\bpypi\b|\bci\b")
+"""Words of the pictures that show the state of a project."""
+_UNDERLINED: Final = re.compile(r"(\S[^\n]{0,300})\n=+[ \t]*$", re.MULTILINE)
 _FIRST_HEADING: Final = re.compile(r"^#{1,2}[ \t]++(\S[^\n]*)$", re.MULTILINE)
 _FRONT_MATTER: Final = re.compile(r"---\n(.{0,5000}?)\n---(?:\n|$)", re.DOTALL)
 _TITLE: Final = re.compile(r"^title:[ \t]{0,9}(['\"]?)(\S[^\n]{0,300})\1[ \t]{0,9}$", re.MULTILINE)
@@ -37,17 +50,46 @@ def read_plain(body: Body) -> Document:
 def clean_plain_text(text: str) -> tuple[str, str]:
     """Return the title and the cleaned text of a plain text. The title is the first heading near the top, or ""."""
     cleaned = _DATA_IMAGE.sub(lambda match: f"[IMAGE: {match[1]}]", clean(text))
-    heading = _FIRST_HEADING.search(cleaned[:2_000])
-    return (heading[1].rstrip("# \t") if heading else ""), cleaned
+    heading = _FIRST_HEADING.search(cleaned[:TOP_CHARS])
+    return (_read_words(heading[1].rstrip("# \t")) if heading else ""), cleaned
 
 
 def read_markdown(body: Body) -> Document:
-    """Read Markdown. The title comes from the front matter, else from the first heading."""
-    title, text = clean_plain_text(body.text())
-    front_matter = _FRONT_MATTER.match(text)
+    """Read Markdown. The title comes from the front matter, else from the first heading or the logo above it."""
+    _, cleaned = clean_plain_text(body.text())
+    front_matter = _FRONT_MATTER.match(cleaned)
+    start = front_matter.end() if front_matter else 0
+    text = replace_html(cleaned[start:], body.url)
+    title = _find_title(text)
     if front_matter and (match := _TITLE.search(front_matter[1])):
         title = match[2].removesuffix(match[1]).rstrip()
-    return Document(title=title, text=resolve_links(text, body.url), media_type="")
+    return Document(title=title, text=resolve_links(cleaned[:start] + text, body.url), media_type="")
+
+
+def _find_title(markdown: str) -> str:
+    """Return the name of a Markdown text: its only great heading, or else the logo that it begins with.
+
+    Without a logo it is the first heading near the top.
+    """
+    headings = [block for block in parse_blocks(markdown) if block.kind == "heading"]
+    marks = [markdown[block.start : block.end].lstrip().partition(" ") for block in headings]
+    names = [words.strip().rstrip("# \t") for level, _, words in marks if level == "#"]
+    underlined = _UNDERLINED.match(markdown.lstrip()[:TOP_CHARS])
+    if underlined:
+        return _read_words(underlined[1])
+    first = _FIRST_HEADING.search(markdown[:TOP_CHARS])
+    is_named = first is not None and len(names) == 1 and first[0].startswith("# ")
+    logo = None if is_named else _LOGO.match(markdown[: first.start() if first else TOP_CHARS])
+    if logo and not _BADGE.search(logo[0]) and (name := _LOGO_SUFFIX.sub("", logo[1] or logo[2] or "").strip()):
+        return name
+    return _read_words(first[1].rstrip("# \t")) if first else ""
+
+
+def _read_words(heading: str) -> str:
+    """Return the words of a heading without the addresses of links, marks of code, and pictures beside words."""
+    without = _HEADING_LINK.sub(r"\1", _PICTURE.sub("", heading)).strip()
+    words = without or _HEADING_LINK.sub(r"\1", _PICTURE.sub(lambda match: match[1] or match[2] or "", heading))
+    return " ".join(words.replace("`", "").replace("**", "").split())
 
 
 def resolve_links(text: str, base: str) -> str:

@@ -6,6 +6,7 @@ import re
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import PARSER_ERRORS, Body
+from keyhole.extract.formats.markdown_html import replace_html
 from keyhole.extract.formats.plain_text import clean_plain_text, resolve_links
 from keyhole.extract.html.link_resolver import resolve_link
 from keyhole.extract.markup import fence_code, fragment_to_markdown, lower_headings, to_one_line
@@ -13,7 +14,7 @@ from keyhole.records import Document, Metadata
 from keyhole.sites.document import Part, SiteDocument, decode_site_document
 from keyhole.sites.link_lists import parse_inventory
 from keyhole.text.escape import escape_markdown
-from keyhole.text.markdown import parse_blocks, shorten_link
+from keyhole.text.markdown import shorten_link
 
 # Inventories of Sphinx (objects.inv) as a list of links.
 
@@ -77,31 +78,5 @@ def _convert(part: Part, url: str) -> str:
         text = escape_markdown(part.text.strip())
     else:
         cleaned = clean_plain_text(part.text.replace("\r\n", "\n"))[1]
-        text = resolve_links(_remove_comments(cleaned), url).strip("\n")
+        text = resolve_links(replace_html(cleaned, url), url).strip("\n")
     return lower_headings(text, part.levels) if part.levels else text
-
-
-def _remove_comments(markdown: str) -> str:
-    """Remove HTML comments outside of code blocks: no reader of the rendered text sees them. Issue templates have many.
-
-    A comment that stands alone takes its line with it; one that never ends takes the rest.
-    """
-    if "<!--" not in markdown:
-        return markdown
-    pieces, position = [], 0
-    for block in parse_blocks(markdown):
-        if block.kind == "code":
-            pieces += [_strip_comments(markdown[position : block.start]), markdown[block.start : block.end]]
-            position = block.end
-    return "".join([*pieces, _strip_comments(markdown[position:])])
-
-
-def _strip_comments(text: str) -> str:
-    kept, position = [], 0
-    while (start := text.find("<!--", position)) >= 0:
-        end = text.find("-->", start)
-        end = len(text) if end < 0 else end + len("-->")
-        is_alone = start == 0 or text[start - 1] == "\n"
-        kept.append(text[position:start])
-        position = end + 1 if is_alone and text[end : end + 1] == "\n" else end
-    return "".join([*kept, text[position:]])
