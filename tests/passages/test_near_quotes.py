@@ -76,6 +76,39 @@ def test_what_may_turn_the_sense_is_named(quote: str, differs: tuple[str, ...]) 
     assert near.differs == differs
 
 
+@pytest.mark.parametrize(
+    ("sentence", "quote", "differs", "moved"),
+    [
+        ("The process is not killed if the timer ends.", "If the timer ends, the process is not killed", (), 4),
+        ("Users can't delete old archives.", "Users can delete old archives", ("negation",), 0),
+        ("It is impossible to restore files.", "It is possible to restore files", ("negation",), 0),
+        ("The limit is 1,000 calls a minute.", "The limit is 1000 calls every minute", (), 0),
+        ("Die Sicherung erfolgt keinesfalls allein.", "Die Sicherung erfolgt allein", ("negation",), 0),
+        ("Lang müssen Passwörter mindestens sein.", "Passwörter müssen mindestens lang sein", (), 2),
+        ("Les fichiers ne sont jamais supprimés.", "Les fichiers sont supprimés", ("negation",), 0),
+        ("子プロセスは終了されません。既定値は三十です。", "子プロセスは終了されます", ("negation",), 0),
+        ("既定値は30秒です。", "既定値は60秒です", ("number",), 0),
+        ("文件删除后无法恢复。", "文件删除后可以恢复", ("negation",), 0),
+        (
+            "자식 프로세스는 시간 초과 시 종료되지 않습니다.",
+            "자식 프로세스는 시간 초과 시 종료됩니다",
+            ("negation",),
+            0,
+        ),
+        ("기본값은 30초입니다.", "기본값은 60초입니다", ("number",), 0),
+        ("Файлы не хранятся долго на диске.", "Файлы хранятся долго на диске", ("negation",), 0),
+    ],
+)
+def test_the_sentence_that_says_something_else_is_nearest_in_any_language(
+    sentence: str, quote: str, differs: tuple[str, ...], moved: int
+) -> None:
+    text = f"{FILLER * 9}{sentence} {FILLER * 9}"
+    near = find_near_quote(text, quote)
+    assert near is not None
+    assert text[near.start : near.end] in sentence
+    assert (near.differs, near.moved) == (differs, moved)
+
+
 def test_words_in_another_order_are_counted() -> None:
     near = find_near_quote(PAGE, "The Kestrel Bridge was to carriages opened in 1871 by the engineer Roth")
     assert near is not None
