@@ -49,6 +49,8 @@ def count(text: str, word: str) -> int:
         (ENGLISH + "İstanbul is far.", "istanbul"),
         ("この文書はXMLデータを読む", "XML"),
         ("次にAPI仕様を示す", "api"),
+        ("יש לו הAPI הזה", "api"),
+        ("ملف بصيغةXML", "xml"),
         ("JSON은 문자열이다", "JSON"),
         ("설정은json에 있다", "JSON"),
         (RUSSIAN + "Укажите IPадрес сервера.", "ip"),

@@ -77,7 +77,7 @@ def test_function_words_are_not_terms() -> None:
 def test_a_change_of_the_terms_is_a_new_version_of_the_index() -> None:
     """If this fails, count `VERSION` up, which makes all indexes anew, and change the numbers."""
     terms = [" ".join(index_terms(query, text)) for text, query in INFLECTED]
-    assert (VERSION, crc32("\n".join(terms).encode())) == (2, 3101320126)
+    assert (VERSION, crc32("\n".join(terms).encode())) == (3, 3101320126)
 
 
 def test_unspaced_scripts_become_pairs_and_a_single_character_is_a_term() -> None:

@@ -22,7 +22,7 @@ def _marks() -> str:
 
 
 _OTHERS: Final = (
-    "\x00-\u03ff\u0530-\u0dff\u0f00-\u0fff\u10a0-\u10ff\u1200-\u177f\u1800-\u2e7f\ufb00-\uff65\uffdd-\U0001ffff"
+    "\x00-\u03ff\u0530-\u058f\u0f00-\u0fff\u10a0-\u10ff\u1200-\u177f\u1800-\u2e7f\ufb00-\uff65\uffdd-\U0001ffff"
     "\U00040000-\U0010ffff"
 )
 """All other characters."""

@@ -30,10 +30,11 @@ def _lower_piece(text: str) -> str:
 # Word borders: where words begin and end, also between scripts.
 
 ATTACHED: Final = (
-    "\u0400-\u052f\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
+    "\u0400-\u052f\u0590-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
 )
-"""Scripts that Latin words and digits stand in without spaces, as in `API仕様`, `JSON은` and `IPадрес`: Cyrillic, Thai,
-Lao, Burmese, Khmer, Hangul, kana and Han. A word is either of these scripts or of the others."""
+"""Scripts that Latin words and digits stand in without spaces, as in `API仕様`, `JSON은` and `IPадрес`: Cyrillic,
+Hebrew, Arabic, those of India, Thai, Lao, Burmese, Khmer, Hangul, kana and Han. A word is either of these scripts or of
+the others."""
 IS_ATTACHED: Final = re.compile(f"[{ATTACHED}]")
 """A character of these scripts."""
 

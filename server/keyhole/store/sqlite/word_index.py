@@ -18,7 +18,7 @@ from keyhole.store.base import Span
 from keyhole.store.sqlite import texts
 from keyhole.store.term_lookup import make_words, select_indexable, split_words
 
-VERSION: Final = 2
+VERSION: Final = 3
 """The version of the words that `index_terms` in passages/stems.py makes. An index of another version is rebuilt."""
 MADE_PER_TRANSACTION: Final = 50
 """Artifacts whose words are made in one transaction, in about half a second."""
