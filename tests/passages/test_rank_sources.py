@@ -57,6 +57,23 @@ def test_packed_passages_fit_the_size_limit(max_size: int) -> None:
     assert sum(size_of(text, passages) for text, passages in zip(TEXTS, packed, strict=True) if passages) <= max_size
 
 
+def test_passages_begin_and_end_with_the_definitions_that_they_show_a_part_of() -> None:
+    about = "The file is examined when the keeper starts, and again for each run. "
+    entries = [f"**gate{n}** *value*\n: Opens gate {n} for the zebra. {about * 3}{n}\n\n" for n in range(30)]
+    text = "# Gates\n\n" + "".join(entries)
+    begins = {text.index(entry) for entry in entries}
+    for passage in rank_sources([text], ["zebra gate"])[0]:
+        assert passage.start in {0, *begins}
+        assert passage.end in {len(text), *begins}
+
+
+def test_no_passage_ends_with_a_heading() -> None:
+    title = "A heading of the length of a whole sentence, as manuals and news often have it"
+    text = "\n\n".join(f"# {title} {n}\n\n## Zebra, {title} {n}\n\n{PLAIN}" for n in range(4))
+    for passage in rank_sources([text], ["zebra heading manuals"])[0]:
+        assert not text[passage.start : passage.end].rstrip().rsplit("\n", 1)[-1].startswith("#")
+
+
 def test_a_short_window_is_joined_with_the_next_one() -> None:
     text = "# Zebra\n\n" + PLAIN + "\n\nRead more\n"
     (found,) = rank_sources([text], ["zebra"])

@@ -99,6 +99,13 @@ class Index:
         heading = self.heading_at(start)
         return heading is not None and not self.text[heading.end : end].strip()
 
+    def ends_with_heading(self, start: int, end: int) -> bool:
+        """Return whether the last line of a range that has words is a heading."""
+        number = bisect_right(self.headings_at, end - 1) - 1
+        if number < 0 or self.headings_at[number] < start:
+            return False
+        return not self.text[self.layout.headings[number].end : end].strip()
+
     def block_at(self, offset: int) -> Span | None:
         """Return the code block or table that contains an offset, None if there is none."""
         number = bisect_right(self.blocks, offset, key=lambda block: block[0]) - 1

@@ -60,6 +60,11 @@ def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = (), 
     """
     start = index.starts[window]
     end = index.end(window) if end is None else min(end, index.end(window))
+    return range_label(index, start, end, shown)
+
+
+def range_label(index: Index, start: int, end: int, shown: Sequence[tuple[int, int]] = ()) -> str:
+    """Return the label of the gap line before a range, which need not be a window; otherwise as `gap_label`."""
     parts = []
     part = _part_of_rest(index, start)
     if part and part.start < start and not _is_shown(part.start, shown):

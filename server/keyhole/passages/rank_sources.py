@@ -14,7 +14,8 @@ from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import Hits, find_hits
 from keyhole.passages.gaps import gap_line, shown_part
 from keyhole.passages.index import Index
-from keyhole.passages.labels import gap_label
+from keyhole.passages.labels import range_label
+from keyhole.passages.packing.units import complete_range
 from keyhole.passages.query import MAX_QUERY_CHARS, Match
 from keyhole.passages.rank import WindowScores, find_terms, score_windows
 from keyhole.passages.strength import match_strength
@@ -100,7 +101,20 @@ def rank_sources(
         echoes[number] = frozenset(index.starts[window] for windows in found for window in windows)
         strength = 0.0 if echoes[number] and len(numbers) > 1 else max(map(match_strength, own), default=0.0)
         ranked[number] = _rank_passages(index, own, gains, strength)
-    return _cap_echoes(ranked, echoes)
+    capped = list(_cap_echoes(ranked, echoes))
+    for place, number in enumerate(numbers):
+        capped[number] = _complete_passages(indexes[place], capped[number])
+    return tuple(capped)
+
+
+def _complete_passages(index: Index, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Return the passages with what belongs to them at their edges, and with labels. They may overlap then."""
+    completed = []
+    for place, passage in enumerate(passages):
+        start, end = complete_range(index, passage.start, passage.end)
+        label = range_label(index, start, end) if place < MAX_LABELS else ""
+        completed.append(replace(passage, start=start, end=end, label=label))
+    return tuple(completed)
 
 
 def _cap_echoes(ranked: Sequence[tuple[Passage, ...]], echoes: Sequence[frozenset[int]]) -> Ranked:
@@ -210,20 +224,21 @@ def _rank_passages(
         if (share := max(coverage[first:last])) > 0
     ]
     passages.sort(key=lambda passage: (-passage[0], passage[1]))
-    ranked = []
-    for place, (score, first, last, share) in enumerate(passages):
-        label = gap_label(index, first) if place < MAX_LABELS else ""
-        ranked.append(Passage(index.starts[first], index.end(last - 1), score, label, share, strength))
-    return tuple(ranked)
+    return tuple(
+        Passage(index.starts[first], index.end(last - 1), score, "", share, strength)
+        for score, first, last, share in passages
+    )
 
 
 def _join_short_windows(index: Index) -> list[tuple[int, int]]:
-    """Return ranges of windows. A short window is joined with the next ones, at the end of the text with the last."""
+    """Return ranges of windows. A short window, or one that ends with a heading, is joined with the next ones, at the
+    end of the text with the last."""
     ranges: list[tuple[int, int]] = []
     first = 0
     for window in range(index.size):
         last = window + 1
-        if len(index.text[index.starts[first] : index.end(window)].strip()) >= SHORT_CHARS:
+        start, end = index.starts[first], index.end(window)
+        if len(index.text[start:end].strip()) >= SHORT_CHARS and not index.ends_with_heading(start, end):
             ranges.append((first, last))
             first = last
     if first < index.size:

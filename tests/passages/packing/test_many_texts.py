@@ -128,3 +128,20 @@ def test_a_part_of_a_code_block_is_packed_with_both_of_its_fences() -> None:
         shown = join_spans(texts[0], spans, [each.label for each in packed.passages[0]])
         assert serialized_size(shown) <= size
         assert shown.count("```python\n") == shown.count("```\n") == ("pump_" in shown)
+
+
+@pytest.mark.parametrize("max_size", range(300, 900, 25))
+def test_a_truncated_passage_never_ends_with_a_heading(max_size: int) -> None:
+    text = "".join(
+        f"## The heading of section {n}\n\nThe zebra of section {n} sleeps in its stable. " for n in range(12)
+    )
+    whole = (Passage(0, len(text), 1.0),)
+    (shown,) = Packer([text], (whole,)).pack(max_size).passages[0]
+    assert not text[: shown.end].rstrip().rsplit("\n", 1)[-1].startswith("#")
+
+
+def test_passages_that_overlap_are_joined() -> None:
+    text = " ".join(f"Word{n}" for n in range(300))
+    ranked = ((Passage(0, 500, 2.0), Passage(400, 900, 1.0)),)
+    (shown,) = Packer([text], ranked).pack(5_000).passages[0]
+    assert (shown.start, shown.end) == (0, 900)

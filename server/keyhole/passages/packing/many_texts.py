@@ -7,6 +7,7 @@ repeats is recorded.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,8 @@ BYTES_PER_CANDIDATE: Final = 40
 and examining one costs as much as packing it."""
 MIN_PART_BYTES: Final = 80
 """Minimum bytes for a truncated passage: half a sentence answers nothing."""
+
+_LAST_HEADING = re.compile(r"^#{1,6} [^\n]*\s*\Z", re.MULTILINE)
 
 PassagePlace = tuple[int, int]
 """The number of a text, and the rank of a passage in it."""
@@ -211,7 +214,7 @@ class _Packing:
         """Return the size of a passage with its gap line and fences, and with the text's header if it is its first."""
         packed, passage = self.packed[at[0]], self._packer.passage(at)
         header = 0 if packed.passages else self._header_sizes[at[0]] + self._packer.last_gap_sizes[at[0]]
-        is_adjacent = any(other.end == passage.start for other in packed.passages)
+        is_adjacent = any(other.start <= passage.start <= other.end for other in packed.passages)
         blocks = [block for block in self._packer.blocks(at) if block not in packed.blocks]
         fences = sum(self._packer.fences_size(at, block) for block in blocks)
         return header + self._packer.size(at) + fences + (0 if is_adjacent else self._packer.gap_size(at))
@@ -225,7 +228,9 @@ class _Packing:
                 if self._packer.measure(text[passage.start : end]) > max_size:
                     break
                 best = end
-        if best - passage.start < MIN_PART_BYTES:  # a lone heading or half a line
+            while heading := _LAST_HEADING.search(text, passage.start, best):
+                best = heading.start()
+        if best - passage.start < MIN_PART_BYTES:  # half a line
             best = passage.start
         if best == passage.start and not any(packed.passages for packed in self.packed):
             best = min(passage.end, fit_forward(text, passage.start, max_size, self._packer.measure))
@@ -247,10 +252,10 @@ class _Packing:
 def _join_adjacent(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     joined: list[Passage] = []
     for passage in sorted(passages, key=lambda passage: passage.start):
-        if joined and joined[-1].end == passage.start:
+        if joined and joined[-1].end >= passage.start:
             last = joined[-1]
             score, coverage = max(last.score, passage.score), max(last.coverage, passage.coverage)
-            joined[-1] = replace(last, end=passage.end, score=score, coverage=coverage)
+            joined[-1] = replace(last, end=max(last.end, passage.end), score=score, coverage=coverage)
         else:
             joined.append(passage)
     return tuple(joined)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from keyhole.passages.carriers import find_entry
-from keyhole.passages.index import Index
+from keyhole.passages.index import Index, Span
 from keyhole.passages.lists import find_list
 from keyhole.passages.rank import WindowScores
 
@@ -91,6 +91,28 @@ def complete_units(scored: WindowScores, order: Iterable[int], max_chars: int) -
     for unit in sorted(waiting, key=lambda unit: _size(index, unit)):
         if _size(index, unit) <= max_chars // UNIT_DIVISOR:
             yield from show(range(unit.first, unit.last + 1))
+
+
+def complete_range(index: Index, start: int, end: int) -> Span:
+    """Return a range with the rest of the definition, code block or table in which it begins, and in which it ends.
+
+    Of each it adds at most `SMALL_CHARS`.
+    """
+    # A block may stand in a definition, and that in another.
+    for first, last in (*_spans_at(index, start), *_spans_at(index, end)):
+        if first < start < last and start - first <= SMALL_CHARS:
+            start = first
+        if first < end < last and last - end <= SMALL_CHARS:
+            end = last
+    return start, end
+
+
+def _spans_at(index: Index, offset: int) -> Iterator[Span]:
+    """Yield the code block or table that contains an offset, and then its definitions, innermost first."""
+    if block := index.block_at(offset):
+        yield block
+    number = bisect_right(index.definitions, offset, key=lambda span: span[0])
+    yield from index.definitions[max(0, number - MAX_NESTED) : number][::-1]
 
 
 def units_of(index: Index, window: int) -> Iterator[Unit]:
