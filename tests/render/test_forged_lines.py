@@ -130,7 +130,7 @@ def test_titles_and_snippets_of_a_search_are_quoted_or_inside_a_block(forged: st
     read = Source("https://a.example/", forged, artifact=artifact(text="words", title=forged), stored=True)
     unread = Source("https://b.example/", forged, not_read="timed out")
     listed = ListedSource(unread, shorten_snippet(forged, 300))
-    text = render_sources(["2 sources."], [CitedSource(read, "words", None)], [listed], SECRET, brief=False)
+    text = render_sources(["2 sources."], [CitedSource(read, "words")], [listed], SECRET, brief=False)
     assert_quoted(
         text,
         r"2 sources\.\n\n"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from keyhole.records import Source
-from keyhole.render.boundary import NextArguments, enclose
+from keyhole.render.boundary import enclose
 from keyhole.render.sources import (
     CitedSource,
     ListedSource,
@@ -22,22 +22,20 @@ from tests.support.product import SECRET
 
 ARTIFACT = artifact(text="x" * 1_234, url="https://example.org/page", title="A page")
 SOURCE = Source(ARTIFACT.url, ARTIFACT.title, artifact=ARTIFACT, stored=True)
-FOLLOWING = {"offset": 500, "limit": 200}
 
 
-def render(source: Source = SOURCE, following: NextArguments | None = FOLLOWING, repeats: tuple[int, ...] = ()) -> str:
-    return render_cited(CitedSource(source, "body", following, repeats), 3, SECRET, brief=False)
+def render(source: Source = SOURCE, repeats: tuple[int, ...] = ()) -> str:
+    return render_cited(CitedSource(source, "body", repeats), 3, SECRET, brief=False)
 
 
-def test_a_source_has_its_address_title_size_text_and_continuation() -> None:
+def test_a_source_has_its_address_title_size_id_and_text() -> None:
     assert render() == (
-        f"[3] https://example.org/page “A page”, 1,234 characters.\n{enclose('body', SECRET)}\n"
-        'Next: read_artifact(id="aaaaaaaaaaaaaaaa", offset=500, limit=200)'
+        f'[3] https://example.org/page “A page”, 1,234 characters, id="aaaaaaaaaaaaaaaa".\n{enclose("body", SECRET)}'
     )
 
 
 def test_the_id_is_shown_once_and_only_for_stored_sources() -> None:
-    assert render(following=None).count("aaaaaaaaaaaaaaaa") == 1
+    assert render().count("aaaaaaaaaaaaaaaa") == 1
     assert "aaaaaaaaaaaaaaaa" not in render(replace(SOURCE, stored=False))
 
 
@@ -59,10 +57,10 @@ def test_truncation_copies_and_repetitions_are_reported_on_one_line() -> None:
 
 
 def test_the_shortest_form_of_a_source_says_that_its_page_is_truncated() -> None:
-    cut = CitedSource(replace(SOURCE, artifact=replace(ARTIFACT, cut=True)), "body", FOLLOWING)
-    assert render_cited(cut, 3, SECRET, brief=True).startswith("[3] https://example.org/page Partial.\n---")
-    whole = render_cited(CitedSource(SOURCE, "body", FOLLOWING), 3, SECRET, brief=True)
-    assert whole.startswith("[3] https://example.org/page\n---")
+    cut = CitedSource(replace(SOURCE, artifact=replace(ARTIFACT, cut=True)), "body")
+    head = '[3] https://example.org/page id="aaaaaaaaaaaaaaaa"'
+    assert render_cited(cut, 3, SECRET, brief=True).startswith(f"{head} Partial.\n---")
+    assert render_cited(CitedSource(SOURCE, "body"), 3, SECRET, brief=True).startswith(f"{head}\n---")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from keyhole.retrieval.sources import FoundSources
 from tests.support.fakes import artifact
 
 BLOCK = re.compile(r"\n--- untrusted text (\w{8}) ---\n(.*?)\n--- end \1 ---", re.DOTALL)
-CALL = re.compile(r'^Next: read_artifact\(id="(\w{16})", offset=(\d+), limit=(\d+)\)$', re.MULTILINE)
+CALL = re.compile(r'^Next: read_artifact\(id="(\w{16})", query="zebra"\)$', re.MULTILINE)
 GAP = re.compile(r"\n?\[…(\d+):(\d+)\][^\n]*\n")
 HEADER_ROW = re.compile(r"\|[^\n]*\n")
 FILLER = "The committee met in the long hall and spoke about the price of grain for the county and its mills. "
@@ -64,7 +64,7 @@ def answer_for(
     sources: Sequence[Source], queries: Sequence[str] = ("zebra",), budget: int = 9_000, **more: object
 ) -> Answer:
     ranked = rank_sources([source.artifact.text if source.artifact else "" for source in sources], queries)
-    return answer_for_ranked(sources, ranked, budget, **more)
+    return answer_for_ranked(sources, ranked, budget, query=queries[0], **more)
 
 
 def answer_for_ranked(sources: Sequence[Source], ranked: Ranked | None, budget: int, **more: object) -> Answer:
@@ -155,15 +155,40 @@ def pages(count: int) -> list[Source]:
     ]
 
 
-def test_a_source_has_number_title_url_facts_and_continuation() -> None:
+def test_a_source_has_number_title_url_facts_and_id() -> None:
     kept = source(1, FILLER * 40 + "\n\nThe zebra came.\n\n" + FILLER * 40, date="2024-05-01T10:00:00Z")
     text = answer_for([kept]).text
     assert text.startswith(
         "1 source from the web. 319 characters shown.\n\n"
-        "[1] https://site1.example/page “Title 1”, 2024-05-01, 8,019 characters.\n--- "
+        '[1] https://site1.example/page “Title 1”, 2024-05-01, 8,019 characters, id="aaaaaaaaaaaaaaa1".\n--- '
     )
-    assert CALL.search(text)
+
+
+def test_the_next_call_has_the_question_and_is_named_once_and_only_if_good_passages_are_left() -> None:
+    text = answer_for(pages(5), budget=2_000).text
+    assert len(CALL.findall(text)) == 1
     assert text.endswith(")\n[end]")
+    everything = answer_for([source(1, FILLER * 40 + "\n\nThe zebra came.\n\n" + FILLER * 40)]).text
+    assert "Next:" not in everything
+    assert "Next:" not in answer_for(pages(5), ["zebra\n"], 2_000).text, "a query of two lines is not repeated"
+
+
+def test_a_source_that_adds_nothing_is_one_line() -> None:
+    about = "The zebra walks through the northern gate of the reserve at noon, and the keeper counts it. "
+    good = f"# Gates\n\n{about}\n\n{filler_text(1, 40)}"
+    poor = "\n\n".join(f"One gate of mill {n} is open. {filler_text(n, 3)}" for n in range(20))
+    text = answer_for([source(1, good), source(2, poor)], ["northern gate zebra reserve noon"]).text
+    assert text.count("--- untrusted text") == 1
+    assert '\nAlso found:\n[2] https://site2.example/page “Title 2” id="aaaaaaaaaaaaaaa2"\n[end]' in text
+
+
+def test_a_source_whose_best_passage_another_shows_is_one_line() -> None:
+    quote = "The zebra crossed the river at dawn, and its keeper wrote down the hour and the weather."
+    texts = [f"{filler_text(n, 20)}\n\n{quote}\n\n{filler_text(n + 50, 40)}" for n in (1, 4)]
+    ranked = tuple((Passage(at := t.index(quote), at + len(quote), 3.0), Passage(0, 120, 0.9)) for t in texts)
+    text = answer_for_ranked([source(n, each) for n, each in enumerate(texts)], ranked, 9_000).text
+    assert text.count("--- untrusted text") == 1
+    assert "[2] https://site1.example/page “Title 1” (shares a passage with [1])" in text
 
 
 def test_a_page_that_forges_a_source_stays_inside_its_boundary() -> None:

@@ -1,6 +1,6 @@
 """Render the numbered sources of a search as text and facts.
 
-A source that shows passages has one line about it, its text between boundary lines, and the call that reads on. The
+A source that shows passages has one line about it, and its text between boundary lines. The
 other sources follow in one list, a line each. Their snippets follow in one block between boundary lines, a line each.
 So text of a page or of an engine stands outside a boundary only in quotation marks, and cannot imitate another source
 inside a boundary.
@@ -14,7 +14,7 @@ from typing import Final
 
 from keyhole.records import UNDIGESTED, EngineReport, Repeat, Source
 from keyhole.render.answer import caveats, join_sentences
-from keyhole.render.boundary import END, NextArguments, enclose, read_call
+from keyhole.render.boundary import END, enclose
 from keyhole.render.header import MAX_PLAIN_URL, day_of, form_read, quote_title, site_and_date
 from keyhole.render.repeats import short_repeats
 from keyhole.text.escape import plain_line
@@ -40,8 +40,6 @@ class CitedSource:
     source: Source
     body: str
     """The passages, with gap lines between them."""
-    following: NextArguments | None
-    """The arguments of the call that reads on, None if the passages are the whole text."""
     repeats: tuple[int, ...] = ()
     """Numbers of the sources that show a passage with the same text, which is left out here."""
     before: tuple[Repeat, ...] = ()
@@ -104,10 +102,11 @@ def _engines(reports: Sequence[EngineReport]) -> str:
 
 
 def render_sources(
-    status: Sequence[str], cited: Sequence[CitedSource], listed: Sequence[ListedSource], secret: bytes, *, brief: bool
-) -> str:
-    """Return the whole text of a search's result. `secret` signs the boundaries. `brief`: leave out titles and facts,
-    for small budgets."""
+    status: Sequence[str], cited: Sequence[CitedSource], listed: Sequence[ListedSource], secret: bytes,
+    next_line: str = "", *, brief: bool,
+) -> str:  # fmt: skip
+    """Return the whole text of a search's result. `secret` signs the boundaries. `next_line`: names the call that reads
+    on. `brief`: leave out titles and facts, for small budgets."""
     parts = ["\n".join(status)]
     parts += [render_cited(each, number, secret, brief=brief) for number, each in enumerate(cited, start=1)]
     if listed:
@@ -116,20 +115,19 @@ def render_sources(
         lines += [render_listed(each, number, brief=brief) for number, each in rows]
         snippets = [f"[{number}] {each.snippet}" for number, each in rows if each.snippet]
         parts.append("\n".join([*lines, *([enclose("\n".join(snippets), secret)] if snippets else [])]))
-    return "\n\n".join(parts) + f"\n{END}"
+    return "\n".join(["\n\n".join(parts), *([next_line] if next_line else []), END])
 
 
 def render_cited(cited: CitedSource, number: int, secret: bytes, *, brief: bool) -> str:
     """Return the lines of a source with its passages."""
     source = cited.source
-    call = read_call(source.artifact.id, cited.following) if source.artifact and source.stored else ""
     head = _address(source, number, brief=brief)
     if not brief and (about := _describe(cited)):
         head += f", {about}"
     elif brief and source.artifact:
-        head = join_sentences(head, *caveats(source.artifact, brief=True))
-    lines = (head, enclose(cited.body, secret), call and f"Next: {call}")
-    return "\n".join(line for line in lines if line)
+        id = f'id="{source.artifact.id}"' if source.stored else ""
+        head = join_sentences(head, id, *caveats(source.artifact, brief=True))
+    return f"{head}\n{enclose(cited.body, secret)}"
 
 
 def render_listed(listed: ListedSource, number: int, *, brief: bool) -> str:
@@ -172,7 +170,7 @@ def _describe(cited: CitedSource) -> str:
     if artifact is None:
         return ""
     facts = [*site_and_date(artifact, source.date), f"{len(artifact.main):,} characters", *form_read(artifact)]
-    if source.stored and not cited.following:
+    if source.stored:
         facts.append(f'id="{artifact.id}"')
     same, earlier = _shared_passage(cited.repeats), short_repeats(cited.before)
     sentences = [

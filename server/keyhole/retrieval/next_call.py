@@ -29,11 +29,15 @@ def arguments_after(call: Call, artifact: Artifact, selection: Selection, query:
     gap = next_gap(selection.total, selection.spans, selection.scores, selection.repeated)
     if gap is None:
         return None
-    is_short = query.isprintable() and len(query) * QUERY_DIVISOR <= call.budget.english_chars
-    if selection.more and selection.skip and is_short:
+    if selection.more and selection.skip and may_repeat(call, query):
         return {"query": query, "skip": selection.skip, **call.requested_limits}
     end = reading_end(artifact, gap[0], selection.total)
     return range_arguments(call, call.next_window(artifact.text[:end], gap[0], min(gap[1], end)))
+
+
+def may_repeat(call: Call, query: str) -> bool:
+    """Return whether the next call may repeat a query: it is short and has no line break."""
+    return query.isprintable() and len(query) * QUERY_DIVISOR <= call.budget.english_chars
 
 
 def arguments_after_window(call: Call, artifact: Artifact, window: Window, base: int = 0) -> NextArguments | None:

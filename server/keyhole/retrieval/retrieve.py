@@ -305,6 +305,6 @@ class Retrieval:
         with stage("render"):
             answer = search_answer(
                 found, ranked, call, count=question.request.max_results, scope=question.scope,
-                secret=self.pages.secret, note=note, warning=self.store.warning(),
+                secret=self.pages.secret, query=question.phrasings[0], note=note, warning=self.store.warning(),
             )  # fmt: skip
         return count_saved(answer, *(source.artifact for source in found.sources if source.artifact))

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
 
-from keyhole.passages.gaps import next_gap
 from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.packing.unseen import UnseenPacker
 from keyhole.passages.rank_sources import join_spans
 from keyhole.passages.repeats import ShownSpans, repeats_line_size
 from keyhole.passages.stop import NEAREST_PLACES
 from keyhole.passages.strength import WEAK_STRENGTH
-from keyhole.records import Answer, Passage, Ranked, Repeat, Source, Window
+from keyhole.records import Answer, Passage, Ranked, Repeat, Source
 from keyhole.render.answer import UNSTORED, warning_fact, warning_line
+from keyhole.render.boundary import NextArguments, read_call
 from keyhole.render.fit import fit
 from keyhole.render.repeats import repeat_calls_line
 from keyhole.render.sources import (
@@ -37,7 +37,7 @@ from keyhole.render.sources import (
     shorten_snippet,
 )
 from keyhole.retrieval.call import Call
-from keyhole.retrieval.next_call import range_arguments
+from keyhole.retrieval.next_call import may_repeat
 from keyhole.retrieval.order_sources import RankedSource, first_different, order_sources, text_of
 from keyhole.retrieval.session import repeats_of
 from keyhole.retrieval.sources import FoundSources
@@ -46,10 +46,14 @@ from keyhole.text.measure import clip
 LIST_DIVISOR: Final = 24
 """A twenty-fourth of a budget is reserved for the list of sources without passages, which seldom answer the query. With
 a sixth, one answer in fourteen was lost at 4,000 bytes (benchmarks/search/search.py, development half)."""
+LONGEST_ID: Final = "x" * 16
 MAX_NUMBER: Final = 99
 """The largest number of a source: at most 20 are read."""
 MIN_SNIPPET: Final = 60
 """Bytes. A shorter snippet adds nothing to the title."""
+MIN_STRENGTH_SHARE: Final = 0.25
+MIN_COVERAGE_SHARE: Final = 0.7
+"""A source below both shares, of the strongest match and of the largest coverage of all sources, shows no passages."""
 LIST_OVERHEAD: Final = 16
 """Bytes around the list of sources without passages."""
 BLOCK_OVERHEAD: Final = 64
@@ -69,13 +73,14 @@ def search_answer(
     count: int,
     scope: str,
     secret: bytes,
+    query: str = "",
     note: str = "",
     warning: str = "",
 ) -> Answer:
     """Return the answer with the best passages of at most `count` sources, and a list of sources that were not read.
 
-    `ranked`: None if the passages could not be ranked. `secret` signs the boundaries. `note`: faults of the ranking.
-    `warning`: the store's warning code.
+    `ranked`: None if the passages could not be ranked. `secret` signs the boundaries. `query`: what the next call
+    asks. `note`: faults of the ranking. `warning`: the store's warning code.
     """
     is_ranked = ranked is not None
     ranked = ranked or tuple(() for _ in found.sources)
@@ -97,7 +102,10 @@ def search_answer(
 
     @cache
     def packing(brief: bool) -> _SearchPacking:
-        return _SearchPacking(chosen, call, secret, is_ranked=is_ranked, warning=warning, brief=brief)
+        return _SearchPacking(
+            chosen, call, secret, query if may_repeat(call, query) else "",
+            is_ranked=is_ranked, warning=warning, brief=brief,
+        )  # fmt: skip
 
     def render(brief: bool, space: int) -> Answer:
         return packing(brief).render(partial(status, brief=brief), space)
@@ -112,6 +120,18 @@ def nearest_passages(ranked: Ranked) -> Ranked:
     return tuple(passages[:1] if number in having else () for number, passages in enumerate(ranked))
 
 
+def helpful_passages(ranked: Ranked) -> Ranked:
+    """Return the passages without those of sources that add nothing: their words hardly answer, and no passage of them
+    has as many words of the query as passages of others."""
+    strongest = max((passages[0].strength for passages in ranked if passages), default=0.0)
+    covered = [max((passage.coverage for passage in passages), default=0.0) for passages in ranked]
+    least = MIN_COVERAGE_SHARE * max(covered, default=0.0)
+    return tuple(
+        passages if passages and (passages[0].strength >= MIN_STRENGTH_SHARE * strongest or own >= least) else ()
+        for passages, own in zip(ranked, covered, strict=True)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _SourceList:
     """The listed sources, by number, each with its snippet or "", and the size of the list."""
@@ -124,15 +144,19 @@ class _SearchPacking:
     """Packs and renders the chosen sources, given in order, for any size."""
 
     def __init__(
-        self, chosen: Sequence[RankedSource], call: Call, secret: bytes, *, is_ranked: bool, warning: str, brief: bool
-    ) -> None:
+        self, chosen: Sequence[RankedSource], call: Call, secret: bytes, query: str,
+        *, is_ranked: bool, warning: str, brief: bool,
+    ) -> None:  # fmt: skip
         self._sources = [source for source, _ in chosen]
         ranked = tuple(passages for _, passages in chosen)
         strongest = max((passages[0].strength for passages in ranked if passages), default=0.0)
         self._weak = is_ranked and strongest < WEAK_STRENGTH and any(source.artifact for source in self._sources)
-        self._ranked = nearest_passages(ranked) if self._weak else ranked
+        self._ranked = nearest_passages(ranked) if self._weak else helpful_passages(ranked)
+        self._is_matched = [bool(passages) for passages in ranked]
         self._secret = secret
-        self._call = call
+        self._next: NextArguments | None = (
+            {"query": query, **call.requested_limits} if query and not self._weak else None
+        )
         self._brief = brief
         self._measure = measure = call.budget.measure
         self._warning = warning
@@ -143,6 +167,7 @@ class _SearchPacking:
         before = [ShownSpans([(each.start, each.end) for each in shown]) for shown in self._shown]
         self._packer = UnseenPacker(texts, self._ranked, before, measure)
         self._head_sizes = [self._head_size(source) for source in self._sources]
+        self._next_size = measure(_next_line(LONGEST_ID, self._next))
         self._weak_line = ([WEAK_MATCH] if any(self._ranked) else [NO_MATCH]) if self._weak else []
 
     def render(self, status: Callable[..., str], space: int) -> Answer:
@@ -163,9 +188,11 @@ class _SearchPacking:
         warning = warning_line(self._warning, brief=self._brief)
         repeated = repeat_calls_line(repeat for number in (*opened, *listing.snippets) for repeat in before[number])
         lines = [first, *self._weak_line, *filter(None, (warning, repeated))]
+        following = self._sources[packed.left] if packed.left is not None else None
+        next_line = _next_line(following.artifact.id, self._next) if following and following.artifact else ""
         shown = tuple((source.artifact.id, start, end) for source, start, end in spans if source.artifact)
         return Answer(
-            render_sources(lines, cited, listed, self._secret, brief=self._brief),
+            render_sources(lines, cited, listed, self._secret, next_line, brief=self._brief),
             {**search_facts(cited, listed), **warning_fact(self._warning)},
             shown=shown,
             details=search_details(cited, listed, total=len(self._sources), weak=self._weak),
@@ -174,6 +201,7 @@ class _SearchPacking:
 
     def _plan(self, space: int) -> tuple[PackedPassages, Repeats, _SourceList]:
         """Pack the passages, with space reserved for the list of other sources. Snippets get the space that is left."""
+        space -= self._next_size
         reserve = (0 if self._brief else space // LIST_DIVISOR) if any(self._ranked) else space
         none: Repeats = [()] * len(self._sources)
         packed, without = self._pack(self._packer.all_passages, space, reserve, none)
@@ -205,7 +233,7 @@ class _SearchPacking:
             if size <= left:
                 snippets[number] = ""
                 left -= size
-        unread = [number for number in snippets if not self._ranked[number] and self._sources[number].snippet]
+        unread = [number for number in snippets if not self._is_matched[number] and self._sources[number].snippet]
         share = min(MAX_SNIPPET, (left - BLOCK_OVERHEAD) // max(1, len(unread)) - SNIPPET_OVERHEAD)
         if unread and share >= MIN_SNIPPET:
             left -= BLOCK_OVERHEAD
@@ -217,19 +245,19 @@ class _SearchPacking:
     def _make_cited(
         self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...], before: tuple[Repeat, ...]
     ) -> CitedSource:
-        """Return a source with its passages, and the window that reads on after them."""
+        """Return a source with its passages."""
         source, text = self._sources[number], text_of(self._sources[number])
         spans = tuple((passage.start, passage.end) for passage in passages)
         scores = tuple(round(passage.score, 3) for passage in passages)
         body = join_spans(text, spans, [passage.label for passage in passages])
-        shown_before = tuple((each.start, each.end) for each in before)
-        gap = next_gap(len(text), spans, scores, shown_before)
-        window = self._call.next_window(text, *gap) if source.artifact and gap else None
-        shown = replace(source, spans=spans, scores=scores)
-        return CitedSource(shown, body, range_arguments(self._call, window) if window else None, repeats, before)
+        return CitedSource(replace(source, spans=spans, scores=scores), body, repeats, before)
 
     def _head_size(self, source: Source) -> int:
         """Return the largest size of the lines around a source's passages."""
-        total = len(text_of(source))
-        cited = CitedSource(source, "", range_arguments(self._call, Window(total, 2 * total, total)))
+        cited = CitedSource(source, "")
         return self._measure("\n\n" + render_cited(cited, MAX_NUMBER, self._secret, brief=self._brief))
+
+
+def _next_line(id: str, arguments: NextArguments | None) -> str:
+    """Return the line with the call that reads on in the text with an id, "" without arguments."""
+    return f"Next: {read_call(id, arguments)}" if arguments else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from keyhole.passages import near_duplicates
@@ -145,3 +147,22 @@ def test_passages_that_overlap_are_joined() -> None:
     ranked = ((Passage(0, 500, 2.0), Passage(400, 900, 1.0)),)
     (shown,) = Packer([text], ranked).pack(5_000).passages[0]
     assert (shown.start, shown.end) == (0, 900)
+
+
+def test_a_passage_that_repeats_another_of_its_text_except_for_numbers_is_not_packed() -> None:
+    template = (
+        "Section {0}. There are 1000 pages of listings for you. Log in to see page {0} of the book that you want. \n\n"
+    )
+    made = "".join(template.format(n) for n in range(12))
+    edges = [match.start() for match in re.finditer("Section", made)]
+    ranked = tuple(Passage(start, end, 1.0) for start, end in zip(edges, [*edges[1:], len(made)], strict=True))
+    assert len(Packer([made], (ranked,)).pack(5_000).passages[0]) == 1
+    assert [
+        len(each) for each in Packer([made, made.replace("12", "13")], (ranked[:1], ranked[4:5])).pack(5_000).passages
+    ] == [1, 1]
+
+
+def test_rows_of_data_that_differ_only_in_numbers_are_packed() -> None:
+    rows = "".join(f"| {n} | gate | {n * 7919} | {n * 104729} |\n" for n in range(10, 90))
+    ranked = (Passage(0, 300, 1.0), Passage(600, 900, 0.9))
+    assert len(Packer([rows], (ranked,)).pack(5_000).passages[0]) == 2

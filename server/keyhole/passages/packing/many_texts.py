@@ -23,9 +23,9 @@ from keyhole.text.measure import Measure, fit_forward, serialized_size
 
 GOOD_SHARE: Final = 0.8
 """A text whose best passage has at least this share of the best score of all gets a passage before any gets two."""
-WEAK_SHARE: Final = 0.4
+WEAK_SHARE: Final = 0.5
 """A text whose best passage has less than this share of the best score of all gets no space. Between 0.3 and 0.5 as
-many answers are found as with every text (benchmarks/search/search.py)."""
+many answers are found as with every text (benchmarks/search/search.py). No text is read on for less, either."""
 MIN_SCORE_SHARE: Final = 0.2
 """A passage with less than this share of the best score of all is never packed. With 0.1, results are a tenth longer
 and contain as many answers; with 0.3, one answer in a hundred is lost."""
@@ -35,9 +35,13 @@ BYTES_PER_CANDIDATE: Final = 40
 """Bytes of the size limit for each passage of a text that is examined: passages have 60 or more
 (benchmarks/ranking/across.py), and some are repetitions. A page of megabytes may have thousands of matching passages,
 and examining one costs as much as packing it."""
+TEMPLATE_DIGITS: Final = 0.1
+"""A passage with fewer digits than this share of its characters, which repeats another of its text except for numbers,
+is a repetition: a page that is generated from a template. Passages with more are data."""
 MIN_PART_BYTES: Final = 80
 """Minimum bytes for a truncated passage: half a sentence answers nothing."""
 
+_DIGITS = re.compile(r"\d+")
 _LAST_HEADING = re.compile(r"^#{1,6} [^\n]*\s*\Z", re.MULTILINE)
 
 PassagePlace = tuple[int, int]
@@ -54,6 +58,8 @@ class PackedPassages:
     """For each text, the numbers of the texts whose passages it repeats."""
     size: int
     """The part of the size limit that is used."""
+    left: int | None
+    """The text with the best passage that does not fit; None if no such passage has `WEAK_SHARE` of the best score."""
 
 
 @dataclass(slots=True)
@@ -85,6 +91,7 @@ class Packer:
             find_code_blocks(text) if any_ranked else [] for text, any_ranked in zip(texts, ranked, strict=True)
         ]
         self._shingles: dict[PassagePlace, frozenset[str]] = {}
+        self._templates: dict[PassagePlace, frozenset[str]] = {}
         self._sizes: dict[PassagePlace, int] = {}
         self.last_gap_sizes = [measure("\n" + gap_line(len(text), len(text))) for text in texts]
         """The largest size of the gap line after each text's last passage."""
@@ -93,7 +100,8 @@ class Packer:
         # A scorer may give negative scores, and then no share of the best score separates good texts from poor ones.
         self._min_score = MIN_SCORE_SHARE * best if best > 0 else float("-inf")
         self._good = self._list_texts(GOOD_SHARE * best if best > 0 else float("-inf"))
-        self._shown = self._list_texts(WEAK_SHARE * best if best > 0 else float("-inf"))
+        self.weak_score = WEAK_SHARE * best if best > 0 else float("-inf")
+        self._shown = self._list_texts(self.weak_score)
 
     def _list_texts(self, min_score: float) -> list[int]:
         """Return the texts whose best passage has at least a score."""
@@ -111,7 +119,9 @@ class Packer:
             for code, packed in zip(self.code, packing.packed, strict=True)
         )
         repeats = tuple(tuple(packed.repeats) for packed in packing.packed)
-        return PackedPassages(passages, repeats, max_size - packing.left)
+        left = packing.unpacked
+        is_worth = left is not None and self.passage(left).score >= self.weak_score
+        return PackedPassages(passages, repeats, max_size - packing.left, left[0] if left and is_worth else None)
 
     def candidates(self, number: int, max_size: int) -> Sequence[Passage]:
         """Return the best passages of a text that are examined for a size limit."""
@@ -161,6 +171,15 @@ class Packer:
             self._shingles[at] = frozenset(shingles(self.text(at)))
         return self._shingles[at]
 
+    def template(self, at: PassagePlace) -> frozenset[str]:
+        """Return the shingles of a passage with 0 for each number; nothing if the passage is data."""
+        if at not in self._templates:
+            text = self.text(at)
+            is_data = sum(map(str.isdigit, text)) > TEMPLATE_DIGITS * len(text)
+            own = () if is_data else self.shingles(at)
+            self._templates[at] = frozenset(_DIGITS.sub("0", shingle) for shingle in own)
+        return self._templates[at]
+
 
 class _Packing:
     """The state while passages are packed into one size limit."""
@@ -170,7 +189,10 @@ class _Packing:
         self._header_sizes = header_sizes
         self.left = max_size
         self._text_by_shingle: dict[str, int] = {}
+        self._known_templates: dict[int, set[str]] = {}
         self._done: set[PassagePlace] = set()
+        self.unpacked: PassagePlace | None = None
+        """The best passage that is not packed as a whole."""
         self.packed = [_PackedText() for _ in header_sizes]
 
     def add_best(self, number: int) -> None:
@@ -186,7 +208,7 @@ class _Packing:
     def add_all(self, places: Sequence[PassagePlace]) -> None:
         """Add passages while they fit."""
         for at in places:
-            if self.left < MIN_PART_BYTES:
+            if self.left < MIN_PART_BYTES and self.unpacked:
                 break
             if at not in self._done and not self._is_repetition(at):
                 self._add(at)
@@ -195,6 +217,9 @@ class _Packing:
         """Add a passage, or its first sentences if it does not fit."""
         size, passage = self._full_size(at), self._packer.passage(at)
         if size > self.left:
+            self.unpacked = self.unpacked or at
+            if passage.score < self._packer.weak_score:
+                return  # a part of it is worth nothing
             overhead = size - self._packer.size(at)
             end = self._truncated_end(at, self.left - overhead)
             if end == passage.start:
@@ -209,6 +234,7 @@ class _Packing:
         self._done.add(at)
         for shingle in self._packer.shingles(at):
             self._text_by_shingle.setdefault(shingle, at[0])
+        self._known_templates.setdefault(at[0], set()).update(self._packer.template(at))
 
     def _full_size(self, at: PassagePlace) -> int:
         """Return the size of a passage with its gap line and fences, and with the text's header if it is its first."""
@@ -238,13 +264,19 @@ class _Packing:
 
     def _is_repetition(self, at: PassagePlace) -> bool:
         """Return whether a passage mostly repeats packed ones, and record the text that it repeats most."""
-        own = self._packer.shingles(at)
+        own, packed = self._packer.shingles(at), self.packed[at[0]]
+        if not packed.passages and packed.repeats and self._packer.passage(at).score < self._packer.weak_score:
+            return True  # what is left of a text whose best passages others show
+        template, known = self._packer.template(at), self._known_templates.get(at[0])
+        if template and known and len(template & known) >= REPEATED_SHARE * len(template):
+            self._done.add(at)
+            return True
         sources = Counter(self._text_by_shingle[shingle] for shingle in own if shingle in self._text_by_shingle)
         if not own or sources.total() < REPEATED_SHARE * len(own):
             return not own
         source = min(sources, key=lambda number: (-sources[number], number))
         if source != at[0]:
-            self.packed[at[0]].repeats.setdefault(source)
+            packed.repeats.setdefault(source)
         self._done.add(at)
         return True
 
