@@ -33,6 +33,22 @@ def format_table(rows: Iterable[Sequence[str]]) -> str:
     return "".join(map(_format_row, (header, ["---"] * width, *cells[1:])))
 
 
+def format_records(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of plain texts as Markdown sections, one for each row below the header.
+
+    A section is headed by the first cell of its row, and lists each cell that has text after the name of its column.
+    """
+    width = max(map(len, rows))
+    names = [_format_cell(name) for name in rows[0]]
+    names = [name or f"column {place}" for place, name in enumerate(names + [""] * (width - len(names)), start=1)]
+    parts = [f"{len(rows) - 1:,} rows with {width} columns. Cells without text are left out.\n"]
+    for number, row in enumerate(rows[1:], start=1):
+        cells = [_format_cell(cell) for cell in row]
+        lines = [f"- {name}: {cell}\n" for name, cell in zip(names, cells, strict=False) if cell]
+        parts.append(f"\n## {to_one_line(cells[0]) or f'Row {number:,}'}\n\n{''.join(lines)}")
+    return "".join(parts)
+
+
 def _format_cell(value: str) -> str:
     return _CELL_BREAKS.sub("<br>", escape_markdown(value.strip())).replace("\\|", "|").replace("|", "\\|")
 

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from keyhole.extract import extract
+from keyhole.passages import select
 from tests.support.machine import allowed
 
 
@@ -76,3 +77,39 @@ def test_no_table_is_slow_to_read_or_grows_without_bound(name: str) -> None:
 
 def test_markdown_in_a_cell_is_escaped() -> None:
     assert "| !&#91;a]&#40;https://a.example) | &lt;img src=x> |" in read("a,b\n![a](https://a.example),<img src=x>\n")
+
+
+def wide_csv(rows: int, columns: int = 88) -> str:
+    lines = [",".join(["country", "code", *(f"measure {n}" for n in range(columns - 2))])]
+    lines += [
+        ",".join([f"Land {row}", f"L{row}", *("" if n == 5 else str(row * 1_000 + n) for n in range(columns - 2))])
+        for row in range(rows)
+    ]
+    return "\n".join(lines)
+
+
+def test_a_table_of_many_columns_is_written_as_records_with_the_name_before_each_value() -> None:
+    text = read(wide_csv(3))
+    assert text.startswith(
+        "3 rows with 88 columns. Cells without text are left out.\n\n## Land 0\n\n- country: Land 0\n"
+    )
+    assert "\n- measure 40: 2040\n" in text.partition("## Land 2")[2]
+    assert "measure 5:" not in text
+    assert text.count("\n- measure 85: ") == 3
+
+
+def test_a_passage_of_a_wide_table_has_the_name_of_each_value_and_its_row() -> None:
+    lands = ("Chad", "Mali", "Togo", "Kenya", "Gabon", "Rwanda")
+    kinds = [
+        f"{name}_{place}" for name in ("forest", "rain", "roads", "grain") for place in ("share", "growth", "total")
+    ]
+    header = ["land", *(f"{kind}_{year}" for kind in kinds for year in ("mean", "least", "most"))]
+    rows = [[land, *(str(place * 1_000_000 + n) for n in range(36))] for place, land in enumerate(lands)]
+    shown = select(read("\n".join(map(",".join, [header, *rows]))), "forest share of Gabon", 900).text
+    assert "## Gabon\n\n- land: Gabon\n- forest_share_mean: 4000000\n" in shown
+
+
+def test_tables_of_few_columns_and_tables_of_short_cells_stay_tables() -> None:
+    assert read(wide_csv(3, columns=12)).startswith("| country |")
+    narrow = "\n".join(",".join("1" * 30) for _ in range(5))
+    assert read(narrow).startswith("| 1 |")

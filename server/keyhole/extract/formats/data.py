@@ -6,11 +6,12 @@ import csv
 import io
 import json
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from keyhole.extract.body import Body
 from keyhole.extract.formats.plain_text import clean_plain_text
-from keyhole.extract.markup import fence_code, format_table, to_one_line
+from keyhole.extract.markup import fence_code, format_records, format_table, to_one_line
 from keyhole.records import Document
 from keyhole.text.clean import clean
 
@@ -21,10 +22,19 @@ DELIMITERS: Final = (",", ";", "\t", "|")
 SAMPLE_LINES: Final = 20
 SAMPLE_CHARS: Final = 10_000
 """Lines and characters examined to find the delimiter."""
+WIDE_COLUMNS: Final = 20
+WIDE_ROW_CHARS: Final = 600
+"""Columns, and characters of the header or of a mean row, from which a table is written as records. A row or the header
+is longer than a passage then, and cells would stand apart from their names."""
+MAX_RECORD_CELLS: Final = 200_000
+"""Most cells of a table that is written as records: each repeats its name."""
 
 
 def read_delimited(body: Body) -> Document:
-    """Read the rows as a table whose header is the first row. Text that is not valid CSV is read as plain text."""
+    """Read the rows as a table whose header is the first row, or as records if they are wide.
+
+    Text that is not valid CSV is read as plain text.
+    """
     text = clean(body.text()).strip("\n")
     declared = "\t" if "tab-separated" in body.content_type.lower() or "tsv" in body.content_type.lower() else ""
     delimiter, text = _find_delimiter(text, declared)
@@ -32,7 +42,15 @@ def read_delimited(body: Body) -> Document:
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(map(str.strip, row))]
     except csv.Error:  # a cell over 131,072 characters, the limit of the csv module: an unclosed quote
         return Document(title="", text=clean_plain_text(text)[1], media_type="")
-    return Document(title="", text=format_table(rows), media_type="")
+    return Document(title="", text=format_records(rows) if _are_wide(rows) else format_table(rows), media_type="")
+
+
+def _are_wide(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows below a header are too wide for a table, and not too many for records."""
+    if len(rows) < 2 or len(rows[0]) < WIDE_COLUMNS or sum(map(len, rows)) > MAX_RECORD_CELLS:
+        return False
+    chars = [sum(len(cell) + len(" | ") for cell in row) for row in rows]
+    return max(chars[0], sum(chars) / len(chars)) >= WIDE_ROW_CHARS
 
 
 def _find_delimiter(text: str, declared: str) -> tuple[str, str]:
