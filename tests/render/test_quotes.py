@@ -55,6 +55,12 @@ def test_words_in_another_order_are_not_called_absent(missing: tuple[str, ...], 
     assert status.endswith(f"{words}; caution: a negation and a number differs{SHOWN}")
 
 
+def test_a_brief_status_counts_the_words_in_another_order() -> None:
+    near = NearQuote(120, 310, 9, 11, ("opened", "Oslo"), 0, moved=2)
+    status = near_quote_status(PAGE, near, WINDOW, brief=True)
+    assert "9 of 11 words, at 120:310; 2 in another order;" in status
+
+
 def test_many_missing_words_are_counted() -> None:
     near = NearQuote(120, 310, 9, 30, ("word",) * 21, 2)
     status = near_quote_status(PAGE, near, WINDOW, brief=False)

@@ -73,7 +73,8 @@ def near_quote_status(artifact: Artifact, near: NearQuote, window: Window, *, br
     parts = [*words, *([f"{hidden} more"] if hidden and words else [])]
     orders = ["not there"] if near.moved < len(near.missing) else []
     orders += ["in another order"] if near.moved else []
-    missing = f"; {' or '.join(orders)}: {', '.join(parts)}" if parts else ""
+    in_brief = f"; {near.moved} in another order" if near.moved else ""
+    missing = f"; {' or '.join(orders)}: {', '.join(parts)}" if parts else in_brief
     extra = f"; {near.extra} other word{'s' if near.extra > 1 else ''} between" if near.extra else ""
     differs = f"; caution: a {' and a '.join(near.differs)} differs" if near.differs else ""
     return f"{status}{missing}{extra}{differs}; characters {_span(window.start, window.end)} are shown."
