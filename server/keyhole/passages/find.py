@@ -48,12 +48,14 @@ MAX_PLACE_CHARS: Final = 100
 
 @dataclass(slots=True)
 class Hits:
-    """The hits of a term: their number, and their weight by window and by heading."""
+    """The hits of a term: their number, and their weight by window, by heading and by array or object."""
 
     term: Term
     count: int = 0
     windows: dict[int, float] = field(default_factory=dict)
     headings: dict[int, float] = field(default_factory=dict)
+    containers: dict[int, float] = field(default_factory=dict)
+    """The weight by array or object of JSON that has the term in its key or directly in its values."""
 
 
 def find_hits(index: Index, term: Term, language: str, folded: bool) -> Hits:
@@ -105,6 +107,10 @@ def _collect(index: Index, term: Term, text: str, occurrences: Iterator[Occurren
             heading = bisect_right(headings_at, offset) - 1
             if heading >= 0 and offset < headings[heading].end:
                 hits.headings[heading] = max(weight, hits.headings.get(heading, 0.0))
+        if index.containers:
+            container = index.container_at(offset)
+            if container >= 0:
+                hits.containers[container] = max(weight, hits.containers.get(container, 0.0))
         if hits.count >= MAX_HITS:
             hits.count += text.count(term.needle, offset + len(term.needle), window_end)
             _sample_rest(index, term, text, window + 1, hits)
