@@ -166,3 +166,21 @@ def test_rows_of_data_that_differ_only_in_numbers_are_packed() -> None:
     rows = "".join(f"| {n} | gate | {n * 7919} | {n * 104729} |\n" for n in range(10, 90))
     ranked = (Passage(0, 300, 1.0), Passage(600, 900, 0.9))
     assert len(Packer([rows], (ranked,)).pack(5_000).passages[0]) == 2
+
+
+def test_a_passage_that_matches_more_than_the_one_it_resembles_is_packed() -> None:
+    template = "The mill number {0} stands by the river and grinds all the grain of the farms of district {0}.\n\n"
+    text = "".join(template.format(n) for n in range(9))
+    size = len(template.format(1))
+    same, more = (Passage(4 * size, 5 * size, 0.9, coverage=share) for share in (0.5, 0.8))
+    first = Passage(0, size, 1.0, coverage=0.5)
+    assert len(Packer([text], ((first, same),)).pack(5_000).passages[0]) == 1
+    assert len(Packer([text], ((first, more),)).pack(5_000).passages[0]) == 2
+
+
+def test_blocks_of_code_that_differ_only_in_numbers_are_packed() -> None:
+    block = "```\nlog app{0} begins with the size of the file of the app\nand the log of app{0} ends with it\n```\n"
+    text = "".join(block.format(n) for n in range(10, 19))
+    size = len(block.format(10))
+    ranked = (Passage(0, size, 1.0), Passage(3 * size, 4 * size, 0.9))
+    assert len(Packer([text], (ranked,)).pack(5_000).passages[0]) == 2

@@ -172,11 +172,11 @@ class Packer:
         return self._shingles[at]
 
     def template(self, at: PassagePlace) -> frozenset[str]:
-        """Return the shingles of a passage with 0 for each number; nothing if the passage is data."""
+        """Return the shingles of a passage with 0 for each number; nothing if the passage is data or code."""
         if at not in self._templates:
             text = self.text(at)
             is_data = sum(map(str.isdigit, text)) > TEMPLATE_DIGITS * len(text)
-            own = () if is_data else self.shingles(at)
+            own = () if is_data or self.blocks(at) else self.shingles(at)
             self._templates[at] = frozenset(_DIGITS.sub("0", shingle) for shingle in own)
         return self._templates[at]
 
@@ -268,7 +268,9 @@ class _Packing:
         if not packed.passages and packed.repeats and self._packer.passage(at).score < self._packer.weak_score:
             return True  # what is left of a text whose best passages others show
         template, known = self._packer.template(at), self._known_templates.get(at[0])
-        if template and known and len(template & known) >= REPEATED_SHARE * len(template):
+        covered = max((each.coverage for each in packed.passages), default=0.0)
+        is_no_better = self._packer.passage(at).coverage <= covered
+        if template and known and is_no_better and len(template & known) >= REPEATED_SHARE * len(template):
             self._done.add(at)
             return True
         sources = Counter(self._text_by_shingle[shingle] for shingle in own if shingle in self._text_by_shingle)
