@@ -221,6 +221,7 @@ class Selection:
     repeated: tuple[tuple[int, int], ...] = ()
     """Spans left out because the session was shown them before."""
     more: int = 0  # further passages that match the query, but less, and are left out
+    copies: int = 0  # passages left out because they repeat what a shown one says
     best: int = 0  # the number of the span with the best window, from 1; 0 without a query
     skip: int = 0  # the best windows shown so far; the same call with this `skip` shows the next ones
     page_language: str = ""  # the page's language, such as "German", if the query is in another one

@@ -58,3 +58,35 @@ def test_without_a_query_nothing_is_omitted() -> None:
 
 def _offsets(spans: tuple[tuple[int, int], ...]) -> list[int]:
     return [offset for start, end in spans for offset in range(start, end)]
+
+
+def licences(fees: list[int], heading: str = "") -> str:
+    """Return a text that says the same about a licence for each fee, with other paragraphs between."""
+    rule = (
+        "The zebra licence must be renewed each year before March, and its holder pays a fee of {} crowns to the "
+        "office that issued it. Without the fee it ends with the last day of the month in which it should be renewed, "
+        "and the holder is told so by a letter, which is sent to the address on the licence by the same office."
+    )
+    parts = []
+    for number, fee in enumerate(fees):
+        other = [
+            f"Committee {number} met for the {each}th time and spoke of town {number * each}. " * 7 for each in range(4)
+        ]
+        parts += [*other, heading.format(number) + rule.format(fee)]
+    return "\n\n".join(parts)
+
+
+def test_a_passage_that_only_repeats_a_better_one_is_counted_and_not_shown() -> None:
+    found = select(licences([40] * 8), "when must the zebra licence be renewed", 2_000)
+    assert found.text.count("The zebra licence") == 1
+    assert found.copies == 7
+
+
+def test_passages_that_differ_in_a_number_are_no_copies() -> None:
+    found = select(licences([40, 41, 42]), "when must the zebra licence be renewed", 3_000)
+    assert all(f"a fee of {fee} crowns" in found.text for fee in (40, 41, 42))
+
+
+def test_the_same_sentence_under_another_heading_is_no_copy() -> None:
+    found = select(licences([40] * 3, "## Town {}\n\n"), "when must the zebra licence be renewed", 3_000)
+    assert found.text.count("The zebra licence") == 3

@@ -8,6 +8,9 @@ from itertools import accumulate
 from typing import Final
 
 from keyhole.passages.index import Index, Span
+from keyhole.passages.labels import gap_label
+from keyhole.passages.rank import WindowScores
+from keyhole.text.letters import lower
 
 ALWAYS_SHOWN_CHARS: Final = 3_000
 """Characters of the best passages that are shown also if an earlier call showed them. The answer is nearly always among
@@ -18,6 +21,8 @@ REPEATS_LINE_BYTES: Final = 100
 """Bytes of that line without its spans."""
 REPEAT_BYTES: Final = 72
 """Maximum bytes of a span in that line: its offsets, the call that showed it, and the query of the call."""
+MIN_COPIED: Final = 0.75
+"""Share of the runs of three words of a copy that stand in the passage that it repeats, at least."""
 
 
 class ShownSpans:
@@ -54,6 +59,36 @@ def skip_seen(
             repeated.append(span)
             continue
         shown += span[1] - span[0]
+        yield window
+
+
+def skip_copies(scored: WindowScores, order: Iterable[int], copies: list[tuple[Span, set[int]]]) -> Iterator[int]:
+    """Yield the windows of `order` without those that repeat earlier ones.
+
+    The spans of these are added to `copies`, each with the offsets of the windows that it repeats.
+
+    A copy adds no word, no sign and no heading to them: entries that differ in a number are no copies. The end of an
+    earlier paragraph does not count, unless it has a word of the query.
+    """
+    index, needles = scored.index, [term.needle for term in scored.query.terms]
+    holders: dict[tuple[str, str, str], int] = {}
+    words_of: dict[int, set[str]] = {}
+    for window in order:
+        start, end = index.starts[window], index.end(window)
+        before, blank, own = lower(index.text[start:end]).partition("\n\n")
+        is_rest = own.strip() and index.text[max(0, start - 2) : start].strip("\n") != ""
+        if not is_rest or any(needle in before for needle in needles):
+            own = before + blank + own
+        words = [word.strip(".,;:!?*_") for word in own.split()]
+        runs = set(zip(words, [*words[1:], ""], [*words[2:], "", ""], strict=False))
+        known = [holders[run] for run in runs if run in holders]
+        added = {*words, gap_label(index, window)}.difference(*(words_of[at] for at in known))
+        if not added and len(known) >= MIN_COPIED * len(runs):
+            copies.append(((start, end), set(known)))
+            continue
+        words_of[start] = {*words, gap_label(index, window)}
+        for run in runs:
+            holders.setdefault(run, start)
         yield window
 
 

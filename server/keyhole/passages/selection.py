@@ -21,7 +21,7 @@ from keyhole.passages.page_language import page_language_if_other
 from keyhole.passages.query import Match
 from keyhole.passages.query_parts import divide_query
 from keyhole.passages.rank import WindowScores, score_query, score_windows
-from keyhole.passages.repeats import ShownSpans, skip_seen
+from keyhole.passages.repeats import ShownSpans, skip_copies, skip_seen
 from keyhole.passages.stop import (
     MIN_MEAN_SHARE,
     MIN_SHOWN_CHARS,
@@ -112,17 +112,18 @@ def select(
     language = page_language_if_other(index, scored.query.text) if scored and is_foreign else ""
     ranked = rank_windows(scored, preferred) if scored and matched else []
     repeated: list[Span] = []
+    copies: list[tuple[Span, set[int]]] = []
     if scored is None:
         order: Iterable[int] = head_tail_order(index)
     elif judged is None:
         order = take_chars(index, head_tail_order(index), UNMATCHED_CHARS)
     elif skip or fill:
-        order = ranked[skip:]
+        order = ranked[skip:] if fill else skip_copies(scored, ranked[skip:], copies)
         order = insert_lede(index, complete_units(scored, order, max_chars)) if fill else order
     else:
         seen, answered = ShownSpans(shown_before), ShownSpans(answered_before)
         min_chars = PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS
-        order = _order_evidence(scored, judged, ranked, min_chars, max_chars)
+        order = _order_evidence(scored, judged, ranked, copies, min_chars, max_chars)
         order = insert_lede(index, chain(order, ranked) if answered_before else order)
         order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
     is_bounded = scored is not None and not fill
@@ -146,16 +147,22 @@ def select(
         weak=judged is not None and judged.is_probably_absent,
         page_language=language,
     )
-    return _describe(selection, scored, ranked, skip, repeated) if scored and matched else selection
+    return _describe(selection, scored, ranked, skip, repeated, copies) if scored and matched else selection
 
 
 def _order_evidence(
-    scored: WindowScores, judged: Judgement, ranked: Sequence[int], min_chars: int, max_chars: int
+    scored: WindowScores,
+    judged: Judgement,
+    ranked: Sequence[int],
+    copies: list[tuple[Span, set[int]]],
+    min_chars: int,
+    max_chars: int,
 ) -> Iterator[int]:
     """Return the first windows of `ranked`, up to where the evidence ends, and the rest of their units."""
     if judged.strength < ABSENT_STRENGTH and judged.lacks_names:
         return nearest_places(ranked)
-    return complete_units(scored, end_with_evidence(scored, ranked, min_chars, _min_share(judged)), max_chars)
+    evidence = end_with_evidence(scored, ranked, min_chars, _min_share(judged))
+    return complete_units(scored, skip_copies(scored, evidence, copies), max_chars)
 
 
 def _min_share(judged: Judgement) -> float:
@@ -169,7 +176,12 @@ def _min_share(judged: Judgement) -> float:
 
 
 def _describe(
-    selection: Selection, scored: WindowScores, ranked: Sequence[int], skip: int, repeated: Sequence[Span]
+    selection: Selection,
+    scored: WindowScores,
+    ranked: Sequence[int],
+    skip: int,
+    repeated: Sequence[Span],
+    copies: Sequence[tuple[Span, set[int]]],
 ) -> Selection:
     """Return the selection with the scores of its spans, and what it leaves out of the windows that match."""
     index, spans = scored.index, selection.spans
@@ -178,14 +190,18 @@ def _describe(
     ordered = (index.starts[window] for window in ranked[skip:])
     numbers = (number for at in ordered for number, span in enumerate(spans, 1) if span[0] <= at < span[1])
     repeated = merge_spans(span for span in repeated if not shown.covers(*span))
+    repeats = (span for span, of in copies if all(shown.covers(at, at + 1) for at in of))
+    copied = merge_spans(span for span in repeats if not shown.covers(*span))
+    named = [*spans, *repeated, *copied]
     return replace(
         selection,
         scores=tuple(round(scored.scores[window], 3) for window in best),
         parts=tuple(tuple(scored.explain(window).items()) for window in best),
         repeated=tuple(repeated),
+        copies=len(copied),
         best=next(numbers, 0),
-        more=count_more(scored, [*spans, *repeated], ranked[:skip]),
-        skip=skip + _count_shown(index, ranked[skip:], [*spans, *repeated]),
+        more=count_more(scored, named, ranked[:skip]),
+        skip=skip + _count_shown(index, ranked[skip:], named),
     )
 
 

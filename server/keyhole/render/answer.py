@@ -269,7 +269,8 @@ def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool
         skip = f" (skip={selection.skip})" if selection.skip and names_skip else ""
         more = f"; {selection.more:,} more match less{skip}" if selection.more else ""
         best = f" (best: no. {selection.best})" if selection.best and shown > 1 else ""
-        return f"{shown or 'No other'} passage{'' if shown == 1 else 's'}{best}, {amount}{more}."
+        copies = f"; {selection.copies:,} repeat{'s' * (selection.copies > 1)} left out" if selection.copies else ""
+        return f"{shown or 'No other'} passage{'' if shown == 1 else 's'}{best}, {amount}{copies}{more}."
     if has_query:
         return f"Nothing matches the query{'.' if brief else ': head and tail instead,'} {amount}."
     advice = "" if brief else " A query would select the passages that answer it."
