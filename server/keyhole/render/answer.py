@@ -268,7 +268,7 @@ def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool
         shown = len(selection.spans)
         skip = f" (skip={selection.skip})" if selection.skip and names_skip else ""
         more = f"; {selection.more:,} more match less{skip}" if selection.more else ""
-        best = f" (best: no. {selection.best})" if selection.best and shown > 1 else ""
+        best = f" (best: no. {selection.best})" if selection.best > 1 else ""
         copies = f"; {selection.copies:,} repeat{'s' * (selection.copies > 1)} left out" if selection.copies else ""
         return f"{shown or 'No other'} passage{'' if shown == 1 else 's'}{best}, {amount}{copies}{more}."
     if has_query:
