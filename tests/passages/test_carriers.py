@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages.carriers import SEARCH_LINES, find_documented, find_header, find_post, find_terms
+from keyhole.passages.carriers import SEARCH_LINES, find_documented, find_header, find_post, find_signature, find_terms
 from keyhole.passages.index import Index
 
 
@@ -114,3 +114,25 @@ def test_a_comment_has_the_line_of_code_below_it(source: str, line: str | None) 
 def test_a_passage_that_shows_the_function_does_not_name_it() -> None:
     source = "// Starts it.\nfunc Start() {\n}\n"
     assert find_documented(Index(source), 0, len(source)) is None
+
+
+@pytest.mark.parametrize(
+    "signature",
+    ["#dump(io, limit = -1) → String", "static close()", "`open!()`", "Foo.bar(a, b): Promise", "int size(char c);"],
+)
+def test_the_signature_above_a_description_is_found_where_it_is_no_heading(signature: str) -> None:
+    text = f"# Wrapper\n\n{signature}\n\nWrites it down and closes it.\n\nThis wraps the content.\n"
+    index = Index(text)
+    found = find_signature(index, text.index("This wraps"))
+    assert found is not None
+    assert text[slice(*found)] == signature
+    assert find_signature(index, text.index(signature)) is None
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["close()\n\nAnother entry", "close()\n\n# Another", "He (it is said) wrote it (all of it).", "```\nclose()\n```"],
+)
+def test_a_line_that_is_no_signature_or_of_another_entry_is_no_carrier(above: str) -> None:
+    text = f"# Wrapper\n\n{above}\n\nThis wraps the content.\n"
+    assert find_signature(Index(text), text.index("This wraps")) is None

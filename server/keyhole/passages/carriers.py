@@ -8,7 +8,7 @@ below it. All of them are found from the stored text, most by its indentation.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from itertools import islice
 from typing import Final
 
@@ -26,6 +26,11 @@ MAX_TERMS: Final = 3
 MAX_TERM_CHARS: Final = 90
 """A line above an indented text is its term if it is at most this long. A longer line is a paragraph."""
 
+SIGNATURE_CHARS: Final = 2_000
+"""Characters searched backwards for the signature of what a passage describes: a long description of one function."""
+MAX_SIGNATURE_CHARS: Final = 160
+"""Characters of a signature, at most. A longer line is text."""
+
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,9}[.)])\s")
 _DEFINES = re.compile(
     r"(?:export |pub |public |private |protected |static |async |abstract )*"
@@ -35,6 +40,10 @@ _CALLABLE = re.compile(r"(?!(?:if|for|while|switch|return)\b)[\w:<>*&~,\[\] \t]*
 """A line that declares a function or sets a name."""
 _COMMENT = re.compile(r"//|/?\*(?![*\w])|\*/|#(?!#)|--")
 """The beginning of a line of a comment. A `*` before a word is emphasis."""
+_SIGNATURE = re.compile(
+    r"(?:[^\s().]\S{0,60} ){0,5}\S{0,80}\w[?!=]?[`*_]{0,3}\([^()]{0,160}\)[`*_]{0,3}(?: ?(?:->|→|=>|⇒|:).{1,60})?;?"
+)
+"""A line that is nothing but the signature of a function or method, such as `#dump(io) → String`."""
 _RULE = re.compile(r"\s*\|[\s:|-]+")
 
 
@@ -103,6 +112,31 @@ def find_post(index: Index, start: int) -> Span | None:
     """Return the line with the author of the post in the middle of which a passage begins, None outside of posts."""
     number = bisect_left(index.posts, start, key=lambda post: post[0]) - 1
     return index.posts[number] if number >= 0 and start - index.posts[number][0] <= SEARCH_CHARS else None
+
+
+def find_signature(index: Index, start: int) -> Span | None:
+    """Return the nearest short line above a passage that is no sentence if it is a signature, else None.
+
+    It stands in the section of the passage. Generated pages of APIs often write signatures as plain lines.
+    """
+    text = index.text
+    number = bisect_right(index.headings_at, start) - 1
+    top = max(start - SIGNATURE_CHARS, index.headings_at[number] if number >= 0 else 0)
+    if index.code_at(start) is not None or _is_signature(text, line := line_at(text, start)):
+        return None
+    for above in islice(lines_above(text, line, top), SEARCH_LINES):
+        is_short = above.start >= top and above.end - above.start <= MAX_SIGNATURE_CHARS
+        if is_short and not above.is_blank and text[above.end - 1] not in ".,:!?":
+            is_carrier = _is_signature(text, above) and index.code_at(above.start) is None
+            return (above.start, above.end) if is_carrier else None
+    return None
+
+
+def _is_signature(text: str, line: Line) -> bool:
+    """Return whether a line is a signature and nothing else."""
+    if line.end - line.start > MAX_SIGNATURE_CHARS:
+        return False
+    return _SIGNATURE.fullmatch(text, line.start, line.end) is not None
 
 
 def find_documented(index: Index, start: int, end: int) -> Span | None:

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from keyhole.passages.carriers import find_documented, find_entry, find_header, find_post, find_terms
+from keyhole.passages.carriers import find_documented, find_entry, find_header, find_post, find_signature, find_terms
 from keyhole.passages.index import Index, Span
 from keyhole.passages.json_keys import path_at
 from keyhole.passages.split import Heading
@@ -92,9 +92,11 @@ def range_label(index: Index, start: int, end: int, shown: Sequence[tuple[int, i
 def _carriers(index: Index, start: int, end: int, part: RestLine | None) -> list[Span]:
     """Return the lines that a passage belongs to: the author of the post, the terms, and what a comment describes."""
     post, documented = find_post(index, start), find_documented(index, start, end)
+    signature = find_signature(index, start)
     is_in_part = post is not None and (part is None or post[0] >= part.start)
     return [
         *([post] if post and is_in_part else []),
+        *([signature] if signature else []),
         *find_terms(index, start),
         *([documented] if documented else []),
     ]
