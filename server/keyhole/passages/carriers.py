@@ -122,7 +122,8 @@ def find_signature(index: Index, start: int) -> Span | None:
     text = index.text
     number = bisect_right(index.headings_at, start) - 1
     top = max(start - SIGNATURE_CHARS, index.headings_at[number] if number >= 0 else 0)
-    if index.code_at(start) is not None or _is_signature(text, line := line_at(text, start)):
+    line = line_at(text, start)
+    if text.find(")", top, line.begin) < 0 or index.code_at(start) is not None or _is_signature(text, line):
         return None
     for above in islice(lines_above(text, line, top), SEARCH_LINES):
         is_short = above.start >= top and above.end - above.start <= MAX_SIGNATURE_CHARS

@@ -1,7 +1,7 @@
 """Cover every word of a list in a question, such as "the defaults of X and Y", before words are repeated. Pure.
 
-Asked of all rare words of a question instead of the listed ones, this loses 1.3 of 84.1 answers in a hundred at 2,000
-characters: most words of a sentence only describe the passage that has the others.
+Asked of all rare words of a question instead of the listed ones, seven variants of this rule lost .7 to 1.6 of 81.4
+answers in a hundred at 2,000 characters: most words of a sentence only describe the passage that has the others.
 """
 
 from __future__ import annotations

@@ -82,13 +82,17 @@ def skip_copies(scored: WindowScores, order: Iterable[int], copies: list[tuple[S
         words = [word.strip(".,;:!?*_") for word in own.split()]
         runs = set(zip(words, [*words[1:], ""], [*words[2:], "", ""], strict=False))
         known = [holders[run] for run in runs if run in holders]
-        added = {*words, gap_label(index, window)}.difference(*(words_of[at] for at in known))
-        if not added and len(known) >= MIN_COPIED * len(runs):
-            copies.append(((start, end), set(known)))
+        is_copy = (
+            len(known) >= MIN_COPIED * len(runs)
+            and set(words) <= set().union(*(words_of[each] for each in known))
+            and gap_label(index, window) in {gap_label(index, each) for each in known}
+        )
+        if is_copy:
+            copies.append(((start, end), {index.starts[each] for each in known}))
             continue
-        words_of[start] = {*words, gap_label(index, window)}
+        words_of[window] = set(words)
         for run in runs:
-            holders.setdefault(run, start)
+            holders.setdefault(run, window)
         yield window
 
 

@@ -39,7 +39,7 @@ def test_each_part_is_converted_from_its_form() -> None:
 @pytest.mark.parametrize(
     ("markdown", "shown"),
     [
-        ("a\n\n<!-- hidden -->\n\nb", "a\n\n\nb"),
+        ("a\n\n<!-- hidden -->\n\nb", "a\n\nb"),
         ("a <!-- hidden --> b", "a  b"),
         ("a\n\n<!-- hidden\n\nb", "a"),
         ("a\n\n```\n<!-- shown -->\n```\n", "a\n\n```\n<!-- shown -->\n```"),

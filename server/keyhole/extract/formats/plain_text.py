@@ -30,7 +30,7 @@ _PICTURE: Final = re.compile(
 )
 _LOGO: Final = re.compile(rf"[\s\[]{{0,99}}(?:{_PICTURE.pattern})")
 """A picture at the beginning of a text."""
-_LOGO_SUFFIX: Final = re.compile(r"(?i)\W*\b(?:logo|banner|icon|header|image)\W*$")
+_LOGO_SUFFIX: Final = re.compile(r"(?i)\b(?:logo|banner|icon|header|image)\W{0,20}$")
 _BADGE: Final = re.compile(r"(?i)badge|shield|status|workflow|coverage|license|version|\bnpm\b|\bpypi\b|\bci\b")
 """Words of the pictures that show the state of a project."""
 _UNDERLINED: Final = re.compile(r"(\S[^\n]{0,300})\n=+[ \t]*$", re.MULTILINE)
@@ -80,7 +80,11 @@ def _find_title(markdown: str) -> str:
     first = _FIRST_HEADING.search(markdown[:TOP_CHARS])
     is_named = first is not None and len(names) == 1 and first[0].startswith("# ")
     logo = None if is_named else _LOGO.match(markdown[: first.start() if first else TOP_CHARS])
-    if logo and not _BADGE.search(logo[0]) and (name := _LOGO_SUFFIX.sub("", logo[1] or logo[2] or "").strip()):
+    if (
+        logo
+        and not _BADGE.search(logo[0])
+        and (name := _LOGO_SUFFIX.sub("", logo[1] or logo[2] or "").strip(" \t\n-–—:|,."))
+    ):
         return name
     return _read_words(first[1].rstrip("# \t")) if first else ""
 
