@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.passages.find import MAX_HITS, PART_WEIGHT, Hits, find_hits, find_places, is_one_edit_apart
+from keyhole.passages.find import MAX_HITS, Hits, find_hits, find_places, is_one_edit_apart
 from keyhole.passages.index import Index
 from keyhole.passages.query import parse_query
 
@@ -182,31 +182,3 @@ def test_a_text_in_two_ranges_has_the_places_of_all_hits(text: str, query: str, 
         found = list(find_places(index, term, parsed, ((0, cut), (cut, len(text)))))
         assert len(found) == find_hits(index, term, parsed.language, parsed.folded).count
         assert all(0 <= start < end <= len(text) for start, end in found)
-
-
-@pytest.mark.parametrize(
-    ("word", "text"),
-    [
-        ("s3", "The s3-control service."),
-        ("s3", "The aws-s3 service."),
-        ("2", "Version 14.2 is out."),
-        ("300", "It has 1,300 rows."),
-        ("3", "  3. Open the valve."),
-        ("3", "3) Open the valve."),
-    ],
-)
-def test_a_word_with_a_digit_counts_little_inside_a_longer_name_or_number(word: str, text: str) -> None:
-    assert hits(text, word)[0].windows == {0: PART_WEIGHT}
-
-
-@pytest.mark.parametrize(
-    ("word", "text"),
-    [
-        ("s3", "s3: a service."),
-        ("14", "Version 14.2 is out."),
-        ("3", "It takes 3. Then it ends."),
-        ("05", "On 2024-05-01."),
-    ],
-)
-def test_a_word_with_a_digit_counts_whole_where_it_stands_alone_or_first(word: str, text: str) -> None:
-    assert hits(text, word)[0].windows == {0: 1.0}

@@ -33,12 +33,6 @@ INNER_MIN_CHARS: Final = 4
 INNER_LANGUAGES: Final = frozenset(("ar", "da", "de", "fa", "fi", "hu", "nl", "no", "sv", "xx"))
 """Languages that join compounds or articles into one word: a term may start inside a word."""
 
-PART_WEIGHT: Final = 0.1
-"""Weight of a word with a digit that is a part of a longer name or number: `s3` in `s3-control`, `2` in `14.2`."""
-
-MAX_ITEM_INDENT: Final = 12
-"""Spaces before the number of a list item, at most."""
-
 MISSPELT_MIN_CHARS: Final = 5
 
 MAX_HITS: Final = 20_000
@@ -54,14 +48,12 @@ MAX_PLACE_CHARS: Final = 100
 
 @dataclass(slots=True)
 class Hits:
-    """The hits of a term: their number, and their weight by window, by heading and by array or object."""
+    """The hits of a term: their number, and their weight by window and by heading."""
 
     term: Term
     count: int = 0
     windows: dict[int, float] = field(default_factory=dict)
     headings: dict[int, float] = field(default_factory=dict)
-    containers: dict[int, float] = field(default_factory=dict)
-    """The weight by array or object of JSON that has the term in its key or directly in its values."""
 
 
 def find_hits(index: Index, term: Term, language: str, folded: bool) -> Hits:
@@ -113,10 +105,6 @@ def _collect(index: Index, term: Term, text: str, occurrences: Iterator[Occurren
             heading = bisect_right(headings_at, offset) - 1
             if heading >= 0 and offset < headings[heading].end:
                 hits.headings[heading] = max(weight, hits.headings.get(heading, 0.0))
-        if index.containers:
-            container = index.container_at(offset)
-            if container >= 0:
-                hits.containers[container] = max(weight, hits.containers.get(container, 0.0))
         if hits.count >= MAX_HITS:
             hits.count += text.count(term.needle, offset + len(term.needle), window_end)
             _sample_rest(index, term, text, window + 1, hits)
@@ -154,26 +142,13 @@ def _gram_hits(text: str, gram: str) -> Iterator[Occurrence]:
 
 
 def _exact_hits(text: str, word: str) -> Iterator[Occurrence]:
-    """Yield occurrences of a whole word. One with a digit counts little as a part of a longer name or number."""
+    """Yield occurrences of a whole word."""
     offset, size = text.find(word), len(word)
-    has_digit = any(map(str.isdigit, word))
     while offset >= 0:
         after = offset + size
         if not (is_inside_word(text, offset) or is_inside_word(text, after)):
-            yield offset, PART_WEIGHT if has_digit and _is_part(text, offset, after) else 1.0
+            yield offset, 1.0
         offset = text.find(word, after)
-
-
-def _is_part(text: str, start: int, end: int) -> bool:
-    """Return whether a word with a digit is a part of a name with hyphens or of a number, or numbers a list item."""
-    if text[end : end + 1] == "-" and text[end + 1 : end + 2].isalpha():
-        return True
-    before = text[max(0, start - 2) : start]
-    if len(before) == 2 and ((before[1] == "-" and before[0].isalpha()) or (before[1] in ".," and before[0].isdigit())):
-        return True
-    if not text[start:end].isdigit() or text[end : end + 2] not in (". ", ") "):
-        return False
-    return not text[max(text.rfind("\n", 0, start) + 1, start - MAX_ITEM_INDENT) : start].strip()
 
 
 def _stem_hits(text: str, term: Term, language: str) -> Iterator[Occurrence]:

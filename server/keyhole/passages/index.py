@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Final
 
 from keyhole.passages.blocks import CodeBlock, find_blocks, find_definitions
-from keyhole.passages.json_keys import Container, find_containers
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.split import Heading, Layout, split
 from keyhole.passages.words import WORD, fold
@@ -81,28 +80,6 @@ class Index:
     def definitions(self) -> list[Span]:
         """The offsets of the definitions, in order."""
         return find_definitions(self.text, self.layout.code)
-
-    @cached_property
-    def containers(self) -> list[Container]:
-        """The arrays and objects of the blocks of JSON, in order."""
-        blocks = [block for block in self.layout.code if self.text.startswith("```json", block.start)]
-        found: list[Container] = []
-        for block in blocks:
-            inner = find_containers(self.text, block.opening_end, block.closing)
-            found += [each._replace(parent=each.parent + len(found) if each.parent >= 0 else -1) for each in inner]
-        return found
-
-    @cached_property
-    def containers_at(self) -> list[int]:
-        """The offsets at which the arrays and objects begin, for bisection."""
-        return [container.start for container in self.containers]
-
-    def container_at(self, offset: int) -> int:
-        """Return the number of the innermost array or object that contains an offset in its key or values, or -1."""
-        number = bisect_right(self.containers_at, offset) - 1
-        while number >= 0 and offset >= self.containers[number].end:
-            number = self.containers[number].parent
-        return number
 
     @cached_property
     def posts(self) -> list[Span]:

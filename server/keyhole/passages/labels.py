@@ -11,15 +11,12 @@ from collections.abc import Sequence
 
 from keyhole.passages.carriers import find_documented, find_entry, find_header, find_post, find_signature, find_terms
 from keyhole.passages.index import Index, Span
-from keyhole.passages.json_keys import path_at
 from keyhole.passages.split import Heading
 from keyhole.text.measure import Measure, fits
 from keyhole.text.page_structure import RestLine, find_page
 
 MAX_HEADING_CHARS = 60
 """Longer headings are cut. Search engines show about as much of a title."""
-MAX_PATH_CHARS = 120
-"""The beginning of a longer path of keys is left out."""
 MAX_ROW_CHARS = 300
 """The cells of a longer header row are cut, so that each column keeps its name."""
 MIN_CELL_CHARS = 4
@@ -75,8 +72,6 @@ def range_label(index: Index, start: int, end: int, shown: Sequence[tuple[int, i
     if page := find_page(index.pages, start) if part is None else "":
         parts.append(f" [page {page}]")
     names = _section_names(index, start, end - start, shown, part)
-    if path := path_at(index.text, index.containers, start, end):
-        names.append(path if len(path) <= MAX_PATH_CHARS else f"…{path[-MAX_PATH_CHARS:]}")
     names += [
         words
         for term in _carriers(index, start, end, part)

@@ -168,21 +168,16 @@ def _saturate(frequency: float) -> float:
 
 
 def _with_context(index: Index, hits: Hits, own: dict[int, float]) -> dict[int, float]:
-    """Return a term's weight by window: the largest weight of its own hits, the hits near it, and the hits in its
-    heading, and those in the key and the own values of an object of JSON that contains it."""
+    """Return a term's weight by window: the largest weight of its own hits, the hits near it and its heading's hits."""
     spread = _spread_in_passes if len(own) * SPREAD_WINDOWS > index.size else _spread_by_hit
     presence = spread(index.size, own)
     longest = max(HEADING_MIN_WINDOWS, index.size * HEADING_MAX_SHARE)
-    headings = [(index.layout.headings[number], weight) for number, weight in hits.headings.items()]
-    sections = [(heading.first, heading.last, weight) for heading, weight in headings]
-    for number, weight in hits.containers.items():
-        container = index.containers[number]
-        sections.append((index.window_at(container.start), index.window_at(container.end - 1) + 1, weight))
-    for first, last, weight in sections:
-        size = last - first
+    for number, weight in hits.headings.items():
+        heading = index.layout.headings[number]
+        size = heading.last - heading.first
         if size <= longest:
             share = weight * (SHORT_HEADING_SHARE if size <= SHORT_SECTION_WINDOWS else HEADING_SHARE)
-            for window in range(first, last):
+            for window in range(heading.first, heading.last):
                 if share > presence.get(window, 0.0):
                     presence[window] = share
     return presence
