@@ -79,7 +79,6 @@ def test_a_document_has_its_blocks_language_and_removal_counts() -> None:
     "content_type",
     [
         "text/plain",
-        "text/markdown",
         "TEXT/X-PYTHON; charset=utf-8",
         "application/json",
         "application/ld+json",

@@ -33,7 +33,7 @@ HITS: Final = {
     "/sqlite-wal": "Write-Ahead Logging",
     "/sqlite-queryplanner.html": "The SQLite Query Planner",
     "/missing": "Checkpoints explained",
-    "/hostile.md": '<b onclick="alert(9)">Thresholds</b> \u202e',
+    "/hostile.txt": '<b onclick="alert(9)">Thresholds</b> \u202e',
 }
 """The paths and titles that a search finds."""
 _HUGE: Final = "Rindfleischetikettierungsüberwachung" * 200
@@ -67,7 +67,7 @@ def _answers() -> dict[str, bytes]:
     title = "<title>&lt;script&gt;alert(6)&lt;/script&gt;</title>"
     words = "<p>The vacuum threshold &lt;img src=/leak/text onerror=alert(8)&gt; is \u202e high.</p>" * 30
     html = f"<!doctype html><html><head>{title}</head><body><main>{words}</main>{hostile.partition('Part 1')[2]}"
-    pages["/hostile.md"] = ("text/markdown; charset=utf-8", hostile.encode())
+    pages["/hostile.txt"] = ("text/plain; charset=utf-8", hostile.encode())
     pages["/hostile.html"] = ("text/html; charset=utf-8", html.encode())
     surrogate = json.dumps(
         {"threshold": "\ud83d", "vacuum": "\udc00 lone surrogates \u0000 \u001b[31m", "rest": "x " * 5_000}
@@ -173,7 +173,7 @@ class Workplace:
             [
                 (
                     "web_fetch",
-                    {"url": url("/hostile.md"), "query": "vacuum threshold <script>alert(7)</script> \u202e"},
+                    {"url": url("/hostile.txt"), "query": "vacuum threshold <script>alert(7)</script> \u202e"},
                 ),
                 ("web_fetch", {"url": url("/hostile.html"), "query": "vacuum threshold"}),
                 ("web_fetch", {"url": url("/surrogates.json"), "query": "lone surrogates"}),
