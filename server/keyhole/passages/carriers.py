@@ -12,8 +12,9 @@ from bisect import bisect_left, bisect_right
 from itertools import islice
 from typing import Final
 
+from keyhole.passages.gaps import Span
 from keyhole.passages.indented_lines import Line, line_at, lines_above, lines_below
-from keyhole.passages.index import Index, Span
+from keyhole.passages.index import Index
 from keyhole.passages.plain_headings import VERSION
 from keyhole.passages.split import Heading
 
@@ -115,15 +116,15 @@ def find_post(index: Index, start: int) -> Span | None:
 
 
 def find_signature(index: Index, start: int) -> Span | None:
-    """Return the nearest short line above a passage that is no sentence if it is a signature, else None.
+    """Return the signature of the function that a passage describes, None if there is none.
 
-    It stands in the section of the passage. Generated pages of APIs often write signatures as plain lines.
+    Only the nearest short line above the passage is examined, in its section, sentences and blank lines left aside.
+    Generated pages of APIs often write signatures as plain lines.
     """
     text = index.text
     number = bisect_right(index.headings_at, start) - 1
     top = max(start - SIGNATURE_CHARS, index.headings_at[number] if number >= 0 else 0)
-    line = line_at(text, start)
-    if text.find(")", top, line.begin) < 0 or index.code_at(start) is not None or _is_signature(text, line):
+    if text.find(")", top, start) < 0 or index.code_at(start) or _is_signature(text, line := line_at(text, start)):
         return None
     for above in islice(lines_above(text, line, top), SEARCH_LINES):
         is_short = above.start >= top and above.end - above.start <= MAX_SIGNATURE_CHARS
@@ -146,9 +147,10 @@ def find_documented(index: Index, start: int, end: int) -> Span | None:
     The line follows the comment directly, and defines something: a function, a class, a constant.
     """
     text = index.text
-    first, last = line_at(text, start), line_at(text, end - 1)
+    first = line_at(text, start)
     if not _COMMENT.match(text, first.start):
         return None
+    last = line_at(text, end - 1)
     for line in islice(lines_below(text, first, end + SEARCH_CHARS), SEARCH_LINES):
         if line.is_blank:
             return None

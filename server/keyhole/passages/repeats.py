@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import accumulate
 from typing import Final
 
-from keyhole.passages.index import Index, Span
+from keyhole.passages.gaps import Span
+from keyhole.passages.index import Index
 from keyhole.passages.labels import gap_label
 from keyhole.passages.rank import WindowScores
 from keyhole.text.letters import lower
@@ -73,6 +75,7 @@ def skip_copies(scored: WindowScores, order: Iterable[int], copies: list[tuple[S
     index, needles = scored.index, [term.needle for term in scored.query.terms]
     holders: dict[tuple[str, str, str], int] = {}
     words_of: dict[int, set[str]] = {}
+    label_of = cache(partial(gap_label, index))
     for window in order:
         start, end = index.starts[window], index.end(window)
         before, blank, own = lower(index.text[start:end]).partition("\n\n")
@@ -82,13 +85,14 @@ def skip_copies(scored: WindowScores, order: Iterable[int], copies: list[tuple[S
         words = [word.strip(".,;:!?*_") for word in own.split()]
         runs = set(zip(words, [*words[1:], ""], [*words[2:], "", ""], strict=False))
         known = [holders[run] for run in runs if run in holders]
+        repeated = set(known)
         is_copy = (
             len(known) >= MIN_COPIED * len(runs)
-            and set(words) <= set().union(*(words_of[each] for each in known))
-            and gap_label(index, window) in {gap_label(index, each) for each in known}
+            and set(words) <= set().union(*(words_of[each] for each in repeated))
+            and label_of(window) in map(label_of, repeated)
         )
         if is_copy:
-            copies.append(((start, end), {index.starts[each] for each in known}))
+            copies.append(((start, end), {index.starts[each] for each in repeated}))
             continue
         words_of[window] = set(words)
         for run in runs:
