@@ -41,9 +41,8 @@ def build(
     with hidden_modules("httpx._main"):  # the command line of httpx, which loads rich
         from keyhole.fetch.client import HttpFetcher, api_endpoints
 
-    check_engines(config, engines_file)
+    specs = load_engine_specs(config, engines_file)
     stores = open_stores(config, long_running=long_running)
-    specs = _load_specs(config, engines_file)
     apis = api_endpoints(config) | {spec.endpoint for spec in specs}
     fetcher = HttpFetcher(config, build_user_agent(config), apis=apis)
     extractor = extractor or WorkerPool(config)
@@ -52,22 +51,19 @@ def build(
     return Tenants(config, fetcher, stores, open_panel, time.time, extractor, renderer, open_scorers(config))
 
 
-def check_engines(config: Config, file: bytes | None = None) -> None:
-    """Raise KeyholeError if a search engine setting or the engines file is wrong. `file`: see `load_engines_file`."""
-    if config.engines or config.engines_file:
-        from keyhole.websearch.engines_file import load_engines_file
-        from keyhole.websearch.registry import check_engine_names
+def load_engine_specs(config: Config, file: bytes | None = None) -> Sequence[EngineSpec]:
+    """Return the engines of the engines file. `file`: its content, if it was read.
 
-        check_engine_names(config.engines, [spec.name for spec in load_engines_file(config, file)])
-
-
-def _load_specs(config: Config, file: bytes | None) -> Sequence[EngineSpec]:
-    """Return the engines of the engines file. `file`: its content, if it was read."""
-    if not config.engines_file:
+    Raises KeyholeError (invalid_argument) if the file or the setting of the engines is wrong.
+    """
+    if not (config.engines or config.engines_file):
         return ()
     from keyhole.websearch.engines_file import load_engines_file
+    from keyhole.websearch.registry import check_engine_names
 
-    return load_engines_file(config, file)
+    specs = load_engines_file(config, file)
+    check_engine_names(config.engines, [spec.name for spec in specs])
+    return specs
 
 
 def _open_panel(config: Config, network: Network, extractor: Extractor, specs: Sequence[EngineSpec]) -> Panel:

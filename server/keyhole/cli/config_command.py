@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from keyhole.cli.build import check_engines
+from keyhole.cli.build import load_engine_specs
 from keyhole.cli.terminal import one_line, print_json
 from keyhole.config.config import SETTINGS, Config
 from keyhole.config.folders import FILE_VARIABLE
@@ -52,7 +52,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
 def _engine_faults(config: Config) -> list[str]:
     """Return the fault of the engine settings or the engines file, if any."""
     try:
-        check_engines(config)
+        load_engine_specs(config)
     except KeyholeError as error:
         return [error.message]
     return []

@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from keyhole.cli.build import build, check_engines
+from keyhole.cli.build import build, load_engine_specs
 from keyhole.cli.parser import DEFAULT_PORT, LOOPBACK
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -30,7 +30,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         from keyhole.store.open import check_packages
 
         check_packages(config)  # before the first call
-    check_engines(config)  # report wrong settings at the start instead of at the first call
+    load_engine_specs(config)  # report wrong settings at the start instead of at the first call
     with fast_imports(deferred=not arguments.http):
         from keyhole.serve.stdio import serve_stdio
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.cli.build import check_engines
+from keyhole.cli.build import load_engine_specs
 from keyhole.cli.serve_command import fast_imports
 from keyhole.cli.terminal import TableColumn, print_json, print_table
 from keyhole.config.config import Config
@@ -96,7 +96,7 @@ def _run_server() -> int:
         return _leave_to_other(address)
     # From the reading of the files that the address was computed from: a later one may differ.
     config = load_config(os.environ, address.settings)
-    check_engines(config, address.engines)
+    load_engine_specs(config, address.engines)
     with fast_imports(deferred=True):
         from keyhole.cli.build import build
         from keyhole.outputs.hooks.answer import PREFER_KEY, answer
