@@ -67,26 +67,26 @@ def read_markdown(body: Body) -> Document:
 
 
 def _find_title(markdown: str) -> str:
-    """Return the name of a Markdown text: its only great heading, or else the logo that it begins with.
+    """Return the name of a Markdown text: its only heading of the first level, or else the logo that it begins with.
 
     Without a logo it is the first heading near the top.
     """
-    headings = [block for block in parse_blocks(markdown) if block.kind == "heading"]
-    marks = [markdown[block.start : block.end].lstrip().partition(" ") for block in headings]
-    names = [words.strip().rstrip("# \t") for level, _, words in marks if level == "#"]
     underlined = _UNDERLINED.match(markdown.lstrip()[:TOP_CHARS])
     if underlined:
         return _read_words(underlined[1])
     first = _FIRST_HEADING.search(markdown[:TOP_CHARS])
-    is_named = first is not None and len(names) == 1 and first[0].startswith("# ")
+    is_named = first is not None and first[0].startswith("# ") and _count_names(markdown) == 1
     logo = None if is_named else _LOGO.match(markdown[: first.start() if first else TOP_CHARS])
-    if (
-        logo
-        and not _BADGE.search(logo[0])
-        and (name := _LOGO_SUFFIX.sub("", logo[1] or logo[2] or "").strip(" \t\n-–—:|,."))
-    ):
-        return name
-    return _read_words(first[1].rstrip("# \t")) if first else ""
+    name = ""
+    if logo and not _BADGE.search(logo[0]):
+        name = _LOGO_SUFFIX.sub("", logo[1] or logo[2] or "").strip(" \t\n-–—:|,.")
+    return name or (_read_words(first[1].rstrip("# \t")) if first else "")
+
+
+def _count_names(markdown: str) -> int:
+    """Return the number of headings of the first level."""
+    headings = (block for block in parse_blocks(markdown) if block.kind == "heading")
+    return sum(markdown[block.start : block.end].lstrip().partition(" ")[0] == "#" for block in headings)
 
 
 def _read_words(heading: str) -> str:

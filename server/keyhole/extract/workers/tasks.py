@@ -75,8 +75,6 @@ MAX_ANSWER: Final = 100_000_000
 """Largest answer, in bytes. The largest text and its words are smaller even in three-byte characters."""
 MAX_RESULT: Final = 50_000_000
 """Largest result of a task, in bytes: a discussion composed of eight answers, each of the usual largest size."""
-MAX_RESULT_VALUES: Final = 2_000_000
-"""Largest JSON values of a result, in bytes. A search engine's answer has about 20 KB."""
 MAX_MESSAGE: Final = 1_000
 """Largest length of a failure's message and of each fact, in characters. Longer texts are truncated."""
 MAX_FACTS: Final = 10

@@ -127,8 +127,6 @@ def make_line(words: list[PdfWord], page: int = 0) -> PdfLine:
 
 GAP: Final = 1.0
 """Smallest gap between two columns or cells, in sizes of the font. Words of justified text are closer."""
-MIN_COLUMN_LINES: Final = 4
-"""Smallest number of lines of a column, unless the file draws the columns one after the other."""
 MIN_COLUMN_CHARS: Final = 12
 """Smallest median length of the lines of a column that is recognised by its width."""
 FILLED: Final = 0.6
