@@ -26,8 +26,8 @@ def join_grams(states: Mapping[str, int], question: str) -> Iterator[tuple[str, 
     """Yield the runs of a question's grams with their state. `question`: spelt as the grams are.
 
     Each gram has a state: 0 if all texts lack it, more if a text has it. A character has the greatest state of the
-    grams around it, because a gram across the border of two words is often in no text. Runs that are no words, such as
-    single characters and endings, are left out, and what is repeated.
+    grams around it, because a gram across the border of two words is often in no text. Each run is yielded once. Runs
+    that are no words, such as single characters and endings, are left out.
     """
     yield from dict.fromkeys(
         chain.from_iterable(_runs(states, question, size) for size in sorted(set(map(len, states))))

@@ -121,8 +121,11 @@ def nearest_passages(ranked: Ranked) -> Ranked:
 
 
 def helpful_passages(ranked: Ranked) -> Ranked:
-    """Return the passages without those of sources that add nothing: their words hardly answer, and no passage of them
-    has as many words of the query as passages of others."""
+    """Return the passages, without those of sources that add nothing.
+
+    A source adds nothing if its match is much weaker than that of the strongest source, and its best passage has far
+    fewer words of the query than the best passage of all.
+    """
     strongest = max((passages[0].strength for passages in ranked if passages), default=0.0)
     covered = [max((passage.coverage for passage in passages), default=0.0) for passages in ranked]
     least = MIN_COVERAGE_SHARE * max(covered, default=0.0)
