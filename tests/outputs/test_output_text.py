@@ -7,9 +7,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.outputs.output import Output, OutputPart, Span
+from keyhole.outputs.output import Output, OutputPart
 from keyhole.outputs.output_text import OutputText
-from keyhole.passages.gaps import gap_line, insert_span, uncovered
+from keyhole.passages.gaps import Span, gap_line, insert_span, uncovered
 
 TEXT = "class A:\n" + "    x = 1\n" * 30 + "class B:\n" + "    def f(self):\n        return 2\n" + "end\n" * 10
 B = TEXT.index("class B")

@@ -19,8 +19,9 @@ from keyhole.passages.gaps import merge_spans
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from keyhole.outputs.output import Mark, Span
+    from keyhole.outputs.output import Mark
     from keyhole.passages.excerpt import Needle
+    from keyhole.passages.gaps import Span
     from keyhole.text.output_facts import OutputFacts
 
 PIECE_CHARS: Final = 262_144

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from math import log
 from typing import Final
 
-from keyhole.outputs.output import Span
 from keyhole.outputs.repeats import template
+from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.letters import is_inside_word, lower
 

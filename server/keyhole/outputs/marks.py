@@ -10,11 +10,12 @@ from itertools import chain, compress, islice
 from math import log2
 from typing import Final, NamedTuple
 
-from keyhole.outputs.output import Mark, Span
+from keyhole.outputs.output import Mark
 from keyhole.outputs.parts import find_changes, find_subjects, order_changes
 from keyhole.outputs.patterns import Pattern, Patterns, patterns_of
 from keyhole.outputs.records import find_failures
 from keyhole.outputs.repeats import REPEATING_KINDS, Forms, find_rare_lines
+from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.parse_json import parse_json
 

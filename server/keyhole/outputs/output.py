@@ -11,13 +11,12 @@ from itertools import accumulate, pairwise
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
+from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     import re
 
-Span = tuple[int, int]
-"""Start and end offsets."""
 Mark = tuple[int, int, float]
 """The offsets of lines, and their weight. Lines with a larger weight are shown first."""
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Final
 
-from keyhole.outputs.output import Output, OutputPart, Span
+from keyhole.outputs.output import Output, OutputPart
 from keyhole.outputs.repeats import MAX_PERIOD, template
-from keyhole.passages.gaps import gap_line, shown_part
+from keyhole.passages.gaps import Span, gap_line, shown_part
 from keyhole.text.escape import escape_gap_lines
 
 # Sum the entries of a summary by folder, for a summary in which not all entries fit. Pure.

@@ -12,12 +12,13 @@ from typing import Final
 from keyhole.outputs.envelope import take_prefixes
 from keyhole.outputs.kinds import KINDS, command_words, name_opaque, recognise, take_labels
 from keyhole.outputs.marks import FAILED_KIND, MAX_LINE_CHARS, find_key_marks, mark_lines
-from keyhole.outputs.output import Envelope, Mark, Output, Span
+from keyhole.outputs.output import Envelope, Mark, Output
 from keyhole.outputs.parts import find_parts
 from keyhole.outputs.records import read_json, read_xml, shape_of_lines
 from keyhole.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
 from keyhole.outputs.sections import SECTIONED_KINDS, TRACED_KINDS, find_failed, find_traces
 from keyhole.outputs.terminal import decode_output, terminal_text
+from keyhole.passages.gaps import Span
 
 OUTSIDE_SHARE: Final = 0.3
 """Share of its weight that a marked line keeps outside of the failed sections, if there are any."""

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from keyhole.outputs.output import OutputPart, Span
+from keyhole.outputs.output import OutputPart
+from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.parse_json import parse_json
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Final
 
-from keyhole.outputs.output import Span
+from keyhole.passages.gaps import Span
 
 # Compare lines apart from their numbers.
 

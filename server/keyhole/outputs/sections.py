@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from keyhole.outputs.output import Span
+from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
 
 SECTIONED_KINDS: Final = frozenset({"log", "test", "compiler", "trace", "text"})

@@ -10,9 +10,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from keyhole.outputs.lines import HEAD_SHARE, MAX_LINE, ends_first, last_failures, lines_with
-from keyhole.outputs.output import Mark, Output, OutputPart, Shown, Span
+from keyhole.outputs.output import Mark, Output, OutputPart, Shown
 from keyhole.outputs.output_text import OutputText
-from keyhole.passages.gaps import gap_line, insert_span, uncovered
+from keyhole.passages.gaps import Span, gap_line, insert_span, uncovered
 from keyhole.text.measure import Measure, fits
 
 if TYPE_CHECKING:

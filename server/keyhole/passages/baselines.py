@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from keyhole.passages.gaps import gap_line
-from keyhole.passages.index import Index, Span
+from keyhole.passages.gaps import Span, gap_line
+from keyhole.passages.index import Index
 from keyhole.passages.languages import UNKNOWN, guess_language
 from keyhole.passages.packing.one_text import head_tail_order, pack_windows
 from keyhole.passages.query import parse_query

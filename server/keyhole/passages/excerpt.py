@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from keyhole.passages.gaps import merge_spans
+from keyhole.passages.gaps import Span, merge_spans
 from keyhole.text.letters import lower
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ TRACE_WORDS: Final = frozenset({"traceback", "panic"})
 TRACE_SHARE: Final = 0.8
 """If a stack trace begins in a stretch, the next one gets this share of its score: the trace ends with the error."""
 
-Span = tuple[int, int]
 Needle = tuple[str, float]
 """A lower-case text that is searched for, and its weight."""
 

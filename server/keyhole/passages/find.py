@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from keyhole.passages.index import Index, Span
+from keyhole.passages.gaps import Span
+from keyhole.passages.index import Index
 from keyhole.passages.query import Match, Query, Term, stem_word
 from keyhole.passages.words import fold, word_end
 from keyhole.text.letters import is_inside_word

@@ -10,14 +10,12 @@ from itertools import islice
 from typing import Final
 
 from keyhole.passages.blocks import CodeBlock, find_blocks, find_definitions
+from keyhole.passages.gaps import Span
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.split import Heading, Layout, split
 from keyhole.passages.words import WORD, fold
 from keyhole.text.letters import is_inside_word, lower
 from keyhole.text.page_structure import PageStarts, RestLine, blank_rest_lines, find_rest_lines
-
-Span = tuple[int, int]
-"""Start and end offsets of a verbatim passage."""
 
 COMMON_SHARE: Final = 0.1
 COMMON_MIN_WINDOWS: Final = 100

@@ -10,7 +10,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from keyhole.passages.carriers import find_documented, find_entry, find_header, find_post, find_signature, find_terms
-from keyhole.passages.index import Index, Span
+from keyhole.passages.gaps import Span
+from keyhole.passages.index import Index
 from keyhole.passages.split import Heading
 from keyhole.text.measure import Measure, fits
 from keyhole.text.page_structure import RestLine, find_page

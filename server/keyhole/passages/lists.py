@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from keyhole.passages.gaps import Span
 from keyhole.passages.indented_lines import Line, line_at, lines_above, lines_below
-from keyhole.passages.index import Span
 
 MAX_LIST_CHARS: Final = 3_000
 """Characters searched on each side of a passage for the ends of its list: a third of a result of the default size."""

@@ -11,9 +11,9 @@ from keyhole.passages.baselines import select_baseline
 from keyhole.passages.coverage import cover_lists
 from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import find_hits
-from keyhole.passages.gaps import find_gaps, merge_spans, uncovered
+from keyhole.passages.gaps import Span, find_gaps, merge_spans, uncovered
 from keyhole.passages.gram_runs import join_grams
-from keyhole.passages.index import Index, Span
+from keyhole.passages.index import Index
 from keyhole.passages.labels import outline_label, outline_size
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.passages.packing.units import complete_units

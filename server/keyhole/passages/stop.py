@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from keyhole.passages.index import Index, Span
+from keyhole.passages.gaps import Span
+from keyhole.passages.index import Index
 from keyhole.passages.rank import WindowScores
 
 NEXT_WINDOWS: Final = 10

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from keyhole.passages.gaps import Span
 from keyhole.records import Artifact, EngineReport, Passage, Ranked, Source
 from keyhole.retrieval.order_sources import collapse_copies, text_of
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from keyhole.passages.index import Index
     from keyhole.passages.rank import WindowScores
 
-Span = tuple[int, int]
 OPENING: Final = 1_000
 """Characters of a passage's beginning that its view contains."""
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from keyhole.errors import KeyholeError
+from keyhole.passages.gaps import Span
 from keyhole.records import Repeat
 from keyhole.runtime.bounded_dict import BoundedDict
-
-Span = tuple[int, int]
 
 HORIZON: Final = 100_000
 """Tokens of later results after which a passage counts as forgotten, if the model's context is unknown: half of the

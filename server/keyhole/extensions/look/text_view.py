@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import TYPE_CHECKING, Final, Self
 
+from keyhole.passages.gaps import Span
 from keyhole.records import Artifact
 from keyhole.retrieval.answer_view import (
     Section,
@@ -247,7 +248,6 @@ def _outline(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
 # Segments: passages that a result shows and gaps between them, with the words of the query marked. They follow each
 # other without a hole: their texts, with those of the gaps whose text is left out, are the text.
 
-Span = tuple[int, int]
 SHORT_GAP: Final = 2_000
 """Characters of a gap that is always in the page, folded: at most a screen of text."""
 

@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from keyhole.passages.blocks import CodeBlock
-from keyhole.passages.gaps import merge_spans
-from keyhole.passages.index import Index, Span
+from keyhole.passages.gaps import Span, merge_spans
+from keyhole.passages.index import Index
 from keyhole.text.measure import Measure
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from keyhole.passages.gaps import gap_line, merge_spans, shown_part
-from keyhole.passages.index import Index, Span
+from keyhole.passages.gaps import Span, gap_line, merge_spans, shown_part
+from keyhole.passages.index import Index
 from keyhole.passages.labels import gap_label
 from keyhole.passages.packing.fences import FenceSizes, add_fences, fence_label_at
 from keyhole.passages.split import sentence_ends

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from keyhole.passages.carriers import find_entry
-from keyhole.passages.index import Index, Span
+from keyhole.passages.gaps import Span
+from keyhole.passages.index import Index
 from keyhole.passages.lists import find_list
 from keyhole.passages.rank import WindowScores
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keyhole.passages.gaps import merge_spans
-from keyhole.passages.index import Span
+from keyhole.passages.gaps import Span, merge_spans
 from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.repeats import MIN_SAVED_BYTES, ShownSpans, repeats_line_size
 from keyhole.records import Passage, Ranked

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.secrets.shapes import NAME_SIGNS
+from keyhole.text.secrets.shapes import NAME_SIGNS, Span
 
 # Names: whether a name is that of a secret, and whether a value can be one.
 #
@@ -107,8 +107,6 @@ def is_random(value: str, shortest: int = MIN_RANDOM) -> bool:
 
 
 # Assignments: fields, headers, options and elements of XML whose name is that of a secret.
-
-Span = tuple[int, int]
 
 MAX_WORDS: Final = 200
 """Maximum characters after the first word of a value, if its name and the value are in the same quotation marks."""

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.secrets.assignments import is_given, is_secret_name
 from keyhole.text.secrets.programs import PASSWORD_OPTIONS, TABLE, USER_OPTIONS, WRAPPERS
+from keyhole.text.secrets.shapes import Span
 
 # Split a shell command into the words of its simple commands, with their places in the text.
 
@@ -93,8 +94,6 @@ class _Parser:
 
 
 # Find the secrets among the arguments of a command line, and in what a pipe leads to a program.
-
-Span = tuple[int, int]
 
 MAX_DEPTH: Final = 4
 """Maximum depth of quoted commands that are read, as in `ssh host "sh -c '…'"`."""
