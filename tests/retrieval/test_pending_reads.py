@@ -25,7 +25,7 @@ from tests.support.product import retrieval
 URL = "https://a.example/valves"
 BODY = "<title>Valves</title><p>Each valve is oiled once a week."
 HIT = Hit(URL, "Valves", "About valves.", "fake")
-SHORT = Config(timeout=0.15)
+SHORT = Config(timeout=0.5)  # seconds: a loaded machine starts the read within them
 LONG = Config(timeout=30)
 
 
