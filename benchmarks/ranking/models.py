@@ -29,7 +29,7 @@ from benchmarks.tasks.reading import Result, keyhole_result
 from benchmarks.tasks.tasks import SPLITS, Task, load_tasks
 from benchmarks.tasks.tasks import has_answer as has_task_answer
 from keyhole.config.config import Config
-from keyhole.passages import select
+from keyhole.passages import index_text, select
 from keyhole.records import Artifact
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.pages import Pages
@@ -166,14 +166,16 @@ async def measure_time(
     """Return the mean processor milliseconds of reranking for the first and the second question on a page."""
     store = MemoryStore(time.time)
     reranker = PassageReranker([make_scorer(name, store, units)])
-    await reranker.rerank_windows("A short text about a pump.", "pump", SECONDS + asyncio.get_running_loop().time())
+    await reranker.rerank_windows(
+        index_text("A short text about a pump."), "pump", SECONDS + asyncio.get_running_loop().time()
+    )
     times: tuple[list[float], list[float]] = ([], [])
     for task in tasks:
         page = artifacts[task.id]
         for spent, query in zip(times, (task.query, f"{task.query} "), strict=True):
             until = SECONDS + asyncio.get_running_loop().time()
             start = time.process_time()
-            await reranker.rerank_windows(page.text, query, until, page.main_end)
+            await reranker.rerank_windows(index_text(page.text, page.main_end), query, until)
             spent.append(1_000 * (time.process_time() - start))
     return mean(times[0]), mean(times[1])
 
@@ -213,7 +215,7 @@ async def _ask(examples: Sequence[Example], reranker: PassageReranker | None) ->
         preferred: tuple[int, ...] = ()
         if reranker:
             until = SECONDS + asyncio.get_running_loop().time()
-            preferred, faults = await reranker.rerank_windows(example.text, example.question, until)
+            preferred, faults = await reranker.rerank_windows(index_text(example.text), example.question, until)
             assert not faults, faults
         for budget in QUESTION_BUDGETS:
             shown = select(example.text, example.question, budget, preferred=preferred).text

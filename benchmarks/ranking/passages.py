@@ -146,7 +146,7 @@ def _apply(changes: list[Change]) -> Iterator[None]:
 
 def _clear_caches() -> None:
     passages.index_text.cache_clear()
-    passages.score_text.cache_clear()
+    passages.score_index.cache_clear()
 
 
 def _arguments() -> argparse.Namespace:

@@ -75,7 +75,7 @@ def time_queries(text: str, runs: int, question: str = QUESTION) -> tuple[float,
 
     def first() -> None:
         passages.index_text.cache_clear()
-        passages.score_text.cache_clear()
+        passages.score_index.cache_clear()
         passages.select(text, question, BUDGET)
 
     best_first = measure_best(first, runs)
@@ -100,7 +100,7 @@ def measure_best(action: Callable[[], object], runs: int) -> float:
 def peak_memory(text: str) -> float:
     """Return the peak bytes allocated by a first query, per byte of text."""
     passages.index_text.cache_clear()
-    passages.score_text.cache_clear()
+    passages.score_index.cache_clear()
     tracemalloc.start()
     passages.select(text, QUESTION, BUDGET)
     peak = tracemalloc.get_traced_memory()[1]

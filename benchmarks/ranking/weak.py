@@ -29,7 +29,7 @@ from benchmarks.ranking.own_questions.documents import load_questions as load_ow
 from benchmarks.ranking.packaged_models import SECONDS, make_scorer
 from benchmarks.search.web import corpus
 from keyhole import extract
-from keyhole.passages import score_text
+from keyhole.passages import index_text, score_index
 from keyhole.passages.strength import FITTED, WEAK_STRENGTH, lacks_names, measure_evidence
 from keyhole.rerank.rerank_passages import list_units
 from keyhole.store.sqlite.store import MemoryStore
@@ -96,7 +96,7 @@ def similarities_of(name: str) -> Similarities:
     scorer = make_scorer(name, MemoryStore(time.time), JUDGED_TEXTS)
 
     def measure(text: str, question: str) -> tuple[float, ...]:
-        _, units, _ = list_units(text, question, None, (), JUDGED_TEXTS)
+        _, units, _ = list_units(index_text(text), question, JUDGED_TEXTS)
         scores = asyncio.run(scorer.score(question, units, SECONDS))
         best = mean(nlargest(BEST_TEXTS, scores))
         return best, best - mean(scores)
@@ -127,7 +127,7 @@ def ask(examples: list[Example], measure: Similarities | None) -> Iterator[Case]
 
 def gather(kind: str, is_right: bool, text: str, question: str, measure: Similarities | None) -> Case:
     """Return the evidence of a question for a page."""
-    scored = score_text(text, question)
+    scored = score_index(index_text(text), question)
     if not scored.stages:
         return Case(kind, is_right, None)
     evidence, is_lacking = astuple(measure_evidence(scored)), lacks_names(scored)

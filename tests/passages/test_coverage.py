@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages import select
+from keyhole.passages import index_text, select
 from keyhole.passages.coverage import cover_lists
-from keyhole.passages.selection import rank_windows, score_text
+from keyhole.passages.selection import rank_windows, score_index
 
 NAMES = ("workers", "naptime", "threshold", "scale", "freeze_age", "cost_delay", "cost_limit", "cost_page", "memory")
 
@@ -31,11 +31,11 @@ def test_each_entry_that_a_question_lists_is_shown_in_a_small_result(query: str)
 
 
 def test_each_window_is_ranked_once() -> None:
-    scored = score_text(manual(), "default of naptime and cost_limit")
+    scored = score_index(index_text(manual()), "default of naptime and cost_limit")
     assert sorted(rank_windows(scored)) == list(range(scored.index.size))
     assert set(cover_lists(scored, scored.order)) == set(scored.order)
 
 
 def test_a_question_without_a_list_keeps_the_order_of_the_scores() -> None:
-    scored = score_text(manual(), "default of the naptime setting")
+    scored = score_index(index_text(manual()), "default of the naptime setting")
     assert rank_windows(scored) == scored.order

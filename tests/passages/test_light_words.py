@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages import score_text
+from keyhole.passages import index_text, score_index
 from keyhole.passages.languages import FUNCTION_WORDS
 from keyhole.passages.light_words import LIGHT_WORDS, light_stems
 from keyhole.passages.query import stem_word
@@ -15,7 +15,7 @@ SUBJECT = "The turbine was replaced by a newer model in spring.\n\n"
 
 def best_window(text: str, question: str) -> str:
     """Return the best window of a text."""
-    scored = score_text(text, question)
+    scored = score_index(index_text(text), question)
     best = scored.order[0]
     return text[scored.index.starts[best] : scored.index.end(best)]
 

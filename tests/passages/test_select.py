@@ -13,7 +13,7 @@ import pytest
 
 from keyhole.extract import extract
 from keyhole.passages import index_text, select
-from keyhole.passages.selection import score_text
+from keyhole.passages.selection import score_index
 from keyhole.passages.strength import judge_match
 from keyhole.records import Selection
 from keyhole.text.measure import serialized_size
@@ -269,7 +269,7 @@ def test_a_question_that_the_page_answers_is_not_weak(name: str, query: str) -> 
 @pytest.mark.parametrize(("answering_page", "query"), ANSWERABLE)
 @pytest.mark.parametrize("name", ["routine-vacuuming", "sqlite-wal", "rust-ownership"])
 def test_a_question_of_another_page_is_weak_or_unmatched(name: str, answering_page: str, query: str) -> None:
-    scored = score_text(recorded_text(name), query)
+    scored = score_index(index_text(recorded_text(name)), query)
     assert (name == answering_page) == (bool(scored.stages) and not judge_match(scored).is_weak)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.passages import SHORT_TEXT_CHARS, index_text, score_text, select
+from keyhole.passages import SHORT_TEXT_CHARS, index_text, score_index, select
 from keyhole.passages.gaps import shown_part
 from keyhole.passages.words import UNSPACED, WORD, fold
 from keyhole.text.letters import lower
@@ -140,7 +140,7 @@ def test_a_larger_budget_shows_all_that_a_smaller_one_shows(
 def test_equal_arguments_give_equal_results(text: str, query: str | None, budget: int) -> None:
     first = select(text, query, budget)
     index_text.cache_clear()  # the result must not depend on the caches
-    score_text.cache_clear()
+    score_index.cache_clear()
     assert select("".join(list(text)), query, budget) == first
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyhole.passages import index_text, score_text, select
+from keyhole.passages import index_text, score_index, select
 from keyhole.passages.index import Index
 from keyhole.passages.query import parse_query
 from keyhole.passages.rank import WindowScores
@@ -80,7 +80,7 @@ def test_a_fact_that_stands_once_is_shown_with_little_else() -> None:
 def test_adjacent_windows_that_match_less_count_as_one_passage() -> None:
     weaker = "Montreal is a town.\n\n" * 40
     text = TEXT + FACT * 3 + TEXT + weaker + TEXT
-    scored = score_text(text, "zebra of Montreal", None)
+    scored = score_index(index_text(text), "zebra of Montreal")
     place = text.index(FACT)
     assert count_more(scored, [(place, place + 3 * len(FACT))]) == 1
     assert count_more(scored, [(0, len(text))]) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages import score_text
+from keyhole.passages import index_text, score_index
 from keyhole.passages.query import Query
 from keyhole.passages.strength import find_names, judge_match, match_strength, measure_evidence, weigh_terms
 
@@ -14,7 +14,7 @@ PAGE = "\n\n".join([FILLER * 3] * 12 + [BRIDGE] + [FILLER * 3] * 12)
 
 
 def strength(question: str, text: str = PAGE) -> float:
-    return match_strength(score_text(text, question))
+    return match_strength(score_index(index_text(text), question))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def strength(question: str, text: str = PAGE) -> float:
     ],
 )
 def test_a_question_that_the_page_answers_is_not_weak(question: str) -> None:
-    assert not judge_match(score_text(PAGE, question)).is_weak
+    assert not judge_match(score_index(index_text(PAGE), question)).is_weak
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_a_question_that_the_page_answers_is_not_weak(question: str) -> None:
     ],
 )
 def test_a_question_that_the_page_does_not_answer_is_weak(question: str) -> None:
-    assert judge_match(score_text(PAGE, question)).is_weak
+    assert judge_match(score_index(index_text(PAGE), question)).is_weak
 
 
 def test_a_question_about_a_name_that_the_page_lacks_is_weak_although_the_topic_is_there() -> None:
-    assert judge_match(score_text(PAGE, "Did the engineer open the bridge to Napoleon?")).is_weak
-    assert not judge_match(score_text(PAGE, "Did the engineer open the bridge to carriages?")).is_weak
+    assert judge_match(score_index(index_text(PAGE), "Did the engineer open the bridge to Napoleon?")).is_weak
+    assert not judge_match(score_index(index_text(PAGE), "Did the engineer open the bridge to carriages?")).is_weak
 
 
 def test_a_page_without_any_word_of_the_query_has_no_strength() -> None:
@@ -74,12 +74,12 @@ def test_a_misspelt_word_counts_less_than_the_word() -> None:
 
 
 def test_the_parts_of_the_evidence_are_between_0_and_1() -> None:
-    found = measure_evidence(score_text(PAGE, "When was the Kestrel Bridge at SARS-CoV-2 opened?"))
+    found = measure_evidence(score_index(index_text(PAGE), "When was the Kestrel Bridge at SARS-CoV-2 opened?"))
     assert all(0 <= value <= 1 for value in (found.covered, found.absent, found.together, found.peak))
 
 
 def test_a_hyphenated_word_that_is_absent_counts_by_its_parts_alone() -> None:
-    scored = score_text(PAGE.replace("carriages", "covid 19"), "covid-19")
+    scored = score_index(index_text(PAGE.replace("carriages", "covid 19")), "covid-19")
     assert [each.term.surface for each in scored.hits] == ["covid", "19", "covid-19"]
     assert weigh_terms(scored.query, scored.hits)[-1] == 0.0
 
@@ -111,16 +111,16 @@ def test_scripts_without_spaces_have_strong_and_weak_matches(language: str) -> N
     }[language]
     filler = {"ja": "谷の天気は穏やかだった。", "th": "อากาศในหุบเขาอบอุ่นมาก "}[language]
     page = "\n\n".join([filler * 6] * 10 + [sentence] + [filler * 6] * 10)
-    assert not judge_match(score_text(page, question)).is_weak
-    assert judge_match(score_text(page, other)).is_weak
+    assert not judge_match(score_index(index_text(page), question)).is_weak
+    assert judge_match(score_index(index_text(page), other)).is_weak
 
 
 def test_a_rare_identifier_outweighs_the_words_around_it() -> None:
     rows = "".join(f"{number:06X} | Company {number}\n" for number in range(7_000, 7_400))
-    assert not judge_match(score_text(rows, "which firm owns the MAC prefix 001C21?")).is_weak
-    assert judge_match(score_text(rows, "which firm owns the MAC prefix 009C21?")).is_weak
+    assert not judge_match(score_index(index_text(rows), "which firm owns the MAC prefix 001C21?")).is_weak
+    assert judge_match(score_index(index_text(rows), "which firm owns the MAC prefix 009C21?")).is_weak
 
 
 def test_function_words_of_the_query_do_not_count_on_a_page_in_no_language() -> None:
     rows = "".join(f"the {number} | of {number}\n" for number in range(400))
-    assert judge_match(score_text(rows, "what is the price of the tungsten filament?")).is_weak
+    assert judge_match(score_index(index_text(rows), "what is the price of the tungsten filament?")).is_weak

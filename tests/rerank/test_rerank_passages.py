@@ -14,6 +14,7 @@ import pytest
 from keyhole.cli.build import build
 from keyhole.config.config import Config
 from keyhole.fetch.base import Api
+from keyhole.passages import index_text
 from keyhole.records import Fault, Passage, Ranked
 from keyhole.render.answer import rerank_note
 from keyhole.rerank.apis import MAX_TEXTS, Reranker
@@ -146,7 +147,7 @@ class UncallableScorer:
 def test_without_candidates_no_scorer_is_called() -> None:
     reranker = PassageReranker([UncallableScorer()])
     assert asyncio.run(reranker.rerank_passages(["", "text"], ((), ()), QUERY, 0.0)) == (((), ()), ())
-    assert asyncio.run(reranker.rerank_windows("A text about other things.", QUERY, 0.0)) == ((), ())
+    assert asyncio.run(reranker.rerank_windows(index_text("A text about other things."), QUERY, 0.0)) == ((), ())
 
 
 class RecordingScorer:
@@ -172,7 +173,7 @@ def test_windows_of_the_rest_are_scored_only_if_it_answers_better(query: str, sc
     reranker = PassageReranker([scorer])
 
     async def use() -> None:
-        await reranker.rerank_windows(main + rest, query, asyncio.get_running_loop().time() + 60, len(main))
+        await reranker.rerank_windows(index_text(main + rest, len(main)), query, asyncio.get_running_loop().time() + 60)
 
     asyncio.run(use())
     assert ("Lucerne" in scorer.texts) is scores_rest
@@ -183,7 +184,7 @@ def test_a_unit_is_a_passage_with_the_headings_above_it() -> None:
         "# Pumps\n\nAll of them.\n\n## Limits\n\nThe seal holds forty bar in every part of the plant.\n"
         + "More. " * 400
     )
-    windows, units, _ = list_units(text, "which pressure does the seal hold", None, (), 3)
+    windows, units, _ = list_units(index_text(text), "which pressure does the seal hold", 3)
     assert units[0].startswith("Limits\n") or units[0].startswith("## Limits")
     assert "forty bar" in units[0]
     assert len(windows) == len(units) <= 3

@@ -138,9 +138,10 @@ def _unrepeated(output: Output, spans: Iterable[Span]) -> Iterator[Span]:
 
 def _passages(output: Output, question: str) -> Iterator[Span]:
     """Yield the matching lines of the best windows, and then the windows. Yield nothing if no word matches."""
-    from keyhole.passages import rank_windows, score_text  # most calls have no question
+    from keyhole.passages import index_text, rank_windows, score_index  # most calls have no question
 
-    scored = score_text(_without_tags(output.text) if output.kind == "page" else output.text, question)
+    index = index_text(_without_tags(output.text) if output.kind == "page" else output.text)
+    scored = score_index(index, question)
     if not scored.stages:
         return
     ranked = rank_windows(scored)[:MAX_CANDIDATES]

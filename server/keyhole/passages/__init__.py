@@ -12,11 +12,11 @@ if TYPE_CHECKING:
         cut_to_ranked,
         index_text,
         rank_windows,
-        score_text,
+        score_index,
         select,
     )
 
-__all__ = ["SHORT_TEXT_CHARS", "cut_to_ranked", "index_text", "rank_windows", "score_text", "select"]
+__all__ = ["SHORT_TEXT_CHARS", "cut_to_ranked", "index_text", "rank_windows", "score_index", "select"]
 
 
 def __getattr__(name: str) -> object:

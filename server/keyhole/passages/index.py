@@ -12,7 +12,7 @@ from typing import Final
 from keyhole.passages.blocks import CodeBlock, find_blocks, find_definitions
 from keyhole.passages.gaps import Span
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
-from keyhole.passages.split import Heading, Layout, split
+from keyhole.passages.split import Heading, Layout, join_layouts, split
 from keyhole.passages.words import WORD, fold
 from keyhole.text.letters import is_inside_word, lower
 from keyhole.text.page_structure import PageStarts, RestLine, blank_rest_lines, find_rest_lines
@@ -32,7 +32,10 @@ _FORUM_POST = re.compile(r"^.{0,250}\bby \*\*[^*\n]{1,250}\*\* » .{4,80}$", re.
 
 
 class Index:
-    """A page prepared for queries: its windows, headings and lower-case text.
+    """A page prepared for queries: its windows, headings, blocks, definitions, posts and lower-case text.
+
+    Each is found once, when it is first needed: the main part and the rest are indexed alone, and the index of the
+    whole page is put together from both.
 
     `main_end`: where the rest of the page begins in the text; None if all of it is the main part. `pages`: where the
     pages of a PDF file begin.
@@ -42,10 +45,30 @@ class Index:
         self.text = text
         self.pages = pages
         self.main_end = main_end
-        self.layout: Layout = split(text)
-        self.starts = self.layout.starts
         self._searchable: dict[bool, str] = {}
         self._windows_of: dict[tuple[bool, str], list[int]] = {}
+
+    @cached_property
+    def main(self) -> Index:
+        """The index of the main part alone."""
+        return self if self.main_end is None else Index(self.text[: self.main_end], None, self.pages)
+
+    @cached_property
+    def rest(self) -> Index | None:
+        """The index of the rest alone, with offsets from its own beginning; None if all of the page is main."""
+        return None if self.main_end is None else Index(self.text[self.main_end :], 0)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The windows, headings and code blocks."""
+        if self.rest is None or not self.main_end:
+            return split(self.text)
+        return join_layouts(self.main.layout, self.rest.layout, self.main_end)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The offsets of the windows."""
+        return self.layout.starts
 
     @property
     def sample_text(self) -> str:

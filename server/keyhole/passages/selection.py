@@ -60,10 +60,12 @@ REPEATED_SHARE = 0.2
 """Up to this length, or if the passages would leave out at most this share, passages that an earlier call showed are
 shown again: naming them would cost as much."""
 
-CACHED_TEXTS = 4
-"""Cached indexes and rankings. With them a second query on a page, or the same query with another budget, takes less
-than half the time. A page has at most three: of its main part, its rest and its whole text. An index takes about six
-bytes per character: usually 2 MB in all, at most 240 MB."""
+CACHED_PAGES = 2
+"""Cached indexes of pages. With them a second query on a page, or the same query with another budget, takes less than
+half the time. An index takes about six bytes per character, and twice as many if the rest of the page is ranked too:
+usually 2 MB in all, at most 240 MB."""
+CACHED_SCORES = 4
+"""Cached scores of a query: of the main part and of the whole page, for two queries."""
 
 
 def select(
@@ -101,11 +103,11 @@ def select(
     `fill`: True shows passages up to `max_chars`, also where they match less than what the evidence needs.
     """
     if strategy != "passages":
-        return _select_baseline(index_text(text[:main_end]), query or "", max_chars, measure, strategy)
-    whole = text
-    text, main_end = cut_to_ranked(text, main_end, query, pages)
-    index = index_text(text, main_end, pages)
-    scored = score_text(text, query, main_end, pages) if query and query.strip() and text else None
+        return _select_baseline(index_text(text, main_end or None).main, query or "", max_chars, measure, strategy)
+    page = index_text(text, main_end or None, pages)
+    index = cut_to_ranked(page, query)
+    text = index.text
+    scored = score_index(index, query) if query and query.strip() and text else None
     matched = scored is not None and bool(scored.stages)
     judged = judge_match(scored) if scored and matched else None
     is_foreign = scored and (judged is None or judged.is_weak)
@@ -142,7 +144,7 @@ def select(
         spans=tuple(spans),
         scores=(0.0,) * len(spans),
         text=rendered,
-        terms=_count_terms(scored, whole[len(text) :]) if scored else (),
+        terms=_count_terms(scored, page.rest if index is not page else None) if scored else (),
         matched=matched,
         weak=judged is not None and judged.is_probably_absent,
         page_language=language,
@@ -290,21 +292,18 @@ def _select_baseline(index: Index, query: str, max_size: int, measure: Measure, 
     return Selection(kind, len(index.text), tuple(spans), (0.0,) * len(spans), text)
 
 
-def cut_to_ranked(text: str, main_end: int | None, query: str | None, pages: PageStarts = ()) -> tuple[str, int | None]:
-    """Return the part of a page's text from which passages for `query` are chosen, and where the rest begins in it.
+def cut_to_ranked(page: Index, query: str | None) -> Index:
+    """Return the index of the part of a page from which passages for `query` are chosen.
 
     It is the main part, unless the main part lacks words of the query or answers it weakly, and a passage of the rest
-    matches more of the query than every passage of the main part. Then it is the whole text.
+    matches more of the query than every passage of the main part. Then it is the whole page.
     """
-    if not main_end:
-        return text, None
-    main = text[:main_end]
-    if query and query.strip():
-        scored = score_text(main, query, None, pages)
+    if page.rest and query and query.strip():
+        scored = score_index(page.main, query)
         is_complete = not judge_match(scored).is_weak and all(hits.count for hits in scored.hits)
-        if not is_complete and _matches_more(index_text(text[main_end:], 0), scored):
-            return text, main_end
-    return main, None
+        if not is_complete and _matches_more(page.rest, scored):
+            return page
+    return page.main
 
 
 def _matches_more(rest: Index, scored: WindowScores) -> bool:
@@ -319,16 +318,16 @@ def _matches_more(rest: Index, scored: WindowScores) -> bool:
     return _best_coverage(found) > _best_coverage(scored)
 
 
-@lru_cache(maxsize=CACHED_TEXTS)
+@lru_cache(maxsize=CACHED_PAGES)
 def index_text(text: str, main_end: int | None = None, pages: PageStarts = ()) -> Index:
-    """Index a text for queries; the last few indexes are cached. `main_end`, `pages`: as for `Index`."""
+    """Index a page for queries; the last few indexes are cached. `main_end`, `pages`: as for `Index`."""
     return Index(text, main_end, pages)
 
 
-@lru_cache(maxsize=CACHED_TEXTS)
-def score_text(text: str, query: str, main_end: int | None = None, pages: PageStarts = ()) -> WindowScores:
-    """Score the windows of a text for a query; the last few results are cached. `main_end`, `pages`: as for `Index`."""
-    return add_feedback(score_query(index_text(text, main_end, pages), query))
+@lru_cache(maxsize=CACHED_SCORES)
+def score_index(index: Index, query: str) -> WindowScores:
+    """Score the windows of a page, or of a part of it, for a query; the last few results are cached."""
+    return add_feedback(score_query(index, query))
 
 
 def _best_coverage(scored: WindowScores) -> float:
@@ -342,7 +341,7 @@ def _best_window(scored: WindowScores, span: Span) -> int:
     return max(range(first, last + 1), key=lambda window: (scored.scores[window], -window))
 
 
-def _count_terms(scored: WindowScores, rest: str) -> tuple[TermCount, ...]:
+def _count_terms(scored: WindowScores, rest: Index | None) -> tuple[TermCount, ...]:
     """Return how often each word of the query occurs; in unspaced scripts and Korean, each run of its characters.
 
     `rest`: the part of the page that was not scored, in which words that the scored text lacks are counted. Absent
@@ -356,16 +355,14 @@ def _count_terms(scored: WindowScores, rest: str) -> tuple[TermCount, ...]:
         if len(term.surface) == 1 if term.match is Match.GRAM else is_korean and len(term.surface) > 1:
             continue
         if not count and weight > LIGHT_WEIGHT and rest:
-            count = find_hits(index_text(rest, 0), term, query.language, query.folded).count
+            count = find_hits(rest, term, query.language, query.folded).count
             in_rest = count > 0
         if term.match is Match.GRAM or is_korean:
             grams[term.needle] = 1 if in_rest else 2 if count else 0
         elif count or weight > LIGHT_WEIGHT:
             counts.append(TermCount(term.surface, count, in_rest))
     if grams:
-        texts = [
-            each.searchable_text(query.folded) for each in (scored.index, *([index_text(rest, 0)] if rest else []))
-        ]
+        texts = [each.searchable_text(query.folded) for each in (scored.index, rest) if each]
         for run, state in join_grams(grams, fold(lower(query.text))):
             count = next(filter(None, (text.count(run) for text in texts)), 0)
             if count or not state:

@@ -154,6 +154,27 @@ def split(text: str) -> Layout:
     return Layout(starts, _sections(marks, len(starts)), code)
 
 
+def join_layouts(first: Layout, second: Layout, offset: int) -> Layout:
+    """Return the layout of two texts, of which the second begins at an offset."""
+    windows, headings = len(first.starts), len(first.headings)
+    moved = [
+        Heading(
+            heading.first + windows,
+            heading.last + windows,
+            heading.level,
+            heading.start + offset,
+            heading.end + offset,
+            heading.parent + headings if heading.parent >= 0 else -1,
+        )
+        for heading in second.headings
+    ]
+    return Layout(
+        [*first.starts, *(start + offset for start in second.starts)],
+        [*first.headings, *moved],
+        [*first.code, *(CodeBlock(*(edge + offset for edge in block)) for block in second.code)],
+    )
+
+
 def _heading_at(
     text: str, offset: int, code: list[CodeBlock], plain: Mapping[int, PlainHeading]
 ) -> tuple[int, int] | None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Fault, Ranked
 from keyhole.rerank.base import Scorer, describe_error, list_places, reorder_passages
-from keyhole.text.page_structure import PageStarts
+
+if TYPE_CHECKING:
+    from keyhole.passages.index import Index
 
 CALL_MARGIN: Final = 1.0
 """Seconds of a call reserved for selecting and rendering passages: four times as long as the largest page takes."""
@@ -49,18 +51,14 @@ class PassageReranker:
         result = await self.rerank(query, len(places), passage_text, until, strength)
         return reorder_passages(ranked, [places[at] for at in result.order]), result.faults
 
-    async def rerank_windows(
-        self, text: str, query: str, until: float, main_end: int | None = None, pages: PageStarts = ()
-    ) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
-        """Return the best windows of one text, empty if the lexical order stays, and the faults.
+    async def rerank_windows(self, page: Index, query: str, until: float) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
+        """Return the best windows of one page, empty if the lexical order stays, and the faults.
 
-        The windows are those of the text that `cut_to_ranked` returns for this text, `main_end` and `pages`.
+        The windows are those of the part of the page that `cut_to_ranked` returns.
         """
         if not self._scorers_of(query):
             return (), ()
-        windows, units, strength = await asyncio.to_thread(
-            list_units, text, query, main_end, pages, self._max_candidates
-        )
+        windows, units, strength = await asyncio.to_thread(list_units, page, query, self._max_candidates)
         result = await self.rerank(query, len(windows), units.__getitem__, until, strength)
         is_lexical = result.order == tuple(range(len(windows)))
         return () if is_lexical else tuple(windows[at] for at in result.order), result.faults
@@ -118,22 +116,21 @@ async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: floa
         return str(Code.TIMEOUT)
 
 
-def list_units(
-    text: str, query: str, main_end: int | None, pages: PageStarts, count: int
-) -> tuple[list[int], list[str], float]:
+def list_units(page: Index, query: str, count: int) -> tuple[list[int], list[str], float]:
     """Return the first `count` windows in lexical order, the text to score of each, and the strength of the match.
 
     There are none if no word matches. A model misreads a passage without the headings and carriers above it.
     """
-    from keyhole.passages import cut_to_ranked, rank_windows, score_text
+    from keyhole.passages import cut_to_ranked, rank_windows, score_index
     from keyhole.passages.labels import gap_label
     from keyhole.passages.strength import match_strength
 
-    text, main_end = cut_to_ranked(text, main_end, query, pages)
-    scored = score_text(text, query, main_end, pages)
+    index = cut_to_ranked(page, query)
+    scored = score_index(index, query)
     windows = rank_windows(scored)[:count]
-    index = scored.index
-    units = [label_passage(gap_label(index, each), text[index.starts[each] : index.end(each)]) for each in windows]
+    units = [
+        label_passage(gap_label(index, each), index.text[index.starts[each] : index.end(each)]) for each in windows
+    ]
     return windows, units, match_strength(scored)
 
 

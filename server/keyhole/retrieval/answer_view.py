@@ -106,12 +106,11 @@ class SearchView:
 
 def rank_text(artifact: Artifact, query: str | None) -> tuple[Index, WindowScores | None]:
     """Return the index of the part of a text that is ranked for `query`, and its scores; None without a question."""
-    from keyhole.passages import cut_to_ranked, index_text, score_text
+    from keyhole.passages import cut_to_ranked, index_text, score_index
 
-    text, main_end = artifact.text, artifact.main_end
-    if query:
-        text, main_end = cut_to_ranked(text, main_end, query)
-    return index_text(text, main_end), score_text(text, query, main_end) if query and query.strip() and text else None
+    page = index_text(artifact.text, artifact.main_end)
+    index = cut_to_ranked(page, query) if query else page
+    return index, score_index(index, query) if query and query.strip() and index.text else None
 
 
 def build_page_view(

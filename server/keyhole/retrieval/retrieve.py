@@ -256,10 +256,10 @@ class Retrieval:
         # A text that fits the budget has few passages, and all that match can be shown. Outputs are ranked by words.
         if not self.reranker or not query or call.budget.allows(artifact.main) or is_output(artifact.url):
             return (), ""
-        pages = parse_page_starts(artifact.note(PAGES))
-        preferred, faults = await self.reranker.rerank_windows(
-            artifact.text, query, call.deadline, artifact.main_end, pages
-        )
+        from keyhole.passages import index_text
+
+        page = index_text(artifact.text, artifact.main_end, parse_page_starts(artifact.note(PAGES)))
+        preferred, faults = await self.reranker.rerank_windows(page, query, call.deadline)
         return preferred, rerank_note(faults)
 
     async def _rank(self, call: Call, found: FoundSources, phrasings: Sequence[str]) -> tuple[Ranked | None, str]:
