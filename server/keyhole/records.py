@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 Strategy = Literal["whole", "passages", "head_tail", "window", "quote"]
-BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
 
 TOPIC: Final = "*"
 """The prefix of the search terms for an artifact's topic, which are stored beside its words. No word contains it."""
@@ -60,16 +59,6 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """One structural piece of a document's text."""
-
-    kind: BlockKind
-    heading_path: tuple[str, ...]
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Metadata:
     """The metadata that a page states: each value is one short line, or "". Dates are ISO 8601. The title does not
     contain the name of the site."""
@@ -93,7 +82,6 @@ class Document:
     text: str
     media_type: str
     language: str = ""
-    blocks: tuple[Block, ...] = ()
     removed: tuple[tuple[str, int], ...] = ()
     metadata: Metadata = Metadata()
     notice: str = ""

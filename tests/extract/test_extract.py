@@ -17,6 +17,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract, sniff
 from keyhole.extract.formats.plain_text import clean_plain_text
 from keyhole.records import Document
+from keyhole.text.markdown import parse_blocks
 from tests.support.machine import allowed
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -66,7 +67,7 @@ def test_a_document_has_its_blocks_language_and_removal_counts() -> None:
     assert document.media_type == "text/html"
     assert document.main == "# Kopf\n\nText\n"
     assert document.text == "# Kopf\n\nText\n\n# [rest: navigation]\n\nx\n"
-    assert [(block.kind, block.heading_path) for block in document.blocks] == [
+    assert [(block.kind, block.heading_path) for block in parse_blocks(document.text)] == [
         ("heading", ("Kopf",)),
         ("paragraph", ("Kopf",)),
         ("heading", ("[rest: navigation]",)),
@@ -232,7 +233,7 @@ def test_any_body_gives_a_document_or_an_error_code_deterministically(body: byte
         assert first.text.strip()
         first.text.encode("utf-8")
         first.title.encode("utf-8")
-        assert all(0 <= block.start < block.end <= len(first.text) for block in first.blocks)
+        assert all(0 <= block.start < block.end <= len(first.text) for block in parse_blocks(first.text))
     else:
         assert isinstance(first, tuple)
         assert first[0] in {Code.UNSUPPORTED_MEDIA, Code.EMPTY_DOCUMENT, Code.EXTRACTION_FAILED}

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keyhole.records import Block
-from keyhole.text.markdown import expand_links, find_link_origin, line_ranges, parse_blocks, shorten_link
+from keyhole.text.markdown import Block, expand_links, find_link_origin, line_ranges, parse_blocks, shorten_link
 from tests.support.machine import allowed
 
 PIECES = st.sampled_from(

@@ -15,7 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
 from keyhole.passages import select
 from keyhole.records import Artifact, Document, Selection
-from keyhole.text.markdown import expand_links, find_link_origin, parse_blocks
+from keyhole.text.markdown import expand_links, find_link_origin
 
 if TYPE_CHECKING:
     from keyhole.retrieval.answer_view import PageView
@@ -72,7 +72,7 @@ def _extract_file(config: Config, arguments: argparse.Namespace) -> Document:
     origin = find_link_origin(arguments.url, document.media_type)
     main = expand_links(document.main, origin)
     text = main + expand_links(document.text[len(document.main) :], origin)
-    return replace(document, text=text, main_end=document.main_end and len(main), blocks=parse_blocks(text))
+    return replace(document, text=text, main_end=document.main_end and len(main))
 
 
 def _make_view(

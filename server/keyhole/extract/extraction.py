@@ -14,7 +14,6 @@ from keyhole.extract.body import Body, looks_binary
 from keyhole.extract.media_type import describe_media, known_type, match_signature, sniff
 from keyhole.records import Document
 from keyhole.text.clean import clean
-from keyhole.text.markdown import parse_blocks
 
 Reader = Callable[[Body], Document]
 """A function that reads a body into a Document. `extract` fills in `media_type` and `blocks` afterwards."""
@@ -96,7 +95,7 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
     if not document.text.strip():
         kind = f"{shown}, " if (shown := known_type(media_type)) else ""
         raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({kind}{len(body):,} bytes) contains no text")
-    return dataclasses.replace(document, media_type=media_type, blocks=parse_blocks(document.text))
+    return dataclasses.replace(document, media_type=media_type)
 
 
 def _clean_document(document: Document) -> Document:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urljoin
 
-from keyhole.records import Block, BlockKind
+BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
 
 # At any indent and after the signs of lists and quotes, because items and quotes may contain fences.
 _FENCE = re.compile(r"[ \t]*(?:(?:[-*+:>]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
@@ -18,6 +18,16 @@ _MAX_LINE = 2_000
 """Characters examined of a line; the first few decide its kind."""
 _MAX_TITLE = 120
 """Characters of a heading in a path. Longer headings are paragraphs marked up as headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One structural piece of a document's text."""
+
+    kind: BlockKind
+    heading_path: tuple[str, ...]
+    start: int
+    end: int
 
 
 def line_ranges(text: str) -> Iterator[tuple[int, int]]:

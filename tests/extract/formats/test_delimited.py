@@ -8,6 +8,7 @@ import pytest
 
 from keyhole.extract import extract
 from keyhole.passages import select
+from keyhole.text.markdown import parse_blocks
 from tests.support.machine import allowed
 
 
@@ -50,7 +51,7 @@ def test_one_column_is_a_table_too() -> None:
 
 def test_every_row_is_one_line_of_one_table() -> None:
     document = extract(b"a,b\n" * 100, url="", content_type="text/csv")
-    assert [block.kind for block in document.blocks] == ["table"]
+    assert [block.kind for block in parse_blocks(document.text)] == ["table"]
     assert document.text.count("\n") == 101
 
 

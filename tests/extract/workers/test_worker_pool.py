@@ -10,7 +10,6 @@ import sys
 import textwrap
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -511,11 +510,11 @@ def test_workers_die_with_a_server_that_is_killed(word: str) -> None:
     assert has_ended(worker)
 
 
-def test_extract_with_words_differs_from_extract_only_in_the_blocks() -> None:
+def test_extract_with_words_returns_the_document_of_extract() -> None:
     from keyhole.extract import extract
 
     document, _ = extract_with_words(b"# A\n\nwords\n", URL, "text/markdown")
-    assert document == replace(extract(b"# A\n\nwords\n", url=URL, content_type="text/markdown"), blocks=())
+    assert document == extract(b"# A\n\nwords\n", url=URL, content_type="text/markdown")
 
 
 def test_freed_memory_is_returned_once_when_no_page_was_read_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ are limited.
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import math
 import os
@@ -54,14 +53,9 @@ _STATM: Final = Path("/proc/self/statm")
 
 
 def extract_with_words(body: bytes, url: str, content_type: str, requested_url: str = "") -> tuple[Document, str]:
-    """Return the document of a page without its blocks, and its words for the search index.
-
-    `keyhole.text.markdown.parse_blocks` can compute the blocks from the text.
-    """
+    """Return the document of a page, and its words for the search index."""
     document = extract(body, url=url, content_type=content_type, requested_url=requested_url)
-    return dataclasses.replace(document, blocks=()), index_words(
-        document.title, document.text[: document.main_end or None]
-    )
+    return document, index_words(document.title, document.main)
 
 
 def index_words(title: str, text: str) -> str:
