@@ -23,7 +23,7 @@ from keyhole.records import Answer, Artifact
 from tests.support.fakes import artifact
 from tests.support.product import retrieval
 
-BUDGETS: Final = (2_000, 4_000, 9_000)
+BUDGETS: Final = (1_000, 2_000, 4_000, 9_000)
 FILLED: Final = 0.9
 """A result fills its budget if it takes at least this share of it."""
 
