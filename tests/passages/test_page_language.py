@@ -100,3 +100,10 @@ def test_a_selection_tells_the_language_only_where_the_words_do_not_match(query:
     filler = "Das Wetter im Tal blieb mild, und die Bauern brachten das Heu vor dem Mittag ein. " * 3
     page = "\n\n".join([filler] * 10 + [PAGES["German"]] + [filler] * 10)
     assert select(page, query, 2_000).page_language == language
+
+
+def test_a_page_that_is_partly_in_the_language_of_the_query_is_not_called_one_of_another_language() -> None:
+    licence, manual = PAGES["English"] * 120, PAGES["German"] * 10
+    query = "Wie teuer ist Wolfram und wer verkauft es?"
+    assert page_language_if_other(index_text(licence), query) == "English"
+    assert page_language_if_other(index_text(licence + manual), query) == ""

@@ -6,10 +6,11 @@ Ranking compares words, so a question in another language finds nothing but name
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Final
 
 from keyhole.passages.index import Index
-from keyhole.passages.languages import count_function_words
+from keyhole.passages.languages import FUNCTION_WORDS, count_function_words
 from keyhole.passages.words import HAN, HANGUL, KANA, WORD
 from keyhole.text.letters import lower
 
@@ -44,7 +45,7 @@ SCRIPT_SHARE: Final = 0.2
 """Share of the letters that makes a script the text's own: manuals in Russian or Japanese contain much Latin code."""
 
 MAX_SCRIPT_CHARS: Final = 200_000
-"""Characters in which the script of the query is looked for, to bound the time."""
+"""Characters in which the script or the language of the query is looked for, to bound the time."""
 
 KANA_SHARE: Final = 0.05
 """Share of the letters above which a text in Han characters is Japanese."""
@@ -60,6 +61,10 @@ QUERY_SHARE: Final = 1 / 3
 """A query is in another language if it has `QUERY_LEAD` function words more of that language than of the page's. A lead
 of one is enough if it is more than this share of the words: "Los Angeles population" is not Spanish."""
 
+MIXED_SHARE: Final = 0.05
+"""A page is in a second language too if it has this share of the first one's function words that only the second has.
+English manuals have 0.02; a Polish manual with an English licence at its end has 0.08."""
+
 _RUSSIAN_LETTER: Final = re.compile("[ыэ]")
 """Letters of Russian and Belarusian that Bulgarian, Serbian and Macedonian lack, whose function words are similar."""
 
@@ -74,7 +79,8 @@ def page_language_if_other(index: Index, query: str) -> str:
         return ""
     if asked != page:
         return name if find_script_share(index.text, asked) < SCRIPT_SHARE else ""
-    return name if language and _is_in_other_language(query, language) else ""
+    other = _other_language(query, language) if language else ""
+    return name if other and not _is_mixed(index.text, language, other) else ""
 
 
 def find_script_share(text: str, script: str) -> float:
@@ -103,9 +109,18 @@ def _language_by_words(index: Index, sample: str) -> str:
     return "" if language == "ru" and not _RUSSIAN_LETTER.search(sample) else language
 
 
-def _is_in_other_language(query: str, page_language: str) -> bool:
-    """Return whether a query has more function words of another language than of the page's."""
+def _other_language(query: str, page_language: str) -> str:
+    """Return the language of which a query has more function words than of the page's; "" if there is none."""
     words = WORD.findall(lower(query))
     counts = count_function_words(words)
-    lead = max(counts.values()) - counts[page_language]
-    return lead >= QUERY_LEAD or (lead > 0 and lead > QUERY_SHARE * len(words))
+    other = max(counts, key=counts.__getitem__)
+    lead = counts[other] - counts[page_language]
+    return other if lead >= QUERY_LEAD or (lead > 0 and lead > QUERY_SHARE * len(words)) else ""
+
+
+def _is_mixed(text: str, language: str, other: str) -> bool:
+    """Return whether a text whose sample is in one language is partly in another, as an incomplete translation."""
+    words = Counter(WORD.findall(lower(text[:MAX_SCRIPT_CHARS])))
+    own = FUNCTION_WORDS[language]
+    seconds = sum(words[word] for word in FUNCTION_WORDS[other] - own)
+    return seconds >= MIXED_SHARE * sum(words[word] for word in own)
