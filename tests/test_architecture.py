@@ -38,9 +38,9 @@ IO_FILES = {
     "extract/workers": "child worker_pool",
     "fetch": "backend client dns exchange host_limits pool robots",
     "extensions/browser": "check chromium gateway page_session render supervisor",
-    "rerank": "apis rerank_passages vector_scorer",
+    "rerank": "rerank_passages",
     "extensions/conversations": "command",
-    "extensions/models": "commands folder inference local",
+    "extensions/models": "apis commands folder inference local vector_scorer",
     "retrieval": (
         "call instrumentation near_addresses pages pending_reads read_pages recording retrieve site_pages sources "
         "stored_output tenants url_policy"

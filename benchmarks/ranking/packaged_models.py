@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from keyhole.extensions.models.folder import Choices, ModelsFolder, read_hub_folder
-from keyhole.extensions.models.local import LocalModel, make_local_scorer
+from keyhole.extensions.models.local import LocalModel
+from keyhole.extensions.models.scorers import make_local_scorer
+from keyhole.extensions.models.vector_scorer import Embedded, Prefixes, VectorScorer
 from keyhole.rerank.base import Scorer
-from keyhole.rerank.vector_scorer import Embedded, Prefixes, VectorScorer
 from keyhole.store.base import Store
 
 SECONDS = 3_600.0

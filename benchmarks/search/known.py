@@ -32,13 +32,13 @@ from benchmarks.search.stored_texts import generate_artifacts, insert_generated,
 from keyhole import extract
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
+from keyhole.extensions.models.vector_scorer import MAX_TEXTS
 from keyhole.extensions.postgresql.database import NO_TENANT, PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.extensions.postgresql.store import PostgresStore
 from keyhole.passages.stems import index_terms, query_words
 from keyhole.records import Artifact
 from keyhole.rerank.rerank_passages import PassageReranker
-from keyhole.rerank.vector_scorer import MAX_TEXTS
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Limits, Store

@@ -5,131 +5,119 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import pytest
 
-from keyhole.cli.build import build
-from keyhole.config.config import Config
-from keyhole.fetch.base import Api
+from keyhole.errors import Code, KeyholeError
 from keyhole.passages import index_text
 from keyhole.records import Fault, Passage, Ranked
 from keyhole.render.answer import rerank_note
-from keyhole.rerank.apis import MAX_TEXTS, Reranker
-from keyhole.rerank.base import Scorer
+from keyhole.rerank.base import Scorer, order_by_score
 from keyhole.rerank.rerank_passages import CALL_MARGIN, PassageReranker, Reranking, is_spoken, list_units
-from keyhole.store.base import LOCAL
-from keyhole.store.sqlite.store import MemoryStore
-from tests.support.fakes import Clock
-from tests.support.local_model import install_model
-from tests.support.scorer_requests import Server, config, embedder, with_api
-from tests.support.scorer_server import POISON
 
 QUERY = "pump seal pressure"
 TEXTS = ["a pump", "nothing", "pump seal", "pump seal pressure", "seal"]
+LEXICAL = (0, 1, 2, 3, 4)
 
 
-def scorers(settings: Config, api: Api) -> list[Scorer]:
-    """Return the scorers of the settings, as the command line builds them."""
-    embedders: list[Scorer] = [embedder(settings, api, MemoryStore(Clock()))] if settings.embed_url else []
-    return [*embedders, Reranker(settings, api)] if settings.rerank_url else embedders
+class FakeScorer:
+    """Scores texts by the words that they share with the query, or raises `error`. Records the calls."""
+
+    languages: Collection[str] = ()
+
+    def __init__(self, name: str = "Fake", limit: int = 20, error: Exception | None = None) -> None:
+        self.name, self.limit, self.error = name, limit, error
+        self.seconds = 10.0
+        self.calls: list[tuple[list[str], float]] = []
+
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
+        self.calls.append((list(texts), seconds))
+        if self.error:
+            raise self.error
+        return tuple(float(len(set(text.split()) & set(query.split()))) for text in texts)
+
+    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+        return order_by_score(scores)
 
 
-def rerank(settings: Config, texts: Sequence[str] = TEXTS, seconds: float = 60.0) -> Reranking:
+def rerank(*scorers: Scorer, texts: Sequence[str] = TEXTS, seconds: float = 60.0) -> Reranking:
     """Rerank texts with `seconds` left of the call."""
 
-    async def use(api: Api) -> Reranking:
+    async def use() -> Reranking:
         until = asyncio.get_running_loop().time() + seconds
-        return await PassageReranker(scorers(settings, api)).rerank(QUERY, len(texts), texts.__getitem__, until)
+        return await PassageReranker(scorers).rerank(QUERY, len(texts), texts.__getitem__, until)
 
-    return with_api(settings, use)
-
-
-def test_a_reranker_orders_by_its_scores(server: Server) -> None:
-    assert rerank(config(rerank_url=server.url("v1/rerank"))) == Reranking((3, 2, 0, 4, 1))
+    return asyncio.run(use())
 
 
-def test_only_the_first_candidates_are_sent_and_the_rest_follow_in_order(server: Server) -> None:
-    session = server.session()
-    texts = [*["nothing"] * (MAX_TEXTS - 1), "pump seal", QUERY, "pump"]
-    result = rerank(config(rerank_url=server.url("v1/rerank", session=session)), texts)
-    assert result.order == (MAX_TEXTS - 1, *range(MAX_TEXTS - 1), MAX_TEXTS, MAX_TEXTS + 1)
-    assert [call["body"]["documents"] for call in server.requests(session)] == [texts[:MAX_TEXTS]]
+def test_a_scorer_orders_by_its_scores() -> None:
+    assert rerank(FakeScorer()) == Reranking((3, 2, 0, 4, 1))
 
 
-def test_the_reranker_scores_the_first_texts_by_embedding(server: Server) -> None:
-    session = server.session()
-    settings = config(embed_url=server.url("v1/embeddings"), rerank_url=server.url("v1/rerank", session=session))
-    texts = [*["nothing"] * MAX_TEXTS, "pump seal", QUERY]
-    alone = rerank(config(embed_url=settings.embed_url), texts)
-    assert alone.order != tuple(range(len(texts)))
-    assert rerank(settings, texts).faults == ()
-    sent = [texts[at] for at in alone.order[:MAX_TEXTS]]
-    assert [call["body"]["documents"] for call in server.requests(session)] == [sent]
+def test_only_the_first_candidates_are_scored_and_the_rest_follow_in_order() -> None:
+    scorer = FakeScorer(limit=3)
+    assert rerank(scorer).order == (2, 0, 1, 3, 4)
+    assert [texts for texts, _ in scorer.calls] == [TEXTS[:3]]
 
 
-@pytest.mark.parametrize("fault", ["500", "garbage", "fewer", "twice", "nan", "null", "infinity", "401"])
-def test_a_failed_reranker_leaves_the_lexical_order_and_one_line(server: Server, fault: str) -> None:
-    result = rerank(config(rerank_url=server.url("v1/rerank", fault)))
-    assert result.order == (0, 1, 2, 3, 4)
-    assert rerank_note(result.faults).startswith("Reranker: ")
-    assert rerank_note(result.faults).endswith("; lexical order.")
+def test_a_scorer_is_given_the_order_of_the_one_before_it() -> None:
+    second = FakeScorer(limit=2)
+    assert rerank(FakeScorer(), second).order == (3, 2, 0, 4, 1)
+    assert [texts for texts, _ in second.calls] == [[TEXTS[3], TEXTS[2]]]
 
 
-def test_a_timeout_is_reported(server: Server) -> None:
-    result = rerank(config(rerank_url=server.url("v1/rerank", "slow")), seconds=CALL_MARGIN + 0.2)
-    assert result.order == (0, 1, 2, 3, 4)
-    assert rerank_note(result.faults) == "Reranker: timeout; lexical order."
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (KeyholeError(Code.PROTOCOL_ERROR, "a long message", fault="HTTP 500"), "HTTP 500"),
+        (KeyholeError(Code.CONNECT_FAILURE, "a message"), "connect_failure"),
+        (TimeoutError(), "timeout"),
+    ],
+)
+def test_a_failed_scorer_leaves_the_lexical_order_and_one_line(error: Exception, reason: str) -> None:
+    result = rerank(FakeScorer(error=error))
+    assert result.order == LEXICAL
+    assert rerank_note(result.faults) == f"Fake: {reason}; lexical order."
 
 
-def test_no_scorer_is_called_within_the_margin_of_the_deadline(server: Server) -> None:
-    session = server.session()
-    settings = config(rerank_url=server.url("v1/rerank", session=session))
-    result = rerank(settings, seconds=CALL_MARGIN)
-    assert rerank_note(result.faults) == "Reranker: no time left; lexical order."
-    assert server.requests(session) == []
+def test_a_failed_scorer_leaves_the_order_of_the_one_before_it() -> None:
+    result = rerank(FakeScorer("First"), FakeScorer("Second", error=TimeoutError()))
+    assert result.order == (3, 2, 0, 4, 1)
+    assert rerank_note(result.faults) == "Second: timeout; order of the first."
 
 
-def test_a_scorer_times_out_before_the_margin_of_the_deadline(server: Server) -> None:
-    settings = config(rerank_url=server.url("v1/rerank", "slow"))
-    assert rerank(settings, seconds=CALL_MARGIN + 0.05).faults[0].reason == "timeout"
+def test_no_scorer_is_called_within_the_margin_of_the_deadline() -> None:
+    scorer = FakeScorer()
+    result = rerank(scorer, seconds=CALL_MARGIN)
+    assert (result.order, scorer.calls) == (LEXICAL, [])
+    assert rerank_note(result.faults) == "Fake: no time left; lexical order."
 
 
-def test_one_failed_batch_leaves_the_lexical_order(server: Server) -> None:
-    settings = config(embed_url=server.url("v1/embeddings", "poison"))
-    result = rerank(settings, [*["other words"] * 6, QUERY, *["more"] * 30, f"{POISON} last"])
-    assert result.order == tuple(range(38))
-    assert rerank_note(result.faults) == "Embeddings: HTTP 500; lexical order."
+def test_a_scorer_has_its_own_time_limit_and_ends_before_the_margin_of_the_deadline() -> None:
+    scorer = FakeScorer()
+    rerank(scorer)
+    rerank(scorer, seconds=CALL_MARGIN + 5)
+    (_, own), (_, left) = scorer.calls
+    assert own == 10
+    assert 0 < left <= 5
 
 
-def test_a_failed_reranker_leaves_the_order_of_the_embeddings(server: Server) -> None:
-    settings = config(embed_url=server.url("v1/embeddings"), rerank_url=server.url("v1/rerank", "500"))
-    result = rerank(settings)
-    assert result.order == rerank(config(embed_url=settings.embed_url)).order
-    assert rerank_note(result.faults) == "Reranker: HTTP 500; order of the embeddings."
+def test_passages_of_several_sources_are_reranked_together() -> None:
+    texts = ["pump. pump seal pressure", "pump seal"]
+    ranked: Ranked = ((Passage(0, 5, 3.0), Passage(6, 24, 1.0)), (Passage(0, 9, 2.0),))
+
+    async def use() -> tuple[Ranked, tuple[Fault, ...]]:
+        until = asyncio.get_running_loop().time() + 60
+        return await PassageReranker([FakeScorer()]).rerank_passages(texts, ranked, QUERY, until)
+
+    assert asyncio.run(use()) == (((Passage(6, 24, 3.0), Passage(0, 5, 1.0)), (Passage(0, 9, 2.0),)), ())
 
 
 def test_two_failures_are_reported_in_one_line() -> None:
     faults = (Fault("Embeddings", "timeout", "lexical order"), Fault("Reranker", "x", "lexical order"))
     assert rerank_note(faults) == "Embeddings: timeout; lexical order. Reranker: x; lexical order."
     assert rerank_note(()) == ""
-
-
-def test_passages_of_several_sources_are_reranked_together(server: Server) -> None:
-    texts = ["pump. pump seal pressure.", "pump seal."]
-    ranked: Ranked = ((Passage(0, 5, 3.0), Passage(6, 25, 1.0)), (Passage(0, 10, 2.0),))
-    settings = config(rerank_url=server.url("v1/rerank"))
-
-    async def use(api: Api) -> tuple[Ranked, tuple[Fault, ...]]:
-        until = asyncio.get_running_loop().time() + 60
-        return await PassageReranker([Reranker(settings, api)]).rerank_passages(texts, ranked, QUERY, until)
-
-    assert with_api(settings, use) == (
-        ((Passage(6, 25, 3.0), Passage(0, 5, 1.0)), (Passage(0, 10, 2.0),)),
-        (),
-    )
 
 
 class UncallableScorer:
@@ -205,26 +193,10 @@ def test_a_model_of_one_language_is_asked_only_in_it(query: str, languages: tupl
     assert is_spoken(query, languages) is spoken
 
 
-def test_without_settings_no_rerank_module_is_loaded() -> None:
+def test_without_settings_no_module_of_reranking_is_loaded() -> None:
     code = (
         "import sys, keyhole.cli.build as c; c.build(c.Config());"
-        "print([m for m in sys.modules if m.startswith('keyhole.rerank')])"
+        "print([m for m in sys.modules if m.startswith(('keyhole.rerank', 'keyhole.extensions.models'))])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"
-
-
-def test_each_url_in_the_settings_creates_a_reranker(tmp_path: Path) -> None:
-    def build_reranker(**settings: Any) -> PassageReranker | None:
-        return build(config(home=tmp_path, **settings)).of(LOCAL).reranker
-
-    assert build_reranker() is None
-    assert build_reranker(model="off") is None
-    assert build_reranker(rerank_url="http://127.0.0.1:9/rerank") is not None
-    assert build_reranker(embed_url="http://127.0.0.1:9/v1/embeddings") is not None
-
-
-def test_an_installed_model_creates_a_reranker(tmp_path: Path) -> None:
-    install_model(tmp_path)
-    assert build(config(home=tmp_path)).of(LOCAL).reranker is not None
-    assert build(config(home=tmp_path, model="off")).of(LOCAL).reranker is None

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from keyhole.config.config import Config
+from keyhole.extensions.models.apis import EmbeddingsApi, Reranker
+from keyhole.extensions.models.vector_scorer import VectorScorer
 from keyhole.fetch.base import Api
 from keyhole.fetch.client import HttpFetcher, api_endpoints
-from keyhole.rerank.apis import EmbeddingsApi, Reranker
-from keyhole.rerank.vector_scorer import VectorScorer
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock

@@ -18,6 +18,7 @@ from keyhole.store.home import has_models, home_folder
 
 if TYPE_CHECKING:
     from keyhole.extract.workers.tasks import Extractor
+    from keyhole.fetch.base import Api
     from keyhole.rerank.base import Scorer
     from keyhole.retrieval.tenants import Network, Tenants
     from keyhole.store.base import Store
@@ -48,7 +49,7 @@ def build(
     extractor = extractor or WorkerPool(config)
     open_panel = cache(partial(_open_panel, config, fetcher, extractor, specs))
     renderer = open_port("browser", config, fetcher) if config.render == "auto" else None
-    return Tenants(config, fetcher, stores, open_panel, time.time, extractor, renderer, open_scorers(config))
+    return Tenants(config, fetcher, stores, open_panel, time.time, extractor, renderer, open_scorers(config, fetcher))
 
 
 def load_engine_specs(config: Config, file: bytes | None = None) -> Sequence[EngineSpec]:
@@ -85,15 +86,16 @@ def _open_panel(config: Config, network: Network, extractor: Extractor, specs: S
     return Panel(engines, count=count, missing=missing)
 
 
-def open_scorers(config: Config) -> Callable[[Store], Scorer] | None:
-    """Return the function that makes a store's scorer with the local model, None without a model.
+def open_scorers(config: Config, api: Api) -> Callable[[Store], Sequence[Scorer]] | None:
+    """Return the function that makes a store's scorers of passages, None if the settings name none.
 
-    Without a model, its code is not imported.
+    Without scorers, their code is not imported.
     """
-    if config.model == "off" or (config.model == "auto" and not has_models(home_folder(config.home))):
+    uses_model = has_models(home_folder(config.home)) if config.model == "auto" else config.model != "off"
+    if not (uses_model or config.embed_url or config.rerank_url):
         return None
-    scorers: Callable[[Store], Scorer] | None = open_port("models", config)
-    return scorers
+    make_scorers: Callable[[Store], Sequence[Scorer]] | None = open_port("models", config, api)
+    return make_scorers
 
 
 def open_stores(config: Config, *, long_running: bool = False) -> Stores:

@@ -1,1 +1,1 @@
-"""Optional reranking of passages by a local model or by HTTP services; off by default."""
+"""Optional reranking of passages by the scorers of an extension; off by default."""

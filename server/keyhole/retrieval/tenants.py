@@ -54,8 +54,8 @@ class Tenants:
     clock: Clock
     extractor: Extractor
     renderer: Renderer | None = None
-    model: Callable[[Store], Scorer] | None = None
-    """The local model of all tenants; each tenant's store keeps its own vectors."""
+    make_scorers: Callable[[Store], Sequence[Scorer]] | None = None
+    """Makes the scorers of a tenant, whose store keeps its own vectors."""
     pending: PendingReads = field(default_factory=PendingReads)
     markdown_hosts: MarkdownHosts = field(default_factory=MarkdownHosts)
     site_pauses: dict[str, float] = field(default_factory=dict[str, float])
@@ -102,7 +102,7 @@ class Tenants:
 
     def _create(self, tenant: str) -> Retrieval:
         store, secret = self.stores.for_tenant(tenant)
-        reranker = _make_reranker(self.config, self.network, store, self.model)
+        reranker = _make_reranker(self.make_scorers(store)) if self.make_scorers else None
         pages = Pages(
             self.config, self.network, self.extractor, store, secret, self.clock, self.pending, self.renderer,
             self.markdown_hosts, self.site_pauses,
@@ -133,17 +133,7 @@ def _close_in_thread(close: Sequence[Callable[[], None]]) -> None:
     Thread(target=lambda: [each() for each in close], daemon=True).start()
 
 
-def _make_reranker(
-    config: Config, api: Api, store: Store, model: Callable[[Store], Scorer] | None
-) -> PassageReranker | None:
-    """Return the reranker with the configured scorers, embeddings first; None if none is configured."""
-    if not (model or config.rerank_url or config.embed_url):
-        return None
-    from keyhole.rerank.apis import EmbeddingsApi, Reranker
+def _make_reranker(scorers: Sequence[Scorer]) -> PassageReranker:
     from keyhole.rerank.rerank_passages import PassageReranker
-    from keyhole.rerank.vector_scorer import VectorScorer
 
-    scorers: list[Scorer] = [VectorScorer(EmbeddingsApi(config, api), store)] if config.embed_url else []
-    if model:
-        scorers.append(model(store))
-    return PassageReranker([*scorers, *([Reranker(config, api)] if config.rerank_url else [])])
+    return PassageReranker(scorers)

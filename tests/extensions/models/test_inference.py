@@ -13,7 +13,7 @@ from keyhole.errors import KeyholeError
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.inference import Inference
 from keyhole.extensions.models.manifest import WEIGHTS, Manifest, ModelKind, Pooling
-from keyhole.rerank.vector_scorer import cosine_similarities
+from keyhole.extensions.models.vector_scorer import cosine_similarities
 from tests.support.local_model import install_model
 
 QUESTION = "how do I stop the machine from falling asleep?"

@@ -14,8 +14,9 @@ from keyhole.errors import KeyholeError
 from keyhole.extensions.models import local
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.inference import Inference, converted_faults
-from keyhole.extensions.models.local import LocalModel, make_local_scorer, open_local_model
+from keyhole.extensions.models.local import LocalModel, open_local_model
 from keyhole.extensions.models.manifest import Manifest, ModelKind
+from keyhole.extensions.models.scorers import make_local_scorer
 from keyhole.rerank.base import describe_error
 from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock

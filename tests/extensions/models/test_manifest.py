@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.models.manifest import CATALOGUE, DEFAULT_NAME, check_name, format_manifest, parse_manifest
-from keyhole.rerank.vector_scorer import Prefixes, find_prefixes
+from keyhole.extensions.models.vector_scorer import Prefixes, find_prefixes
 
 MODEL = CATALOGUE[DEFAULT_NAME]
 INSTRUCTION = "Instruct: Given a question, retrieve passages that answer it"

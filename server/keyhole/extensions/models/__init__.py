@@ -1,4 +1,4 @@
-"""Rank passages by meaning with a local model, which the user installs."""
+"""Rank passages by meaning with a local model, which the user installs, or with models behind HTTP APIs."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ EXTENSION = Extension(
         "models": Command("keyhole.extensions.models.arguments:add_models", "keyhole.extensions.models.commands"),
     },
     checks={"Model": "keyhole.extensions.models.commands:check_model"},
-    port="keyhole.extensions.models.local:open_scorers",
+    port="keyhole.extensions.models.scorers:open_scorers",
 )

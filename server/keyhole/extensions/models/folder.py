@@ -31,7 +31,7 @@ from keyhole.extensions.models.manifest import (
     format_manifest,
     parse_manifest,
 )
-from keyhole.rerank.vector_scorer import find_prefixes
+from keyhole.extensions.models.vector_scorer import find_prefixes
 from keyhole.store.home import MODELS_FOLDER
 from keyhole.store.private_files import make_private_folder, write_private_file
 from keyhole.text.parse_json import parse_json

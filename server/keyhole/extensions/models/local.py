@@ -7,21 +7,17 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.manifest import Manifest, ModelKind
-from keyhole.rerank.base import SENT_QUERY_CHARS, Scorer, fuse_ranks, order_by_score
-from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, MAX_TEXTS, Embedded, Prefixes, VectorScorer
+from keyhole.extensions.models.vector_scorer import MAX_TEXT_CHARS, MAX_TEXTS, SENT_QUERY_CHARS, Embedded, Prefixes
+from keyhole.rerank.base import fuse_ranks, order_by_score
 from keyhole.runtime.memory import return_free_memory
-from keyhole.store.base import Store
-from keyhole.store.home import home_folder
 
 if TYPE_CHECKING:
     from keyhole.extensions.models.inference import Array, Inference
@@ -158,19 +154,6 @@ def open_local_model(models: ModelsFolder, setting: str) -> LocalModel | None:
         log.warning("KEYHOLE_MODEL: %s; passages are ranked by their words", error.message)
         return None
     return LocalModel(models, chosen) if chosen else None
-
-
-def open_scorers(config: Config) -> Callable[[Store], Scorer] | None:
-    """Return the function that makes a store's scorer with the model that the settings select, None without a model."""
-    model = open_local_model(ModelsFolder(home_folder(config.home)), config.model)
-    return partial(make_local_scorer, model) if model else None
-
-
-def make_local_scorer(model: LocalModel, store: Store) -> Scorer:
-    """Return the scorer of a local model by its kind."""
-    if model.manifest.kind is ModelKind.EMBEDDING:
-        return VectorScorer(LocalEmbeddings(model), store)
-    return LocalPairs(model)
 
 
 def _score_pair(query: str) -> Callable[[Inference, str], float]:

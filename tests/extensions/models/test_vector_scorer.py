@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.rerank.base import SENT_QUERY_CHARS, describe_error, fuse_ranks
-from keyhole.rerank.vector_scorer import (
-    MAX_DIMENSIONS,
+from keyhole.extensions.models.apis import parse_vectors
+from keyhole.extensions.models.vector_scorer import (
     MAX_TEXT_CHARS,
+    SENT_QUERY_CHARS,
     Embedded,
     Prefixes,
     VectorScorer,
     cosine_similarities,
-    parse_vectors,
     vector_key,
 )
+from keyhole.rerank.base import describe_error, fuse_ranks
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import BrokenStore, Clock
@@ -182,32 +182,3 @@ def test_vectors_of_another_length_are_refused() -> None:
 def test_the_key_distinguishes_model_and_text() -> None:
     keys = {vector_key(*pair) for pair in [("a", "bc"), ("ab", "c"), ("", "abc"), ("abc", ""), ("a", "\ud800")]}
     assert len(keys) == 5
-
-
-@pytest.mark.parametrize(
-    "embedding",
-    [None, [], "AAAA", [0.0, 0.0], ["1"], [None], [[1.0]], [1e200], [10**400], [1.0] * (MAX_DIMENSIONS + 1)],
-)
-def test_a_malformed_vector_is_rejected(embedding: object) -> None:
-    with pytest.raises(KeyholeError):
-        parse_vectors({"data": [{"index": 0, "embedding": embedding}]}, 1)
-
-
-def test_vectors_of_different_lengths_are_rejected() -> None:
-    rows = [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0, 1.0]}]
-    with pytest.raises(KeyholeError, match="differ in length"):
-        parse_vectors({"data": rows}, 2)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["data", "index", "embedding"]), inner),
-)
-
-
-@given(JSON)
-def test_any_json_gives_vectors_or_a_fault(answer: object) -> None:
-    try:
-        assert len(parse_vectors(answer, 1)) == 1
-    except KeyholeError:
-        return

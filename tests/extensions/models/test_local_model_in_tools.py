@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from keyhole.config.config import Config
-from keyhole.extensions.models.local import LocalModel, make_local_scorer
+from keyhole.extensions.models.local import LocalModel
+from keyhole.extensions.models.scorers import make_local_scorer
 from keyhole.records import Answer, Hit
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.retrieve import Retrieval

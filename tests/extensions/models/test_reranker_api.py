@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.models.apis import MAX_TEXT_CHARS, Reranker, parse_scores
+from keyhole.extensions.models.vector_scorer import SENT_QUERY_CHARS
 from keyhole.fetch.base import Api
-from keyhole.rerank.apis import MAX_TEXT_CHARS, Reranker, parse_scores
-from keyhole.rerank.base import SENT_QUERY_CHARS, describe_error
+from keyhole.rerank.base import describe_error
 from tests.support.scorer_requests import Server, config, rerank, with_api
 from tests.support.scorer_server import KEY, overlap
 

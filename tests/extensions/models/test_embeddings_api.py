@@ -7,13 +7,15 @@ import json
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
+from keyhole.extensions.models.apis import BATCH_TEXTS, MAX_DIMENSIONS, MAX_REQUESTS, EmbeddingsApi, parse_vectors
+from keyhole.extensions.models.vector_scorer import MAX_TEXT_CHARS, Embedded
 from keyhole.fetch.base import Api, ApiCall, ApiReply
-from keyhole.rerank.apis import BATCH_TEXTS, MAX_REQUESTS, EmbeddingsApi
 from keyhole.rerank.base import describe_error
-from keyhole.rerank.vector_scorer import MAX_TEXT_CHARS, Embedded
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import MemoryStore
 from tests.support.fakes import Clock
@@ -179,3 +181,32 @@ def test_concurrent_requests_are_limited() -> None:
 
     assert len(asyncio.run(ask()).vectors) == 20 * BATCH_TEXTS + 1
     assert gate.most_open == MAX_REQUESTS
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [None, [], "AAAA", [0.0, 0.0], ["1"], [None], [[1.0]], [1e200], [10**400], [1.0] * (MAX_DIMENSIONS + 1)],
+)
+def test_a_malformed_vector_is_rejected(embedding: object) -> None:
+    with pytest.raises(KeyholeError):
+        parse_vectors({"data": [{"index": 0, "embedding": embedding}]}, 1)
+
+
+def test_vectors_of_different_lengths_are_rejected() -> None:
+    rows = [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0, 1.0]}]
+    with pytest.raises(KeyholeError, match="differ in length"):
+        parse_vectors({"data": rows}, 2)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["data", "index", "embedding"]), inner),
+)
+
+
+@given(JSON)
+def test_any_json_gives_vectors_or_a_fault(answer: object) -> None:
+    try:
+        assert len(parse_vectors(answer, 1)) == 1
+    except KeyholeError:
+        return

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from keyhole.config.config import Config
+from keyhole.extensions.models.apis import Reranker
 from keyhole.fetch.base import Api
 from keyhole.records import Answer, Hit
-from keyhole.rerank.apis import Reranker
 from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.arguments import Scope
 from keyhole.retrieval.retrieve import Retrieval

@@ -3,22 +3,64 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import math
+from array import array
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from operator import mul
 from typing import Any, Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Api, ApiCall
-from keyhole.rerank.base import (
-    SENT_QUERY_CHARS,
-    build_request,
-    check_status,
-    decode_response,
-    describe_error,
-    malformed_response,
-    order_by_score,
-)
-from keyhole.rerank.vector_scorer import Embedded, find_prefixes, parse_vectors
+from keyhole.extensions.models.vector_scorer import SENT_QUERY_CHARS, Embedded, find_prefixes
+from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.rerank.base import describe_error, order_by_score
+from keyhole.text.parse_json import parse_json
+
+# Requests and responses of both kinds of API.
+
+TIME_LIMIT: Final = 10.0
+"""Seconds for one call, within the deadline of the tool's call."""
+
+
+def build_request(url: str, key: str, body: dict[str, object]) -> ApiCall:
+    """Build the JSON request for an API.
+
+    Empty strings are left out, such as `model`: a server with a single model may not need its name.
+    """
+    sent = {name: value for name, value in body.items() if value != ""}
+    headers = (("Authorization", f"Bearer {key}"),) if key else ()
+    # Strict JSON parsers reject a lone surrogate from a page, so it is replaced.
+    return ApiCall(url, headers, json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def check_status(reply: ApiReply) -> None:
+    """Raise KeyholeError unless the status is 200.
+
+    The error does not quote the body, which may repeat the key or the texts.
+    """
+    if reply.status == 200:
+        return
+    fault = f"HTTP {reply.status}"
+    if reply.status == 429:
+        raise KeyholeError(Code.RATE_LIMITED, fault, fault=fault, retry_after=reply.retry_after or 0)
+    if reply.status in {401, 403}:
+        raise KeyholeError(Code.LOGIN_REQUIRED, fault, fault=f"the key is refused ({fault})")
+    raise KeyholeError(Code.PROTOCOL_ERROR if reply.status >= 500 else Code.HTTP_STATUS, fault, fault=fault)
+
+
+def decode_response(body: bytes) -> Any:
+    """Return the JSON of a response. Raise KeyholeError if it is malformed."""
+    try:
+        return parse_json(body)
+    except ValueError as error:
+        raise malformed_response("the answer is not JSON") from error
+
+
+def malformed_response(fault: str) -> KeyholeError:
+    """Return the error for a response that does not have the form of the API."""
+    return KeyholeError(Code.PROTOCOL_ERROR, fault, fault=fault)
+
 
 # Rerankers: the /rerank format of Jina, Cohere, Voyage, vLLM, Infinity, llama.cpp and TEI.
 #
@@ -28,8 +70,6 @@ MAX_TEXTS: Final = 20
 """Texts that are sent for one query. The APIs are priced and timed by text."""
 MAX_TEXT_CHARS: Final = 500
 """Characters of a text that are sent; results contain the whole passage. Passages have about 300."""
-TIME_LIMIT: Final = 10.0
-"""Seconds for one call, within the deadline of the tool's call."""
 MAX_SCORE: Final = 1e300
 """A bound above all real scores. The comparison with it also rejects infinity and NaN."""
 
@@ -118,6 +158,8 @@ MAX_REQUESTS: Final = 4
 MAX_ATTEMPTS: Final = 3
 FIRST_PAUSE: Final = 0.25
 """Seconds before the second attempt, doubled before the third. All attempts share `TIME_LIMIT`."""
+MAX_DIMENSIONS: Final = 16_384
+"""Numbers in a vector. Models in use have 256 to 4,096."""
 RETRYABLE: Final = frozenset(
     {Code.RATE_LIMITED, Code.PROTOCOL_ERROR, Code.CONNECT_FAILURE, Code.DNS_FAILURE, Code.TIMEOUT}
 )
@@ -202,3 +244,38 @@ class EmbeddingsApi:
 def _pause_seconds(error: KeyholeError, attempt: int) -> float:
     """Return the seconds to wait after a failed attempt: exponential, and at least the server's Retry-After."""
     return max(float(error.facts.get("retry_after", 0)), FIRST_PAUSE * 2.0 ** (attempt - 1))
+
+
+def parse_vectors(answer: Any, count: int) -> list[bytes]:
+    """Return the vectors of a response in the order of the texts, scaled to length 1, as 32-bit floats.
+
+    Raise KeyholeError unless each of the `count` texts has one vector of finite numbers, all of the same length.
+    """
+    rows = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(rows, list):
+        raise malformed_response("the answer has no list of vectors")
+    if len(rows) != count:
+        raise malformed_response(f"{len(rows)} vectors for {count} texts")
+    vectors: dict[int, bytes] = {}
+    for row in rows:
+        index = row.get("index") if isinstance(row, dict) else None
+        if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in vectors:
+            raise malformed_response("an index is missing, out of range or comes twice")
+        vectors[index] = _parse_unit_vector(row.get("embedding"))
+    if len({len(vector) for vector in vectors.values()}) > 1:
+        raise malformed_response("the vectors differ in length")
+    return [vectors[index] for index in range(count)]
+
+
+def _parse_unit_vector(values: Any) -> bytes:
+    if not isinstance(values, list) or not 0 < len(values) <= MAX_DIMENSIONS:
+        raise malformed_response("a vector is missing or too long")
+    try:
+        length = math.sqrt(sum(map(mul, values, values)))
+        vector = array("f", [value / length for value in values])
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise malformed_response("a vector is not of finite numbers") from error
+    # NaN, infinity and numbers near the largest float all make the length NaN or infinite.
+    if not math.isfinite(length):
+        raise malformed_response("a vector is not of finite numbers")
+    return vector.tobytes()
