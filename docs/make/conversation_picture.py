@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 import keyhole  # noqa: E402 - found through the line above
 from benchmarks.compaction.conversations import build_conversations, to_chat  # noqa: E402
-from keyhole.render.items import estimate_item  # noqa: E402
+from keyhole.extensions.conversations.items import estimate_item  # noqa: E402
 
 PICTURE: Final = ROOT / "docs" / "shots" / "conversation.svg"
 BUDGET: Final = 40_000

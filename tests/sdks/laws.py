@@ -11,7 +11,7 @@ from typing import Any
 
 import keyhole
 from keyhole.errors import Code, KeyholeError
-from keyhole.render.items import estimate_item
+from keyhole.extensions.conversations.items import estimate_item
 from keyhole.store.sqlite.store import MemoryStore
 from tests.sdks.views import View, faults, has_user_text, is_plain, role_of, texts, view
 from tests.support.conversations import unknown_items

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
-from keyhole.render.items import estimate_item
+from keyhole.extensions.conversations.items import estimate_item
 from tests.support.pairing import faults_of_anthropic, faults_of_chat, faults_of_responses
 
 Json = dict[str, Any]

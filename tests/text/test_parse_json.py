@@ -26,7 +26,7 @@ OWN_JSON = {
     "outputs/hooks/answer.py": "the same",
     "extensions/install/doctor/hook_runs.py": "the answer of Keyhole's own hook",
     "extensions/install/hooks.py": "a line that Keyhole wrote",
-    "text/jsonc_parse.py": "one word of the user's own file",
+    "extensions/install/jsonc_edit.py": "one word of the user's own file",
     "cli/server_command.py": "an event of the user's own client",
     "runtime/extensions.py": "a file that pip wrote",
     "extract/formats/data.py": "keeps numbers as they are written, in a worker",

@@ -14,7 +14,7 @@ from keyhole.cli.main import main
 from keyhole.extensions.conversations.arguments import CONVERSATION_FORMATS, DEFAULT_KEEP_LAST, DEFAULT_TARGET
 from keyhole.extensions.conversations.compact import KEEP_LAST, TARGET
 from keyhole.extensions.conversations.formats import FORMATS
-from keyhole.render.items import estimate_item
+from keyhole.extensions.conversations.items import estimate_item
 from tests.support.pairing import faults_of_anthropic, faults_of_chat
 
 LOG = "".join(f"step {number} done\n" for number in range(900)) + "error: disk full\n"

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.formats.contents import plain
-from keyhole.render.items import estimate_item
+from keyhole.extensions.conversations.items import estimate_item
 from tests.support.pairing import faults_of_chat
 from tests.support.product import SECRET, retrieval
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keyhole.extensions.conversations.items import estimate_item
 from keyhole.extensions.conversations.notices import (
     NOTHING,
     Amount,
@@ -20,7 +21,6 @@ from keyhole.extensions.conversations.notices import (
     stub,
 )
 from keyhole.extensions.conversations.plan import NOTICE_TOKENS, STUB_TOKENS
-from keyhole.render.items import estimate_item
 
 ID = "abcdefghijklmnop"
 CALL = f'read_artifact(id="{ID}", offset=0)'

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import keyhole
-from keyhole.render.items import estimate_item
+from keyhole.extensions.conversations.items import estimate_item
 from tests.support.conversations import FORMATS, Event
 
 TURNS = 30

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import keyhole
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.conversations.items import estimate_item
 from keyhole.extensions.conversations.transcript import read_transcript
-from keyhole.render.items import estimate_item
 from keyhole.store.sqlite.store import MEMORY_LIMITS, MemoryStore
 from tests.sdks.laws import LAWS, LAWS_OF_RESTORING, Trial, count_bytes, run
 from tests.support.conversations import FORMATS, Event, Item, events, rich_events

@@ -8,7 +8,7 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.command import read_request
-from keyhole.render.items import estimate_item
+from keyhole.extensions.conversations.items import estimate_item
 
 ITEMS = [{"role": "user", "content": "hi"}]
 

@@ -18,6 +18,7 @@ from keyhole.extensions.conversations.formats.contents import (
     text_of,
     with_text,
 )
+from keyhole.extensions.conversations.items import count_chars
 from keyhole.extensions.conversations.notices import (
     NO_NOTICE,
     NOTHING,
@@ -32,7 +33,6 @@ from keyhole.extensions.conversations.notices import (
 from keyhole.extensions.conversations.plan import Decisions, ResultPlace, Sizes
 from keyhole.extensions.conversations.transcript import Keeper, Places, write_left_out
 from keyhole.outputs.bound import MIN_BUDGET, bound
-from keyhole.render.items import count_chars
 from keyhole.render.tokens import estimate_roughly
 
 QUERY_CHARS: Final = 1_000

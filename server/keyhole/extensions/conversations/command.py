@@ -16,8 +16,8 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.conversations.compact import Compacted, Report, compact
 from keyhole.extensions.conversations.formats import Format, Item
+from keyhole.extensions.conversations.items import estimate_item
 from keyhole.extensions.conversations.restore import restore
-from keyhole.render.items import estimate_item
 from keyhole.store.base import LOCAL
 from keyhole.text.parse_json import parse_json
 

@@ -19,10 +19,10 @@ from keyhole.extensions.conversations.formats import (
     without_unsent,
 )
 from keyhole.extensions.conversations.formats.contents import find_texts, is_readable, original_at, plain
+from keyhole.extensions.conversations.items import estimate_item, estimate_value
 from keyhole.extensions.conversations.notices import NOTHING, Amount, is_notice
 from keyhole.extensions.conversations.plan import Decisions, InputLimits, ResultPlace, Sizes, decide
 from keyhole.extensions.conversations.transcript import Keeper
-from keyhole.render.items import estimate_item, estimate_value
 
 if TYPE_CHECKING:
     from keyhole.outputs.keep import OutputStore
@@ -91,9 +91,9 @@ def compact(
 
     Old tool results are replaced first, then whole turns are left out, until `target` of the budget is used. Results
     that the model has not seen are at most shortened. `counter`: counts the tokens of items; by default an estimate
-    (`keyhole.render.items`). `trigger`: the share of the budget above which history is compacted. Below the budget, a
-    compaction that spares less than `clear_at_least` tokens is not made. `store`: where what is left out is kept, with
-    ids signed by `secret`, at the time `now` in seconds since the epoch.
+    (items.py). `trigger`: the share of the budget above which history is compacted. Below the budget, a compaction that
+    spares less than `clear_at_least` tokens is not made. `store`: where what is left out is kept, with ids signed by
+    `secret`, at the time `now` in seconds since the epoch.
 
     An item that is not fully understood is kept, and named in the report. If all are understood, messages that a
     provider would refuse, such as a result without a call, are left out in any case. The notice that stands for them

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from keyhole.render.items import (
+from keyhole.extensions.conversations.items import (
     ITEM_TOKENS,
     UNKNOWN_TOKENS,
     count_chars,

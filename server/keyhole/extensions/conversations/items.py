@@ -1,6 +1,6 @@
 """Estimate how many tokens the items of a conversation take. Pure.
 
-Texts are estimated as everywhere (tokens.py), images and files as their providers count them, and encrypted
+Texts are estimated as everywhere (render/tokens.py), images and files as their providers count them, and encrypted
 reasoning as a token for four characters. Names and other values take a token each.
 """
 
