@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from keyhole.serve.http.bodies import nesting_depth
+from keyhole.extensions.hosted.bodies import nesting_depth
 
 Row = dict[str, Any]
 Check = Callable[[Any], bool]

@@ -51,9 +51,9 @@ IO_FILES = {
     "extensions/look": "app command mcp_app server views",
     "serve/shared": "address connection_state link lock relay server",
     "extensions/look/hosted": "gate pages",
-    "serve/http": "bodies host limits",
+    "serve/http": "host",
     "extensions/hosted": (
-        "app authenticate jwks listener probes run telemetry token_file tokens_command uvicorn_server"
+        "admission app authenticate bodies jwks listener probes run telemetry token_file tokens_command uvicorn_server"
     ),
     "extensions/proxy": (
         "bounding http_app http_session http_upstream oauth_proxy proxy_command proxy_session transports upstream"

@@ -46,10 +46,10 @@ from benchmarks.rows import (
 from keyhole.config.config import Config
 from keyhole.config.load import parse_config
 from keyhole.extensions.hosted.authenticate import add_authentication, create_verifier
+from keyhole.extensions.hosted.bodies import MAX_OPENERS, BodyMiddleware, check_body
+from keyhole.extensions.hosted.host_check import add_host_check
 from keyhole.extensions.hosted.token_file import Grant, format_grant, hash_token, new_token
 from keyhole.serve.http.asgi import App, Message, Receive, Scope, Send
-from keyhole.serve.http.bodies import MAX_OPENERS, BodyMiddleware, check_body
-from keyhole.serve.http.host_check import add_host_check
 from tests.support.http_server import KEYHOLE, Server, run_server, send
 from tests.support.issuer import AUDIENCE, Issuer, issuer, private_key
 

@@ -17,7 +17,7 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 
 from keyhole.config.config import Config
 from keyhole.config.load import parse_config
-from keyhole.extensions.hosted.app import AdmissionMiddleware
+from keyhole.extensions.hosted.admission import AdmissionMiddleware
 from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.fetch.client import HttpFetcher
 from keyhole.retrieval.retrieve import Retrieval

@@ -17,7 +17,7 @@ from mcp.server.auth.provider import AccessToken
 from starlette.middleware.authentication import AuthenticationMiddleware
 
 from keyhole.config.config import Config
-from keyhole.extensions.hosted.app import AdmissionMiddleware
+from keyhole.extensions.hosted.admission import AdmissionMiddleware
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.instrumentation import Amount, ObservedCall, Stage
 from keyhole.retrieval.retrieve import Retrieval

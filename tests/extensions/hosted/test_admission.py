@@ -12,13 +12,15 @@ import pytest
 from mcp import Client, MCPError
 
 from keyhole.config.config import Config
-from keyhole.extensions.hosted.app import (
+from keyhole.extensions.hosted.admission import (
+    MAX_SESSIONS_PER_TENANT,
     MIN_REQUESTS_PER_MINUTE,
     REQUESTS_PER_TENANT,
     STREAMS_PER_TENANT,
+    WAITING_PER_SLOT,
     AdmissionMiddleware,
 )
-from keyhole.serve.http.limits import MAX_SESSIONS_PER_TENANT, SESSION_IDLE_SECONDS, WAITING_PER_SLOT
+from keyhole.serve.http.host import SESSION_IDLE_SECONDS
 from tests.support.admission import NEVER, PAGE, AdmissionServer, Reply, as_tenant, call, modern, read, rpc, run_server
 from tests.support.fakes import Clock
 from tests.support.server_process import INITIALIZE

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.serve.http import limits
-from keyhole.serve.http.asgi import retry_after_seconds
-from keyhole.serve.http.limits import FILL_SECONDS, Rate, TokenBuckets, take_token
+from keyhole.serve.http.limits import FILL_SECONDS, Rate, TokenBuckets, retry_after_seconds, take_token
 
 PAUSES = st.lists(st.floats(0, 200), min_size=1, max_size=60)
 

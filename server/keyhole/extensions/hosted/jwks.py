@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall
-from keyhole.serve.http.host_check import is_secure_url
+from keyhole.serve.http.origins import is_secure_url
 from keyhole.text.parse_json import parse_json
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.http.host_check import LOOPBACK_HOSTS, is_secure_url, read_rules
+from keyhole.extensions.hosted.host_check import read_rules
+from keyhole.serve.http.origins import LOOPBACK_HOSTS, is_secure_url
 
 log = logging.getLogger(__name__)
 

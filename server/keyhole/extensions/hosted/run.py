@@ -21,8 +21,10 @@ import anyio
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.hosted.app import PATH, AdmissionMiddleware, AppDependencies, build_app
+from keyhole.extensions.hosted.admission import AdmissionMiddleware
+from keyhole.extensions.hosted.app import PATH, AppDependencies, build_app
 from keyhole.extensions.hosted.authenticate import add_authentication, create_verifier
+from keyhole.extensions.hosted.host_check import add_host_check
 from keyhole.extensions.hosted.listener import listener_url, open_listener, reserve_port
 from keyhole.extensions.hosted.probes import DrainMiddleware, DrainState, check_stores
 from keyhole.extensions.hosted.telemetry import CallLogger, TracingMiddleware, create_metrics, start_tracing
@@ -33,7 +35,6 @@ from keyhole.retrieval import instrumentation
 from keyhole.runtime.extensions import open_port
 from keyhole.serve.http.asgi import App
 from keyhole.serve.http.host import HostedApp, HostedPages, Verifier
-from keyhole.serve.http.host_check import add_host_check
 from keyhole.serve.stdio import set_up_process
 from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader, open_tenants
 from keyhole.serve.tools import build_server

@@ -19,7 +19,7 @@ from keyhole.errors import KeyholeError
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.instrumentation import CANCELLED, Amount, ObservedCall, Stage
 from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send, refuse, send_body
-from keyhole.serve.http.host_check import LOOPBACK_HOSTS, parse_authority
+from keyhole.serve.http.origins import LOOPBACK_HOSTS, parse_authority
 from keyhole.store.calls.base import OK
 
 if TYPE_CHECKING:

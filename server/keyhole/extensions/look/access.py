@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from keyhole.extensions.look.page import LOOK, Look
 from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send
-from keyhole.serve.http.host_check import LOOPBACK_HOSTS, WEB_PORTS, parse_authority, parse_origin
+from keyhole.serve.http.origins import LOOPBACK_HOSTS, WEB_PORTS, parse_authority, parse_origin
 
 NO_COOKIE: Final = (
     "Open the link that `keyhole look` printed in the terminal. A link that opened a browser works once.\n"

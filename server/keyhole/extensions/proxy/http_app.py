@@ -22,7 +22,7 @@ from keyhole.extensions.proxy.http_headers import (
 from keyhole.extensions.proxy.http_session import Event, HttpSession, Response
 from keyhole.extensions.proxy.json_rpc import Message, invalid_line, one_line, parse
 from keyhole.serve.http.asgi import Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
-from keyhole.serve.http.limits import HEADER, SESSION_IDLE_SECONDS, find_session_id
+from keyhole.serve.http.host import HEADER, SESSION_IDLE_SECONDS, find_session_id
 from keyhole.serve.tools import tenant_of
 
 log = logging.getLogger(__name__)

@@ -33,7 +33,8 @@ from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import DEFAULT_PORTS, Target, parse_target
 from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body, refuse, send_body, send_json
-from keyhole.serve.http.host_check import TOKEN_PATH, is_secure_url
+from keyhole.serve.http.host import TOKEN_PATH
+from keyhole.serve.http.origins import is_secure_url
 from keyhole.text.parse_json import parse_json
 
 log = logging.getLogger(__name__)

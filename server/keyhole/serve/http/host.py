@@ -13,6 +13,26 @@ from keyhole.serve.tenants_loader import BuildTenants, TenantsLoader
 
 RETRY_AFTER: Final = "5"
 """Seconds until a client may retry while tokens cannot be verified; keys are not requested sooner."""
+TOKEN_PATH: Final = "/oauth/token"  # noqa: S105 - a path
+"""Path of the OAuth token endpoint of the proxy, whose requests are forms. A page can post a form to any site, but
+without a code it gets no token."""
+PAGES_PATH: Final = "/look"
+"""Path of the pages that show a tenant's calls. They check Origin and method themselves."""
+
+# Sessions. The SDK stores them.
+
+HEADER: Final = b"mcp-session-id"
+SESSION_IDLE_SECONDS: Final = 1_800.0
+"""Seconds without a request or an open stream until a session ends. A client that pauses longer gets a 404 and starts a
+new session, as the protocol requires."""
+
+
+def find_session_id(headers: list[tuple[bytes, bytes]]) -> str:
+    """Return the session id in the headers, or ""."""
+    return next((value.decode("latin-1") for name, value in headers if name.lower() == HEADER), "")
+
+
+# Ports.
 
 
 class Verifier(Protocol):

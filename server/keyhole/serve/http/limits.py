@@ -1,24 +1,20 @@
-"""Count what the limits of a server over HTTP apply to: concurrent work, calls per minute and open sessions."""
+"""Count what the limits of a server over HTTP apply to, and describe the refusals of requests that exceed them."""
 
 from __future__ import annotations
 
-import asyncio
 import math
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Final
+from types import MappingProxyType, TracebackType
+from typing import Final, Literal
 
 from keyhole.runtime.bounded_dict import BoundedDict
-from keyhole.runtime.fair_slots import FairSlots
-from keyhole.serve.http.asgi import Message, Scope, Send
+
+BODY_SECONDS: Final = 20.0
+"""Seconds for a complete body: enough for a megabyte at 0.4 Mbit/s. A slower client is disconnected."""
 
 # Concurrent work: slots of one kind, limited per tenant and in total.
-
-WAITING_PER_SLOT: Final = 8
-"""Calls that may wait for each slot of a tenant or of the server: as many as get one in time if each takes a second."""
 
 
 @dataclass(slots=True)
@@ -55,41 +51,6 @@ class Slots:
         self.in_use -= 1
         if not self._held[tenant]:
             del self._held[tenant]
-
-
-@dataclass(slots=True)
-class CallSlots:
-    """The slots of calls, for which calls wait in fair turn: see runtime/fair_slots.py."""
-
-    per_tenant: int
-    """Maximum slots of one tenant."""
-    total: int
-    """Maximum slots of all tenants."""
-    _slots: FairSlots = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._slots = FairSlots(self.total, most=self.per_tenant)
-
-    async def slot(self, tenant: str, seconds: float) -> Slot | None:
-        """Return a slot for one `with` block, None if none was free for `seconds` or too many calls wait."""
-        waiting, all_waiting = self._slots.waiting(tenant), self._slots.all_waiting()
-        if waiting >= self.per_tenant * WAITING_PER_SLOT or all_waiting >= self.total * WAITING_PER_SLOT:
-            return None
-        try:
-            async with asyncio.timeout(seconds):
-                await self._slots.acquire(tenant)
-        except TimeoutError:
-            return None
-        return Slot(tenant, self._slots.count, self._slots.release, is_acquired=True)
-
-    @property
-    def in_use(self) -> int:
-        """The number of slots that calls hold."""
-        return self._slots.in_use
-
-    def is_full_for(self, tenant: str) -> bool:
-        """Return whether a tenant holds as many slots as allowed."""
-        return self._slots.held(tenant) >= self.per_tenant
 
 
 class Slot:
@@ -188,94 +149,62 @@ class TokenBuckets:
         return len(self._full_at)
 
 
-# Open sessions of each tenant, counted by the headers of requests. The SDK stores the sessions themselves.
+# Refusals of requests that exceed a limit.
 
-HEADER: Final = b"mcp-session-id"
-MAX_SESSIONS_PER_TENANT: Final = 100
-"""Maximum open sessions of one tenant, each about 40 KB: clients open one for every window and seldom close it."""
-SESSION_IDLE_SECONDS: Final = 1_800.0
-"""Seconds without a request or an open stream until a session ends. A client that pauses longer gets a 404 and starts a
-new session, as the protocol requires."""
+Reason = Literal[
+    "calls_at_once",
+    "calls_per_minute",
+    "pages_at_once",
+    "server_full",
+    "open_requests",
+    "requests_per_minute",
+    "open_streams",
+    "open_sessions",
+    "sign_ins_per_minute",
+]
 
-
-@dataclass(slots=True)
-class _Session:
-    tenant: str
-    last_used: float
-    active_requests: int = 0
-
-
-class SessionCounts:
-    """The number of open sessions of each tenant."""
-
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._open: OrderedDict[str, _Session] = OrderedDict()
-        """Sessions by id, least recently used first."""
-        self._counts: Counter[str] = Counter()
-
-    def is_full(self, tenant: str) -> bool:
-        """Return whether a tenant has as many open sessions as allowed."""
-        self._expire()
-        return tenant in self._counts and self._counts[tenant] >= MAX_SESSIONS_PER_TENANT
-
-    @contextmanager
-    def track(self, tenant: str, scope: Scope, send: Send) -> Iterator[Send]:
-        """Yield a `send` that also observes the response, and count the request as active in its session meanwhile."""
-        id = find_session_id(scope["headers"])
-        session = self._open.get(id)
-        session = session if session and session.tenant == tenant else None
-
-        async def observe(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._observe_response(tenant, id if session else "", scope["method"], message)
-            await send(message)
-
-        if session:
-            session.active_requests += 1
-        try:
-            yield observe
-        finally:
-            if session:
-                session.active_requests -= 1
-                self._touch(id)
-
-    def __len__(self) -> int:
-        return len(self._open)
-
-    def _observe_response(self, tenant: str, id: str, method: str, message: Message) -> None:
-        """Remove the session that a response ends, or add the one that it opens. `id`: the request's session, or ""."""
-        status, new_id = message["status"], find_session_id(message["headers"])
-        if id in self._open and (status == 404 or (method == "DELETE" and status == 200)):
-            self._remove(id)
-        elif not id and new_id and new_id not in self._open and status < 400:
-            self._expire()
-            self._open[new_id] = _Session(tenant, self._now())
-            self._counts[tenant] += 1
-
-    def _touch(self, id: str) -> None:
-        if id in self._open:
-            self._open[id].last_used = self._now()
-            self._open.move_to_end(id)
-
-    def _remove(self, id: str) -> None:
-        session = self._open.pop(id)
-        self._counts[session.tenant] -= 1
-        if not self._counts[session.tenant]:
-            del self._counts[session.tenant]
-
-    def _expire(self) -> None:
-        """Remove sessions that have been idle too long."""
-        while self._open:
-            id, session = next(iter(self._open.items()))
-            if session.last_used + SESSION_IDLE_SECONDS > self._now():
-                break
-            if session.active_requests:
-                self._touch(id)
-            else:
-                self._remove(id)
+_SENTENCES: Final = MappingProxyType(
+    {
+        "calls_at_once": "the user has as many calls running as allowed",
+        "calls_per_minute": "the user has started as many calls this minute as allowed",
+        "pages_at_once": "the user has as many pages open as are made at once",
+        "server_full": "the server has as many calls running as it allows",
+        "open_requests": "too many requests are open at once",
+        "requests_per_minute": "too many requests came in a minute",
+        "open_streams": "too many streams are open",
+        "open_sessions": "too many sessions are open; end one, or reuse one",
+        "sign_ins_per_minute": "too many tokens of this address were refused in a minute",
+    }
+)
+_STATUS: Final = MappingProxyType({"server_full": 503, "open_requests": 503})
+"""HTTP status of the reasons that other tenants may have caused; all other reasons have 429."""
+_DEFAULT_WAITS: Final = MappingProxyType({"open_streams": 60.0, "open_sessions": 60.0})
+"""Seconds to wait if the time of the next free slot is unknown, by reason; one second for all other reasons."""
 
 
-def find_session_id(headers: list[tuple[bytes, bytes]]) -> str:
-    """Return the session id in the headers, or ""."""
-    return next((value.decode("latin-1") for name, value in headers if name.lower() == HEADER), "")
+@dataclass(frozen=True, slots=True)
+class LimitRefusal:
+    """The limit that a request exceeds, and the whole seconds to wait before the next attempt."""
+
+    reason: str
+    wait: int
+
+    @property
+    def status(self) -> int:
+        """The HTTP status: 429 if the tenant caused the refusal, 503 if others may have."""
+        return _STATUS.get(self.reason, 429)
+
+    @property
+    def message(self) -> str:
+        """The reason's name and a sentence, in the format of tool errors."""
+        return f"{self.reason}: {_SENTENCES[self.reason]}. Call again in {self.wait} s."
+
+
+def retry_after_seconds(wait: float) -> int:
+    """Return a wait for the `Retry-After` header: whole seconds, rounded up, at least one."""
+    return max(1, math.ceil(wait))
+
+
+def limit_refusal(reason: Reason, wait: float = 0.0) -> LimitRefusal:
+    """Return the refusal for a reason. `wait`: seconds until the request would be allowed; 0 if unknown."""
+    return LimitRefusal(reason, retry_after_seconds(wait or _DEFAULT_WAITS.get(reason, 1.0)))

@@ -25,11 +25,9 @@ from keyhole.extensions.look.access import check_request
 from keyhole.extensions.look.page import LOOK, Look, ServedLinks, environment
 from keyhole.retrieval import instrumentation
 from keyhole.runtime.bounded_dict import BoundedDict
-from keyhole.serve.http.asgi import App, LimitRefusal, Receive, Refusal, Scope, Send, limit_refusal, read_body
-from keyhole.serve.http.bodies import BODY_SECONDS, replay
-from keyhole.serve.http.host import RETRY_AFTER, Verifier
-from keyhole.serve.http.host_check import PAGES_PATH
-from keyhole.serve.http.limits import Rate, Slots, TokenBuckets
+from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, read_body, replay
+from keyhole.serve.http.host import PAGES_PATH, RETRY_AFTER, Verifier
+from keyhole.serve.http.limits import BODY_SECONDS, LimitRefusal, Rate, Slots, TokenBuckets, limit_refusal
 
 FIRST: Final = f"{PAGES_PATH}/"
 SIGN_IN: Final = f"{PAGES_PATH}/sign-in"

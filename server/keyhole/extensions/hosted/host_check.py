@@ -8,49 +8,19 @@ checks replace the SDK's, which only compares the beginnings of host names.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, refuse
+from keyhole.serve.http.host import PAGES_PATH, TOKEN_PATH
+from keyhole.serve.http.origins import LOOPBACK_HOSTS, WEB_PORTS, Authority, Origin, parse_authority, parse_origin
 
-# Hosts and origins of headers and settings, parsed strictly and compared completely.
-#
-# A value that two parsers could read differently is rejected: user names, spaces, trailing dots, zone ids, ports that
-# are not numbers. For example, `127.0.0.1:80.evil.example` is not a host.
-
-WEB_PORTS: Final = {"http": 80, "https": 443}
-"""Default ports of URLs, RFC 9110 section 4.2."""
-
-LOOPBACK_HOSTS: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-
-_AUTHORITY: Final = re.compile(
-    r"(?:\[(?P<six>[0-9a-f:.]{2,45})\]|(?P<name>[a-z0-9](?:[a-z0-9_.-]{0,251}[a-z0-9])?))(?::(?P<port>[0-9]{1,5}|\*))?",
-    re.IGNORECASE | re.ASCII,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Authority:
-    """A host in lower case, an IPv6 address in its shortest form, and a port if there is one."""
-
-    host: str
-    port: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The origin of a web page."""
-
-    scheme: str
-    host: str
-    port: int
+# The hosts and origins that the settings allow.
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +57,6 @@ class OriginRule:
         return is_host and (self.any_port or origin.port == self.port)
 
 
-def parse_authority(text: str) -> Authority | None:
-    """Parse the value of a Host header; return None if it is not a host with an optional port."""
-    match = _AUTHORITY.fullmatch(text)
-    if match is None or match["port"] == "*":
-        return None
-    host = _normalize_host(match)
-    port = int(match["port"]) if match["port"] else None
-    return None if host is None or (port is not None and not 0 < port < 65_536) else Authority(host, port)
-
-
-def parse_origin(text: str) -> Origin | None:
-    """Parse the value of an Origin header; return None unless it is a valid http or https origin."""
-    scheme, separator, rest = text.partition("://")
-    scheme, authority = scheme.lower(), parse_authority(rest)
-    if not separator or scheme not in WEB_PORTS or authority is None:
-        return None
-    return Origin(scheme, authority.host, authority.port or WEB_PORTS[scheme])
-
-
 def parse_host_rule(text: str) -> HostRule:
     """Parse an entry of KEYHOLE_ALLOWED_HOSTS. Raises ValueError, which states the valid forms."""
     bare, any_port = _split_star(text)
@@ -125,15 +76,6 @@ def parse_origin_rule(text: str) -> OriginRule:
     return OriginRule(origin.scheme, origin.host, origin.port, any_port)
 
 
-def _normalize_host(match: re.Match[str]) -> str | None:
-    if not match["six"]:
-        return match["name"].lower()
-    try:
-        return str(ipaddress.IPv6Address(match["six"]))
-    except ValueError:
-        return None
-
-
 def _split_star(text: str) -> tuple[str, bool]:
     return text.removesuffix(":*"), text.endswith(":*")
 
@@ -149,23 +91,10 @@ def _encode_host(text: str) -> str:
     return host + separator + port
 
 
-def is_secure_url(url: str) -> bool:
-    """Return whether a URL is https, or http on loopback, so that nobody can change the content in transit."""
-    parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)
-
-
 # The head of a request.
 
 METADATA_PREFIX: Final = "/.well-known/"
 """Start of the paths of public documents, which pages of any origin may read (RFC 9728)."""
-TOKEN_PATH: Final = "/oauth/token"  # noqa: S105 - a path
-"""Path of the OAuth token endpoint of the proxy, whose requests are forms. A page can post a form to any site, but
-without a code it gets no token."""
-
-PAGES_PATH: Final = "/look"
-"""Path of the pages that show a tenant's calls. They check Origin and method themselves."""
-
 _SINGLE_HEADERS: Final = frozenset(
     {
         "host", "origin", "authorization", "content-type", "content-length", "content-encoding", "transfer-encoding",

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
-from keyhole.serve.http.asgi import Message, Receive, Scope, Send
-from keyhole.serve.http.bodies import (
+from keyhole.extensions.hosted.bodies import (
     MAX_DEPTH,
     MAX_OPEN_BYTES_PER_TENANT,
     MAX_OPENERS,
@@ -23,6 +22,7 @@ from keyhole.serve.http.bodies import (
     check_body_headers,
     nesting_depth,
 )
+from keyhole.serve.http.asgi import Message, Receive, Scope, Send
 
 MESSAGE = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 

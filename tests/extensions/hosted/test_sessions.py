@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from keyhole.serve.http.limits import HEADER, SessionCounts
+from keyhole.extensions.hosted.admission import SessionCounts
+from keyhole.serve.http.host import HEADER
 
 ID = [(HEADER, b"a1")]
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Final
 
-from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send, refuse
+from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send, refuse, replay
+from keyhole.serve.http.limits import BODY_SECONDS
 from keyhole.serve.stdio import replace_lone_surrogates
 from keyhole.serve.tools import tenant_of
 
@@ -25,8 +26,6 @@ an error that its callers do not expect."""
 MAX_OPENERS: Final = 20_000
 """Maximum arrays and objects in a body; opening brackets in strings count too. A call has ten, and no argument is
 longer than 4,000 characters. A megabyte of brackets takes twenty megabytes in the parser."""
-BODY_SECONDS: Final = 20.0
-"""Seconds for a complete body: enough for a megabyte at 0.4 Mbit/s. A slower client is disconnected."""
 MAX_OPEN_BYTES: Final = 16_000_000
 """Maximum body bytes of all open requests. A call has one kilobyte, so this allows sixteen thousand calls, or sixteen
 bodies of the largest size."""
@@ -36,7 +35,7 @@ LINGER_SECONDS: Final = 2.0
 """Seconds for which the rest of a refused body is read and dropped. Closing at once would reset the connection, and the
 client would not receive the refusal (RFC 9112, section 9.6)."""
 READING_SLOT: Final = "keyhole.reading"
-"""Key in a request's scope: an ExitStack that releases the request's slot (extensions/hosted/app.py)."""
+"""Key in a request's scope: an ExitStack that releases the request's slot (app.py)."""
 
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")
@@ -167,16 +166,6 @@ class BodyMiddleware:
         reading.counted += len(piece)
         self._open_bytes[reading.tenant] += len(piece)
         return None
-
-
-def replay(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that returns the body in one piece, then the original's messages, such as a disconnect."""
-    pieces: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Message:
-        return pieces.pop() if pieces else await receive()
-
-    return replay
 
 
 async def _send_refusal(refusal: Refusal, reading: _Reading, receive: Receive, send: Send) -> None:

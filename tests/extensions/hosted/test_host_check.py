@@ -10,8 +10,17 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
+from keyhole.extensions.hosted.host_check import (
+    HeadRules,
+    RequestHead,
+    add_host_check,
+    check_head,
+    parse_host_rule,
+    parse_origin_rule,
+    read_rules,
+)
 from keyhole.serve.http.asgi import Message, Receive, Scope, Send
-from keyhole.serve.http.host_check import HeadRules, RequestHead, add_host_check, check_head, read_rules
+from keyhole.serve.http.origins import Origin, parse_authority
 
 PORT = 8765
 GOOD = {"host": f"127.0.0.1:{PORT}", "content-type": "application/json"}
@@ -185,3 +194,44 @@ def test_the_pages_check_origin_and_method_themselves_but_not_the_host(path: str
     assert refusal(path, b"evil.example", rules) == 421
     assert refusal(path, b"127.0.0.1", read_rules(Config())) == 403
     assert refusal("/lookout", b"127.0.0.1", rules) == 403
+
+
+# Rules of hosts and origins
+
+
+@pytest.mark.parametrize(
+    ("rule", "allowed", "refused"),
+    [
+        ("keyhole.example", ["keyhole.example", "keyhole.example:443", "keyhole.example:8765"], ["keyhole.example:1"]),
+        ("keyhole.example:8443", ["keyhole.example:8443"], ["keyhole.example", "keyhole.example:443"]),
+        ("keyhole.example:*", ["keyhole.example", "keyhole.example:1"], ["a.keyhole.example"]),
+        ("keyhole.example.", ["keyhole.example"], ["example"]),
+        ("bücher.example", ["xn--bcher-kva.example"], ["bucher.example"]),
+        ("bücher.example:*", ["xn--bcher-kva.example:9"], []),
+        ("[::1]:*", ["[::1]:9", "[0:0::1]"], ["localhost"]),
+    ],
+)
+def test_a_rule_allows_only_its_host_and_ports(rule: str, allowed: list[str], refused: list[str]) -> None:
+    read = parse_host_rule(rule)
+    assert all(read.allows(found, 8765) for text in allowed if (found := parse_authority(text)))
+    assert not any(read.allows(found, 8765) for text in refused if (found := parse_authority(text)))
+
+
+def test_an_origin_rule_compares_scheme_host_and_port() -> None:
+    rule = parse_origin_rule("https://app.example/")
+    assert rule.allows(Origin("https", "app.example", 443))
+    assert not rule.allows(Origin("http", "app.example", 443))
+    assert not rule.allows(Origin("https", "app.example", 444))
+    assert parse_origin_rule("http://localhost:*").allows(Origin("http", "localhost", 6274))
+
+
+@pytest.mark.parametrize("text", ["*", "*.example", "https://a.example", "a b", "", "a.example:*:*", "-"])
+def test_an_invalid_host_entry_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match="is not host"):
+        parse_host_rule(text)
+
+
+@pytest.mark.parametrize("text", ["*", "a.example", "null", "https://*.a.example", "https://a.example/path"])
+def test_an_invalid_origin_entry_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match="is not an origin"):
+        parse_origin_rule(text)

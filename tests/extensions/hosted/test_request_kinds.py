@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from keyhole.serve.http.asgi import RequestInfo, read_request
+from keyhole.extensions.hosted.admission import RequestInfo, read_request
 from tests.support.admission import call, rpc
 
 
