@@ -142,7 +142,7 @@ def test_long_code_is_cut_where_an_object_ends() -> None:
     text = "```json\n[\n" + "".join(objects) + "]\n```\n"
     layout = split(text)
     assert len(layout.starts) > 5
-    assert all(text[start:].startswith("{") for start in layout.starts[1:])
+    assert all(text[start:].startswith("  {\n") for start in layout.starts[1:])  # with the indent of its first line
 
 
 def test_the_number_of_a_list_item_stays_with_its_text() -> None:

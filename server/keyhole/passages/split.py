@@ -220,6 +220,8 @@ def _borders(text: str, code: list[CodeBlock]) -> Iterator[tuple[int, int]]:
             if kind is None:
                 continue
             line = end
+            if in_code:  # the first line of a passage keeps its indent
+                end = text.rfind("\n", start, end) + 1
         # A full stop that only belongs to the number of a list item, such as `3. `, ends no sentence.
         elif (
             in_code
