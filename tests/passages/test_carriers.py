@@ -131,8 +131,21 @@ def test_the_signature_above_a_description_is_found_where_it_is_no_heading(signa
 
 @pytest.mark.parametrize(
     "above",
-    ["close()\n\nAnother entry", "close()\n\n# Another", "He (it is said) wrote it (all of it).", "```\nclose()\n```"],
+    [
+        "close()\n\nAnother entry",
+        "close()\n\n# Another",
+        "He (it is said) wrote it (all of it).",
+        "```\nclose()\n```",
+        "def close():\n    raise Closed(self)",
+    ],
 )
 def test_a_line_that_is_no_signature_or_of_another_entry_is_no_carrier(above: str) -> None:
     text = f"# Wrapper\n\n{above}\n\nThis wraps the content.\n"
     assert find_signature(Index(text), text.index("This wraps")) is None
+
+
+def test_a_branch_of_a_function_is_no_carrier_but_the_function_is() -> None:
+    text = (
+        "class Pump:\n    def close(self):\n        if late:\n            go()\n        else:\n            return 1\n"
+    )
+    assert terms_above(text, "return 1") == ["class Pump:", "def close(self):"]

@@ -59,6 +59,12 @@ def test_an_identifier_is_also_an_exact_term(name: str) -> None:
     assert name.strip("/") in found
 
 
+@pytest.mark.parametrize(("query", "name"), [("what does tar -H do", "-h"), ("variable %E", "%e"), ("$1 in awk", "$1")])
+def test_a_letter_with_its_sign_is_also_an_exact_term(query: str, name: str) -> None:
+    assert name in surfaces(query)
+    assert "-c" not in surfaces("an A-C circuit, --c, 5 % of it")
+
+
 def test_a_korean_word_becomes_an_exact_term_and_its_syllable_pairs() -> None:
     terms = parse("몬트리올이").terms
     assert [(term.surface, term.match) for term in terms] == [

@@ -145,6 +145,11 @@ def test_long_code_is_cut_where_an_object_ends() -> None:
     assert all(text[start:].startswith("  {\n") for start in layout.starts[1:])  # with the indent of its first line
 
 
+def test_a_window_of_source_code_begins_with_the_indent_of_its_first_line() -> None:
+    body = "".join(f"        self.valve_{n}.open(pressure={n})\n\n" for n in range(60))
+    assert all(window.startswith("        self") for window in windows(f"class Pump:\n    def run(self):\n{body}")[1:])
+
+
 def test_the_number_of_a_list_item_stays_with_its_text() -> None:
     items = "".join(f"{n}. The committee met in the long hall and spoke about grain and roads.\n" for n in range(1, 60))
     text = f"It did these things:\n\n{items}"

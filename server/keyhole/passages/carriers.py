@@ -39,6 +39,8 @@ _DEFINES = re.compile(
 )
 _CALLABLE = re.compile(r"(?!(?:if|for|while|switch|return)\b)[\w:<>*&~,\[\] \t]*\w\(|(?:[\w*]+ )*\w+ ?:?= ")
 """A line that declares a function or sets a name."""
+_BRANCH = re.compile(r"(?:if|elif|else|for|while|with|try|except|finally|switch|case|do|catch)\b[^\n]*[:{]\s*$")
+"""A line of code that begins a branch: what it contains is understood by the function around it."""
 _COMMENT = re.compile(r"//|/?\*(?![*\w])|\*/|#(?!#)|--")
 """The beginning of a line of a comment. A `*` before a word is emphasis."""
 _SIGNATURE = re.compile(
@@ -81,7 +83,7 @@ def find_terms(index: Index, start: int) -> list[Span]:
 def _is_term(text: str, line: Line, after: Line) -> bool:
     """Return whether a line above a more indented one, the line `after`, is an item, a definition or a term."""
     words = text[line.start : min(line.end, line.start + MAX_TERM_CHARS + 1)]
-    if words.startswith(("#", "|", "```", "~~~")):
+    if words.startswith(("#", "|", "```", "~~~")) or _BRANCH.match(words):
         return False
     if _ITEM.match(words) or _DEFINES.match(words):
         return True
@@ -118,7 +120,8 @@ def find_post(index: Index, start: int) -> Span | None:
 def find_signature(index: Index, start: int) -> Span | None:
     """Return the signature of the function that a passage describes, None if there is none.
 
-    Only the nearest short line above the passage is examined, in its section, sentences and blank lines left aside.
+    Only the nearest short line above the passage is examined, in its section, sentences and blank lines left aside. It
+    must be a paragraph of its own.
     Generated pages of APIs often write signatures as plain lines.
     """
     text = index.text
@@ -129,9 +132,14 @@ def find_signature(index: Index, start: int) -> Span | None:
     for above in islice(lines_above(text, line, top), SEARCH_LINES):
         is_short = above.start >= top and above.end - above.start <= MAX_SIGNATURE_CHARS
         if is_short and not above.is_blank and text[above.end - 1] not in ".,:!?":
-            is_carrier = _is_signature(text, above) and index.code_at(above.start) is None
+            is_carrier = _is_signature(text, above) and _is_paragraph(text, above) and not index.code_at(above.start)
             return (above.start, above.end) if is_carrier else None
     return None
+
+
+def _is_paragraph(text: str, line: Line) -> bool:
+    """Return whether a line stands between blank lines, as lines of source code seldom do."""
+    return not (text[max(0, line.begin - 2) : line.begin].strip("\n") or text[line.end : line.end + 2].strip("\n"))
 
 
 def _is_signature(text: str, line: Line) -> bool:

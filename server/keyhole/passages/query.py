@@ -33,6 +33,8 @@ THAI_GRAM: Final = 3
 """Letters of a gram in Thai-like scripts, about a syllable. In other unspaced scripts a gram has two characters."""
 
 _IDENTIFIER = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\-][^\W_]++)+")
+_SIGNED_LETTER = re.compile(r"(?<![\w%$@#-])[%$@#-]\w(?!\w)")
+"""An option, a variable or a placeholder of one letter: `-H`, `$1`, `%E`. The letter alone is everywhere."""
 
 
 _QUESTION_WORDS: Final = {
@@ -119,7 +121,7 @@ def extract_terms(query: str, language: str) -> list[Term]:
     for name in _IDENTIFIER.findall(query):
         if any(char.isdigit() for char in name) or "_" in name:
             terms.append(_exact_term(name, language))
-    return terms
+    return terms + [_exact_term(name, language) for name in _SIGNED_LETTER.findall(query)]
 
 
 def _word_term(word: str, language: str) -> Term:

@@ -60,7 +60,7 @@ _STOPS: Final = {
 CHUNK_CHARS: Final = 50_000
 """Characters for which borders are collected and sorted at a time, to bound memory."""
 
-_TERM = re.compile(r"\S[^\n]{0,200}\n[ \t]*: ")
+_TERM = re.compile(r"[ \t]*\S[^\n]{0,200}\n[ \t]*: ")
 _CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
@@ -220,7 +220,7 @@ def _borders(text: str, code: list[CodeBlock]) -> Iterator[tuple[int, int]]:
             if kind is None:
                 continue
             line = end
-            if in_code:  # the first line of a passage keeps its indent
+            if in_code or text[end] != "#":  # the first line of a passage keeps its indent, unless it is a heading
                 end = text.rfind("\n", start, end) + 1
         # A full stop that only belongs to the number of a list item, such as `3. `, ends no sentence.
         elif (
