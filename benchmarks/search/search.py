@@ -31,9 +31,9 @@ from benchmarks.search.web.sites import build_places
 from keyhole.config.config import SEARCH_FACTOR
 
 DEFAULT: Final = 9_000
-"""Bytes of the default budget."""
+"""Characters of the default budget."""
 BUDGETS: Final = (4_000, 20_000)
-"""Bytes of the other budgets that are measured."""
+"""Characters of the other budgets that are measured."""
 GROUPS: Final = {
     "English": ("en",), "German, French, Spanish, Portuguese": ("de", "fr", "es", "pt-br"), "Russian": ("ru",),
     "Japanese, Chinese": ("ja", "zh"),
@@ -176,19 +176,19 @@ class Bench:
                 outcome = await call_search(client, self.table, question, max_results=20)
         self.over_budget += outcome.size > DEFAULT
         return (
-            f"One question over {count} sources (“{question.text}”): every page in full {total:,} bytes, "
+            f"One question over {count} sources (“{question.text}”): every page in full {total:,} characters, "
             f"Keyhole {outcome.size:,}, {total / outcome.size:.0f} times less."
         )
 
     def measure_full_size(self, question: Question) -> tuple[int, int]:
-        """Return the number of sources that the engine lists, and the bytes of their pages as Markdown."""
+        """Return the number of sources that the engine lists, and the characters of their pages as Markdown."""
         rows = self.list_hits(question.text)[:MAX_SOURCES]
         total = 0
         for row, place in zip(rows, find_places(rows, self.table), strict=True):
             if place:
                 with urllib.request.urlopen(row["url"], timeout=20) as answer:  # noqa: S310  (loopback, our own)
                     document = keyhole.extract(answer.read(), url=row["url"], content_type="text/html; charset=utf-8")
-                total += len(document.text.encode())
+                total += len(document.text)
         return len(rows), total
 
 

@@ -128,7 +128,7 @@ QUESTION = Question(
 
 
 def outcome(text: str, is_error: bool = False) -> Outcome:
-    return Outcome(QUESTION, text, len(text), 1.0, is_error)
+    return Outcome(QUESTION, text, 1.0, is_error)
 
 
 def test_a_result_has_the_answer_if_it_has_all_words_apart_from_markdown() -> None:

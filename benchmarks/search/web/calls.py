@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,12 +30,15 @@ class Outcome:
 
     question: Question
     text: str
-    size: int
-    """Bytes of the result as JSON."""
     seconds: float
     is_error: bool
     places: tuple[Place, ...] = ()
     """The pages that the call read."""
+
+    @property
+    def size(self) -> int:
+        """Characters of the result, which `max_chars` counts."""
+        return len(self.text)
 
     @property
     def has_answer(self) -> bool:
@@ -75,12 +77,9 @@ async def call_search(client: Client, table: dict[str, Place], question: Questio
         result = await client.call_tool("search", {"query": question.text, **arguments})
     seconds = time.perf_counter() - started
     text = "".join(getattr(block, "text", "") for block in result.content)
-    size = len(
-        json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False).encode()
-    )
     urls = _SOURCE.findall(_FRAMED.sub("", text))
     places = filter(None, find_places([{"url": url} for url in urls], table))
-    return Outcome(question, text, size, seconds, bool(result.is_error), tuple(places))
+    return Outcome(question, text, seconds, bool(result.is_error), tuple(places))
 
 
 def find_places(rows: Sequence[dict[str, Any]], table: dict[str, Place]) -> list[Place | None]:
