@@ -17,6 +17,7 @@ import argparse
 import re
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
+from math import floor
 from pathlib import Path
 from statistics import mean
 from textwrap import fill
@@ -94,7 +95,8 @@ def main() -> None:
     if arguments.write:
         trees = fit_trees(examples).dump_model()["tree_info"]
         manuals = sum(example.kind == MANUAL for example in examples)
-        source = format_module([item["tree_structure"] for item in trees], len(examples) - manuals, manuals)
+        trees = [format_tree(item["tree_structure"], find_whole_columns(examples)) for item in trees]
+        source = format_module(trees, len(examples) - manuals, manuals)
         TREES.write_text(source, encoding="utf-8")
 
 
@@ -142,23 +144,34 @@ def format_report(rows: list[tuple[str, tuple[float, float, float]]]) -> str:
     return "\n".join(lines)
 
 
-def format_tree(node: dict[str, Any]) -> str:
-    """Return a fitted tree as a conditional expression over column names."""
+def find_whole_columns(examples: list[Example]) -> set[int]:
+    """Return the numbers of the columns that contain only whole numbers."""
+    rows = numpy.vstack([example.rows for example in examples if len(example.rows)])
+    return {int(number) for number in numpy.flatnonzero((rows == rows.round()).all(axis=0))}
+
+
+def format_tree(node: dict[str, Any], whole: set[int]) -> str:
+    """Return a fitted tree as a conditional expression over column names.
+
+    Thresholds have the type of their column, of which `whole` are integers: Python compares two numbers of one type in
+    half of the time.
+    """
     if "leaf_value" in node:
         return f"{node['leaf_value']:.4g}"
     # lightgbm writes a threshold of zero as 1e-35.
-    threshold = 0.0 if 0 < node["threshold"] < 1e-30 else node["threshold"]
-    low, high = format_tree(node["left_child"]), format_tree(node["right_child"])
-    return f"({low} if {COLUMNS[node['split_feature']]} <= {threshold:.5g} else {high})"
+    threshold = float(f"{0.0 if 0 < node['threshold'] < 1e-30 else node['threshold']:.5g}")
+    low, high = format_tree(node["left_child"], whole), format_tree(node["right_child"], whole)
+    column = node["split_feature"]
+    return f"({low} if {COLUMNS[column]} <= {floor(threshold) if column in whole else threshold} else {high})"
 
 
-def format_module(trees: list[dict[str, Any]], pages: int, manuals: int) -> str:
+def format_module(trees: list[str], pages: int, manuals: int) -> str:
     """Return the source of content_trees.py."""
     lines = []
     for number, tree in enumerate(trees):
         if number in EXIT_TREES:
             lines.append(f"    if not -{EXIT_LOG_ODDS} < total < {EXIT_LOG_ODDS}:\n        return total")
-        lines.append(f"    total += {format_tree(tree)}")
+        lines.append(f"    total += {tree}")
     columns = fill(", ".join(COLUMNS), 112, initial_indent=" " * 8, subsequent_indent=" " * 8)
     return MODULE.format(
         pages=pages, manuals=manuals, count=len(trees), columns=columns, start="0.0", sums="\n".join(lines)

@@ -236,7 +236,7 @@ MAX_DISTANCE: Final = 9
 _FAR: Final = bytes([MAX_DISTANCE] * len(BOX_KINDS))
 _ONE_MORE: Final = bytes(min(distance + 1, MAX_DISTANCE) for distance in range(256))
 """A table for `bytes.translate` that adds 1 to each distance."""
-_NO_ITEM: Final = (0, 0, 0, -1, -1)
+_NO_ITEM: Final = (0, 0, 0, -1.0, -1.0)
 
 
 class BoxFacts:

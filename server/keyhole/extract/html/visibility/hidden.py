@@ -104,14 +104,15 @@ def _has_button(element: HtmlElement) -> bool:
 
 def _find_labels(root: HtmlElement, hidden: Collection[HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]]:
     """Return pairs of a tab and the hidden panel that names it as its label."""
-    pairs = []
-    for panel in hidden:
-        if panel.get("role") in _PANEL_ROLES:
-            for name in (panel.get("aria-labelledby") or "").split():
-                label = next(iter(root.xpath("descendant::*[@id=$name]", name=name)), None)
-                if label is not None and (label.tag == "button" or label.get("role") in _CONTROL_ROLES):
-                    pairs.append((label, panel))
-    return pairs
+    panels = [element for element in hidden if element.get("role") in _PANEL_ROLES]
+    names = [(name, panel) for panel in panels for name in (panel.get("aria-labelledby") or "").split()]
+    if not names:
+        return []
+    labels: dict[str, HtmlElement] = {}
+    for value in find_attributes(root, "id"):
+        labels.setdefault(str(value), value.getparent())
+    pairs = [(labels[name], panel) for name, panel in names if name in labels]
+    return [each for each in pairs if each[0].tag == "button" or each[0].get("role") in _CONTROL_ROLES]
 
 
 def _find_tab_lists(root: HtmlElement, hidden: Collection[HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]]:
