@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.part_labels import head_posts
-from keyhole.extract.html.tree import parse_html
+from keyhole.extract.html.tree import list_classes, parse_html
 
 URL = "https://example.org/thread/1"
 BODY = "<p>The pump fails after ten minutes.</p>"
@@ -20,7 +20,7 @@ TEXT = "The pump fails after ten minutes."
 
 def markdown(html: str) -> str:
     root = parse_html(f"<body>{html}</body>")
-    head_posts(root)
+    head_posts(root, list_classes(root))
     return to_markdown(root.find("body"), LinkResolver(URL))
 
 
@@ -83,7 +83,7 @@ _TREES = st.recursive(
 def test_no_word_of_a_post_is_lost_or_repeated(html: str) -> None:
     root = parse_html(f"<body>{html}</body>")
     before = Counter(root.text_content().replace("·", " "))
-    head_posts(root)
+    head_posts(root, list_classes(root))
     after = Counter(root.text_content().replace("·", " "))
     for counts in (before, after):
         for space in " \n":

@@ -15,10 +15,10 @@ from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.link_resolver import LinkResolver, resolve_link
 from keyhole.extract.html.metadata import read_metadata
-from keyhole.extract.html.part_labels import head_posts, label_panels, quote_admonitions
+from keyhole.extract.html.part_labels import has_name, head_posts, label_panels, quote_admonitions
 from keyhole.extract.html.prune import HIDDEN_PAGE, prune
 from keyhole.extract.html.rest_parts import take_rest
-from keyhole.extract.html.tree import parse_html
+from keyhole.extract.html.tree import list_classes, parse_html
 from keyhole.records import Document
 from keyhole.text.clean import count_invisible, has_suspect_characters
 
@@ -60,7 +60,7 @@ def _names(element: HtmlElement) -> list[str]:
 
 
 def _is_sidenote(element: HtmlElement) -> bool:
-    return any(map(_SIDENOTE.search, _names(element)))
+    return has_name((element.get("class") or "")[:_MAX_CLASS], _SIDENOTE)
 
 
 def _move_out(note: HtmlElement, number: int) -> None:
@@ -138,9 +138,11 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
 def name_parts(root: HtmlElement) -> None:
     """Put the names of the parts of a pruned page into these parts, in place: titles, labels, authors of posts."""
     prepare_notes(root)
-    quote_admonitions(root)
-    label_panels(root)
-    head_posts(root)
+    classes = list_classes(root)
+    names = frozenset(" ".join(classes).split())
+    quote_admonitions(root, names)
+    label_panels(root, names)
+    head_posts(root, classes)
 
 
 def _count_invisible_chars(root: HtmlElement) -> int:

@@ -40,11 +40,14 @@ _TEXT_BLOCKS: Final = frozenset({"p", "div", "td", "dd"})
 _LAYOUT: Final = frozenset({"table", "tbody", "tr", "td", "th"})
 
 
-def quote_admonitions(root: HtmlElement) -> None:
+def quote_admonitions(root: HtmlElement, names: frozenset[str]) -> None:
     """Rewrite the admonitions of a pruned tree, in place. No word of the tree is lost or moved past another word.
 
-    An element with headings besides its title is a part of the page and stays as it is.
+    An element with headings besides its title is a part of the page and stays as it is. `names`: all classes of the
+    tree.
     """
+    if _CONTAINERS.isdisjoint(names) and _KINDS.isdisjoint(names):
+        return
     for element in [each for each in root.iter(*_TAGS) if each.get("class") and _may_be_admonition(each)]:
         title = _find_title(element)
         if title is None and _CONTAINERS.isdisjoint(_names(element)):
@@ -169,6 +172,7 @@ _PANEL_REACH: Final = 8
 """Number of ancestors of a panel that may contain the list of its tabs."""
 _PANEL_TAGS: Final = ("div", "section", "article")
 _TOGGLES: Final = ("data-toggle", "data-bs-toggle")
+_HAS_TAB_LIST: Final = etree.XPath("boolean(descendant-or-self::*/@role[. = 'tablist'])")
 _TARGETS: Final = ("aria-controls", "href", "data-target", "data-bs-target")
 _LABEL_CLASSES: Final = frozenset({"tabbed-labels", "tabs"})
 _PANEL_CLASSES: Final = frozenset({"tabbed-content", "blocks"})
@@ -184,12 +188,13 @@ class _TabSet(NamedTuple):
     panels: list[HtmlElement]
 
 
-def label_panels(root: HtmlElement) -> None:
-    """Move the labels of tabs into their panels, in place.
+def label_panels(root: HtmlElement, names: frozenset[str]) -> None:
+    """Move the labels of tabs into their panels, in place. `names`: all classes of the tree.
 
     A set is not changed if a tab has no panel, or if a label or a panel has no words, so no word is lost.
     """
-    for tabs, panels in [*_find_aria_sets(root), *_find_label_sets(root)]:
+    label_sets = [] if _SETS.isdisjoint(names) else _find_label_sets(root)
+    for tabs, panels in [*_find_aria_sets(root, "nav" in names), *label_sets]:
         if 0 < len(tabs) == len(panels) <= _MAX_TABS and _is_regular(root, tabs, panels):
             _move_labels(tabs, panels)
 
@@ -222,8 +227,10 @@ def _make_line(near: HtmlElement, tag: str, text: str) -> HtmlElement:
     return line
 
 
-def _find_aria_sets(root: HtmlElement) -> Iterator[_TabSet]:
+def _find_aria_sets(root: HtmlElement, may_have_toggles: bool) -> Iterator[_TabSet]:
     """Yield the sets whose tabs name their panels, or have as many panels near them."""
+    if not may_have_toggles and not _HAS_TAB_LIST(root):
+        return
     tab_lists = [
         each for each in root.iter("div", "ul", "ol", "nav") if each.get("role") == "tablist" or _has_toggles(each)
     ]
@@ -391,7 +398,7 @@ def _has_class(element: HtmlElement, pattern: re.Pattern[str]) -> bool:
     return classes is not None and has_name(classes[:_MAX_POST_CLASS], pattern)
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=8_192)
 def has_name(names: str, pattern: re.Pattern[str]) -> bool:
     """Return whether the pattern is in one of the names of a `class` attribute. Pages repeat few values many times."""
     return any(map(pattern.search, names.split()))
@@ -464,6 +471,10 @@ _POST: Final = re.compile(
     re.IGNORECASE,
 )
 """A name in the `class` or `id` of a post. A page must have at least `_MIN_ALIKE` such elements."""
+_IDS: Final = etree.XPath("descendant-or-self::*/@id", smart_strings=False)
+_HAS_ITEMS: Final = etree.XPath("boolean(descendant::*/@itemtype or descendant::*/@itemprop)")
+_POST_PARTS: Final = ("comment", "post", "message", "msg", "reply", "answer", *(f" p{digit}" for digit in range(10)))
+"""A part of each such name, in lower case, which is quick to find in the names of a page."""
 _MIN_ALIKE: Final = 2
 _MAX_NAMES: Final = 300
 """Characters read of `class` and `id`. Meaningful names come first."""
@@ -478,30 +489,39 @@ _MAX_DEPTH: Final = 12
 _Posts = dict[HtmlElement, None]
 
 
-def head_posts(root: HtmlElement) -> None:
+def head_posts(root: HtmlElement, classes: frozenset[str]) -> None:
     """Move author, date and score of each post of a pruned tree to the beginning of its text, in place.
 
-    The words stay the same. A post without an author, or with hardly any text, is not changed.
+    The words stay the same. A post without an author, or with hardly any text, is not changed. `classes`: all values
+    of `class` in the tree.
     """
-    posts = _find_posts(root)
+    posts = _find_posts(root, classes)
     for post in posts:
         facts = find_facts(list(_iter_own(post, posts)))
         if facts is not None:
             _write_head(post, facts, posts)
 
 
-def _find_posts(root: HtmlElement) -> _Posts:
+def _find_posts(root: HtmlElement, classes: frozenset[str]) -> _Posts:
     """Return the posts of a page in document order: elements that are marked as posts, and those alike named as posts.
 
     A post names its author, and does not have the heading of the page.
     """
     marked: set[HtmlElement] = set()
     named: dict[HtmlElement, tuple[str, str]] = {}
+    has_items = _HAS_ITEMS(root)
+    names = " ".join(("", *classes, *_IDS(root))).lower()
+    if not has_items and not any(map(names.__contains__, _POST_PARTS)):
+        return {}
     for element in root.iter(*_POST_TAGS):
-        if (element.get("itemtype") or "").rpartition("/")[2] in _TYPES or element.get("itemprop") in _PROPERTIES:
+        if has_items and (
+            (element.get("itemtype") or "").rpartition("/")[2] in _TYPES or element.get("itemprop") in _PROPERTIES
+        ):
             marked.add(element)
-        elif has_name(f"{element.get('class') or ''} {element.get('id') or ''}"[:_MAX_NAMES], _POST):
-            named[element] = (element.tag, (element.get("class") or "").partition(" ")[0])
+            continue
+        classes, identifier = element.get("class") or "", element.get("id")
+        if has_name((f"{classes} {identifier}" if identifier else classes)[:_MAX_NAMES], _POST):
+            named[element] = (element.tag, classes.partition(" ")[0])
     counts = Counter(named.values())
     found = marked | {element for element, kind in named.items() if counts[kind] >= _MIN_ALIKE}
     if not found:

@@ -84,3 +84,11 @@ def _parse_flattened(body: bytes) -> html.HtmlElement:
     parser.feed(body)
     root: html.HtmlElement = parser.close()
     return root
+
+
+_CLASSES: Final = etree.XPath("descendant-or-self::*/@class", smart_strings=False)
+
+
+def list_classes(root: html.HtmlElement) -> frozenset[str]:
+    """Return all values of `class` in a tree, to look for rare classes once instead of at each element."""
+    return frozenset(_CLASSES(root))

@@ -44,7 +44,8 @@ def is_structure(element: HtmlElement) -> bool:
 
 def is_fragment(element: HtmlElement) -> bool:
     """Return whether an element is code without `<pre>`, in which each line is a `<div>`, as Doxygen writes it."""
-    if element.tag != "div" or not len(element) or "fragment" not in (element.get("class") or "").split():
+    classes = element.get("class") if element.tag == "div" else None
+    if not classes or "fragment" not in classes or "fragment" not in classes.split() or not len(element):
         return False
     # Tooltips about the names in the code follow its lines.
     return (element[0].get("class") or "") == "line" and all(child.tag == "div" for child in element)
@@ -123,6 +124,7 @@ PROSE_MAX_LINKS: Final = 0.3
 """A block is prose if it is longer than `PROSE_MIN_BYTES`, has a punctuation mark, and the share of its links is below
 `PROSE_MAX_LINKS`."""
 
+_NAME_ATTRIBUTES: Final = ("class", "id", "role", "itemprop")
 _MAX_NAMES: Final = 240
 """Number of characters read of each attribute with names. Meaningful names come first."""
 
@@ -135,6 +137,7 @@ class TextPlace(Enum):
     TAIL = "tail"
 
 
+_HEAD, _INSIDE, _TAIL = TextPlace  # looking a member up takes longer than comparing it
 BlockPart = tuple[HtmlElement, TextPlace]
 
 
@@ -226,23 +229,14 @@ def _join_blocks(box: Box, blocks: list[TextBlock]) -> TextBlock:
 def segment(root: HtmlElement) -> Segments:
     """Return the text blocks and boxes of a pruned tree. A structure other than a list is one block."""
     scanner = _Scanner()
-    levels: list[Iterator[HtmlElement]] = [iter((root,))]
-    while levels:
-        element = next(levels[-1], None)
-        if element is None:
-            levels.pop()
-            scanner.leave()
-        elif scanner.enter(element):
-            levels.append(iter(element))
-        else:
-            scanner.read_tail(element)
+    scanner.walk(root)
     segments = Segments(scanner.blocks, scanner.boxes)
     _sum_counts(segments)
     return segments
 
 
 class _Scanner:
-    """A builder of blocks and boxes during the walk, with the open elements and the parts of the unfinished block.
+    """A builder of blocks and boxes during the walk, with the open elements.
 
     An element gets a box when its first block is added, so that elements without text have none.
     """
@@ -253,37 +247,39 @@ class _Scanner:
         self._path: list[HtmlElement] = []
         self._path_boxes: list[Box] = []
         """The boxes of the first elements of the path."""
-        self._run: list[BlockPart] = []
         self._block_holders: set[HtmlElement] = set()
 
-    def enter(self, element: HtmlElement) -> bool:
-        """Process the start of an element and return whether to walk its content."""
-        tag = element.tag
-        if tag in INLINE and self._path and not (len(element) and self._holds_block(element)):
-            self._run.append((element, TextPlace.INSIDE))
-            return False
-        if self._run:
-            self._end_block()
-        self._path.append(element)
-        if tag in STRUCTURES and is_structure(element):
-            self._run = [(element, TextPlace.INSIDE)]
-            self._close()
-            return False
-        text = element.text
-        if text and not text.isspace():
-            self._run = [(element, TextPlace.HEAD)]
-        return True
-
-    def leave(self) -> None:
-        """Process the end of the innermost open element and the text after it."""
-        if self._path:
-            self.read_tail(self._close())
-
-    def read_tail(self, element: HtmlElement) -> None:
-        """Process the text after an element. White space separates words within a run, but does not begin a run."""
-        tail = element.tail
-        if tail and self._path and (self._run or not tail.isspace()):
-            self._run.append((element, TextPlace.TAIL))
+    def walk(self, root: HtmlElement) -> None:
+        """Add the blocks and boxes of a tree."""
+        path = self._path
+        run: list[BlockPart] = []
+        """The parts of the unfinished block."""
+        levels = [iter((root,))]
+        while levels:
+            element = next(levels[-1], None)
+            if element is None:
+                levels.pop()
+                if not path:
+                    break
+                element = self._close(run)
+                run = []
+            elif (tag := element.tag) in INLINE and path and not (len(element) and self._holds_block(element)):
+                run.append((element, _INSIDE))
+            else:
+                if run:
+                    self._end_block(run)
+                path.append(element)
+                if not (tag in STRUCTURES and is_structure(element)):
+                    text = element.text
+                    run = [(element, _HEAD)] if text and not text.isspace() else []
+                    levels.append(iter(element))
+                    continue
+                self._close([(element, _INSIDE)])
+                run = []
+            # White space separates words within a run, but does not begin a run.
+            tail = element.tail
+            if tail and path and (run or not tail.isspace()):
+                run.append((element, _TAIL))
 
     def _holds_block(self, element: HtmlElement) -> bool:
         """Return whether an inline element contains a block, such as a link around a card."""
@@ -295,15 +291,15 @@ class _Scanner:
             self._block_holders.add(inner)
         return inner is not None
 
-    def _close(self) -> HtmlElement:
-        if self._run:
-            self._end_block()
+    def _close(self, run: list[BlockPart]) -> HtmlElement:
+        """End the innermost open element, whose last block has the parts `run`."""
+        if run:
+            self._end_block(run)
         if len(self._path_boxes) == len(self._path):
             self._path_boxes.pop()
         return self._path.pop()
 
-    def _end_block(self) -> None:
-        parts, self._run = self._run, []
+    def _end_block(self, parts: list[BlockPart]) -> None:
         texts: list[str] = []
         link_texts: list[str] = []
         is_spaced = self._path[-1].tag in _SPACED
@@ -313,7 +309,7 @@ class _Scanner:
         if text:
             box = self._open_boxes()
             size = _measure_utf8(text)
-            links = size if box.is_in_link else min(size, _measure_utf8("".join(link_texts)))
+            links = size if box.is_in_link else min(size, _measure_utf8("".join(link_texts))) if link_texts else 0
             self.blocks.append(TextBlock(box, parts, text, size, links, len(_MARKS.findall(text))))
 
     def _open_boxes(self) -> Box:
@@ -342,9 +338,9 @@ def _collect_text(part: BlockPart, texts: list[str], link_texts: list[str], is_s
     With `is_spaced`, the texts of a structure's elements are appended one by one.
     """
     element, place = part
-    if place is TextPlace.HEAD:
+    if place is _HEAD:
         texts.append(element.text or "")
-    elif place is TextPlace.TAIL:
+    elif place is _TAIL:
         texts.append(element.tail or "")
     elif element.tag == "br":
         texts.append("\n")
@@ -368,8 +364,8 @@ def _measure_utf8(text: str) -> int:
 
 def _read_names(element: HtmlElement) -> str:
     get = element.get
-    names = [get("class"), get("id"), get("role"), get("itemprop")]
-    return " ".join([name[:_MAX_NAMES] for name in names if name]).lower()
+    names = [name[:_MAX_NAMES] for key in _NAME_ATTRIBUTES if (name := get(key))]
+    return " ".join(names).lower() if names else ""
 
 
 def _sum_counts(segments: Segments) -> None:
