@@ -1,4 +1,4 @@
-"""Write the inline elements of a page to the soup: links, images, emphasis, code, formulas and footnote references."""
+"""Write the inline elements of a page: links, images, emphasis, code, formulas and footnote references."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from urllib.parse import unquote
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.link_resolver import LinkResolver
+from keyhole.extract.html.markdown_builder import MarkdownBuilder
 from keyhole.extract.html.part_labels import TAB_END, TAB_LABEL
-from keyhole.extract.html.soup import SoupBuilder
 from keyhole.extract.html.verbatim import (
     delimit,
     escape_formula,
@@ -28,7 +28,7 @@ from keyhole.extract.html.verbatim import (
 from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown
 
-# Superscripts, subscripts and permalinks.
+# Permalinks.
 
 _PERMALINK_CLASS = re.compile(
     r"\b(?:permalink|head(?:er|ing)-?(?:link|anchor)|(?:hash|self|direct)-?link|anchor(?:js)?(?:-?link)?|headline-hash)\b"
@@ -43,31 +43,6 @@ _DESCRIPTIONS = re.compile(r"(?:(?:direct |anchor |copy )?link|anchor)(?: (?:to|
 _MAX_PERMALINK: Final = 200
 """Largest length of the text of a heading's link to itself, in characters. The text may name the heading."""
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})
-_ORDINAL = re.compile(r"(?i)(?:st|nd|rd|th|er|re|e|è|ème|o|a|os|as|º|ª|tm|sm|®|©|™|r|c)$")
-_CHEMICAL = re.compile(r"(?:^|[^a-z])(?:[A-Z][a-z]?|\)|\])$")
-_SIMPLE = re.compile(r"[\w.*′'+−-]{1,12}$")
-_ENDS_IN_WORD = re.compile(r"[\w)\]}$*`|′]$")
-
-
-def format_sup_sub(words: str, before: str, *, is_sub: bool) -> str:
-    """Mark superscript or subscript text with `^` or `_`, except in cases such as 1st and H2O.
-
-    `before` is the end of the preceding text.
-    """
-    stripped = words.strip()
-    # Footnotes have their own brackets, and text after a space is not a power or index.
-    if not stripped or stripped.startswith(("[", "$", "![")) or "\n" in stripped or not _ENDS_IN_WORD.search(before):
-        return words
-    if is_sub:
-        plain = stripped.isdigit() and _CHEMICAL.search(before) is not None
-    else:
-        plain = _ORDINAL.match(stripped) is not None and (
-            before[-1].isdigit() or len(stripped) > 1 or not stripped.isascii()
-        )
-    if plain or len(stripped) > 60:
-        return words
-    sign = "_" if is_sub else "^"
-    return sign + (stripped if _SIMPLE.match(stripped) else f"({stripped})")
 
 
 def is_permalink(link: HtmlElement, *, is_same_page: bool) -> bool:
@@ -388,7 +363,7 @@ def read_formula_image(image: HtmlElement) -> str:
     return ""
 
 
-# Write the inline elements of a page to the soup: links, images, emphasis, code, formulas and footnote references.
+# Write the inline elements of a page: links, images, emphasis, code, formulas and footnote references.
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _CODE_BLOCKS = ("pre", "p", "div", "table", "ul", "ol", "dl", "li", "blockquote", *sorted(HEADINGS))
@@ -401,14 +376,14 @@ EndAction = Callable[[], None]
 
 
 class InlineWriter:
-    """A writer of a page's inline elements to a `SoupBuilder`.
+    """A writer of a page's inline elements to a `MarkdownBuilder`.
 
     Each `start_…` method begins an element and returns whether its content must be walked. The stack `_open_elements`
     contains the actions to run at the end of each element.
     """
 
     def __init__(self, region: HtmlElement, links: LinkResolver) -> None:
-        self.soup = SoupBuilder(has_suspect_characters=has_suspect_characters(region.text_content()))
+        self.builder = MarkdownBuilder(has_suspect_characters=has_suspect_characters(region.text_content()))
         self._region, self._links = region, links
         self._described: set[str] = set()
         """The descriptions of the pictures so far."""
@@ -417,9 +392,9 @@ class InlineWriter:
         self._is_in_code = False
 
     def _open_mark(self, element: HtmlElement, kind: str, **attributes: str) -> bool:
-        mark = self.soup.open_mark(kind, attributes)
+        mark = self.builder.open_mark(kind, attributes)
         if mark is not None:
-            self._open_elements.append((element, lambda: self.soup.close_mark(mark)))
+            self._open_elements.append((element, lambda: self.builder.close_mark(mark)))
         return True
 
     def start_link(self, element: HtmlElement) -> bool:
@@ -430,15 +405,15 @@ class InlineWriter:
         address = self._links.resolve(href)
         if "#" in href:
             if element in self._footnotes.references:
-                self.soup.add_markdown(f"[^{self._footnotes.references[element]}]")
+                self.builder.add_markdown(f"[^{self._footnotes.references[element]}]")
                 return False
             if element in self._footnotes.unmatched:
                 # Without brackets, a reference would be a power.
-                self.soup.add_text(f"[{self._footnotes.unmatched[element]}]")
+                self.builder.add_text(f"[{self._footnotes.unmatched[element]}]")
                 return False
             if is_permalink(element, is_same_page=not address):
                 return False
-        # A link without an address is plain text, which the soup keeps apart from other links.
+        # A link without an address is plain text, which the builder keeps apart from other links.
         return self._open_mark(element, "a", href=address) if address else self._open_mark(element, "span")
 
     def start_image(self, element: HtmlElement) -> bool:
@@ -446,22 +421,22 @@ class InlineWriter:
             parent = element.getparent()
             # Search only the beginning: a paragraph of a thousand such images is searched for each image.
             if parent is None or not any(near.tag == "math" for near in islice(parent.iter(), _MATH_REACH)):
-                self.soup.add_markdown(escape_formula(tex))
+                self.builder.add_markdown(escape_formula(tex))
             return False
         text = read_alt_text(element.attrib)
         role = find_role(element, text)
         if role is ImageRole.WORD:
-            self.soup.keep_apart()
-            self.soup.add_text(text)
-            self.soup.keep_apart()
+            self.builder.keep_apart()
+            self.builder.add_text(text)
+            self.builder.keep_apart()
         elif role is ImageRole.PICTURE:
             # Write no Markdown image: a client that renders it would fetch it and reveal the reader to the site.
             if self._is_new(text):
-                self.soup.add_markdown(f"[Image: {escape_markdown(text)}]")
+                self.builder.add_markdown(f"[Image: {escape_markdown(text)}]")
             else:
-                self.soup.keep_apart()
+                self.builder.keep_apart()
         elif not is_pixel(element):
-            self.soup.keep_apart()
+            self.builder.keep_apart()
         return False
 
     def _is_new(self, description: str) -> bool:
@@ -478,7 +453,7 @@ class InlineWriter:
         return _list_words(self._region.text_content())
 
     def start_line_break(self, _element: HtmlElement) -> bool:
-        self.soup.add_line_break()
+        self.builder.add_line_break()
         return False
 
     def start_strong(self, element: HtmlElement) -> bool:
@@ -502,14 +477,14 @@ class InlineWriter:
             self._open_elements.append((element, self._end_code))
             return True
         address = self._links.resolve(find_only_link(element))
-        link = self.soup.open_mark("a", {"href": address}) if address else None
+        link = self.builder.open_mark("a", {"href": address}) if address else None
         has_breaks = next(element.iter("br"), None) is not None
         for number, line in enumerate(read_code(element).split("\n") if has_breaks else [element.text_content()]):
             if number:
-                self.soup.add_line_break()
-            self.soup.add_code(line)
+                self.builder.add_line_break()
+            self.builder.add_code(line)
         if link is not None:
-            self.soup.close_mark(link)
+            self.builder.close_mark(link)
         return False
 
     def _end_code(self) -> None:
@@ -522,7 +497,7 @@ class InlineWriter:
         return False
 
     def start_sup_sub(self, element: HtmlElement) -> bool:
-        return self.soup.has_mark("sup") or self.soup.has_mark("sub") or self._open_mark(element, element.tag)
+        return self.builder.has_mark("sup") or self.builder.has_mark("sub") or self._open_mark(element, element.tag)
 
     def start_rendering(self, element: HtmlElement) -> bool:
         """Write a formula that a script of the page has rendered, or nothing if its source follows."""
@@ -537,10 +512,10 @@ class InlineWriter:
 
     def _write_formula(self, tex: str) -> None:
         tex = escape_formula(tex)
-        if tex.startswith("$$") and not self.soup.is_in_cell and not self.soup.heading_level:
-            self.soup.add_block("math", tex, {})
+        if tex.startswith("$$") and not self.builder.is_in_cell and not self.builder.heading_level:
+            self.builder.add_block("math", tex, {})
         elif tex:
-            self.soup.add_markdown(" ".join(tex.split()))
+            self.builder.add_markdown(" ".join(tex.split()))
 
     def start_ruby_text(self, element: HtmlElement) -> bool:
         """Write the pronunciation of the preceding characters."""
@@ -551,8 +526,8 @@ class InlineWriter:
         parts = list(islice(element.itertext(), _BUTTON_TEXTS))
         if len(parts) < _BUTTON_TEXTS and all(part.isspace() for part in parts):
             return False
-        self.soup.add_text(" ")
-        self._open_elements.append((element, lambda: self.soup.add_text(" ")))
+        self.builder.add_text(" ")
+        self._open_elements.append((element, lambda: self.builder.add_text(" ")))
         return True
 
     def skip(self, _element: HtmlElement) -> bool:
@@ -561,16 +536,16 @@ class InlineWriter:
     def start_input(self, element: HtmlElement) -> bool:
         """Write the checkbox of a task list."""
         if element.get("type") == "checkbox":
-            self.soup.add_markdown("[x] " if element.get("checked") is not None else "[ ] ")
+            self.builder.add_markdown("[x] " if element.get("checked") is not None else "[ ] ")
         return False
 
     def start_tab_label(self, _element: HtmlElement) -> bool:
-        self.soup.add_markdown("=== ")
+        self.builder.add_markdown("=== ")
         return True
 
     def start_tab_end(self, _element: HtmlElement) -> bool:
-        if not self.soup.is_in_cell:
-            self.soup.add_block("tab_end", "===", {})
+        if not self.builder.is_in_cell:
+            self.builder.add_block("tab_end", "===", {})
         return False
 
 

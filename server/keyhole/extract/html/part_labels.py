@@ -519,9 +519,9 @@ def _find_posts(root: HtmlElement, classes: frozenset[str]) -> _Posts:
         ):
             marked.add(element)
             continue
-        classes, identifier = element.get("class") or "", element.get("id")
-        if has_name((f"{classes} {identifier}" if identifier else classes)[:_MAX_NAMES], _POST):
-            named[element] = (element.tag, classes.partition(" ")[0])
+        own, identifier = element.get("class") or "", element.get("id")
+        if has_name((f"{own} {identifier}" if identifier else own)[:_MAX_NAMES], _POST):
+            named[element] = (element.tag, own.partition(" ")[0])
     counts = Counter(named.values())
     found = marked | {element for element, kind in named.items() if counts[kind] >= _MIN_ALIKE}
     if not found:
