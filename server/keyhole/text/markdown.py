@@ -13,7 +13,7 @@ BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
 # At any indent and after the signs of lists and quotes, because items and quotes may contain fences.
 _FENCE = re.compile(r"[ \t]*(?:(?:[-*+:>]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?$")
-_LIST_ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])\s")
+_LIST_ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])(?:\s|\Z)")
 _MAX_LINE = 2_000
 """Characters examined of a line; the first few decide its kind."""
 _MAX_TITLE = 120
@@ -42,9 +42,11 @@ def line_ranges(text: str) -> Iterator[tuple[int, int]]:
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """Return the blocks of a Markdown text in order. They do not overlap and exclude the blank lines between them."""
-    parser = _BlockParser()
-    for start, end in line_ranges(text):
-        parser.feed(text[start : min(end, start + _MAX_LINE)], start, end)
+    parser, start = _BlockParser(), 0
+    for line in text.split("\n"):
+        end = start + len(line) + 1
+        parser.feed(line[:_MAX_LINE], start, min(end, len(text)))
+        start = end
     parser.close()
     return tuple(parser.blocks)
 
@@ -68,17 +70,17 @@ class _BlockParser:
         words = line.strip()
         if self.is_quoted and words[:1] != ">":
             self.close()  # the quote ends, and with it its code
-        if self.fence:
+        if not words and not self.fence:
+            self.close()
+        elif self.fence:
             self.end = end
             words = words.lstrip("> ") if self.is_quoted else words
             if words.startswith(self.fence) and not words.strip(self.fence[0]):
                 self.close()
-        elif not words:
-            self.close()
         elif ("```" in words or "~~~" in words) and (fence := _FENCE.match(line)):
             self.open("code", start, end)
             self.fence, self.is_quoted = fence[1], words[0] == ">"
-        elif words[0] == "#" and (heading := _HEADING.match(line.rstrip("\n"))):
+        elif words[0] == "#" and (heading := _HEADING.match(line)):
             self.close()
             self._enter_section(len(heading[1]), _title(heading[2] or ""))
             self.open("heading", start, end)

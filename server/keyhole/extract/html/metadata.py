@@ -304,7 +304,7 @@ MAX_ITEMS: Final = 200
 
 _TAGS = ("meta", "title", "link", "h1", "time", "script", "base")
 # A single step, because unions of node sets take quadratic time in libxml2.
-_ITEMS = etree.XPath("descendant::*[@itemprop]")
+_ITEMS = etree.XPath("descendant::*/@itemprop")
 
 _PROPERTIES = frozenset({"headline", "name", "author", "datePublished", "dateCreated", "dateModified", "description"})
 
@@ -352,8 +352,8 @@ class _MetadataCandidates:
         self.data: list[object] = []
         for element in islice(root.iter(*_TAGS), MAX_ELEMENTS):
             self._read(element)
-        for element in _ITEMS(root)[:MAX_ITEMS]:
-            self._read_item(element)
+        for name in _ITEMS(root)[:MAX_ITEMS]:
+            self._read_item(name.getparent())
         if self.meta.get("parsely-type", ["post"])[0] != "post":  # a list of posts has its newest post's metadata
             self.meta = {name: values for name, values in self.meta.items() if not name.startswith("parsely-")}
 

@@ -72,7 +72,7 @@ _ROLES: Final = {
 BOX_KINDS: Final = tuple(_BOX_STEMS)
 TEXT_KINDS: Final = tuple(_TEXT_WORDS)
 _STEMS: Final = [
-    (stem.replace("_", " "), 1 << number) for number, stems in enumerate(_BOX_STEMS.values()) for stem in stems.split()
+    (stem.replace("_", " "), number) for number, stems in enumerate(_BOX_STEMS.values()) for stem in stems.split()
 ]
 _START: Final = 3
 """Characters of the shortest stem, with its edges."""
@@ -88,26 +88,27 @@ _WORDS_READ: Final = 12
 
 
 @lru_cache(maxsize=4_096)
-def match_names(names: str) -> tuple[int, int]:
-    """Return the kinds and the landmarks of a box with these names, as bits."""
-    kinds = landmarks = 0
+def match_names(names: str) -> tuple[frozenset[int], int]:
+    """Return the numbers of the kinds of a box with these names, and its landmarks as bits."""
+    kinds: set[int] = set()
+    landmarks = 0
     for word in names.translate(_SEPARATORS).split():
         more, landmark = _match_word(word)
         kinds |= more
         landmarks |= landmark
-    return kinds, landmarks
+    return frozenset(kinds), landmarks
 
 
 @lru_cache(maxsize=16_384)
-def _match_word(word: str) -> tuple[int, int]:
-    kinds = 0
+def _match_word(word: str) -> tuple[frozenset[int], int]:
+    kinds = set()
     padded = f" {word} "
     for place in range(len(padded) - _START + 1):
         for stem, kind in _STEMS_BY_START.get(padded[place : place + _START], ()):
             if padded.startswith(stem, place):
-                kinds |= kind
+                kinds.add(kind)
     role = _ROLES.get(word)
-    return kinds, 1 << LANDMARKS.index(role) if role else 0
+    return frozenset(kinds), 1 << LANDMARKS.index(role) if role else 0
 
 
 def match_text_kinds(text: str) -> int:
@@ -242,61 +243,70 @@ _NO_ITEM: Final = (0, 0, 0, -1.0, -1.0)
 class BoxFacts:
     """Facts about a box, partly inherited from the box above, and the features that all its blocks share."""
 
-    __slots__ = ("_alike", "_depth", "_distances", "_home", "_is_div", "_item", "_landmarks", "_levels", "_row")
+    __slots__ = (
+        "_above",
+        "_alike",
+        "_depth",
+        "_distances",
+        "_home",
+        "_is_div",
+        "_item",
+        "_landmarks",
+        "_level",
+        "_row",
+    )
 
     def __init__(self, box: Box, above: BoxFacts | None, page: PageMeasures) -> None:
         kinds, landmarks = match_names(box.names)
-        size, count = box.size, box.block_count
-        level: tuple[float, ...] = (size, box.link_bytes / size, box.prose_bytes / size, size / page.size, size / count)
-        item = box if box.alike_count >= 3 and box.tag not in _NON_ITEM_TAGS else None
+        tag, size, alike = box.tag, box.size, box.alike_count
+        prose = box.prose_bytes
+        self._above = above
         self._row: tuple[float, ...] | None = None
-        self._is_div = box.tag == "div"
-        self._landmarks = landmarks | _LANDMARK_BITS.get(box.tag, 0)
-        self._item: Box | None = item
+        self._is_div = tag == "div"
+        self._landmarks = landmarks | _LANDMARK_BITS.get(tag, 0)
+        self._item = box if alike >= 3 and tag not in _NON_ITEM_TAGS else None
         """The nearest box, from this one upwards, that is one of several alike."""
+        self._level = (size, box.link_bytes / size, prose / size, size / page.size, size / box.block_count)
+        self._alike = alike
         if above is None:
             self._depth, self._home = 1, 0
-            self._levels = level * _LEVELS
-            self._alike = (box.alike_count,) * _ALIKE_LEVELS
             self._distances = _FAR
         else:
             self._depth = above._depth + 1
-            self._home = 0 if box.prose_bytes * 2 >= page.prose_bytes else above._home + 1
+            self._home = 0 if prose * 2 >= page.prose_bytes else above._home + 1
             """The number of boxes up to the box that holds half of the page's prose."""
-            self._item = item or above._item
+            self._item = self._item or above._item
             self._landmarks |= above._landmarks
-            self._levels = level + above._levels[: -len(level)]
-            self._alike = (box.alike_count, *above._alike[:-1])
             self._distances = above._distances.translate(_ONE_MORE)
         if kinds:
-            self._distances = _set_to_zero(self._distances, kinds)
+            near = bytearray(self._distances)
+            for kind in kinds:
+                near[kind] = 0
+            self._distances = bytes(near)
 
     @property
     def row(self) -> tuple[float, ...]:
         """The features of this box and of the boxes above it, in the order of `BOX_FEATURES`."""
         if self._row is None:
             item = self._item
+            levels: list[float] = []
+            alike: list[float] = []
+            facts: BoxFacts = self
+            for _ in range(_LEVELS):
+                levels += facts._level
+                alike.append(facts._alike)
+                facts = facts._above or facts
             self._row = (
                 self._is_div,
                 *_FLAGS[self._landmarks],
                 *self._distances,
-                *self._levels,
-                *self._alike,
+                *levels,
+                *alike[:_ALIKE_LEVELS],
                 self._home,
                 self._depth - self._home,
                 *(_describe_item(item) if item is not None else _NO_ITEM),
             )
         return self._row
-
-
-def _set_to_zero(distances: bytes, kinds: int) -> bytes:
-    """Return the distances with 0 for each of the kinds."""
-    changed = bytearray(distances)
-    while kinds:
-        number = kinds.bit_length() - 1
-        changed[number] = 0
-        kinds &= ~(1 << number)
-    return bytes(changed)
 
 
 def _describe_item(item: Box) -> tuple[float, ...]:

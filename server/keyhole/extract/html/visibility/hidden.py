@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -62,14 +62,15 @@ def list_references(root: HtmlElement) -> dict[str, list[HtmlElement]]:
 
 
 def find_revealed(
-    root: HtmlElement, hidden: Collection[HtmlElement], references: Mapping[str, list[HtmlElement]]
+    root: HtmlElement, hidden: Collection[HtmlElement], references: Callable[[], Mapping[str, list[HtmlElement]]]
 ) -> set[HtmlElement]:
-    """Return the hidden elements that a visible control refers to.
+    """Return the hidden elements that a visible control refers to. `references`: returns the controls by these ids.
 
     A control in a hidden element counts only if another control shows that element.
     """
     by_id = {element.get("id"): element for element in hidden if element.get("id")}
-    links = [(control, element) for name, element in by_id.items() for control in references.get(name, ())]
+    controls = references() if by_id else {}
+    links = [(control, element) for name, element in by_id.items() for control in controls.get(name, ())]
     links += _find_labels(root, hidden)
     links += _find_tab_lists(root, hidden)
     revealed: set[HtmlElement] = set()
@@ -316,7 +317,7 @@ class Visibility:
             concealing = [*hidden.boxes, *hidden.veils]
             if not concealing:
                 break
-            revealed = find_revealed(self._root, concealing, self._references) | self._find_ticked(hidden)
+            revealed = find_revealed(self._root, concealing, lambda: self._references) | self._find_ticked(hidden)
             revealed |= find_unfolded(filter(self._only_folds, hidden.faded), concealing)
             if revealed <= forgiven:
                 break
