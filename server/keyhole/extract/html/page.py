@@ -149,7 +149,8 @@ def _count_invisible_chars(root: HtmlElement) -> int:
     """Count the invisible characters outside formulas. Inside formulas they are operators."""
     if not has_suspect_characters(root.text_content()):
         return 0
-    return sum(map(count_invisible, _OUTSIDE_FORMULAS(root)))
+    has_formulas = next(root.iter("math"), None) is not None
+    return sum(map(count_invisible, _OUTSIDE_FORMULAS(root) if has_formulas else root.itertext()))
 
 
 def html_to_markdown(html: str, base: str, address: str = "") -> str:

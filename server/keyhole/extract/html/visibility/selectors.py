@@ -47,21 +47,31 @@ class _Names(dict[HtmlElement, frozenset[str]]):
     def __init__(self, quirks: bool, scopes: Scopes) -> None:
         self._quirks = quirks
         self._scopes = scopes
+        self._known: dict[tuple[str | None, ...], frozenset[str]] = {}
+        """The names by tag, scope, class, id and attributes, which elements share."""
 
     def __missing__(self, element: HtmlElement) -> frozenset[str]:
-        words, identifier = element.get("class"), element.get("id")
+        scope = name_scope(self._scopes.get(element, "")) if self._scopes else None
+        key = (element.tag, scope, element.get("class"), element.get("id"), *element.keys())
+        names = self._known.get(key)
+        if names is None:
+            names = self._known[key] = frozenset(self._iter_names(*key))
+        self[element] = names
+        return names
+
+    def _iter_names(
+        self, tag: str, scope: str | None, words: str | None, identifier: str | None, *attributes: str
+    ) -> Iterator[str]:
+        yield tag
         if self._quirks:
             words, identifier = words and words.lower(), identifier and identifier.lower()
-        found = [element.tag]
         if words:
-            found += [f".{word}" for word in words.split()]
+            yield from (f".{word}" for word in words.split())
         if identifier:
-            found.append(f"#{identifier}")
-        found += [f"[{name}" for name in element.keys()]  # noqa: SIM118 - an element is no dict
-        if self._scopes:
-            found.append(name_scope(self._scopes.get(element, "")))
-        names = self[element] = frozenset(found)
-        return names
+            yield f"#{identifier}"
+        yield from (f"[{name}" for name in attributes)
+        if scope is not None:
+            yield scope
 
 
 def name_scope(scope: str) -> str:
