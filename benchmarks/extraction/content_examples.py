@@ -10,6 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -68,7 +69,7 @@ def read_example(page: dict[str, str]) -> Example:
     return Example(
         page["type"],
         zlib.crc32(read_site(page).encode()) % FOLDS,
-        numpy.array(compute_features(segments, page["url"]), dtype=numpy.float32),
+        numpy.array([[*chain(*row)] for row in compute_features(segments, page["url"])], dtype=numpy.float32),
         numpy.array(label_blocks(words, truth)),
         weights,
     )

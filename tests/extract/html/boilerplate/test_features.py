@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.html.boilerplate.classify import score_blocks
 from keyhole.extract.html.boilerplate.features import (
     BOX_KINDS,
-    FEATURE_NAMES,
+    FEATURE_GROUPS,
     TEXT_KINDS,
     compute_features,
     match_names,
@@ -36,7 +38,8 @@ TREES = st.recursive(
 
 def read_rows(html: str) -> list[dict[str, float]]:
     segments = join_lists(segment(parse_html(f"<body>{html}</body>")))
-    return [dict(zip(FEATURE_NAMES, row, strict=True)) for row in compute_features(segments, URL)]
+    names = [*chain(*FEATURE_GROUPS)]
+    return [dict(zip(names, chain(*row), strict=True)) for row in compute_features(segments, URL)]
 
 
 def list_kinds(bits: int, kinds: tuple[str, ...]) -> list[str]:
@@ -48,7 +51,7 @@ def test_each_row_has_a_number_for_each_feature_name(html: str) -> None:
     segments = segment(parse_html(f"<body>{html}</body>"))
     rows = compute_features(segments, URL)
     assert len(rows) == len(segments.blocks)
-    assert all(len(row) == len(FEATURE_NAMES) for row in rows)
+    assert all([len(group) for group in row] == [len(names) for names in FEATURE_GROUPS] for row in rows)
     assert all(0 < chance < 1 for chance in score_blocks(segments, URL))
 
 

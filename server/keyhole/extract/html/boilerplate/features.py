@@ -350,8 +350,12 @@ _TAG_CODES: Final = {
 """Numbers for the tags of a block's box. Similar tags have the same number."""
 
 
-def compute_features(segments: Segments, url: str) -> list[list[float]]:
-    """Return a row of numbers for each block, in the order of `FEATURE_NAMES`. Linear in blocks and boxes."""
+FeatureRow = tuple[tuple[float, ...], ...]
+"""The numbers of a block, in the groups of `FEATURE_GROUPS`. Blocks share groups, so rows are not flat."""
+
+
+def compute_features(segments: Segments, url: str) -> list[FeatureRow]:
+    """Return a row of numbers for each block. Linear in blocks and boxes."""
     blocks = segments.blocks
     digits = [len(_DIGIT.findall(block.text[:_READ_CHARS])) for block in blocks]
     kinds = [match_text_kinds(block.text) if block.size < _SHORT_BYTES else 0 for block in blocks]
@@ -362,26 +366,27 @@ def compute_features(segments: Segments, url: str) -> list[list[float]]:
     endings = [block.text.rstrip(_CLOSING_MARKS).endswith(_SENTENCE_ENDS) for block in blocks]
     neighbours = _describe_neighbours(blocks, endings)
     headings = _describe_headings(blocks, kinds)
-    prose = _describe_prose(blocks)
+    prose_before = _measure_gaps(blocks)
+    prose_after = _measure_gaps(blocks[::-1])[::-1]
     likes = _describe_likes(blocks)
-    rows: list[list[float]] = []
-    before = prose_before = 0
+    rows: list[FeatureRow] = []
+    size = prose = 0
     for number, block in enumerate(blocks):
         rows.append(
-            [
-                *_describe_block(block, digits[number], kinds[number], page),
-                endings[number],
-                *_describe_position(number, before, prose_before, page),
-                *boxes[block.box].row,
-                *neighbours[number],
-                *headings[number],
-                *prose[number],
-                *likes[number],
-                *page.row,
-            ]
+            (
+                (*_describe_block(block, digits[number], kinds[number], page), endings[number]),
+                _describe_position(number, size, prose, page),
+                boxes[block.box].row,
+                neighbours[number],
+                headings[number],
+                prose_before[number],
+                prose_after[number],
+                likes[number],
+                page.row,
+            )
         )
-        before += block.size
-        prose_before += block.prose_bytes
+        size += block.size
+        prose += block.prose_bytes
     return rows
 
 
@@ -468,15 +473,9 @@ def _describe_headings(blocks: list[TextBlock], kinds: list[int]) -> list[tuple[
     return rows
 
 
-def _describe_prose(blocks: list[TextBlock]) -> list[list[int]]:
-    """Return the distance to the nearest prose before and after each block, in bytes and blocks, and its size."""
-    before = _measure_gaps(blocks)
-    after = reversed(_measure_gaps(blocks[::-1]))
-    return [[*first, *second] for first, second in zip(before, after, strict=True)]
-
-
-def _measure_gaps(blocks: list[TextBlock]) -> list[tuple[int, int, int]]:
-    rows = []
+def _measure_gaps(blocks: list[TextBlock]) -> list[tuple[float, ...]]:
+    """Return the distance to the nearest prose before each block, in bytes and blocks, and its size."""
+    rows: list[tuple[float, ...]] = []
     gap = steps = size = 0
     for block in blocks:
         rows.append((gap, min(_HEADING_REACH, steps), size))
@@ -509,18 +508,18 @@ def _name_style(box: Box) -> tuple[str, ...]:
     return (box.tag, box.names, above.tag, above.names) if above is not None else (box.tag, box.names)
 
 
-FEATURE_NAMES: Final = (
-    "own size", "own links", "own marks", "is heading", "times seen", "tag", "capitals", "digits",
-    "title in text", "text in title", "text kinds", "ends a sentence",
-    "place among blocks", "text before, share", "text before", "blocks from first heading", "prose before, share",
-    "text after", "prose after",
-    *BOX_FEATURES,
-    "around size", "around links", "around sentences", "size above", "links above", "size below", "links below",
-    "size of previous", "size of next",
-    "heading level", "blocks from heading", "heading kinds", "heading kinds 2", "label kinds", "heading kinds before",
-    "headings before",
-    *(f"prose {way} {name}" for way in ("before", "after") for name in ("bytes", "blocks", "size")),
-    "like count", "like size", "like mean size", "like links", "like prose",
-    *PAGE_FEATURES,
+FEATURE_GROUPS: Final[tuple[tuple[str, ...], ...]] = (
+    ("own size", "own links", "own marks", "is heading", "times seen", "tag", "capitals", "digits",
+     "title in text", "text in title", "text kinds", "ends a sentence"),
+    ("place among blocks", "text before, share", "text before", "blocks from first heading", "prose before, share",
+     "text after", "prose after"),
+    BOX_FEATURES,
+    ("around size", "around links", "around sentences", "size above", "links above", "size below", "links below",
+     "size of previous", "size of next"),
+    ("heading level", "blocks from heading", "heading kinds", "heading kinds 2", "label kinds", "heading kinds before",
+     "headings before"),
+    *(tuple(f"prose {way} {name}" for name in ("bytes", "blocks", "size")) for way in ("before", "after")),
+    ("like count", "like size", "like mean size", "like links", "like prose"),
+    PAGE_FEATURES,
 )  # fmt: skip
-"""The names of the columns of `compute_features`. content_trees.py has a variable for each."""
+"""The names of the numbers in each group. content_trees.py has a variable for each."""
