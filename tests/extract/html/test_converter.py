@@ -317,3 +317,25 @@ def test_hostile_trees_keep_their_words_in_bounded_time(name: str) -> None:
     assert time.process_time() - started < allowed(1.6)
     assert "deep words" in text
     assert len(text) < 20_000_000
+
+
+# The floor.
+
+
+class FailingLinks(LinkResolver):
+    """A resolver that fails on every link, as a fault of a rule would."""
+
+    def resolve(self, reference: str) -> str:
+        raise LookupError(reference)
+
+
+@pytest.mark.parametrize("depth", [1, 1_500], ids=["shallow", "deeper than Python calls"])
+def test_a_page_on_which_a_rule_fails_keeps_its_words(depth: int) -> None:
+    inside = (
+        "<h2>Valves</h2><p>See <a href=/oil>the oil</a>.</p><table><tr><th>bar</th></tr><tr><td>4</td></tr></table>"
+    )
+    body = parse_html(f"<body>{'<div>' * depth}{inside}{'</div>' * depth}").find("body")
+    assert body is not None
+    text = to_markdown(body, FailingLinks(URL))
+    assert re.findall(r"[\w]+", text) == ["Valves", "See", "the", "oil", "bar", "4"]
+    assert depth > 1 or text.startswith("## Valves\n\nSee the oil.\n\n| bar |\n")

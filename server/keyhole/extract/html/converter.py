@@ -350,9 +350,25 @@ def to_markdown(region: HtmlElement, links: LinkResolver) -> str:
 
     The region may be any element of a pruned page. Never raises or changes it.
     """
-    writer = _PageWriter(region, links)
-    writer.walk(region, content_only=False)
-    return clean(writer.builder.finish()).strip("\n") + "\n"
+    try:
+        writer = _PageWriter(region, links)
+        writer.walk(region, content_only=False)
+        markdown = writer.builder.finish()
+    except Exception:  # noqa: BLE001 - a rule that fails on a page that nobody has seen must not cost the page
+        markdown = _write_simply(region)
+    return clean(markdown).strip("\n") + "\n"
+
+
+def _write_simply(region: HtmlElement) -> str:
+    """Return the Markdown that markdownify makes of a region, without links: the least that a page gives."""
+    from bs4 import BeautifulSoup  # both are seldom needed, and take 80 ms to load
+    from markdownify import ATX, MarkdownConverter
+
+    soup = BeautifulSoup(etree.tostring(region, encoding="unicode", method="html", with_tail=False), "html.parser")
+    try:
+        return str(MarkdownConverter(heading_style=ATX, strip=["a", "img"]).convert_soup(soup))
+    except RecursionError:  # the page has more elements inside each other than Python calls
+        return soup.get_text("\n", strip=True)
 
 
 class _PageWriter(ListWriter):
