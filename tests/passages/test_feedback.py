@@ -28,6 +28,15 @@ def test_a_name_in_the_best_window_raises_other_windows_with_it() -> None:
     assert gain[lagos] > 0
 
 
+def test_names_and_numbers_raise_windows_more_than_other_words_do() -> None:
+    text = FILLER * 6 + "The bridge was drawn by Okonkwo in 1912 with pencils." + FILLER * 12
+    others = ("Okonkwo was born here.", "1912 was a cold year.", "There are pencils here.")
+    text += "".join(other + FILLER * 12 for other in others)
+    scores, gain = gains(text, "drawn bridge", "feedback")
+    name, number, word = (gain[scores.index.window_at(text.index(other))] for other in others)
+    assert name == number > word > 0
+
+
 def test_a_section_title_in_the_best_window_raises_the_opening_of_the_section() -> None:
     text = "# Guide\n\n" + FILLER * 6 + "The zebra is described under Quagga hunting." + FILLER * 6
     text += "## Quagga hunting\n\nIt ended long ago.\n\n" + PLAIN * 6 + "\n\n## Fishing\n\nIt goes on.\n\n" + PLAIN * 6

@@ -20,6 +20,10 @@ FEEDBACK_WINDOWS: Final = 5
 FEEDBACK_WORDS: Final = 30
 """Feedback words: those in the most and the best windows."""
 
+NAME_FACTOR: Final = 1.5
+"""Weight of capitalised words and numbers: names lead from one place of a page to another. With 1, six of 277 reading
+tasks are lost at 2,000 characters and one is won."""
+
 MIN_WORD_CHARS: Final = 4
 
 LINK_SHARE: Final = 0.3
@@ -82,9 +86,13 @@ def _weigh_words(scored: WindowScores, first: list[float], best: list[int]) -> l
     weights: dict[str, float] = {}
     for window in best:
         relative = first[window] / first[best[0]]
-        for word in set(WORD.findall(text, index.starts[window], index.end(window))):
+        factors = {
+            match[0]: NAME_FACTOR if index.text[match.start()].isupper() or match[0].isdigit() else 1.0
+            for match in WORD.finditer(text, index.starts[window], index.end(window))
+        }
+        for word, factor in factors.items():
             if len(word) >= MIN_WORD_CHARS and word not in function_words and not word.startswith(needles):
-                weights[word] = weights.get(word, 0.0) + relative
+                weights[word] = weights.get(word, 0.0) + relative * factor
     return sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:FEEDBACK_WORDS]
 
 
