@@ -209,3 +209,41 @@ def test_a_line_at_the_top_of_a_few_pages_far_apart_is_no_running_head() -> None
         f"{'The same words' if n % 10 == 0 else f'Page {n}'} begin it.\n#pagebreak()\n" for n in range(40)
     )
     assert read_typst(source).main.count("The same words begin it.") == 4
+
+
+def write_pages(pages: list[tuple[str, str]], top: str, bottom: str) -> Document:
+    """Return a document with a running head, a footer, and on each page a first and a last paragraph around a text."""
+    setup = f"#set page(width: 300pt, height: 300pt, margin: 40pt, header: [{top}], footer: [{bottom}])\n"
+    return read_typst(setup + "#pagebreak()\n".join(f"{a}\n\n#lorem(40)\n\n#v(1fr)\n{b}\n" for a, b in pages))
+
+
+@pytest.mark.parametrize("count", [2, 4, 7])
+def test_values_at_the_edges_of_pages_are_text(count: int) -> None:
+    pages = [
+        (f"Sample no: {4000 + 13 * n} \\\nDepth: {3 * n}.1 m \\\nRead on {n} May 2026", f"Total {90 + n * n}")
+        for n in range(1, count + 1)
+    ]
+    document = write_pages(pages, "Harbour office 2025", "Page #context counter(page).display()")
+    for first, last in pages:
+        for value in (*first.split(" \\\n"), last):
+            assert value in document.main
+    assert "Harbour" not in document.main
+    assert "Page 2" not in document.main
+
+
+@pytest.mark.parametrize(
+    "numbered",
+    ["Yearbook N", "N", "- N -", "Page N of 9", "Printed 2026-11-29, page N", "N #h(1fr) Yearbook", "Seite: N"],
+)
+def test_a_line_with_a_number_that_follows_the_page_is_a_running_head(numbered: str) -> None:
+    head = numbered.replace("N", "#context counter(page).display()")
+    start = "#counter(page).update(211)\n"
+    document = write_pages([(f"{start if n == 0 else ''}Stock {n * n + 70} kg", "End") for n in range(7)], head, "")
+    assert "211" not in document.main
+    assert "214" in document.text
+    assert all(f"Stock {n * n + 70} kg" in document.main for n in range(7))
+
+
+def test_the_names_of_records_are_text_though_they_are_counted_like_pages() -> None:
+    pages = [(f"Record {n} \\\nWeight {n * n} kg \\\nTicket \\#{n}", "End") for n in range(1, 8)]
+    assert "Record 3\n\nWeight 9 kg\n\nTicket #3" in write_pages(pages, "", "").main

@@ -144,32 +144,51 @@ NEAR_PAGES: Final = 8
 """A line that returns within this many pages may be the running head of a chapter. Left pages may have another one."""
 PLACE_SHARE: Final = 0.25
 """Minimum share of the pages that have a running head other than a chapter's, or any running head at one place."""
+LEADING: Final = 0.5
+"""Largest distance of two lines of one text, in sizes of the font."""
 SIDE: Final = 0.1
 """The share of the page's width at its left and at its right in which turned text is no part of the page's text."""
 MIN_TURNED: Final = 3
 """Smallest number of characters of a word whose box shows that it is turned."""
-_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.,])(?:[1-9]\d{0,3}|[ivxlc]{1,7})(?!\w|[.,:]\d)", re.IGNORECASE)
+"""A number that may be that of a page: no part of a longer number, and without leading zeros."""
+_PAGE_WORD = re.compile(
+    r"\b(?:pages?|pg?|seite|s|blatt|página|pagina|pág|side|sida|sivu|strona|stran[aa]|str|oldal|стр(?:аница)?|σελίδα|slide)"
+    r"[.:]?\s*$", re.IGNORECASE,
+)  # fmt: skip
+"""What stands before the number of a page."""
+_OF_PAGES = re.compile(r"\s?(?:/|of|von|de|sur|di|van|av|af|z|из)\s?\d", re.IGNORECASE)
+"""What stands between the number of a page and the number of all pages."""
+_ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _PAGE_NUMBER_LINE = re.compile(r"[-–—\s]*(?:\d{1,4}|[ivxlc]{1,6})[-–—\s]*|\w+ \d{1,4}(?: ?/ ?\d{1,4}| \w{2,4} \d{1,4})")
 """A line that is only a page number: `2`, `- 2 -`, `iv`, `Page 2 of 9`."""
-_NUMBERED_HEAD = re.compile(r"\d{1,4}\s+[^\W\d].{0,120}|[^\W\d].{0,120}\s(?<!, )\d{1,4}")
-"""A line that begins or ends with a page number: `256 The theory of pumps`."""
-
 Edges = tuple[list[str], list[str]]
 """The lines of running heads, and those of footers."""
-EdgeLine = tuple[bool, int, str, list[int]]
-"""A row at the edge of a page: whether it is at the top, its height in steps of 3 points, its text, and the numbers of
-its lines."""
+PIECE: Final = "\t"
+"""Stands between two texts of a row with a wide gap between them, as at its left and at its right."""
+
+
+class _EdgeLine(NamedTuple):
+    """A row at the edge of a page."""
+
+    is_top: bool
+    height: int
+    """Its height in steps of 3 points."""
+    text: str
+    lines: list[int]
+    """The numbers of its lines on the page."""
+    page: int
 
 
 class _Known(NamedTuple):
-    """The lines and places that the pages of a document have in common at their edges."""
+    """What the pages of a document have in common at their edges."""
 
     lines: set[tuple[bool, int, str]]
-    """The lines that return."""
+    """The lines that return, without the number that follows the page."""
     places: set[tuple[bool, int]]
     """The places where they stand on many pages."""
-    body_size: float
-    """The size of the main text."""
+    offsets: set[int]
+    """The differences between the printed numbers of several pages and the numbers of these pages."""
     is_short: bool
     """True for a document with too few pages for lines that return."""
 
@@ -181,20 +200,20 @@ def take_furniture(pages: Sequence[PdfPage], headings: HeadingFinder) -> list[Ed
     """
     sides = [_take_sides(page) for page in pages]
     candidates = [
-        [each for each in _list_candidates(page) if not _is_heading(page, number, each, headings)]
+        [each for each in _list_candidates(page, number) if not _is_heading(page, each, headings)]
         for number, page in enumerate(pages)
     ]
-    known = _find_known(candidates, headings.body_size)
+    known = _find_known(candidates)
     found = [_choose(page, of_page, known) for page, of_page in zip(pages, candidates, strict=True)]
-    taken = [{number for each in of_page for number in each[3]} for of_page in found]
+    taken = [{number for each in of_page for number in each.lines} for of_page in found]
     if all(len(numbers) == len(page.lines) for page, numbers in zip(pages, taken, strict=True)):
         return [([], side) for side in sides]  # nothing else is in the file
     for page, numbers in zip(pages, taken, strict=True):
         page.lines = [line for number, line in enumerate(page.lines) if number not in numbers]
     return [
         (
-            [text for top, _, text, _ in of_page if top],
-            [text for top, _, text, _ in reversed(of_page) if not top] + side,
+            [each.text.replace(PIECE, " ") for each in of_page if each.is_top],
+            [each.text.replace(PIECE, " ") for each in reversed(of_page) if not each.is_top] + side,
         )
         for of_page, side in zip(found, sides, strict=True)
     ]
@@ -216,20 +235,52 @@ def _runs_along_edge(line: Sequence[PdfWord], width: float) -> bool:
     return at_edge and bool(long) and all(word.bottom - word.top > word.right - word.left for word in long)
 
 
-def _find_known(candidates: Sequence[Sequence[EdgeLine]], body_size: float) -> _Known:
+def _find_known(candidates: Sequence[Sequence[_EdgeLine]]) -> _Known:
     """Return what the pages of a document have in common at their edges."""
-    needed = MIN_PAGES if len(candidates) > SHORT_DOCUMENT else 2
+    is_short = len(candidates) <= SHORT_DOCUMENT
+    needed = 2 if is_short else MIN_PAGES
     pages: dict[tuple[bool, int, str], set[int]] = defaultdict(set)
-    for number, of_page in enumerate(candidates):
-        for is_top, height, text, _ in of_page:
-            for near in (height - 1, height, height + 1):
-                pages[is_top, near, _replace_numbers(text)].add(number)
+    offsets: dict[int, set[int]] = defaultdict(set)
+    for each in itertools.chain(*candidates):
+        numbers = _find_numbers(each)
+        for offset, _, _ in numbers:
+            offsets[offset].add(each.page)
+        for near, text in itertools.product((-1, 0, 1), (each.text, *(text for _, text, _ in numbers))):
+            pages[each.is_top, each.height + near, text].add(each.page)
     lines = {key for key, found in pages.items() if _returns(found, needed, len(candidates))}
     at_place: dict[tuple[bool, int], set[int]] = defaultdict(set)
     for is_top, height, text in lines:
         at_place[is_top, height] |= pages[is_top, height, text]
     places = {place for place, found in at_place.items() if len(found) >= PLACE_SHARE * len(candidates)}
-    return _Known(lines, places, body_size, is_short=len(candidates) <= SHORT_DOCUMENT)
+    single = {0} if len(candidates) > 1 else set(offsets)
+    return _Known(
+        lines, places, single | {offset for offset, found in offsets.items() if len(found) >= needed}, is_short
+    )
+
+
+def _find_numbers(line: _EdgeLine) -> list[tuple[int, str, bool]]:
+    """Return the numbers of a row that may be its page's: less the page's, with the text without it, and if it is sure.
+
+    Such a number begins or ends a text, or stands with the word for a page or with the number of all pages.
+    """
+    found = []
+    for number in _NUMBER.finditer(line.text):
+        before, after = line.text[: number.start()], line.text[number.end() :]
+        is_named = _PAGE_WORD.search(before) is not None or _OF_PAGES.match(after) is not None
+        is_start = not before.rpartition(PIECE)[2].strip("-–—[( ")
+        is_end = not after.partition(PIECE)[0].strip("-–—]). ") and before.rstrip()[-1:] not in {":", "#", "№"}
+        if is_named or is_start or is_end:
+            offset = _to_number(number[0]) - line.page - 1
+            found.append((offset, f"{before}#{offset}{after}", is_named or (is_start and is_end)))
+    return found
+
+
+def _to_number(text: str) -> int:
+    """Return the value of an Arabic or Roman number."""
+    if text.isdecimal():
+        return int(text)
+    values = [_ROMAN[char] for char in text.lower()]
+    return sum(-value if value < max(values[n:]) else value for n, value in enumerate(values))
 
 
 def _returns(found: set[int], needed: int, count: int) -> bool:
@@ -239,81 +290,75 @@ def _returns(found: set[int], needed: int, count: int) -> bool:
     return len(found) >= needed and (near or len(found) >= PLACE_SHARE * count)
 
 
-def _choose(page: PdfPage, candidates: list[EdgeLine], known: _Known) -> list[EdgeLine]:
+def _choose(page: PdfPage, candidates: list[_EdgeLine], known: _Known) -> list[_EdgeLine]:
     """Return the running heads and footers of a page, from the outside, up to the first other line at each edge."""
-    chosen: list[EdgeLine] = []
+    chosen: list[_EdgeLine] = []
     ended: set[bool] = set()
-    for candidate in candidates:
-        is_top, height, text, numbers = candidate
-        is_known = (is_top, height) in known.places or _is_numbered(page, candidate, known)
-        is_one = (is_top, height, _replace_numbers(text)) in known.lines or (
-            is_known and _stands_apart(page, numbers, is_top)
-        )
-        if is_one and is_top not in ended:
-            chosen.append(candidate)
+    returning = {n for each in candidates if (each.is_top, each.height, each.text) in known.lines for n in each.lines}
+    for each in candidates:
+        if each.is_top not in ended and _is_furniture(page, each, known, returning):
+            chosen.append(each)
         else:
-            ended.add(is_top)
+            ended.add(each.is_top)
     return chosen
 
 
-def _is_numbered(page: PdfPage, candidate: EdgeLine, known: _Known) -> bool:
-    """Return whether a row is a page number, or in a short document a running head with one.
+def _is_furniture(page: PdfPage, line: _EdgeLine, known: _Known, returning: set[int]) -> bool:
+    """Return whether a row returns: the same, or with one number that follows the page.
 
-    Such a head is not larger or bolder than text, and no row of a table.
+    `returning`: the numbers of the lines of the page that return the same. Without the word for a page, a row with a
+    number stands apart from the text, and so does a row that only stands where others return.
     """
-    text, line = candidate[2], page.lines[candidate[3][0]]
-    if _PAGE_NUMBER_LINE.fullmatch(text):
+    if set(line.lines) <= returning:
         return True
-    if not known.is_short:
-        return False
-    style, middle = line[0].style, (line[0].top + line[0].bottom) / 2
-    near = [rule.top - middle for rule in page.rules if abs(rule.top - middle) < 2 * GAP * style.size]
-    is_row = any(distance < 0 for distance in near) and any(distance > 0 for distance in near)
-    is_plain = style.size <= known.body_size and not style.bold and not is_row
-    return is_plain and _NUMBERED_HEAD.fullmatch(text) is not None
+    numbers = [each for each in _find_numbers(line) if each[0] in known.offsets]
+    gap = _find_gap(page, line, returning)
+    if any((line.is_top, line.height, text) in known.lines and (sure or gap > LEADING) for _, text, sure in numbers):
+        return True
+    is_number = any(known.is_short or is_sure for _, _, is_sure in numbers)
+    return gap > GAP and (is_number or (line.is_top, line.height) in known.places)
 
 
-def _is_heading(page: PdfPage, number: int, candidate: EdgeLine, headings: HeadingFinder) -> bool:
-    is_large = page.lines[candidate[3][0]][0].style.size > LARGEST * headings.body_size
-    return is_large and headings.find_level(number, candidate[2]) > 0
+def _is_heading(page: PdfPage, line: _EdgeLine, headings: HeadingFinder) -> bool:
+    is_large = page.lines[line.lines[0]][0].style.size > LARGEST * headings.body_size
+    return is_large and headings.find_level(line.page, line.text.replace(PIECE, " ")) > 0
 
 
-def _list_candidates(page: PdfPage) -> list[EdgeLine]:
+def _list_candidates(page: PdfPage, number: int) -> list[_EdgeLine]:
     """Return the rows at the edges of a page, from the outside. A page number may also be the last row elsewhere."""
     rows: dict[int, list[int]] = defaultdict(list)
-    for number, line in enumerate(page.lines):
-        rows[round((line[0].top + line[0].bottom) / 6)].append(number)
+    for index, line in enumerate(page.lines):
+        rows[round((line[0].top + line[0].bottom) / 6)].append(index)
     last = max(rows, default=0)
     for height in [height for height in rows if EDGE * page.height <= 3 * height <= (1 - EDGE) * page.height]:
         if height != last or not _PAGE_NUMBER_LINE.fullmatch(_read_row(page, rows[height])):
             del rows[height]
-    ordered = [(height, _read_row(page, rows[height])) for height in sorted(rows)]
-    tops = [(True, height, text, rows[height]) for height, text in ordered if 3 * height < page.height / 2]
-    ends = [(False, height, text, rows[height]) for height, text in reversed(ordered) if 3 * height >= page.height / 2]
+    ordered = [
+        _EdgeLine(3 * height < page.height / 2, height, _read_row(page, rows[height]), rows[height], number)
+        for height in sorted(rows)
+    ]
+    tops = [each for each in ordered if each.is_top]
+    ends = [each for each in reversed(ordered) if not each.is_top]
     return tops[:MAX_EDGE_LINES] + ends[:MAX_EDGE_LINES]
 
 
 def _read_row(page: PdfPage, lines: Sequence[int]) -> str:
     """Return the text of the lines with these numbers, which stand at one height, from left to right."""
-    return " ".join(word.text for word in sorted((word for n in lines for word in page.lines[n]), key=_left))
+    words = sorted((word for n in lines for word in page.lines[n]), key=lambda word: word.left)
+    gaps = [below.left - above.right > GAP * above.style.size for above, below in itertools.pairwise(words)]
+    return words[0].text + "".join(
+        (PIECE if gap else " ") + word.text for gap, word in zip(gaps, words[1:], strict=True)
+    )
 
 
-def _left(word: PdfWord) -> float:
-    return word.left
-
-
-def _replace_numbers(text: str) -> str:
-    return _NUMBER.sub("#", text)
-
-
-def _stands_apart(page: PdfPage, lines: list[int], top: bool) -> bool:
-    """Return whether a row is further from the next row than a line of text is."""
-    own = [word for number in lines for word in page.lines[number]]
-    others = [line[0] for number, line in enumerate(page.lines) if number not in lines]
-    edge = max(word.bottom for word in own) if top else min(word.top for word in own)
-    gaps = [other.top - edge if top else edge - other.bottom for other in others]
-    nearest = min((gap for gap in gaps if gap > -1), default=1_000.0)
-    return nearest > GAP * own[0].style.size
+def _find_gap(page: PdfPage, line: _EdgeLine, returning: set[int]) -> float:
+    """Return the distance of a row from the next row that does not return, in sizes of its font."""
+    own = [word for number in line.lines for word in page.lines[number]]
+    skipped = returning.union(line.lines)
+    others = [each[0] for number, each in enumerate(page.lines) if number not in skipped]
+    edge = max(word.bottom for word in own) if line.is_top else min(word.top for word in own)
+    gaps = [other.top - edge if line.is_top else edge - other.bottom for other in others]
+    return min((gap for gap in gaps if gap > -1), default=1_000.0) / (own[0].style.size or 1.0)
 
 
 # Blocks of a document: headings, paragraphs, list items, code, notes and tables.
