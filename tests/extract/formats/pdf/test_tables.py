@@ -152,3 +152,73 @@ def test_a_page_full_of_lines_and_words_ends_soon(name: str) -> None:
     text = draw(texts, lines)
     assert text.count("ab") == 10_000
     assert time.process_time() - started < allowed(10)
+
+
+BERTHS = ("North", "South")
+
+
+def list_berths(top: float, step: float = 150.0) -> list[tuple[float, float, str]]:
+    """Return two headings at the left, each above a table of two columns in the middle of the page."""
+    texts = []
+    for number, name in enumerate(BERTHS):
+        height = top - step * number
+        texts.append((50.0, height, f"{name} basin"))
+        for row, cells in enumerate((("Berth", "Length"), (f"{name[0]}1", "9 m"), (f"{name[0]}2", "12 m"))):
+            texts += [(left, height - 40 - 20 * row, cell) for left, cell in zip((250.0, 320.0), cells, strict=True)]
+    return texts
+
+
+def list_sides(top: float, *, is_closed: bool) -> list[tuple[float, float, float, float]]:
+    """Return the lines of the two tables, drawn by cell. `is_closed`: with the lines between columns and at the top."""
+    lines = []
+    for place, row in itertools.product((top, top - 150.0), range(4)):
+        y = place - 25 - 20 * row
+        if is_closed or row:
+            lines += [(245.0, y, 315.0, y), (315.0, y, 385.0, y)]
+        if is_closed and row:
+            lines += [(x, y, x, y + 20) for x in (245.0, 315.0, 385.0)]
+    return lines
+
+
+SEPARATE = (
+    "North basin\n\n| Berth | Length |\n| --- | --- |\n| N1 | 9 m |\n| N2 | 12 m |\n\n"
+    "South basin\n\n| Berth | Length |\n| --- | --- |\n| S1 | 9 m |\n| S2 | 12 m |\n"
+)
+
+
+@pytest.mark.parametrize("is_closed", [True, False], ids=["closed cells", "lines below rows"])
+def test_tables_drawn_by_cell_stand_apart_below_their_headings(is_closed: bool) -> None:
+    assert draw(list_berths(700.0), list_sides(700.0, is_closed=is_closed)) == SEPARATE
+
+
+def test_tables_with_lines_of_one_width_stand_apart_below_their_headings() -> None:
+    lines = [(245.0, y, 385.0, y) for top in (700.0, 550.0) for y in (top - 25, top - 45, top - 85)]
+    assert draw(list_berths(700.0), lines) == SEPARATE
+
+
+def test_tables_with_a_line_below_the_header_only_stand_apart() -> None:
+    texts = [*list_berths(700.0), *((x, y, t.replace("S", "E")) for x, y, t in list_berths(400.0)[8:])]
+    lines = [(245.0, top - 45.0, 385.0, top - 45.0) for top in (700.0, 550.0, 250.0)]
+    assert SEPARATE in draw([t for t in texts if t[1] > 300], lines)
+
+
+def test_a_title_between_the_lines_of_a_table_is_no_row_of_it() -> None:
+    texts = [
+        (50.0, 700.0, "Fees"),
+        (50.0, 680.0, "Berth"),
+        (200.0, 680.0, "Fee"),
+        (50.0, 660.0, "N1"),
+        (200.0, 660.0, "3"),
+    ]
+    lines = [(45.0, y, 300.0, y) for y in (712.0, 695.0, 675.0, 655.0)]
+    assert draw(texts, lines) == "Fees\n\n| Berth | Fee |\n| --- | --- |\n| N1 | 3 |\n"
+
+
+def test_a_table_over_both_columns_stands_between_the_text_above_and_below_it() -> None:
+    prose = "Terms of the harbour stand here"
+    tops = (*range(700, 640, -12), *range(500, 440, -12))
+    texts = [(left, float(y), f"{prose} {side}{y}") for side, left in (("L", 50.0), ("R", 320.0)) for y in tops]
+    texts += [(x, y, t) for y in (600.0, 580.0) for x, t in ((60.0, f"a{y:.0f}"), (330.0, f"b{y:.0f}"))]
+    lines = [(50.0, y, 560.0, y) for y in (615.0, 595.0, 575.0)] + [(x, 615.0, x, 575.0) for x in (50.0, 320.0, 560.0)]
+    text = draw(texts, lines)
+    assert text.index("R652") < text.index("| a600 | b600 |") < text.index("L500")

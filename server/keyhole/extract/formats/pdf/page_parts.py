@@ -133,6 +133,8 @@ FILLED: Final = 0.6
 """Smallest median width of the lines of such a column, as a share of its width. Cells of a table are shorter."""
 MAX_CROSSING: Final = 0.6
 """Largest share of lines that cross the gap between two columns: titles and figures."""
+TABLE_BORDER: Final = 14.0
+"""Largest distance of a table's border from the text of its column, in points: the padding of a cell."""
 MARKER: Final = re.compile(r"[•●○▪■◦‣⁃∙·−–—*✦➢►❖□-]|[\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]")
 """The sign or number before a list item."""
 
@@ -155,35 +157,49 @@ def split_line(words: Sequence[PdfWord], page: int) -> list[PdfLine]:
     return [make_line(piece, page) for piece in pieces]
 
 
-def order_lines(lines: Sequence[PdfLine]) -> list[list[PdfRow]]:
-    """Return the rows of each part of a page: a column, or the lines between columns."""
-    return [make_rows(part) for part in _order(list(lines), 0) if part]
+Part = tuple[list[PdfRow], list[PdfTable]]
+"""The rows and the tables of a part of a page, each from top to bottom."""
 
 
-def _order(lines: list[PdfLine], depth: int) -> list[list[PdfLine]]:
-    gutter = _find_gutter(lines) if depth < 3 else None
+def order_parts(lines: Sequence[PdfLine], tables: Sequence[PdfTable]) -> list[Part]:
+    """Return the parts of a page in reading order: a column, or what stands between columns."""
+    parts: list[Part] = []
+    for items in _order([*lines, *tables], 0):
+        rows = make_rows([item for item in items if isinstance(item, PdfLine)])
+        parts.append((rows, sorted((item for item in items if isinstance(item, PdfTable)), key=_top)))
+    return parts
+
+
+def _top(item: PdfLine | PdfTable) -> float:
+    return item.top
+
+
+def _order(items: list[PdfLine | PdfTable], depth: int) -> list[list[PdfLine | PdfTable]]:
+    lines = [item for item in items if isinstance(item, PdfLine)]
+    gutter = _find_gutter(lines) if lines and depth < 3 else None
     if gutter is None:
-        return [lines]
-    parts: list[list[PdfLine]] = []
-    between: list[PdfLine] = []
-    left: list[PdfLine] = []
-    right: list[PdfLine] = []
+        return [items] if items else []
+    parts: list[list[PdfLine | PdfTable]] = []
+    between: list[PdfLine | PdfTable] = []
+    left: list[PdfLine | PdfTable] = []
+    right: list[PdfLine | PdfTable] = []
 
     def flush() -> None:
-        parts.extend(part for side in (left, right) if side for part in _order([*side], depth + 1))
+        parts.extend(part for side in (left, right) for part in _order([*side], depth + 1))
         left.clear()
         right.clear()
 
-    for line in sorted(lines, key=lambda line: line.top):
-        side = left if line.right <= gutter else right if line.left >= gutter - 1 else None
+    for item in sorted(items, key=_top):
+        border = TABLE_BORDER if isinstance(item, PdfTable) else 0.0
+        side = left if item.right <= gutter + border else right if item.left >= gutter - 1 - border else None
         if side is not None:
             if between:
                 parts.append([*between])
                 between.clear()
-            side.append(line)
+            side.append(item)
         else:
             flush()
-            between.append(line)
+            between.append(item)
     flush()
     if between:
         parts.append(between)
@@ -241,7 +257,7 @@ def _is_prose(side: list[PdfLine]) -> bool:
 
 def make_rows(lines: list[PdfLine]) -> list[PdfRow]:
     """Group the lines of a part by baseline, from top to bottom."""
-    column = min(line.left for line in lines), max(line.right for line in lines)
+    column = min((line.left for line in lines), default=0.0), max((line.right for line in lines), default=0.0)
     rows: list[PdfRow] = []
     for line in sorted(lines, key=lambda line: (line.top + line.bottom) / 2):
         line.column = column

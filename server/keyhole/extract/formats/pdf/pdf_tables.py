@@ -45,8 +45,12 @@ def find_ruled_tables(
     if not 4 <= len(rules) <= MAX_RULES:
         return tables, used
     remaining = words
-    for group in _group([*merged, *find_borders(rules, merged, words)]):
-        inside = _Grid(group).fill(remaining, page, () if tables else last_columns)
+    borders = find_borders(rules, merged, words)
+    for group in _group([*merged, *borders]):
+        grid = _Grid(group)
+        if all(rule in borders for rule in group if rule.left == rule.right):
+            grid.extend(remaining)
+        inside = grid.fill(remaining, page, () if tables else last_columns)
         if inside:
             tables.append(inside[0])
             used |= inside[1]
@@ -84,14 +88,27 @@ def find_borders(rules: Sequence[PdfRule], merged: Sequence[PdfRule], words: Seq
             continue
         left, right = min(rule.left for rule in ends), max(rule.right for rule in ends)
         places = _cluster([r.top for r in across if left - NEAR <= r.left <= x <= r.right <= right + NEAR])
-        crossing = [(word.top + word.bottom) / 2 for word in words if word.left < x - 2 and word.right > x + 2]
         drawn = [r for r in merged if r.left == r.right and left - NEAR <= r.left <= right + NEAR]
+        if any(abs(rule.left - x) <= NEAR for rule in drawn):
+            continue  # the border is drawn where the table has it
+        crossing = [(word.top + word.bottom) / 2 for word in words if word.left < x - 2 and word.right > x + 2]
+        inside = [word for word in words if left < word.right and word.left < right]
         for top, bottom in itertools.pairwise(places):
             is_row = any(abs(place - joint) <= 2 for joint in tops for place in (top, bottom))
             is_drawn = any(rule.top < bottom - 2 and rule.bottom > top + 2 for rule in drawn)
-            if is_row and not is_drawn and not any(top < middle < bottom for middle in crossing):
+            is_filled = _is_filled(inside, top, bottom)
+            if is_row and is_filled and not is_drawn and not any(top < middle < bottom for middle in crossing):
                 borders.append(PdfRule(x, top, x, bottom))
     return borders
+
+
+def _is_filled(words: Sequence[PdfWord], top: float, bottom: float) -> bool:
+    """Return whether the words between two heights are one row: some, without the gap between two tables."""
+    inside = sorted((word for word in words if top < (word.top + word.bottom) / 2 < bottom), key=lambda word: word.top)
+    ends = [top, *(word.bottom for word in inside)]
+    return bool(inside) and all(
+        word.top - end <= ROW_GAP * (word.bottom - word.top) for end, word in zip(ends, inside, strict=False)
+    )
 
 
 def _find_joints(rules: Sequence[PdfRule]) -> dict[float, list[float]]:
@@ -157,6 +174,32 @@ class _Grid:
             self._ys = _cluster([*self._ys, min(r.top for r in self._down), max(r.bottom for r in self._down)])
         if self._across and self._xs:
             self._xs = _cluster([*self._xs, min(r.left for r in self._across), max(r.right for r in self._across)])
+
+    def extend(self, words: Sequence[PdfWord]) -> None:
+        """Add the header above the first line and the row below the last, where only horizontal lines are drawn."""
+        if len(self._xs) < 3 or len(self._ys) < 2:
+            return
+        for edge, side in ((self._ys[0], -1), (self._ys[-1], 1)):
+            if row := self._find_row(words, edge, side):
+                end = min(word.top for word in row) - NEAR if side < 0 else max(word.bottom for word in row) + NEAR
+                self._ys = sorted([*self._ys, end])
+                self._down += [PdfRule(x, min(end, edge), x, max(end, edge)) for x in self._xs]
+
+    def _find_row(self, words: Sequence[PdfWord], edge: float, side: int) -> list[PdfWord]:
+        """Return the next row above (-1) or below (1) a line if it has each column's cell and is no prose."""
+        first, last = self._xs[0] - NEAR, self._xs[-1] + NEAR
+        beside = [(word.top - edge if side > 0 else edge - word.bottom, word) for word in words]
+        near = [
+            (distance, word) for distance, word in beside
+            if -NEAR < distance < ROW_GAP * (word.bottom - word.top) and first < word.right and word.left < last
+        ]  # fmt: skip
+        nearest = min((distance for distance, _ in near), default=0.0)
+        row = sorted((word for distance, word in near if distance < nearest + NEAR), key=lambda word: word.left)
+        columns = {bisect_right(self._xs, (word.left + word.right) / 2) for word in row}
+        crosses = any(word.left < x - 2 and word.right > x + 2 for word in row for x in self._xs)
+        gaps = [right.left - left.right for left, right in itertools.pairwise(row)]
+        is_header = any(word.style.bold for word in row) or any(gap > row[0].style.size for gap in gaps)
+        return row if is_header and not crosses and len(columns) == len(self._xs) - 1 else []
 
     def fill(
         self, words: Sequence[PdfWord], page: int, last_columns: Sequence[float]

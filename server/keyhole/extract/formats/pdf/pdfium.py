@@ -383,13 +383,17 @@ class PdfFile:
             ends = number + 1 == len(spans) or spans[number + 1][2]
             if begins or ends or top - bottom != height:  # within a line, a font differs by its height
                 style, height = self._find_style(text, start, (left, top, right, bottom)), top - bottom
-            if begins:
-                lines.append([])
             box = place.put(
                 left if left < end_left else end_left, top if top > end_top else end_top,
                 right if right > end_right else end_right, bottom if bottom < end_bottom else end_bottom,
             )  # fmt: skip
             word = PdfWord(string[start:end], *box, style)
+            if begins and lines and _goes_on(lines[-1][-1], word):
+                if word.left - lines[-1][-1].right < WORD_GAP * style.size:
+                    last = lines[-1].pop()
+                    word = word._replace(text=last.text + word.text, left=last.left)
+            elif begins:
+                lines.append([])
             end_height = end_top - end_bottom
             lines[-1] += [word] if end_height == height else split_superscript(word, height, end_height)
         return lines
@@ -465,6 +469,12 @@ class PdfFile:
             if level < MAX_OUTLINE_LEVELS:
                 self._add_outline(bookmark, level + 1, entries)
             bookmark = pdfium.FPDFBookmark_GetNextSibling(self._document, bookmark)
+
+
+def _goes_on(last: PdfWord, word: PdfWord) -> bool:
+    """Return whether a word that begins a line goes on with the last one's, as where PDFium takes text for vertical."""
+    size = word.style.size
+    return last.style is word.style and last.bottom == word.bottom and -WORD_GAP < (word.left - last.right) / size < 0.4
 
 
 def _open_error(code: int, body: Body) -> KeyholeError:

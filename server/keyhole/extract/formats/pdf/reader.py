@@ -20,12 +20,20 @@ from keyhole.extract.formats.pdf.page_parts import (
     PdfTable,
     PdfWord,
     make_rows,
-    order_lines,
+    order_parts,
     split_line,
 )
-from keyhole.extract.formats.pdf.pdf_blocks import HeadingFinder, PageItems, PdfBlock, build_blocks, take_furniture
+from keyhole.extract.formats.pdf.pdf_blocks import (
+    LEADING,
+    HeadingFinder,
+    PageItems,
+    PdfBlock,
+    build_blocks,
+    take_furniture,
+)
 from keyhole.extract.formats.pdf.pdf_tables import (
     MAX_RULES,
+    ROW_GAP,
     find_aligned_tables,
     find_columns,
     find_ruled_tables,
@@ -68,14 +76,14 @@ def find_open_tables(
         return tables, used
     by_height = sorted((line for line in lines if line), key=_middle)
     for group in _group(merged):
-        bands = [_read_band(above, below, by_height, page) for above, below in itertools.pairwise(group)]
-        for start, end in _find_runs(bands):
-            table = _build(bands[start:end])
+        bands = _read_bands(group, by_height, page)
+        for run in _find_runs(bands):
+            table = _build(run)
+            pieces = [line for band in run for row in band for line in row]
             if table is not None:
-                tables.append(
-                    PdfTable(table, group[start].left, group[start].top, group[end].right, group[end].top, page)
-                )
-                used |= {id(word) for band in bands[start:end] for row in band for line in row for word in line.words}
+                top, bottom = min(line.top for line in pieces), max(line.bottom for line in pieces)
+                tables.append(PdfTable(table, group[0].left, top, group[0].right, bottom, page))
+                used |= {id(word) for line in pieces for word in line.words}
     return tables, used
 
 
@@ -92,6 +100,46 @@ def _group(rules: Sequence[PdfRule]) -> list[list[PdfRule]]:
     return [group for group in groups if len(group) >= MIN_RULES]
 
 
+def _read_bands(group: Sequence[PdfRule], lines: Sequence[Sequence[PdfWord]], page: int) -> list[Band | None]:
+    """Return the bands between drawn lines, None where a table ends: at an empty place with room for a line.
+
+    `lines`: from top to bottom. The header may stand above the first drawn line, and the last row below the last one.
+    """
+    bands: list[Band | None] = []
+    for above, below in itertools.pairwise(group):
+        rows = _read_band(above, below, lines, page)
+        bands += _split_band(rows) if rows else [None] if below.top - above.top > SLACK else [[]]
+    above, below = group[0], group[-1]
+    head = _read_band(above._replace(top=above.top - 2 * SLACK), above, lines, page)
+    foot = _read_band(below, below._replace(top=below.top + 2 * SLACK), lines, page)
+    if _fits(head, head[-1:], bands[0]):
+        bands.insert(0, head[-1:])
+    if _fits(foot, foot[:1], bands[-1]):
+        bands.append(foot[:1])
+    return bands
+
+
+def _split_band(rows: Band) -> list[Band | None]:
+    """Return the rows in groups, with None between them, where more than an empty line is between two rows."""
+    bands: list[Band | None] = [[]]
+    end = float("inf")
+    for row in rows:
+        top, bottom = min(line.top for line in row), max(line.bottom for line in row)
+        if top - end > ROW_GAP * (bottom - top):
+            bands += [None, []]
+        bands[-1] = [*(bands[-1] or []), row]
+        end = max(bottom, end) if end < float("inf") else bottom
+    return bands
+
+
+def _fits(rows: Band, edge: Band, band: Band | None) -> bool:
+    """Return whether a row beside a table is the only one there with cells, one for each column of the next band."""
+    pieces = [line for row in band or [] if len(row) > 1 for line in row]
+    if not pieces or not edge or [row for row in rows if len(row) > 1] != edge:
+        return False
+    return len(edge[0]) == len(find_columns(pieces)) == len(find_columns([*pieces, *edge[0]]))
+
+
 def _read_band(above: PdfRule, below: PdfRule, lines: Sequence[Sequence[PdfWord]], page: int) -> Band:
     """Return the text between two drawn lines. `lines`: from top to bottom."""
     pieces: list[PdfLine] = []
@@ -99,7 +147,7 @@ def _read_band(above: PdfRule, below: PdfRule, lines: Sequence[Sequence[PdfWord]
     for line in lines[start : bisect_left(lines, below.top + SLACK, key=_middle)]:
         inside = [word for word in line if _is_between(word, above, below)]
         pieces += split_line(inside, page) if inside else []
-    return make_rows(pieces) if pieces else []
+    return make_rows(pieces)
 
 
 def _middle(line: Sequence[PdfWord]) -> float:
@@ -111,21 +159,17 @@ def _is_between(word: PdfWord, above: PdfRule, below: PdfRule) -> bool:
     return above.top < middle < below.top and above.left - NEAR < word.left and word.right < above.right + NEAR
 
 
-def _find_runs(bands: Sequence[Band]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each run of bands that are parts of a table, with text in at least two of them."""
-    start = 0
-    while start < len(bands):
-        end = start
-        while end < len(bands) and _is_part(bands[end], is_first=end == start):
-            end += 1
-        if sum(map(bool, bands[start:end])) >= 2 and any(len(row) > 1 for band in bands[start:end] for row in band):
-            yield start, end
-        start = max(end, start + 1)
+def _find_runs(bands: Sequence[Band | None]) -> Iterator[list[Band]]:
+    """Yield each run of bands that are parts of a table, with text in at least two of them."""
+    for is_part, run in itertools.groupby(bands, key=_is_part):
+        found = [band for band in run if band] if is_part else []
+        if len(found) >= 2 and any(len(row) > 1 for band in found for row in band):
+            yield found
 
 
-def _is_part(band: Band, *, is_first: bool) -> bool:
-    """Return whether half of the rows have several cells. The first band may be one line, the table's title."""
-    return not band or 2 * sum(len(row) > 1 for row in band) >= len(band) or (is_first and len(band) == 1)
+def _is_part(band: Band | None) -> bool:
+    """Return whether half of the rows of a band have several cells. A title above them is no part of the table."""
+    return band is not None and 2 * sum(len(row) > 1 for row in band) >= len(band)
 
 
 def _crosses(row: PdfRow, columns: Sequence[tuple[float, float]]) -> bool:
@@ -137,15 +181,15 @@ def _build(bands: Sequence[Band]) -> tuple[tuple[str, ...], ...] | None:
     """Return the cells of a table, None if the text stands in one column or is prose."""
     columns = find_columns([line for band in bands for row in band if len(row) > 1 for line in row])
     count = sum(map(len, bands))
-    title = bands[0][0] if bands[0] else None
-    if len(columns) < 2 or any(_crosses(row, columns) for band in bands for row in band if row is not title):
+    if len(columns) < 2 or any(_crosses(row, columns) for band in bands for row in band):
         return None
     cells: list[list[str]] = []
     for band in bands:
         is_divided = len(band) > 2 and len(band) > MAIN_SHARE * count
         for number, row in enumerate(band):
             new = place_row(row, columns)
-            if number and (not is_divided or not new[0]):
+            is_apart = number > 0 and row[0].top - band[number - 1][0].bottom > LEADING * row[0].style.size
+            if number and (not (is_divided or is_apart) or not new[0]):
                 cells[-1] = [f"{old} {more}".strip() for old, more in zip(cells[-1], new, strict=True)]
             else:
                 cells.append(new)
@@ -348,27 +392,15 @@ def _lay_out(page: PdfPage, number: int, last_columns: tuple[float, ...]) -> Pag
     for line in remaining:
         kept = [word for word in line if id(word) not in in_open]
         lines += split_line(kept, number) if kept else []
-    parts: PageItems = [find_aligned_tables(rows) for rows in order_lines(lines)] if lines else []
+    return [_place_tables(find_aligned_tables(rows), of_part) for rows, of_part in order_parts(lines, tables)]
+
+
+def _place_tables(part: list[PdfRow | PdfTable], tables: Sequence[PdfTable]) -> list[PdfRow | PdfTable]:
+    """Return the rows of a part with each table after the lowest text above it."""
     for table in tables:
-        _insert_table(parts, table)
-    return parts
-
-
-def _insert_table(parts: PageItems, table: PdfTable) -> None:
-    """Put a table after the lowest text above it in the columns that stand around it."""
-    above = (float("-inf"), 0, 0)
-    for number, part in enumerate(parts):
-        for index, item in enumerate(part):
-            if isinstance(item, PdfTable):
-                left, right, top = item.left, item.right, item.top
-            else:
-                left, right, top = *item[0].column, item[0].top
-            if left < table.right and right > table.left and above[0] < top <= table.top:
-                above = top, number, index + 1
-    if parts:
-        parts[above[1]].insert(above[2], table)
-    else:
-        parts.append([table])
+        tops = [item.top if isinstance(item, PdfTable) else item[0].top for item in part]
+        part.insert(max((number for number, top in enumerate(tops, start=1) if top <= table.top), default=0), table)
+    return part
 
 
 def _set_levels(blocks: list[PdfBlock], headings: HeadingFinder) -> None:
