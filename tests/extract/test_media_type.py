@@ -102,12 +102,11 @@ def test_html_sent_in_place_of_a_file_is_html(declared: str) -> None:
 @pytest.mark.parametrize(
     ("body", "declared", "words"),
     [
-        (b"\x1f\x8b\x08" + bytes(9), "", "a gzip archive (application/gzip), 12 bytes"),
         (b"\0\0\0\x20ftypisom", "video/mp4", "an MP4 video (video/mp4), 12 bytes"),
         (b"OggS\0" + bytes(5), "audio/ogg", "an Ogg recording (application/ogg), 10 bytes"),
-        (b"words", "font/ttf", "a font (font/ttf), 5 bytes"),
-        (b"words", "video/mp4", "a video (video/mp4), 5 bytes"),
-        (b"words", "application/x-made-up", "of an unknown type, 5 bytes"),
+        (b"wo\0\0s", "font/ttf", "a font (font/ttf), 5 bytes"),
+        (b"wo\0\0s", "video/mp4", "a video (video/mp4), 5 bytes"),
+        (b"wo\0\0s", "application/x-made-up", "of an unknown type, 5 bytes"),
     ],
 )
 def test_an_unsupported_format_is_described_in_the_error(body: bytes, declared: str, words: str) -> None:
@@ -122,3 +121,48 @@ def test_an_unsupported_format_is_described_in_the_error(body: bytes, declared: 
 )
 def test_other_text_formats_are_unchanged(declared: str) -> None:
     assert extract(b"one: 1\n\n  two\n", url="", content_type=declared).text == "one: 1\n\n  two\n"
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["video/mp2t", "application/msword", "application/vnd.lotus-organizer", "application/x-made-up", "application/pdf",
+     "image/png", "application/zip", "application/gzip"],
+)  # fmt: skip
+def test_text_under_a_type_that_has_no_reader_of_text_is_read_as_text(declared: str) -> None:
+    document = extract(b"interface Berth<T> {\n  id: T\n}\n", url="https://a.example/berth.ts", content_type=declared)
+    assert (document.text, document.media_type) == ("interface Berth<T> {\n  id: T\n}\n", "text/plain")
+
+
+def test_text_under_a_binary_type_is_read_by_the_suffix_of_its_address() -> None:
+    table = extract(b"a,b\n1,2\n", url="https://a.example/rows.csv", content_type="application/vnd.made-up")
+    assert table.text == "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+    page = extract(b"<!doctype html><p>words", url="", content_type="video/mp4; charset=utf-8")
+    assert (page.text, page.media_type) == ("words\n", "text/html")
+
+
+@pytest.mark.parametrize("declared", ["text/html", "text/html; charset=utf-8", "text/plain", "", "video/mp2t"])
+def test_json_under_another_type_keeps_its_tags_and_signs(declared: str) -> None:
+    document = extract(b'{"log": "<b>0</b> &amp; more"}', url="https://a.example/", content_type=declared)
+    assert document.media_type == "application/json"
+    assert '"log": "<b>0</b> &amp; more"' in document.text
+    lines = extract(b'{"log": "<b>0</b>"}\n{"log": "<i>1</i>"}\n', url="", content_type=declared)
+    assert lines.media_type == "application/jsonl"
+    assert '{"log": "<b>0</b>"}\n{"log": "<i>1</i>"}\n' in lines.text
+
+
+def test_a_page_or_log_that_begins_like_json_is_none() -> None:
+    assert sniff(b"{% if x %}<p>words", "text/html") == "text/html"
+    assert sniff(b"[2026-01-01] started\n[2026-01-02] stopped\n", "text/plain") == "text/plain"
+    assert sniff(b"[" * 100_000, "text/plain") == "text/plain"
+
+
+@pytest.mark.parametrize("charset", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("declared", ["", "text/plain", "application/octet-stream", "application/vnd.lotus-organizer"])
+@pytest.mark.parametrize(
+    "text",
+    ["Berth 7 is open.\nIt closes at 18:00.\n", "Größe 7\n", "Причал 7 открыт.\n", "七号泊位开放。\n它关闭。\n",
+     "バースは開いています。\n", "fine 😀\n", "open"],
+)  # fmt: skip
+def test_utf_16_without_a_mark_is_text(charset: str, declared: str, text: str) -> None:
+    for repeated in (text, text * 3_000):
+        assert extract(repeated.encode(charset), url="", content_type=declared).text == repeated

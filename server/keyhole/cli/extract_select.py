@@ -6,26 +6,20 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from keyhole.cli.terminal import print_json
 from keyhole.cli.text_io import STDIN, print_text, read_input
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
+from keyhole.extract.media_type import type_by_name
 from keyhole.passages import select
 from keyhole.records import Artifact, Document, Selection
 from keyhole.text.markdown import expand_links, find_link_origin
 
 if TYPE_CHECKING:
     from keyhole.retrieval.answer_view import PageView
-
-MEDIA_TYPES: Final = {
-    ".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml", ".md": "text/markdown",
-    ".markdown": "text/markdown", ".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json",
-    ".jsonl": "application/jsonl", ".ndjson": "application/x-ndjson", ".xml": "application/xml",
-}  # fmt: skip
-"""Media types by file suffix, for files whose content does not identify its format."""
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
@@ -67,7 +61,8 @@ def _print_passages(document: Document, arguments: argparse.Namespace) -> None:
 def _extract_file(config: Config, arguments: argparse.Namespace) -> Document:
     """Return the document of a file, with full URLs as links, because its address is not printed."""
     body = read_input(arguments.file, config.max_decoded_bytes)
-    media_type = arguments.type or MEDIA_TYPES.get(Path(arguments.file).suffix.lower(), "")
+    named = type_by_name(Path(arguments.file).name)
+    media_type = arguments.type or ("" if named == "text/plain" else named)
     document = extract(body, url=arguments.url, content_type=media_type)
     origin = find_link_origin(arguments.url, document.media_type)
     main = expand_links(document.main, origin)

@@ -93,6 +93,8 @@ _META_BYTES = 4_096
 """Bytes searched for a `<meta charset>`. The HTML standard requires it in the first 1,024, but some pages put it
 later."""
 
+_UTF_16_BYTES = 4_096
+"""Bytes that are examined for UTF-16 without a mark."""
 _UTF_8_SEQUENCE = re.compile(rb"[\xc2-\xf4][\x80-\xbf]+")
 # é, ©, ’ and similar in UTF-8. Decoded as Windows-1252 they become Ã©, Â©, â€™, which occur in no language.
 _WESTERN_SEQUENCE = re.compile(rb"[\xc2\xc3][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
@@ -123,6 +125,8 @@ def decode(body: bytes, content_type: str) -> str:
     for bom, charset in _BOMS:
         if body.startswith(bom):
             return body[len(bom) :].decode(charset, "replace")
+    if 0 in body[:_UTF_16_BYTES] and (charset := find_utf_16(body)):
+        return body.decode(charset, "replace")
     meta = _META.search(body[:_META_BYTES])
     header = _CHARSET.search(content_type)
     is_utf_8 = _is_utf_8(body)
@@ -140,6 +144,26 @@ def decode(body: bytes, content_type: str) -> str:
         if not _is_garbled(text, body):
             return text
     return body.decode("utf-8" if is_utf_8 and not is_iso_2022_jp(body) else detect_charset(body), "replace")
+
+
+def find_utf_16(body: bytes) -> str:
+    """Return the charset of UTF-16 without a mark, "" for other data.
+
+    In the wrong byte order a space or line break becomes another character, and the text has control characters.
+    """
+    sample = body[: min(_UTF_16_BYTES, len(body) // 2 * 2)]
+    if sample.count(0) <= len(sample) * MAX_NULS and _is_utf_8(sample):
+        return ""
+    for charset in ("utf-16-le", "utf-16-be"):
+        try:
+            text = sample.decode(charset)
+        except UnicodeDecodeError as error:
+            if error.reason != "unexpected end of data":
+                continue
+            text = sample[: error.start].decode(charset)
+        if (" " in text or "\n" in text or text.isascii()) and all(c.isprintable() or c.isspace() for c in text):
+            return charset
+    return ""
 
 
 def _is_utf_8(body: bytes) -> bool:
@@ -185,6 +209,8 @@ def looks_binary(body: bytes, content_type: str = "") -> bool:
     if any(body.startswith(bom) for bom, _ in _BOMS) or (declared and declared[1].lower().startswith("utf-16")):
         return False
     sample = body[:8_192]
+    if 0 in sample and find_utf_16(body):
+        return False
     is_riff = body.startswith(b"RIFF") and body[8:12] in {b"WAVE", b"AVI ", b"WEBP"}
     controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
     # Compressed data is never valid UTF-8. In valid UTF-8 the control characters are removed later.

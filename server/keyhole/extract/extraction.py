@@ -83,7 +83,13 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
     """
     media_type = sniff(body, content_type, url)
     response = Body(body, content_type, url, requested_url)
+    if body.startswith(b"\x1f\x8b"):
+        return _extract_gzip(response)
     reader = _find_reader(media_type, response)
+    if reader is None and not looks_binary(body, content_type) and match_signature(body) is None:
+        # The bytes are text, whatever their type says: `.ts` is both TypeScript and video.
+        media_type = sniff(body, f"text/plain;{content_type.partition(';')[2]}", url)
+        reader = _find_reader(media_type, response)
     if reader is None:
         raise KeyholeError(
             Code.UNSUPPORTED_MEDIA,
@@ -96,6 +102,14 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
         kind = f"{shown}, " if (shown := known_type(media_type)) else ""
         raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({kind}{len(body):,} bytes) contains no text")
     return dataclasses.replace(document, media_type=media_type)
+
+
+def _extract_gzip(body: Body) -> Document:
+    from keyhole.extract.formats.zip_archive import unpack_gzip
+
+    unpacked, is_cut = unpack_gzip(body)
+    document = extract(unpacked, url=body.url, content_type=body.content_type, requested_url=body.requested_url)
+    return dataclasses.replace(document, cut=is_cut or document.cut)
 
 
 def _clean_document(document: Document) -> Document:

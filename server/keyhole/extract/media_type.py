@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import mimetypes
 import re
 from typing import Final
@@ -23,7 +24,8 @@ body, then the URL, determine the type."""
 _SUFFIXES: Final = {
     "json": "application/json", "geojson": "application/geo+json", "jsonl": "application/jsonl",
     "ndjson": "application/x-ndjson", "csv": "text/csv", "tsv": "text/tab-separated-values", "md": "text/markdown",
-    "xml": "application/xml",
+    "markdown": "text/markdown", "xml": "application/xml", "ipynb": "application/x-ipynb+json", "html": "text/html",
+    "htm": "text/html", "xhtml": "application/xhtml+xml",
 }  # fmt: skip
 """Media types by URL suffix, for text formats that have their own reader."""
 _MARKDOWN_NAMES: Final = frozenset({"llms.txt", "llms-full.txt", "llms-ctx.txt"})
@@ -92,13 +94,29 @@ def sniff(body: bytes, content_type: str, url: str = "") -> str:
     is_binary = looks_binary(body, content_type)
     if not is_binary and start.startswith(b"<") and (media_type := _sniff_markup(response, declared, start)):
         return media_type
+    is_open = declared in _GENERIC_TYPES or declared == "text/html"
+    if is_open and not is_binary and start.startswith((b"{", b"[")):
+        declared = _sniff_json(response.text()) or declared
     if declared in _GENERIC_TYPES:
         if is_binary:
             return declared if declared == "text/plain" else UNKNOWN
-        declared = _type_by_name(url)
+        declared = type_by_name(url)
     if declared.endswith("json") and _JSON_FEED.search(response.text()[:4_000]):
         return "application/feed+json"
     return declared
+
+
+def _sniff_json(text: str) -> str:
+    """Return the media type of JSON or JSON Lines, "" for other text."""
+    text = text.strip("\ufeff \t\r\n")
+    for media_type, lines in (("application/json", [text]), ("application/jsonl", text.split("\n"))):
+        try:
+            for line in lines:
+                json.loads(line or "0")
+            return media_type
+        except (ValueError, RecursionError):
+            continue
+    return ""
 
 
 def _sniff_markup(body: Body, declared: str, start: bytes) -> str:
@@ -158,10 +176,10 @@ def known_type(media_type: str) -> str:
     return media_type if media_type in known else ""
 
 
-def _type_by_name(url: str) -> str:
+def type_by_name(url: str) -> str:
     """Return the media type of a text file by the name that its URL ends in."""
     try:
-        last = urlsplit(url).path.rpartition("/")[2].lower()
+        last = urlsplit(url).path.rpartition("/")[2].lower().removesuffix(".gz")
     except ValueError:
         return "text/plain"
     if last in _MARKDOWN_NAMES:

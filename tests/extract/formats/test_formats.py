@@ -71,7 +71,7 @@ EXPECTED: dict[str, str | Code] = {
     "square.ico": "- Sizes: 16 x 12, 32 x 24\n",
     "square.jpg": "- Description: A blue square on red\n",
     "square.png": "- Description: Ein blaues Rechteck über Rot\n",
-    "text.gz": Code.UNSUPPORTED_MEDIA,
+    "text.gz": "plain text in a gzip file\n",
     "tone.wav": Code.UNSUPPORTED_MEDIA,
     "two-columns.pdf": "stand in efficient, flow, offers and fifth.",
     "wrong-directory.docx": Code.EXTRACTION_FAILED,

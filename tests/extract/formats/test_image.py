@@ -45,7 +45,7 @@ def test_embedded_text_is_read() -> None:
 @pytest.mark.parametrize("name", [*IMAGES, "square.ico"])
 def test_a_damaged_image_gives_a_description_or_an_error_code(name: str) -> None:
     body = (FOLDER / name).read_bytes()
-    for length in range(3, min(len(body), 200)):
+    for length in range(12, min(len(body), 200)):  # shorter than a signature, it may be text
         try:
             assert read(body[:length], "image/png").text.startswith("Image: ")
         except KeyholeError as error:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from keyhole.extract.body import Body
-from keyhole.extract.formats.plain_text import clean_plain_text
+from keyhole.extract.formats.notebook import is_notebook, read_notebook
+from keyhole.extract.formats.plain_text import clean_plain_text, name_base64
 from keyhole.extract.markup import fence_code, format_records, format_table, to_one_line
 from keyhole.records import Document
 from keyhole.text.clean import clean
@@ -120,12 +121,14 @@ def read_json(body: Body) -> Document:
     text = clean(body.text()).strip()
     try:
         value = json.loads(text, parse_int=_Number, parse_float=_Number)
+        if is_notebook(value):
+            return read_notebook(value, body.url)
         outline = _describe_document(value)
         title = _find_title(value)
     except (ValueError, RecursionError):  # invalid, or nested a thousand levels deep
         title, text = clean_plain_text(body.text())
-        return Document(title=title, text=text, media_type="")
-    return Document(title=title, text=f"{outline}\n{fence_code(indent_json(text), 'json')}", media_type="")
+        return Document(title=title, text=name_base64(text), media_type="")
+    return Document(title=title, text=f"{outline}\n{fence_code(indent_json(name_base64(text)), 'json')}", media_type="")
 
 
 def read_json_lines(body: Body) -> Document:
@@ -139,7 +142,7 @@ def read_json_lines(body: Body) -> Document:
     except (ValueError, RecursionError):
         first = ""
     head = f"JSON Lines: {_format_count(len(lines), 'value')}{first}"
-    return Document(title="", text=f"{head}\n\n{fence_code(text, 'json')}", media_type="")
+    return Document(title="", text=f"{head}\n\n{fence_code(name_base64(text), 'json')}", media_type="")
 
 
 def indent_json(text: str) -> str:

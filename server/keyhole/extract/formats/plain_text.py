@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from binascii import a2b_base64
 from typing import Final
 
 from keyhole.extract.body import Body
 from keyhole.extract.formats.markdown_html import replace_html
 from keyhole.extract.html.link_resolver import resolve_link
+from keyhole.extract.media_type import match_signature
 from keyhole.records import Document
 from keyhole.text.clean import clean, count_invisible
 from keyhole.text.markdown import parse_blocks, shorten_link
@@ -22,6 +24,18 @@ _LINK: Final = re.compile(
 _DEFINITION: Final = re.compile(rf"^(?P<before> {{0,3}}\[[^\]\[\n]{{1,300}}\]:[ \t]{{1,9}}<?){_TARGET}", re.MULTILINE)
 # A target has no spaces, so the scan of an unclosed image ends at the first space.
 _DATA_IMAGE: Final = re.compile(r"!\[([^\[\]\n]{0,300})\]\([ \t]?<?data:[^)\s]*+(?:[ \t][^)\n]{0,300})?\)?")
+# Lines of base64 may be separated by escaped line breaks, and JSON may escape each slash.
+_SIGN: Final = r"(?:[A-Za-z0-9+/_-]|\\/)"
+_BASE64: Final = re.compile(
+    r"(?:(?<![A-Za-z0-9+/_\\-])|(?<=\\[nr]))(?:data:(?P<kind>[\w.+/\\-]{1,80})[^\s\",]{0,80};base64,)?"
+    rf"(?P<run>{_SIGN}{{60,}}+(?:(?:\\r)?\\n{_SIGN}++)*+=*+)"
+)
+_BREAKS: Final = re.compile(r"\\[nr]|\\")
+_VARIED: Final = re.compile(r"(?=.*?[a-z])(?=.*?[A-Z]).*?[0-9]", re.DOTALL)
+MIN_BASE64_CHARS: Final = 200
+"""Least number of characters of base64 that is left out."""
+MIN_UNKNOWN_CHARS: Final = 1_000
+"""Characters of base64 that begins with no known signature and is left out. Keys and certificates mostly have fewer."""
 TOP_CHARS: Final = 2_000
 """Characters in which the title of a text is searched for."""
 _HEADING_LINK: Final = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,300}\])")
@@ -64,6 +78,31 @@ def read_markdown(body: Body) -> Document:
     if front_matter and (match := _TITLE.search(front_matter[1])):
         title = match[2].removesuffix(match[1]).rstrip()
     return Document(title=title, text=resolve_links(cleaned[:start] + text, body.url), media_type="")
+
+
+def name_base64(text: str) -> str:
+    """Replace each long run of base64 in JSON by its type and size: `[image/png, 3 KB, left out]`."""
+    return _BASE64.sub(_name_run, text)
+
+
+def _name_run(run: re.Match[str]) -> str:
+    encoded = _BREAKS.sub("", run["run"]).rstrip("=")
+    head = encoded[: min(400, len(encoded) // 4 * 4)]
+    known = match_signature(a2b_base64(head.replace("-", "+").replace("_", "/")))
+    kind = (run["kind"] or "").replace("\\", "") or (known[0] if known else "")
+    if len(encoded) < (MIN_BASE64_CHARS if kind else MIN_UNKNOWN_CHARS) or not _VARIED.match(encoded[:1_000]):
+        return run[0]
+    return describe_left_out(kind or "base64", len(encoded) * 3 // 4)
+
+
+def describe_left_out(kind: str, size: int) -> str:
+    """Return the name of a value that is not shown. `size`: its bytes."""
+    return f"[{kind}, {-(-size // 1_000):,} KB, left out]"
+
+
+def format_markdown(text: str, url: str) -> str:
+    """Return a Markdown text without HTML, inlined pictures and relative links. `url`: the address of the text."""
+    return resolve_links(replace_html(clean_plain_text(text)[1], url), url)
 
 
 def _find_title(markdown: str) -> str:
