@@ -26,7 +26,7 @@ _BINARY_READERS: Final = {
     "application/x-sphinx-inventory": "site.read_inventory",
     f"{_OPEN_XML}wordprocessingml.document": "office.read_docx",
     f"{_OPEN_XML}presentationml.presentation": "office.read_pptx",
-    f"{_OPEN_XML}spreadsheetml.sheet": "office.read_xlsx",
+    f"{_OPEN_XML}spreadsheetml.sheet": "workbook.read_xlsx",
 }
 """Readers of binary formats. A reader is used only if the body starts with the signature of its format."""
 _IMAGE_FORMATS: Final = {

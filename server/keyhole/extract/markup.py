@@ -14,6 +14,17 @@ _CELL_BREAKS = re.compile(r"(?:(?<![ \t])[ \t]++)?[\r\n\x0b\x0c\x85\u2028\u2029]
 _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&#?\w{1,32};")
 
 
+class Markdown(str):
+    """A text that is Markdown already, in a table of plain texts."""
+
+    __slots__ = ()
+
+
+def write_link(text: str, address: str) -> Markdown:
+    """Return a link. `text`: plain text on one line."""
+    return Markdown(f"[{escape_markdown(text)}]({f'<{address}>' if set(' ()') & set(address) else address})")
+
+
 def fence_code(text: str, language: str) -> str:
     """Return the text as a code block that ends with a line break. The fence is longer than any in the text."""
     fence = "`" * (max((len(ticks) for ticks in _BACKTICKS.findall(text)), default=2) + 1)
@@ -50,7 +61,8 @@ def format_records(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _format_cell(value: str) -> str:
-    return _CELL_BREAKS.sub("<br>", escape_markdown(value.strip())).replace("\\|", "|").replace("|", "\\|")
+    text = value if isinstance(value, Markdown) else escape_markdown(value.strip())
+    return _CELL_BREAKS.sub("<br>", text).replace("\\|", "|").replace("|", "\\|")
 
 
 def _format_row(cells: Sequence[str]) -> str:

@@ -75,7 +75,7 @@ def test_streams_and_errors_are_shown_as_in_a_terminal() -> None:
 
 
 def test_an_output_without_text_is_named_with_its_type_and_size() -> None:
-    figure = {"data": ["1"] * 800}
+    figure = {"data": ["1"] * 700}
     text = read(code("a", {"output_type": "display_data", "data": {"application/vnd.plotly.v1+json": figure}})).text
     assert "[application/vnd.plotly.v1+json, 4 KB, left out]" in text
     assert "[image/svg+xml, 1 KB, left out]" in read(code("a", shown(image__svg="", text__plain="<SVG>") | {

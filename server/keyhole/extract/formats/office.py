@@ -1,14 +1,14 @@
-"""Read DOCX, PPTX and XLSX with the libraries of the extra `office`.
+"""Read DOCX and PPTX with the libraries of the extra `office`.
 
 Macros are not run, and external links are not followed.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
-import warnings
+import zipfile
 from collections.abc import Iterator
-from datetime import datetime, time
 from typing import Any, Final
 from xml.parsers.expat import ExpatError
 
@@ -24,8 +24,6 @@ from keyhole.text.escape import escape_markdown
 MAX_DOCX_BYTES: Final = 10_000_000
 """Largest size of the XML in a Word document, in bytes. A book of 500 pages has some 5 MB. mammoth reads 0.4 MB per
 second."""
-MAX_CELLS: Final = 1_000_000
-"""Largest number of cells read of a workbook. Empty cells count, so a cell at the far right of a row counts 16,384."""
 MAX_SHAPES: Final = 20_000
 """Largest number of shapes read of one slide. Slides have some ten."""
 MAX_NESTING: Final = 20
@@ -51,8 +49,8 @@ _SKIPPED_PARTS = re.compile(
 
 def read_docx(body: Body) -> Document:
     """Read the headings, lists, tables, links and notes of a Word document."""
-    archive, mammoth = Archive(body), _import_library("mammoth", body)
-    packed = archive.repack(_is_text_part)
+    archive, mammoth = Archive(body), import_library("mammoth", body)
+    packed = archive.repack(is_text_part)
     if (size := packed.getbuffer().nbytes) > MAX_DOCX_BYTES:
         raise KeyholeError(
             Code.TOO_LARGE, f"the document contains {size:,} bytes of XML, over {MAX_DOCX_BYTES:,}", bytes=size
@@ -63,7 +61,7 @@ def read_docx(body: Body) -> Document:
         text = fragment_to_markdown(converted.value, body.url, body.url)
     except (*PARSER_ERRORS, ExpatError) as error:
         raise archive.damage_error("its text cannot be read") from error
-    metadata = _read_properties(archive)
+    metadata = read_properties(archive)
     return Document(
         title=metadata.title, text=f"{clean(text)}\n", media_type="", language=metadata.language, metadata=metadata
     )
@@ -71,40 +69,18 @@ def read_docx(body: Body) -> Document:
 
 def read_pptx(body: Body) -> Document:
     """Read the slides under their numbers: title, texts, tables, descriptions of pictures, speaker notes."""
-    archive, pptx = Archive(body), _import_library("pptx", body)
-    packed = archive.repack(_is_text_part)
+    archive, pptx = Archive(body), import_library("pptx", body)
+    packed = archive.repack(is_text_part)
     try:
         slides = [_format_slide(number, slide) for number, slide in enumerate(pptx.Presentation(packed).slides, 1)]
     except (*PARSER_ERRORS, pptx.exc.PythonPptxError) as error:
         raise archive.damage_error("its slides cannot be read") from error
-    metadata = _read_properties(archive)
+    metadata = read_properties(archive)
     head = f"# {escape_markdown(metadata.title)}\n\n" if metadata.title else ""
     return Document(
         title=metadata.title, text=head + clean("\n".join(slides)), media_type="", language=metadata.language,
         metadata=metadata,
     )  # fmt: skip
-
-
-def read_xlsx(body: Body) -> Document:
-    """Read the sheets under their names as tables. Formulas are read as their last computed values."""
-    archive, openpyxl = Archive(body), _import_library("openpyxl", body)
-    packed = archive.repack(_is_text_part)
-    parts: list[str] = []
-    try:
-        with warnings.catch_warnings(action="ignore"):  # openpyxl warns about parts that it skips
-            workbook = openpyxl.load_workbook(packed, read_only=True, data_only=True, keep_links=False)
-            cells_left = MAX_CELLS
-            for sheet in workbook.worksheets:
-                rows, cells_left = _read_rows(sheet, cells_left)
-                parts.append(_format_sheet(sheet, rows))
-                if not cells_left:
-                    break
-    except (*PARSER_ERRORS, openpyxl.utils.exceptions.InvalidFileException) as error:
-        raise archive.damage_error("its sheets cannot be read") from error
-    if not cells_left:
-        parts.append(f"(The workbook is longer: only its first {MAX_CELLS:,} cells are read.)\n")
-    metadata = _read_properties(archive)
-    return Document(title=metadata.title, text=clean("\n".join(parts)), media_type="", metadata=metadata)
 
 
 def read_ole(body: Body) -> Document:
@@ -118,7 +94,7 @@ def read_ole(body: Body) -> Document:
     )
 
 
-def _import_library(name: str, body: Body) -> Any:
+def import_library(name: str, body: Body) -> Any:
     """Import a library of the extra `office`. Raises KeyholeError if it is not installed."""
     try:
         if name == "mammoth":
@@ -141,7 +117,7 @@ def _import_library(name: str, body: Body) -> Any:
     return openpyxl
 
 
-def _is_text_part(name: str) -> bool:
+def is_text_part(name: str) -> bool:
     """Return whether a part is XML needed for the text, and not a picture, macro, embedded file or linked workbook."""
     return _XML_PARTS.fullmatch(name) is not None and _SKIPPED_PARTS.match(name) is None
 
@@ -185,39 +161,26 @@ def _format_paragraphs(shape: Any) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _format_sheet(sheet: Any, rows: list[list[str]]) -> str:
-    lines = format_table(rows) or "(an empty sheet)\n"
-    hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
-    return f"## {escape_markdown(to_one_line(sheet.title))}{hidden}\n\n{lines}"
+def read_relationships(archive: zipfile.ZipFile, name: str) -> dict[str, tuple[str, str]]:
+    """Return the type and the target of each relationship of a part: an address, or the name of a part."""
+    folder, stem = posixpath.split(name)
+    path = f"{folder}/_rels/{stem}.rels"
+    root = parse_xml(archive.read(path)) if path in archive.namelist() else None
+    targets = {}
+    for each in root if root is not None else ():
+        target = str(each.get("Target"))
+        if each.get("TargetMode") != "External":
+            target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+        targets[str(each.get("Id"))] = str(each.get("Type")).rpartition("/")[2], target
+    return targets
 
 
-def _read_rows(sheet: Any, cells_left: int) -> tuple[list[list[str]], int]:
-    """Return the non-empty rows of a sheet, and the number of cells that may still be read."""
-    sheet.reset_dimensions()  # the declared dimensions may be wrong
-    rows: list[list[str]] = []
-    for row in sheet.iter_rows(values_only=True):
-        cells_left = max(0, cells_left - max(1, len(row)))
-        if not cells_left:
-            break
-        cells = [_format_value(value) for value in row]
-        while cells and not cells[-1]:
-            cells.pop()
-        if cells:
-            rows.append(cells)
-    return rows, cells_left
+def name_comment(author: str, text: str) -> str:
+    by = f" by {escape_markdown(to_one_line(author, 100))}" if author.strip() else ""
+    return f"[Comment{by}: {escape_markdown(to_one_line(text, 5_000))}]"
 
 
-def _format_value(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
-    return str(value)
-
-
-def _read_properties(archive: Archive) -> Metadata:
+def read_properties(archive: Archive) -> Metadata:
     """Return the title, author, dates and language in the core properties (ECMA-376, part 2, 8.3)."""
     if "docProps/core.xml" not in archive.names:
         return Metadata()
@@ -225,10 +188,10 @@ def _read_properties(archive: Archive) -> Metadata:
     if root is None:
         return Metadata()
 
-    def field(name: str, limit: int) -> str:
+    def read(name: str, limit: int) -> str:
         return to_one_line(clean(str(root.findtext(f"{{*}}{name}") or "")), limit)
 
     return Metadata(
-        title=field("title", 300), author=field("creator", 200), published=field("created", 40),
-        modified=field("modified", 40), language=field("language", 20), description=field("description", 500),
+        title=read("title", 300), author=read("creator", 200), published=read("created", 40),
+        modified=read("modified", 40), language=read("language", 20), description=read("description", 500),
     )  # fmt: skip
