@@ -209,7 +209,8 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
 class KeyholeError(Exception):
     """A failed call. `message`: one sentence about the failure. `facts`: values for programs, returned in `_meta`.
 
-    `near`: for a dead address, the real addresses near it, each with why it is named.
+    `near`: for a dead address, the real addresses near it, each with why it is named. `body`: the beginning of an error
+    response, with its media type, until a worker has read it. `reason`: the site's own words for the failure, one line.
     """
 
     def __init__(self, code: Code, message: str, **facts: str | int | float) -> None:
@@ -218,6 +219,8 @@ class KeyholeError(Exception):
         self.message = message
         self.facts = facts
         self.near: tuple[tuple[str, str], ...] = ()
+        self.body = b"", ""
+        self.reason = ""
 
     def without_frames(self) -> KeyholeError:
         """Return a copy that may be kept. A raised failure holds the frames that it passed, with all their values.
@@ -229,7 +232,7 @@ class KeyholeError(Exception):
     def with_near(self, near: Iterable[tuple[str, str]]) -> KeyholeError:
         """Return the same failure with addresses near the dead one."""
         error = KeyholeError(self.code, self.message, **self.facts)
-        error.near = tuple(near)
+        error.near, error.reason = tuple(near), self.reason
         return error
 
     @property

@@ -141,6 +141,13 @@ def test_an_error_without_a_challenge_keeps_its_code(status: str, code: Code, co
         assert failure(site.url(), allow=(site.endpoint,)).code is code
 
 
+def test_an_error_has_the_first_64_kilobytes_of_its_body() -> None:
+    body = b"<h1>No</h1>" * 20_000
+    with serve({"/": response(body, status="422 No", **HTML)}) as site:
+        error = failure(site.url(), allow=(site.endpoint,))
+    assert error.body == (body[:65_536], "text/html; charset=utf-8")
+
+
 # Requests.
 
 

@@ -40,8 +40,9 @@ FETCH_SHARE: Final = 2 / 3
 is incomplete by then is returned and marked as partial."""
 CHALLENGE_STATUSES: Final = frozenset({400, 401, 403, 404, 405, 406, 418, 429, 503})
 """Statuses with which bot protections send challenge and block pages. Extraction detects those with status 2xx."""
+MIN_ERROR_STATUS: Final = 400
 ERROR_BODY_TIMEOUT: Final = 3.0
-"""Seconds for reading the body of an error, which only decides which error code is reported."""
+"""Seconds for reading the body of an error, which only decides which error code is reported and what the site says."""
 
 
 def api_endpoints(config: Config) -> frozenset[str]:
@@ -182,8 +183,7 @@ class HttpFetcher:
                 return resolve_url(target, location)
             if conditions and response.status_code == NOT_MODIFIED:
                 return self._page(url, target, response, b"", cut=False)
-            await self._raise_for_challenge(response)
-            raise_for_status(response.status_code, response.headers, self._clock())
+            await self._raise_for_error(response)
             body, cut = await self._pages.read_body(response, deadline)
             return self._page(url, target, response, body, cut)
 
@@ -208,15 +208,23 @@ class HttpFetcher:
         async with slot, self._pages.open(target, headers, deadline) as response:
             yield response
 
-    async def _raise_for_challenge(self, response: Response) -> None:
-        """Raise KeyholeError (bot_challenge) if the response is a challenge page: its status would be misleading."""
-        system = find_challenge_header(response.headers)
-        if not system and response.status_code in CHALLENGE_STATUSES:
+    async def _raise_for_error(self, response: Response) -> None:
+        """Raise KeyholeError for a challenge page, whose status would be misleading, and for a status other than 2xx.
+
+        The failure has the beginning of the response's body, in which the site may say why.
+        """
+        status, system, body = response.status_code, find_challenge_header(response.headers), b""
+        if not system and status >= MIN_ERROR_STATUS:
             body = await self._pages.read_beginning(response, ERROR_BODY_TIMEOUT, MAX_ERROR_BODY)
-            system = find_challenge_in_error(body)
+            system = find_challenge_in_error(body) if status in CHALLENGE_STATUSES else ""
         if system:
-            message = f"HTTP {response.status_code}; the site's bot protection ({system}) blocked the request"
-            raise KeyholeError(Code.BOT_CHALLENGE, message, status=response.status_code)
+            message = f"HTTP {status}; the site's bot protection ({system}) blocked the request"
+            raise KeyholeError(Code.BOT_CHALLENGE, message, status=status)
+        try:
+            raise_for_status(status, response.headers, self._clock())
+        except KeyholeError as error:
+            error.body = body, page_headers(response.headers)["content_type"]
+            raise
 
     def _page(self, url: str, target: Target, response: Response, body: bytes, cut: bool) -> Page:
         return Page(

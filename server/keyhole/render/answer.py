@@ -48,6 +48,8 @@ WEAK_OUTPUT = "Weak match: failures and other important lines are shown too."
 WEAK_BRIEFLY = "Weak match."
 NEAR_STEP = "Addresses near it, the likeliest first:"
 """The next step for a dead address, before the lines of the addresses near it."""
+SITE_SAYS = "The site says:"
+"""The words before the site's own reason for an error."""
 OWN_GAP_LINES = "Nothing is left out: lines like […1:2] are the text's own."
 """The note on a range that is shown as it is stored, with lines that look like gap lines."""
 
@@ -209,7 +211,8 @@ def quote_answer(
 def error_answer(error: KeyholeError, warning: str = "", secret: bytes = b"") -> Answer:
     """Return the answer for an error: its code, its message, the next step, and whether a retry may succeed.
 
-    The addresses near a dead one are a stranger's. They stand between boundary lines, for which `secret` is needed.
+    The site's reason and the addresses near a dead one are a stranger's. They stand between boundary lines, for which
+    `secret` is needed.
     """
     rule = error.rule
     url = escape_url(str(error.facts.get("url", "")))
@@ -220,10 +223,12 @@ def error_answer(error: KeyholeError, warning: str = "", secret: bytes = b"") ->
     fetch = "Run the command again." if is_output(url) else f'{verb} web_fetch(url="{url}").'
     step = NEAR_STEP if error.near else fetch if can_fetch else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
-    text = join_sentences(f"{error.code}: {message}{stop} {step}{retry}", warning_line(warning))
+    reason = [SITE_SAYS, "\n", enclose(error.reason, secret), "\n"] if error.reason else []
+    text = join_sentences(f"{error.code}: {message}{stop} {''.join(reason)}{step}{retry}", warning_line(warning))
     facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
     near = [{"url": url, "why": why} for url, why in error.near]
-    details: dict[str, object] = {"near": near} if near else {}
+    said = {"reason": error.reason} if error.reason else {}
+    details: dict[str, object] = {**said, **({"near": near} if near else {})}
     block = [enclose("\n".join(near_lines(error.near)), secret)] if near else []
     return Answer("\n".join([text, *block]), facts, is_error=True, details=details)
 

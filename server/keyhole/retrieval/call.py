@@ -177,9 +177,11 @@ async def answer_call(
 
 
 def _answer_error(error: KeyholeError, warning: str, budget: Budget, secret: bytes) -> Answer:
-    """Return the answer for an error within a budget, with as many of the addresses near a dead one as fit."""
+    """Return the answer for an error within a budget, with the site's reason and as many of the addresses near a dead
+    one as fit."""
     for count in range(len(error.near), -1, -1):
         answer = error_answer(error.with_near(error.near[:count]), warning, secret)
-        if not count or answer_size(answer, budget) <= budget.size:
-            break
-    return truncate(answer, budget)
+        if answer_size(answer, budget) <= budget.size:
+            return answer
+    bare = KeyholeError(error.code, error.message, **error.facts)
+    return truncate(error_answer(bare, warning, secret), budget)

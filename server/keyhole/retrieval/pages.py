@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.tasks import Extractor
+from keyhole.extract.workers.tasks import Extractor, Task
 from keyhole.fetch.base import NOT_MODIFIED, Fetcher, FetchOptions, Renderer
 from keyhole.fetch.markdown_versions import MarkdownHosts, find_markdown_url
 from keyhole.fetch.permission import owner_of
@@ -28,6 +28,7 @@ from keyhole.store.base import Clock, Store
 from keyhole.store.forget_mark import FORGOTTEN
 from keyhole.store.ids import artifact_id
 from keyhole.store.term_lookup import make_words
+from keyhole.text.escape import plain_line
 
 if TYPE_CHECKING:
     from keyhole.retrieval.near_addresses import NearAddresses
@@ -41,6 +42,10 @@ MARKDOWN_SECONDS: Final = 5.0
 """Seconds to wait for the author's Markdown: a small file, while the page itself has already arrived."""
 MARKDOWN_SHARE: Final = 1 / 4
 """The same limit as a share of the call's timeout; the smaller one applies."""
+REASON_SECONDS: Final = 3.0
+"""Seconds for reading the reason in an error response, of at most 64 KB."""
+MAX_REASON: Final = 400
+"""Bytes of a site's reason for an error: two sentences."""
 DEAD_NOTICES: Final = frozenset({"not_found", "home_page"})
 """The notices of pages that a dead address led to."""
 _IMAGE: Final = "image/"
@@ -95,6 +100,20 @@ class Pages:
         from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
 
         return NearAddresses(self.fetcher, self.extractor, self.store, self.config.archive == "on")
+
+    async def read_reason(self, error: KeyholeError, url: str) -> None:
+        """Give the error of a response the site's own reason, which a worker finds in the response's body."""
+        (body, content_type), error.body = error.body, (b"", "")
+        if not body:
+            return
+        from keyhole.extract.error_reason import find_reason
+
+        task = Task(find_reason, {"url": url, "content_type": content_type}, (body,))
+        with suppress(KeyholeError, TimeoutError), stage("extract"):
+            async with asyncio.timeout(REASON_SECONDS):
+                values, _ = await self.extractor.run(task)
+            reason = values.get("reason")
+            error.reason = plain_line(reason, MAX_REASON) if isinstance(reason, str) else ""
 
     async def _fetch_best(self, url: str, options: FetchOptions) -> Page:
         """Return what a site reader composes, or else the page."""

@@ -209,6 +209,7 @@ class Retrieval:
         try:
             artifact, stored = await self.pages.get(allowed_url, refresh, options)
         except KeyholeError as error:
+            await self.pages.read_reason(error, allowed_url)
             if error.code is not Code.NOT_FOUND:
                 raise
             dead = await self.pages.near_addresses().add_to(error, allowed_url, options)

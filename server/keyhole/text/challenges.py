@@ -15,7 +15,7 @@ from keyhole.text.invalid_characters import unescape
 MAX_SEARCHED: Final = 32_768
 """Characters of a page searched for marks. Challenge pages have 1,000 to 30,000 characters."""
 MAX_ERROR_BODY: Final = 65_536
-"""Bytes of an error's body searched for marks."""
+"""Bytes of an error's body searched for marks, and for what the site says of the error."""
 
 CHALLENGE_MARKS: Final = {
     "_cf_chl_opt": "Cloudflare", "/orchestrate/chl_page": "Cloudflare", "cf-challenge-running": "Cloudflare",

@@ -103,6 +103,8 @@ NOT_FOUND_ENDINGS: Final = _phrases("not_found_endings")
 """Endings of short titles and headings that report a missing page or item."""
 NOT_FOUND_READER_PHRASES: Final = _phrases("not_found_reader_phrases")
 """Phrases with which an error page addresses its reader."""
+STANDARD_WORDS: Final = frozenset(_SECTIONS["standard_words"].split())
+"""Words of the standard phrases of errors and of the names of servers, which say no more than the status."""
 HTTP_JARGON: Final = _phrases("http_jargon")
 """Terms of pages that write about HTTP."""
 
