@@ -1,6 +1,6 @@
 """Measure how many critical signals of failed runs a bounded output still has, without a query and without a model.
 
-    python -m benchmarks.outputs.failed_runs [LOGDX] [--split dev|held] [--misses] [--show RUN]
+    python -m benchmarks.outputs.failed_runs [LOGDX] [--logs FOLDER] [--split dev|held] [--misses] [--show RUN]
 
 The runs of `failed_runs.jsonl.xz` are 54 failed runs of test runners, build tools and CI systems on small projects.
 They were made, and their signals chosen, without knowing how outputs are bounded. A signal is a part of a line that
@@ -9,6 +9,9 @@ somebody who repairs the failure must see: the name of what failed, the error, i
 LOGDX is an unpacked release of LogDx-CI (cases CC-BY-4.0, tools Apache-2.0), of which nothing is in this repository:
 `cases/…/raw.log` are logs of GitHub Actions, `ground_truth.json` has the signals, and
 `tools/evaluate_signal_recall.py` counts them.
+
+FOLDER has a file `signals.jsonl` with objects of `case`, `file` and `signals`: logs of strangers, of which nothing is
+in this repository either.
 
 Three systems get the same number of characters: `bound`, the end of the output, and the last lines that match a pattern
 of errors.
@@ -89,6 +92,13 @@ def load_runs() -> list[Run]:
     return [Run(row["id"], row["output"], row["command"], row["exit_status"], _finder(row["signals"])) for row in rows]
 
 
+def load_logs(folder: Path) -> list[Run]:
+    """Return the logs of a folder with `signals.jsonl`. Nothing is known of their commands."""
+    rows = [json.loads(line) for line in (folder / "signals.jsonl").read_text("utf-8").splitlines()]
+    texts = [(folder / row["file"]).read_text("utf-8", "replace") for row in rows]
+    return [Run(row["case"], text, "", None, _finder(row["signals"])) for row, text in zip(rows, texts, strict=True)]
+
+
 def _finder(signals: Sequence[str]) -> Callable[[str], tuple[list[str], int]]:
     def missed(text: str) -> tuple[list[str], int]:
         text = _SPACE.sub(" ", text)
@@ -138,19 +148,23 @@ def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("logdx", type=Path, nargs="?", help="an unpacked release of LogDx-CI")
+    parser.add_argument("--logs", type=Path, help="a folder with logs and signals.jsonl")
     parser.add_argument("--split", choices=SPLITS, help="half of this repository's runs; default both, one by one")
     parser.add_argument("--misses", action="store_true", help="list the critical signals that Keyhole leaves out")
     parser.add_argument("--show", help="print Keyhole's text of a run at 4,000 characters")
     arguments = parser.parse_args()
     runs = load_runs()
     logs = load_logdx(arguments.logdx) if arguments.logdx else []
+    others = load_logs(arguments.logs) if arguments.logs else []
     if arguments.show:
-        print(next(with_keyhole(run, 4_000) for run in [*runs, *logs] if run.id == arguments.show))
+        print(next(with_keyhole(run, 4_000) for run in [*runs, *logs, *others] if run.id == arguments.show))
         return 0
     for split in [arguments.split] if arguments.split else SPLITS:
         print_table(f"Runs, split {split}", [run for run in runs if run.split == split], misses=arguments.misses)
     if logs:
         print_table("LogDx-CI", logs, misses=arguments.misses)
+    if others:
+        print_table("Logs of strangers", others, misses=arguments.misses)
     return 0
 
 

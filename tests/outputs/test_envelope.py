@@ -26,6 +26,7 @@ LINES = [f"line {number} of the log" for number in range(2 * MIN_LINES)]
         "Apr 23 04:08:22 ",
         "2026-04-23T04:08:22+02:00 ",
         "2026-04-23T04:08:22.818123Z 00O ",
+        "[task 2026-04-23T04:08:22.818Z] 04:08:22 ",
         "build\tRun tests\t2026-04-23T04:08:22.8180462Z ",
     ],
 )
@@ -40,6 +41,13 @@ def test_a_time_before_each_line_is_taken(prefix: str) -> None:
 def test_other_words_before_each_line_stay(prefix: str) -> None:
     text = "".join(f"{prefix}{line}\n" for line in LINES)
     assert take_prefixes(text) == (text, None)
+
+
+@pytest.mark.parametrize("prefix", ["[    7s] ", "[   12.482910] "])
+def test_the_seconds_since_the_start_are_taken(prefix: str) -> None:
+    bare, envelope = take_prefixes("".join(f"{prefix}{line}\n" for line in LINES))
+    assert bare == "".join(f"{line}\n" for line in LINES)
+    assert envelope is not None
 
 
 def test_a_text_in_which_few_lines_have_a_time_keeps_them() -> None:

@@ -24,20 +24,22 @@ _ASKS_TIME: Final = lazy_pattern(r"\d\d?:\d\d|\d{4}-\d\d|(?i:\bwhen\b|\btime\b|\
 """A query that may ask for what the prefixes say."""
 
 _ZONE = r"(?: ?Z|[+-]\d\d:?\d\d| UTC)?"
-_DATE_AND_TIME = rf"\[?\d{{4}}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d[.,\d]*{_ZONE}\]?(?: \d\d[OE]\+?)?"
-"""A date and a time. GitLab writes the number and the kind of the stream after it."""
+_DATE_AND_TIME = rf"\[?(?:[a-z]{{1,16}} )?\d{{4}}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d[.,\d]*{_ZONE}\]?(?: \d\d[OE]\+?)?"
+"""A date and a time, also behind a name in brackets. GitLab writes the number and the kind of the stream after it."""
 _END = r"(?: |(?=\n|\Z))"
 """A space, or the end of the line. A time before a tab is a column of a table."""
 _FORMS: Final = tuple(
     lazy_pattern(rf"\n({form}{_END})")
     for form in (
-        rf"\ufeff?{_DATE_AND_TIME}",
+        rf"\ufeff?{_DATE_AND_TIME}(?: \d\d:\d\d:\d\d(?= ))?",
+        r"\[ *\d+(?:\.\d+)?s?\]",
         r"\[?\d\d:\d\d:\d\d[.,\d]*\]?",
         r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d",
         rf"\ufeff?[^\t\n]{{1,80}}\t[^\t\n]{{1,80}}\t\ufeff?{_DATE_AND_TIME}",
     )
 )
-"""The prefixes: a date and a time, a time, what syslog writes, and what `gh run view --log` writes: job, step and time.
+"""The prefixes: a date and a time, behind which another program may write its own; seconds since the start; a time;
+what syslog writes; and what `gh run view --log` writes: job, step and time.
 Each is simple, because it is compared with each line."""
 
 

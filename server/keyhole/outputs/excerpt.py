@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from keyhole.outputs.envelope import take_prefixes_for
-from keyhole.outputs.lines import last_failures
+from keyhole.outputs.lines import telling_failures
 from keyhole.outputs.marks import find_key_marks
 from keyhole.outputs.output import of_larger_text
 from keyhole.outputs.read import Output, command_words, read_lines, read_parts, recognise
@@ -56,7 +56,7 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
     for section in failed:
         spans += _choose(text, section, needles, int(most * FAILED_SHARE / len(failed)))
     if kind in SECTIONED_KINDS:
-        spans += _first_of(last_failures(text), int(most * LAST_SHARE))
+        spans += _first_of(telling_failures(text), int(most * LAST_SHARE))
     key_marks = list(find_key_marks(text, kind))
     spans = merge_spans([*spans, *_up_to(text, key_marks, most)])
     excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])

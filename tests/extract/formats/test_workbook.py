@@ -104,9 +104,7 @@ def test_hidden_rows_columns_and_sheets_are_marked() -> None:
     assert "## Notes (hidden)\n" in text
 
 
-@pytest.mark.parametrize(
-    "mark", ['<mergeCell ref="x"/>', "<mergeCell/>", '<hyperlink ref="A:A"/>']
-)
+@pytest.mark.parametrize("mark", ['<mergeCell ref="x"/>', "<mergeCell/>", '<hyperlink ref="A:A"/>'])
 def test_damaged_marks_cost_no_values(mark: str) -> None:
     text = extract(xlsx(f'<row r="1"><c r="A1"><v>7</v></c></row>{mark}'), url="", content_type="").text
     assert "| 7 |" in text

@@ -1,4 +1,4 @@
-"""The last lines of an output, and its last lines with a word of failure, are shown whatever else is."""
+"""The last lines of an output, and its lines that tell most of a failure, are shown whatever else is."""
 
 from __future__ import annotations
 
@@ -7,16 +7,28 @@ from itertools import islice
 import pytest
 
 from keyhole import bound
-from keyhole.outputs.lines import MAX_FAILURE_LINE, last_failures
+from keyhole.outputs.lines import MAX_FAILURE_LINE, telling_failures
 
 
 def first(text: str, count: int) -> list[str]:
-    return [text[start:end].rstrip() for start, end in islice(last_failures(text), count)]
+    return [text[start:end].rstrip() for start, end in islice(telling_failures(text), count)]
 
 
-def test_the_last_lines_come_before_the_last_failures_and_alike_ones_come_once() -> None:
+def test_the_last_lines_come_before_the_telling_failures_and_alike_ones_come_once() -> None:
     text = "error: first\n" + "compiling\n" * 9 + "error: 3 of 7\nerror: 4 of 7\nok\n\none\ntwo\nthree\nfour\n"
     assert first(text, 9) == ["four", "three", "two", "one", "error: 4 of 7", "error: first"]
+
+
+def test_a_rare_line_of_failure_comes_before_later_ones_that_begin_as_hundreds_do() -> None:
+    noise = "".join(f"INFO - PAGE({n}) | console.error: cannot read {chr(97 + n % 26)}{n}\n" for n in range(400))
+    text = f"{noise}INFO - TEST-UNEXPECTED-FAIL | the sum is wrong\n{noise}one\ntwo\nthree\nfour\n"
+    assert first(text, 5)[-1] == "INFO - TEST-UNEXPECTED-FAIL | the sum is wrong"
+
+
+@pytest.mark.parametrize("other", ["warning: error codes", "echo failed", "tests failed: 0", "something failed"])
+def test_a_line_that_announces_a_failure_comes_before_one_that_only_names_it(other: str) -> None:
+    text = f"pump.c:41:7: error: no member named speed\n{other}\none\ntwo\nthree\nfour\n"
+    assert first(text, 5)[-1] == "pump.c:41:7: error: no member named speed"
 
 
 @pytest.mark.parametrize("line", ["terrors of the failsafe", "all passed", "0 warnings"])
@@ -25,7 +37,7 @@ def test_other_words_are_no_failures(line: str) -> None:
 
 
 def test_a_long_line_is_cut_and_an_empty_text_has_no_line() -> None:
-    assert [end - start for start, end in last_failures("error " * 900)] == [MAX_FAILURE_LINE]
+    assert [end - start for start, end in telling_failures("error " * 900)] == [MAX_FAILURE_LINE]
     assert first("", 9) == first("\n\n", 9) == []
 
 
