@@ -299,7 +299,10 @@ def may_be_failure(html: str, title: str, markdown: str, url: str, requested_url
         phrases.NOT_FOUND, parts
     ):
         return length <= 4 * SHORT_PAGE
-    return length <= MAX_PREVIEW and any(hint in html[:MAX_HINT_CHARS] for hint in PAYWALL_HINTS)
+    if length > MAX_PREVIEW:
+        return False
+    beginning = html[:MAX_HINT_CHARS]
+    return any(hint in beginning for hint in PAYWALL_HINTS)
 
 
 def _is_failure_url(url: str) -> bool:
@@ -310,7 +313,8 @@ def _is_failure_url(url: str) -> bool:
 
 
 def _contains_any(needles: tuple[str, ...], texts: tuple[str, ...]) -> bool:
-    return any(needle in text for text in texts for needle in needles)
+    lines = "\n".join(texts)
+    return any(needle in lines for needle in needles)
 
 
 def _count_phrases(needles: tuple[str, ...], text: str) -> int:
