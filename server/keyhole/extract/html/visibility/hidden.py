@@ -31,13 +31,14 @@ from keyhole.extract.html.visibility.style_sheets import CssRules, find_sheets
 
 # Controls: find the parts of a page that tabs, accordions and buttons show.
 
-_REFERENCES: Final = tuple(
-    etree.XPath(f"descendant::{path}")
-    for path in (
-        "*/@aria-controls", "*/@data-target", "*/@data-bs-target", "*/@popovertarget", "*/@commandfor",
-        "*/@data-tab-target", "a/@href[starts-with(., '#')]", "label/@for",
+_REFERENCES: Final = {
+    attribute: etree.XPath(f"descendant::{path}")
+    for attribute, path in (
+        *((name, f"*/@{name}") for name in ("aria-controls", "data-target", "data-bs-target", "data-tab-target")),
+        ("popovertarget", "*/@popovertarget"), ("commandfor", "*/@commandfor"),
+        ("href", "a/@href[starts-with(., '#')]"), ("for", "label/@for"),
     )
-)  # fmt: skip
+}  # fmt: skip
 """The attributes by which controls name what they show. Predicates on elements take several times longer."""
 _PANEL_ROLES: Final = frozenset({"tabpanel", "region"})
 _CONTROL_ROLES: Final = frozenset({"tab", "button"})
@@ -51,11 +52,11 @@ _TAB_REACH: Final = 4
 """Number of ancestors of a tab list that may hold its panels."""
 
 
-def list_references(root: HtmlElement) -> dict[str, list[HtmlElement]]:
+def list_references(page: StyledPage) -> dict[str, list[HtmlElement]]:
     """Return the controls of a page by the ids that they name."""
     references: dict[str, list[HtmlElement]] = {}
-    for find_values in _REFERENCES:
-        for value in find_values(root):
+    for attribute, find_values in _REFERENCES.items():
+        for value in find_values(page.root) if page.occurring[f"[{attribute}"] else ():
             for name in value.split():
                 references.setdefault(name.removeprefix("#"), []).append(value.getparent())
     return references
@@ -158,7 +159,7 @@ def estimate(cascade: Cascade, forgiven: Collection[HtmlElement]) -> tuple[dict[
     """
     root = cascade.page.root
     styled = [style.getparent() for style in find_attributes(root, "style")]
-    by_attributes = [*styled, *find_by_attributes(root)]
+    by_attributes = [*styled, *find_by_attributes(cascade.page)]
     certain = [element for element in by_attributes if hides_by_attributes(element.tag, element.attrib)]
     hidden: dict[HtmlElement, None] = {}
     for only_simple in (False, True):
@@ -185,10 +186,11 @@ def hides_most(root: HtmlElement, boxes: Collection[HtmlElement]) -> bool:
     return shown < (1 - _MOST) * total
 
 
-def find_by_attributes(root: HtmlElement) -> list[HtmlElement]:
+def find_by_attributes(page: StyledPage) -> list[HtmlElement]:
     """Return the elements that browsers hide by their name or by an attribute other than `style`."""
-    by_attribute = [value.getparent() for name in _BY_ATTRIBUTE for value in find_attributes(root, name)]
-    return [*by_attribute, *root.iter(*_BY_TAG)]
+    occurring = [name for name in _BY_ATTRIBUTE if page.occurring[f"[{name}"]]
+    by_attribute = [value.getparent() for name in occurring for value in find_attributes(page.root, name)]
+    return [*by_attribute, *page.root.iter(*_BY_TAG)]
 
 
 def own_text(element: HtmlElement) -> str:
@@ -326,7 +328,7 @@ class Visibility:
 
     @cached_property
     def _references(self) -> dict[str, list[HtmlElement]]:
-        return list_references(self._root)
+        return list_references(self._cascade.page)
 
     @cached_property
     def _may_cover(self) -> Collection[HtmlElement]:
@@ -338,7 +340,7 @@ class Visibility:
         found = [
             style.getparent() for style in find_attributes(self._root, "style") if self._cascade.may_hide(str(style))
         ]
-        found += find_by_attributes(self._root)
+        found += find_by_attributes(self._cascade.page)
         if not self._rules.has_unread_sheets:
             found += (value.getparent() for value in find_attributes(self._root, "bgcolor"))
             found += (each for each in self._root.iter(*_COLOURED) if not {"color", "text"}.isdisjoint(each.attrib))

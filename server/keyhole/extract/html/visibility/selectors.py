@@ -84,23 +84,28 @@ class _Occurring(dict[str, bool]):
 
     def __init__(self, root: HtmlElement, quirks: bool) -> None:
         self._root = root
-        words, identifiers = " ".join(_CLASSES(root)), _IDS(root)
-        if quirks:
-            words, identifiers = words.lower(), [each.lower() for each in identifiers]
-        self.named = {*(f".{word}" for word in words.split()), *(f"#{each}" for each in identifiers)}
+        self._quirks = quirks
 
     @cached_property
-    def _attributes(self) -> set[str]:
-        return {name for element in self._root.iter("*") for name in element.attrib}
+    def named(self) -> set[str]:
+        """All `.class` and `#id` names."""
+        words, identifiers = " ".join(_CLASSES(self._root)), _IDS(self._root)
+        if self._quirks:
+            words, identifiers = words.lower(), [each.lower() for each in identifiers]
+        return {*(f".{word}" for word in words.split()), *(f"#{each}" for each in identifiers)}
+
+    @cached_property
+    def _tags_and_attributes(self) -> set[str]:
+        """All tags and `[attribute` names."""
+        tags: set[str] = set()
+        attributes: set[str] = set()
+        for element in self._root.iter("*"):
+            tags.add(element.tag)
+            attributes.update(element.keys())
+        return {*tags, *(f"[{name}" for name in attributes)}
 
     def __missing__(self, name: str) -> bool:
-        if name[0] in ".#":
-            occurs = name in self.named
-        elif name[0] == "[":
-            occurs = name[1:] in self._attributes
-        else:
-            occurs = next(self._root.iter(name), None) is not None
-        self[name] = occurs
+        occurs = self[name] = name in (self.named if name[0] in ".#" else self._tags_and_attributes)
         return occurs
 
 
