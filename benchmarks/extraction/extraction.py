@@ -17,6 +17,7 @@ import argparse
 import gzip
 import hashlib
 import json
+import lzma
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -86,10 +87,9 @@ def choose_peers(arguments: argparse.Namespace) -> list[Peer]:
 
 
 def read_pages(path: Path) -> Iterator[Page]:
-    """Yield the pages of a file of JSON lines."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-        for line in lines:
-            yield json.loads(line)
+    """Yield the pages of a file of JSON lines, compressed by gzip or xz or not."""
+    decompress = {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)
+    yield from map(json.loads, decompress(path.read_bytes()).splitlines())
 
 
 def sample_evenly(pages: list[Page], limit: int | None) -> list[Page]:
