@@ -145,6 +145,18 @@ def test_long_code_is_cut_where_an_object_ends() -> None:
     assert all(text[start:].startswith("  {\n") for start in layout.starts[1:])  # with the indent of its first line
 
 
+@pytest.mark.parametrize("title", ["**Tip**", "> **Tip**", "**Cons:**"])
+def test_no_window_ends_with_a_title_in_bold_type(title: str) -> None:
+    sign = "> " if title[0] == ">" else ""
+    note = (
+        f"{title}\n{sign}\n{sign}It turns by itself, which nobody expects of a valve.\n\n"
+        if sign
+        else f"{title}\n\n- It turns.\n\n"
+    )
+    found = windows(("The pump runs and the valve of it turns in the wind of the evening.\n\n" * 3 + note) * 9)
+    assert not any(window.rstrip("> \n").endswith("**") for window in found)
+
+
 def test_a_window_of_source_code_begins_with_the_indent_of_its_first_line() -> None:
     body = "".join(f"        self.valve_{n}.open(pressure={n})\n\n" for n in range(60))
     assert all(window.startswith("        self") for window in windows(f"class Pump:\n    def run(self):\n{body}")[1:])

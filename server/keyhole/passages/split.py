@@ -61,6 +61,8 @@ CHUNK_CHARS: Final = 50_000
 """Characters for which borders are collected and sorted at a time, to bound memory."""
 
 _TERM = re.compile(r"[ \t]*\S[^\n]{0,200}\n[ \t]*: ")
+_TITLE = re.compile(r"(?:> ?|[ \t])*+\*\*[^*\n]{1,80}\*\*")
+"""A line in bold type alone: the title of a note, or a heading that is none."""
 _CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
@@ -256,7 +258,7 @@ def _line_kind(text: str, line: int, start: int, end: int, code_chars: int) -> i
         return _LINE if is_long and (is_blank or text[line:start].strip() in _CLOSING) else _CODE
     if not is_blank and _is_wrapped(text, line, start, end):
         return None
-    if text[start - 1 : start] == ":" or text.startswith(": ", end):
+    if text[start - 1 : start] == ":" or text.startswith(": ", end) or _TITLE.fullmatch(text, line, start):
         return _AVOID
     return _BLOCK if is_blank else _LINE
 
