@@ -23,6 +23,10 @@ SITE: Final = "site"
 """The artifact note with the name of the site reader that composed the text from the answers of an API."""
 SITE_FAULT: Final = "site_fault"
 """The artifact note with the reason why a site reader failed, so that the HTML page was read."""
+REFRESH: Final = "refresh"
+"""The artifact note with the seconds and the address of a page that sends its reader on; see text/refresh.py."""
+FOLLOWED: Final = "followed"
+"""The artifact note with the address of the page that sent its reader to the page of the artifact."""
 RENDERED: Final = "rendered"
 """The artifact note of a page whose scripts a browser ran."""
 REST: Final = "rest"
@@ -50,6 +54,8 @@ class Page:
     last_modified: str = ""
     link: str = ""
     """The Link header, shortened."""
+    refresh: str = ""
+    """The Refresh header, shortened."""
     rendered: bool = False
     """True if the body is what a browser showed after the page's scripts ran."""
     reader: str = ""
@@ -72,6 +78,8 @@ class Metadata:
     """An absolute http(s) URL. The page claims it; it never replaces the URL that was fetched."""
     site: str = ""
     description: str = ""
+    refresh: str = ""
+    """The seconds and the absolute address of a page that sends its reader on; see text/refresh.py."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,8 +115,11 @@ def _print_error(error: KeyholeError) -> int:
 def _next_step(error: KeyholeError) -> str:
     """Return the next step for a person on the command line."""
     from keyhole.cli.terminal import MAX_FACT_COLUMNS, one_line
+    from keyhole.text.refresh import read_refresh
 
     if error.code is Code.STORE_UNAVAILABLE:
         return "Check that the store named by KEYHOLE_STORE or KEYHOLE_HOME exists and is writable, then try again"
+    if refresh := read_refresh(str(error.facts.get("refresh", ""))):
+        return f"The page sends its reader on to {one_line(refresh.target, MAX_FACT_COLUMNS)}"
     url = one_line(str(error.facts.get("url", "")), MAX_FACT_COLUMNS)
     return f"Fetch it again: keyhole fetch {shlex.quote(url)}" if url else error.rule.next_step

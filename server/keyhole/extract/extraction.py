@@ -100,7 +100,8 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
         document = _clean_document(reader(response))
     if not document.text.strip():
         kind = f"{shown}, " if (shown := known_type(media_type)) else ""
-        raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({kind}{len(body):,} bytes) contains no text")
+        facts = {"refresh": document.metadata.refresh} if document.metadata.refresh else {}
+        raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({kind}{len(body):,} bytes) contains no text", **facts)
     return dataclasses.replace(document, media_type=media_type)
 
 

@@ -72,6 +72,7 @@ class PageHeaders(TypedDict):
     etag: str
     last_modified: str
     link: str
+    refresh: str
 
 
 def page_headers(headers: Headers) -> PageHeaders:
@@ -82,11 +83,12 @@ def page_headers(headers: Headers) -> PageHeaders:
         "etag": _drop_if_long(headers.get("etag", "")),
         "last_modified": _drop_if_long(headers.get("last-modified", "")),
         "link": headers.get("link", "")[:MAX_LINK],
+        "refresh": _drop_if_long(headers.get("refresh", "")),
     }
 
 
 def _drop_if_long(value: str) -> str:
-    """Return the value, or "" if it is too long: a validator must be sent back unchanged, so it is not truncated."""
+    """Return the value, or "" if it is too long: validators and addresses are used unchanged, so none is truncated."""
     return value if len(value) <= MAX_HEADER else ""
 
 

@@ -15,7 +15,9 @@ from typing import Literal
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import (
+    FOLLOWED,
     NEAR,
+    REFRESH,
     SITE_FAULT,
     UNDIGESTED,
     Answer,
@@ -34,6 +36,7 @@ from keyhole.text.escape import has_gap_lines, plain_line
 from keyhole.text.escape_url import escape_url
 from keyhole.text.measure import clip, serialized_size
 from keyhole.text.output_facts import is_output
+from keyhole.text.refresh import read_refresh
 
 MAX_MESSAGE = 300
 """Bytes of an error's message. Some messages contain text from servers, or host names."""
@@ -48,6 +51,9 @@ WEAK_OUTPUT = "Weak match: failures and other important lines are shown too."
 WEAK_BRIEFLY = "Weak match."
 NEAR_STEP = "Addresses near it, the likeliest first:"
 """The next step for a dead address, before the lines of the addresses near it."""
+SENDS_ON = "The page sends its reader on to:"
+"""The line before the address to which a page sends its reader."""
+WAS_SENT = "The requested page only sends its reader here."
 SITE_SAYS = "The site says:"
 """The words before the site's own reason for an error."""
 OWN_GAP_LINES = "Nothing is left out: lines like […1:2] are the text's own."
@@ -134,9 +140,14 @@ def page_answer(
     own = OWN_GAP_LINES if selection.strategy == "whole" and has_gap_lines(selection.text) else ""
     near = artifact.note(NEAR) if style.form == "full" else ""
     near = f"{NEAR_STEP}\n{enclose(near, style.secret)}" if near else ""
+    sent = read_refresh(artifact.note(REFRESH)) if not style.brief else None
+    on = f"{SENDS_ON}\n{enclose(escape_url(sent.target), style.secret)}" if sent else ""
+    here = WAS_SENT if artifact.note(FOLLOWED) and not style.brief else ""
     fault = artifact.note(SITE_FAULT) if style.form == "full" else ""
     fault = f"Read as HTML: {fault}." if fault else ""
-    lines = _head(artifact, style, head, join_sentences(status, match), [near, fault, note, repeated, own], following)
+    lines = _head(
+        artifact, style, head, join_sentences(status, match), [here, on, near, fault, note, repeated, own], following
+    )
     after = rest_line(artifact) if has_rest_line else ""
     return Answer(
         _frame(lines, selection.text, style, read_call(artifact.id, following), after),
@@ -221,15 +232,17 @@ def error_answer(error: KeyholeError, warning: str = "", secret: bytes = b"") ->
     can_fetch = url and serialized_size(url) <= MAX_CALL_URL
     verb = "Call" if error.code is Code.INVALID_URL else "Fetch again:"
     fetch = "Run the command again." if is_output(url) else f'{verb} web_fetch(url="{url}").'
-    step = NEAR_STEP if error.near else fetch if can_fetch else rule.next_step
-    retry = " The same call may succeed later." if rule.retry else ""
+    refresh = read_refresh(str(error.facts.get("refresh", "")))
+    step = NEAR_STEP if error.near else SENDS_ON if refresh else fetch if can_fetch else rule.next_step
+    retry = " The same call may succeed later." if rule.retry and not refresh else ""
     reason = [SITE_SAYS, "\n", enclose(error.reason, secret), "\n"] if error.reason else []
     text = join_sentences(f"{error.code}: {message}{stop} {''.join(reason)}{step}{retry}", warning_line(warning))
     facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
     near = [{"url": url, "why": why} for url, why in error.near]
     said = {"reason": error.reason} if error.reason else {}
     details: dict[str, object] = {**said, **({"near": near} if near else {})}
-    block = [enclose("\n".join(near_lines(error.near)), secret)] if near else []
+    named = near_lines(error.near) or ([escape_url(refresh.target)] if refresh else [])
+    block = [enclose("\n".join(named), secret)] if named else []
     return Answer("\n".join([text, *block]), facts, is_error=True, details=details)
 
 

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from keyhole._version import __version__
+from keyhole.errors import KeyholeError
 from keyhole.fetch.base import Validators, sanitize_etag, sanitize_last_modified
-from keyhole.records import CHANGED, READER, RENDERED, REST, SITE, SITE_FAULT, UNDIGESTED, Artifact, Document, Page
+from keyhole.fetch.urls import parse_target, resolve_url
+from keyhole.records import (
+    CHANGED,
+    READER,
+    REFRESH,
+    RENDERED,
+    REST,
+    SITE,
+    SITE_FAULT,
+    UNDIGESTED,
+    Artifact,
+    Document,
+    Page,
+)
 from keyhole.text.diff import find_new_ranges, format_ranges
 from keyhole.text.page_structure import PAGES, describe_rest, format_page_starts
+from keyhole.text.refresh import Refresh, parse_refresh, read_refresh
 
 COUNTED_PARTS: Final = frozenset({"hidden", "invisible"})
 """Kinds of removed parts whose number is stored, for `--explain`. Scripts, comments and menus are on every page."""
+LITTLE_TEXT: Final = 500
+"""Characters of a page that only says that it moved. Such notes have 20 to 200."""
+MAX_LINKED: Final = 8_000
+"""Characters of such a note with the addresses of its links."""
+_LINK_TARGET: Final = re.compile(r"\]\([^()\s]{0,2000}\)")
 
 
 def make_artifact(page: Page, document: Document, id: str) -> Artifact:
@@ -34,14 +56,37 @@ def make_artifact(page: Page, document: Document, id: str) -> Artifact:
         published=about.published,
         modified=about.modified,
         site=about.site,
-        notes=((READER, __version__), *_document_notes(document), *_page_notes(page)),
+        notes=((READER, __version__), *_document_notes(document), *_page_notes(page, document)),
         main_end=document.main_end or None,
     )
 
 
-def _page_notes(page: Page) -> list[tuple[str, str]]:
-    notes = ((RENDERED, "yes" if page.rendered else ""), (SITE, page.reader), (SITE_FAULT, page.reader_fault))
+def _page_notes(page: Page, document: Document) -> list[tuple[str, str]]:
+    refresh = find_refresh(page, document.metadata.refresh)
+    # A refresh of a page with a text at once is for readers without scripts, or only reloads it with a parameter.
+    names_refresh = refresh and (refresh.seconds or has_little_text(document.main))
+    notes = (
+        (RENDERED, "yes" if page.rendered else ""),
+        (SITE, page.reader),
+        (SITE_FAULT, page.reader_fault),
+        (REFRESH, str(refresh) if names_refresh else ""),
+    )
     return [(name, value) for name, value in notes if value]
+
+
+def find_refresh(page: Page, written: str) -> Refresh | None:
+    """Return where a page sends its reader: as its reader wrote it, or by the Refresh header; None for nowhere else."""
+    if refresh := read_refresh(written) or parse_refresh(page.refresh):
+        with suppress(KeyholeError):
+            own = parse_target(page.url)
+            target = resolve_url(own, refresh.target)
+            return refresh._replace(target=target.url) if target != own else None
+    return None
+
+
+def has_little_text(text: str) -> bool:
+    """Return True if a text can be no more than a note that the page is elsewhere; links count without addresses."""
+    return len(text) <= MAX_LINKED and len(_LINK_TARGET.sub("", text)) <= LITTLE_TEXT
 
 
 def is_fresh(artifact: Artifact, since: float) -> bool:

@@ -183,5 +183,5 @@ def _answer_error(error: KeyholeError, warning: str, budget: Budget, secret: byt
         answer = error_answer(error.with_near(error.near[:count]), warning, secret)
         if answer_size(answer, budget) <= budget.size:
             return answer
-    bare = KeyholeError(error.code, error.message, **error.facts)
+    bare = KeyholeError(error.code, error.message, **{k: v for k, v in error.facts.items() if k != "refresh"})
     return truncate(error_answer(bare, warning, secret), budget)

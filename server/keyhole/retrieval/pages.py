@@ -18,17 +18,25 @@ from keyhole.fetch.base import NOT_MODIFIED, Fetcher, FetchOptions, Renderer
 from keyhole.fetch.markdown_versions import MarkdownHosts, find_markdown_url
 from keyhole.fetch.permission import owner_of
 from keyhole.fetch.urls import hash_page_urls
-from keyhole.records import UNDIGESTED, Artifact, Page
-from keyhole.retrieval.artifact import is_fresh, link_to_previous, make_artifact, validators
+from keyhole.records import FOLLOWED, REFRESH, UNDIGESTED, Artifact, Page
+from keyhole.retrieval.artifact import (
+    find_refresh,
+    has_little_text,
+    is_fresh,
+    link_to_previous,
+    make_artifact,
+    validators,
+)
 from keyhole.retrieval.instrumentation import add_amount, current_events, stage
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_markdown_of, is_same_text
 from keyhole.retrieval.pending_reads import PendingReads, Read, start_read
-from keyhole.retrieval.url_policy import check_url_policy
+from keyhole.retrieval.url_policy import check_url_policy, remember_urls
 from keyhole.store.base import Clock, Store
 from keyhole.store.forget_mark import FORGOTTEN
 from keyhole.store.ids import artifact_id
 from keyhole.store.term_lookup import make_words
 from keyhole.text.escape import plain_line
+from keyhole.text.refresh import Refresh
 
 if TYPE_CHECKING:
     from keyhole.retrieval.near_addresses import NearAddresses
@@ -46,6 +54,8 @@ REASON_SECONDS: Final = 3.0
 """Seconds for reading the reason in an error response, of at most 64 KB."""
 MAX_REASON: Final = 400
 """Bytes of a site's reason for an error: two sentences."""
+TEXTLESS: Final = frozenset({Code.EMPTY_DOCUMENT, Code.JAVASCRIPT_REQUIRED})
+"""The errors of pages without a text."""
 DEAD_NOTICES: Final = frozenset({"not_found", "home_page"})
 """The notices of pages that a dead address led to."""
 _IMAGE: Final = "image/"
@@ -80,7 +90,9 @@ class Pages:
         now, key = asyncio.get_running_loop().time(), (self.secret, url.strip())
         until = options.deadline - min(AFTER_READING, (options.deadline - now) * AFTER_READING_SHARE)
         if read := self.pending.take(key, options.permission.permits):
-            return await self.pending.wait(key, read, until)
+            artifact, is_stored = await self.pending.wait(key, read, until)
+            if options.permission.permits(artifact.url):
+                return artifact, is_stored
         known = await self._recent(url)
         if known and not options.permission.permits(known.url):
             known = None
@@ -137,20 +149,58 @@ class Pages:
 
     async def _read(self, page: Page, known: Artifact | None, options: FetchOptions) -> Read:
         """Extract and store a page. `known`: the artifact stored for its URL before."""
-        artifact, terms = await self._extract_or_render(page, options)
+        artifact, terms = await self._extract_or_follow(page, options)
         if artifact.notice in DEAD_NOTICES:
             artifact = await self.near_addresses().note(artifact, options)
         if known:
             artifact = await asyncio.to_thread(link_to_previous, artifact, known)
         return artifact, await self._put(artifact, terms)
 
+    async def _extract_or_follow(self, page: Page, options: FetchOptions) -> Extracted:
+        """Return the artifact of a page, or of the page to which it sends its reader at once, if it has little text.
+
+        That is a redirect: it is followed once, and the client checks it like one. An address that cannot be followed
+        is named.
+        """
+        try:
+            extracted = await self._extract_best(page, options)
+        except KeyholeError as error:
+            refresh = find_refresh(page, str(error.facts.get("refresh", ""))) if error.code in TEXTLESS else None
+            if followed := await self._follow(page, refresh, options):
+                return followed
+            if refresh:
+                error.facts["refresh"] = str(refresh)
+            return await self._render(page, error, options)
+        refresh = find_refresh(page, extracted[0].note(REFRESH)) if has_little_text(extracted[0].main) else None
+        return await self._follow(page, refresh, options) or extracted
+
+    async def _follow(self, page: Page, refresh: Refresh | None, options: FetchOptions) -> Extracted | None:
+        """Return the artifact of the page to which a page sends its reader, None if it leads nowhere.
+
+        The address is a link of the page, so that it counts as known.
+        """
+        if refresh is None:
+            return None
+        await remember_urls([refresh.target], self.store)
+        if not refresh.is_redirect:
+            return None
+        with suppress(KeyholeError):
+            target = await self._fetch(refresh.target, replace(options, validators=None))
+            target = replace(target, requested_url=page.requested_url)
+            artifact, terms = await self._extract_or_render(target, options)
+            return replace(artifact, notes=(*artifact.notes, (FOLLOWED, page.url))), terms
+        return None
+
     async def _extract_or_render(self, page: Page, options: FetchOptions) -> Extracted:
-        """Return the artifact of a page, read as a browser shows it if it has no text until its scripts run."""
         try:
             return await self._extract_best(page, options)
         except KeyholeError as error:
-            if self.renderer is None or not _may_scripts_write_it(page, error):
-                raise
+            return await self._render(page, error, options)
+
+    async def _render(self, page: Page, error: KeyholeError, options: FetchOptions) -> Extracted:
+        """Return the artifact of a page as a browser shows it if it has no text until its scripts run, or raise."""
+        if self.renderer is None or not _may_scripts_write_it(page, error):
+            raise error
         with stage("browser"):
             rendered = await self.renderer.render(page, options, self._allows_document)
         return await self._extract(rendered)

@@ -29,6 +29,7 @@ from keyhole.extract.html.link_resolver import resolve_link
 from keyhole.records import Metadata
 from keyhole.text.clean import clean
 from keyhole.text.invalid_characters import unescape
+from keyhole.text.refresh import Refresh, find_location, parse_refresh
 
 # JSON-LD: parse it leniently, choose the main entity of the page, and extract the text of all entities.
 
@@ -297,6 +298,8 @@ would make a list of sources unreadable."""
 
 MAX_ELEMENTS: Final = 5_000
 """Largest number of elements read. Real pages have about 200; a few have 2,000, with a `<meta>` for every image."""
+MAX_STUB: Final = 60
+"""Largest number of elements and comments of a page whose scripts may set the location. Stubs have about 10."""
 MAX_CANDIDATES: Final = 20
 """Largest number of titles compared with each other."""
 MAX_ITEMS: Final = 200
@@ -442,7 +445,21 @@ def read_metadata(root: HtmlElement, url: str) -> Metadata:
             [*graph.values("description"), *page.iter_meta(*_DESCRIPTIONS), *page.iter_items("description")],
             MAX_DESCRIPTION,
         ),
+        refresh=str(_find_refresh(root, page, base, url) or ""),
     )  # fmt: skip
+
+
+def _find_refresh(root: HtmlElement, page: _MetadataCandidates, base: str, url: str) -> Refresh | None:
+    """Return where a page sends its reader: another address in a `<meta>`, or in a script of a page without content."""
+    refreshes = [*filter(None, map(parse_refresh, page.iter_meta("refresh")))]
+    if sum(1 for _ in islice(root.iter(), MAX_STUB + 1)) <= MAX_STUB:
+        scripts = filter(None, (find_location(script.text or "") for script in root.iter("script")))
+        named = {resolve_link(base, link) for link in (*page.canonical, *(a.get("href", "") for a in root.iter("a")))}
+        # A condition counts for nothing if the page names the same address as its own or in a link.
+        refreshes += [Refresh(0, to) if resolve_link(base, to) in named else Refresh(at, to) for at, to in scripts]
+    resolved = (Refresh(seconds, resolve_link(base, target)) for seconds, target in refreshes)
+    own = url.partition("#")[0]
+    return next((each for each in resolved if each.target.partition("#")[0] not in {"", own}), None)
 
 
 # Values.

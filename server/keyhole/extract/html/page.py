@@ -19,8 +19,9 @@ from keyhole.extract.html.part_labels import has_name, head_posts, label_panels,
 from keyhole.extract.html.prune import HIDDEN_PAGE, prune
 from keyhole.extract.html.rest_parts import take_rest
 from keyhole.extract.html.tree import list_classes, parse_html
-from keyhole.records import Document
+from keyhole.records import Document, Metadata
 from keyhole.text.clean import count_invisible, has_suspect_characters
+from keyhole.text.refresh import read_refresh
 
 # Prepare the notes of a page for the search for footnotes.
 
@@ -122,7 +123,7 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     segments = segment(root)
     rest = take_rest(segments, judge_blocks(segments, url, metadata.title, relations), links)
     markdown = _FIRST_RULES.sub("", to_markdown(root, links))
-    main, notice = _check_page(html, links, markdown, metadata.title, (url, requested_url))
+    main, notice = _check_page(html, links, markdown, metadata, (url, requested_url))
     return Document(
         title=metadata.title,
         text=f"{main}\n{rest}" if rest else main,
@@ -164,20 +165,23 @@ def html_to_markdown(html: str, base: str, address: str = "") -> str:
     return to_markdown(root, LinkResolver(base, address))
 
 
-def _check_page(html: str, links: LinkResolver, markdown: str, title: str, urls: tuple[str, str]) -> tuple[str, str]:
+def _check_page(
+    html: str, links: LinkResolver, markdown: str, metadata: Metadata, urls: tuple[str, str]
+) -> tuple[str, str]:
     """Return the page's Markdown and the name of its notice. Short Markdown is extended by text in the page's data.
 
     A page that may be a failure is parsed again, because pruning removed its scripts and forms. Raises KeyholeError if
     it is a failure page or a shell without useful text.
     """
     failure = detect_home_redirect(*urls)
-    if may_be_failure(html, title, markdown, *urls):
+    if may_be_failure(html, metadata.title, markdown, *urls):
         root = parse_html(html)
         text = _append_embedded_text(root, links, markdown) if len(markdown) < SHORT_CHARS else markdown
         failure = detect_failure(root, html, text, *urls)
         if failure and failure.is_fatal:
             raise KeyholeError(Code(failure.kind), failure.reason)
-        if len(text) < SHORT_CHARS and text == markdown:
+        refresh = read_refresh(metadata.refresh)
+        if len(text) < SHORT_CHARS and text == markdown and not (refresh and refresh.is_redirect):
             _raise_for_shell(root, markdown)
         markdown = text
     return markdown, str(failure.kind) if failure else ""
