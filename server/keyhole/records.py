@@ -98,6 +98,8 @@ class Document:
     main_end: int | None = None
     """The end of the main part in the text, after which the rest follows; None if all of the text is main."""
     pages: tuple[tuple[int, str], ...] = ()  # the offset of each page of a PDF file, with its label
+    section: str = ""
+    """The words before the part that the fragment of the requested address names, and those with which it begins."""
 
     @property
     def main(self) -> str:

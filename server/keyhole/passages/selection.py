@@ -11,16 +11,18 @@ from keyhole.passages.baselines import select_baseline
 from keyhole.passages.coverage import cover_lists
 from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import find_hits
-from keyhole.passages.gaps import Span, find_gaps, merge_spans, uncovered
+from keyhole.passages.gaps import Span, find_gaps, gap_line, merge_spans, uncovered
 from keyhole.passages.gram_runs import join_grams
 from keyhole.passages.index import Index
 from keyhole.passages.labels import outline_label, outline_size
+from keyhole.passages.packing.fences import add_fences
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.passages.packing.units import complete_units
 from keyhole.passages.page_language import page_language_if_other
 from keyhole.passages.query import Match
 from keyhole.passages.query_parts import divide_query
 from keyhole.passages.rank import WindowScores, score_query, score_windows
+from keyhole.passages.reading import read_window
 from keyhole.passages.repeats import ShownSpans, skip_copies, skip_seen
 from keyhole.passages.stop import (
     MIN_MEAN_SHARE,
@@ -47,6 +49,9 @@ OUTLINE_DIVISOR = 10
 
 UNMATCHED_CHARS = 1_000
 """Characters of the beginning and the end that are shown if no word of the query is on the page."""
+
+SECTION_SHARE = 2 / 3
+"""Largest share of the space for the part that the address names, if there is a query too."""
 
 SHORT_TEXT_CHARS = 8_000
 """A text of at most this length is shown whole where it fits: without a question it would be, so a question must not
@@ -82,6 +87,7 @@ def select(
     answered_before: Sequence[Span] = (),
     skip: int = 0,
     fill: bool = False,
+    place: int = -1,
 ) -> Selection:
     """Select the passages of `text` that best answer `query`. Raise KeyError for an unknown strategy.
 
@@ -100,12 +106,14 @@ def select(
     listed in `repeated` instead of shown.
     `answered_before`: spans that the reader was shown for this query. The next best passages are shown instead.
     `skip`: the number of the best windows that earlier results showed (`Selection.skip`). The next ones fill the limit.
+    `place`: where the part begins that the reader asks for by its address, -1 for none. Without a query, the text is
+    shown from there on; with one, the part is shown before passages, in up to `SECTION_SHARE` of the space.
     `fill`: True shows passages up to `max_chars`, also where they match less than what the evidence needs.
     """
     if strategy != "passages":
         return _select_baseline(index_text(text, main_end or None).main, query or "", max_chars, measure, strategy)
     page = index_text(text, main_end or None, pages)
-    index = cut_to_ranked(page, query)
+    index = page if place >= (main_end or len(text)) else cut_to_ranked(page, query)
     text = index.text
     scored = score_index(index, query) if query and query.strip() and text else None
     matched = scored is not None and bool(scored.stages)
@@ -128,18 +136,23 @@ def select(
         order = _order_evidence(scored, judged, ranked, copies, min_chars, max_chars)
         order = insert_lede(index, chain(order, ranked) if answered_before else order)
         order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
+    if place >= 0 and scored:
+        order = _each_once(chain(_windows_of_section(index, place, int(max_chars * SECTION_SHARE)), order))
     is_bounded = scored is not None and not fill
     # Without a query, the gap between head and tail names the headings that it skips.
-    has_outline = scored is None and not fits(text, max_chars, measure)
+    has_outline = scored is None and place < 0 and not fits(text, max_chars, measure)
     outline = min(max_chars // OUTLINE_DIVISOR, outline_size(index, measure)) if has_outline else 0
     space = max_chars - outline
     spans = pack_windows(index, order, space, measure, allow_whole=not is_bounded) if space > 0 else []
     is_first = is_bounded and not (skip or answered_before)
     if is_first and fits(text, max_chars, measure):
         spans = _whole_or_rest(index, spans, repeated, shown_before, max_chars, measure)
-    spans, rendered = _render(index, spans, max_chars, measure, outline=outline)
+    if place >= 0 and not scored and not fits(text, max_chars, measure):
+        spans, rendered = _read_from(index, place, max_chars, measure)
+    else:
+        spans, rendered = _render(index, spans, max_chars, measure, outline=outline)
     selection = Selection(
-        strategy="whole" if spans == [(0, len(text))] else "passages" if matched else "head_tail",
+        strategy="whole" if spans == [(0, len(text))] else "passages" if matched or place >= 0 else "head_tail",
         total=len(text),
         spans=tuple(spans),
         scores=(0.0,) * len(spans),
@@ -150,6 +163,31 @@ def select(
         page_language=language,
     )
     return _describe(selection, scored, ranked, skip, repeated, copies) if scored and matched else selection
+
+
+def _each_once(windows: Iterable[int]) -> Iterator[int]:
+    """Yield the windows in order, each at its first place."""
+    seen: set[int] = set()
+    for window in windows:
+        if window not in seen:
+            seen.add(window)
+            yield window
+
+
+def _windows_of_section(index: Index, place: int, most: int) -> Iterator[int]:
+    """Yield the windows of the section that begins at `place`, or else of what follows it, up to `most` characters."""
+    first, heading = index.window_at(place), index.heading_at(place)
+    section = range(first, heading.last if heading else index.size)
+    return takewhile(lambda window: window == first or index.end(window) - place <= most, section)
+
+
+def _read_from(index: Index, place: int, max_size: int, measure: Measure) -> tuple[list[Span], str]:
+    """Return the span of the text from `place` on that fits, and what is shown: with gap lines, and fences of code."""
+    gaps = 2 * measure("\n" + gap_line(len(index.text), len(index.text)))
+    window = read_window(index.text, place, None, max(1, max_size - gaps), measure)
+    spans = [(window.start, window.end)]
+    fenced, rendered = _render(index, add_fences(index.layout.code, spans), max_size, measure)
+    return (fenced, rendered) if fenced else _render(index, spans, max_size, measure)
 
 
 def _order_evidence(

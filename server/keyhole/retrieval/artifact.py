@@ -27,6 +27,7 @@ from keyhole.records import (
 from keyhole.text.diff import find_new_ranges, format_ranges
 from keyhole.text.page_structure import PAGES, describe_rest, format_page_starts
 from keyhole.text.refresh import Refresh, parse_refresh, read_refresh
+from keyhole.text.sections import SECTION
 
 COUNTED_PARTS: Final = frozenset({"hidden", "invisible"})
 """Kinds of removed parts whose number is stored, for `--explain`. Scripts, comments and menus are on every page."""
@@ -108,11 +109,13 @@ def validators(artifact: Artifact | None) -> Validators | None:
 
 
 def _document_notes(document: Document) -> list[tuple[str, str]]:
-    """Return the notes of a document: its notice, its rest and pages, and the numbers of hidden parts."""
+    """Return the notes of a document: its notice, its rest, pages and named part, and the numbers of hidden parts."""
     rest = describe_rest(document.text[document.main_end :]) if document.main_end else ""
     pages = format_page_starts(document.pages)
-    notes = [(name, value) for name, value in (("notice", document.notice), (REST, rest), (PAGES, pages)) if value]
-    return notes + [(kind, str(count)) for kind, count in document.removed if kind in COUNTED_PARTS]
+    values = (("notice", document.notice), (REST, rest), (PAGES, pages), (SECTION, document.section))
+    return [(name, value) for name, value in values if value] + [
+        (kind, str(count)) for kind, count in document.removed if kind in COUNTED_PARTS
+    ]
 
 
 def link_to_previous(artifact: Artifact, previous: Artifact | None) -> Artifact:

@@ -13,6 +13,7 @@ from typing import Final
 from keyhole.fetch.markdown_versions import MARKDOWN_TYPES
 from keyhole.fetch.urls import parse_target
 from keyhole.records import MARKDOWN, REST, Artifact, Page
+from keyhole.text.sections import SECTION
 
 MIN_SHARED_WORDS: Final = 0.7
 """Share of the HTML's different words that the Markdown must contain. Menus left in the HTML may be missing."""
@@ -64,6 +65,7 @@ def adopt_markdown(markdown: Artifact, html: Artifact | None, page: Page, addres
     )
     if html is None:
         return artifact
+    artifact = replace(artifact, notes=(*artifact.notes, *((SECTION, each) for each in [html.note(SECTION)] if each)))
     if html.main_end is not None:
         main = f"{markdown.text.rstrip()}\n"
         rest = tuple((name, value) for name, value in html.notes if name == REST)

@@ -203,7 +203,12 @@ class Retrieval:
 
     async def _fetch_page(self, call: Call, url: str, query: str | None, refresh: bool, skip: int) -> Answer:
         session, options = call.caller.session, FetchOptions(Permission(call.deadline))
+        # No request contains the part of a page that an address names. The words of a text directive (`:~:`) are found
+        # in the stored text, so addresses that differ in them are one page.
+        url, _, fragment = url.partition("#")
+        name = fragment.partition(":~:")[0]
         allowed_url = await check_url_policy(url, self.config, self.store, session)
+        allowed_url += f"#{name}" if name else ""
         if session and not refresh and (known := session.dead_error(allowed_url)):
             raise known.with_near(known.near)
         try:
@@ -216,7 +221,7 @@ class Retrieval:
             if session:
                 session.record_dead(allowed_url, dead)
             raise dead from error
-        return await self._answer_page(call, artifact, stored, query, skip)
+        return await self._answer_page(call, artifact, stored, query, skip, fragment)
 
     async def _read_text(self, call: Call, id: str, query: str, find: str, skip: int) -> Answer:
         """Return the passages of a stored text for `query`, or the place of the quote `find`."""
@@ -235,9 +240,11 @@ class Retrieval:
         current_events().pages.append((artifact, len(artifact.text)))
         return await asyncio.to_thread(self._quote_answer, call, artifact, find)
 
-    async def _answer_page(self, call: Call, artifact: Artifact, stored: bool, query: str | None, skip: int) -> Answer:
+    async def _answer_page(
+        self, call: Call, artifact: Artifact, stored: bool, query: str | None, skip: int, fragment: str = ""
+    ) -> Answer:
         current_events().pages.append((artifact, len(artifact.text)))
-        asked = Asked(query, skip, *await self._rerank_page(call, artifact, query))
+        asked = Asked(query, skip, *await self._rerank_page(call, artifact, query), fragment)
         return await asyncio.to_thread(self._passages_answer, call, artifact, stored, asked)
 
     async def _find_sources(self, call: Call, question: Question) -> Answer:

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from keyhole.records import Answer, Artifact, ArtifactPart
-from keyhole.render.answer import Form, Style, each_form, page_answer, quote_answer, window_answer
+from keyhole.render.answer import (
+    NAMED_PART,
+    NO_NAMED_PART,
+    Form,
+    Style,
+    each_form,
+    join_sentences,
+    page_answer,
+    quote_answer,
+    window_answer,
+)
 from keyhole.render.fit import fit
 from keyhole.render.quotes import locate_quote
 from keyhole.retrieval.call import Call
@@ -14,6 +24,7 @@ from keyhole.retrieval.instrumentation import add_amount, stage
 from keyhole.retrieval.next_call import arguments_after, arguments_after_window, reading_end
 from keyhole.retrieval.session import repeats_of
 from keyhole.text.page_structure import PAGES, parse_page_starts
+from keyhole.text.sections import SECTION, find_section, is_name
 
 QUOTE_CONTEXT: Final = 300
 """Characters shown before and after a found quote."""
@@ -31,6 +42,8 @@ class Asked:
     """The numbers of the windows that the reranker puts first."""
     note: str = ""
     """The note on the reranker's faults."""
+    fragment: str = ""
+    """What the requested address has after `#`, which may name a part of the page."""
 
 
 def answer_passages(
@@ -47,13 +60,14 @@ def answer_passages(
     # The same call with a larger budget asks for the passages that the first one left out.
     skipped = [(each.start, each.end) for each in shown if each.is_same]
     pages = parse_page_starts(artifact.note(PAGES))
+    place, place_note = _named_place(artifact, asked)
 
     def render(form: Form, space: int) -> Answer:
         with stage("rank"):
             selection = select(
                 artifact.text, query, space,
                 main_end=artifact.main_end, pages=pages, measure=budget.measure, preferred=asked.preferred,
-                shown_before=before, answered_before=skipped, skip=asked.skip,
+                shown_before=before, answered_before=skipped, skip=asked.skip, place=place,
             )  # fmt: skip
             if read and query and not asked.skip:
                 selection = add_important_lines(selection, read, query, space, budget.measure)
@@ -64,11 +78,25 @@ def answer_passages(
                 Style(secret, form, warning),
                 following=arguments_after(call, artifact, selection, query or "") if is_stored else None,
                 has_query=bool(query),
-                note=asked.note,
+                note=join_sentences(place_note, asked.note),
                 repeats=repeats_of(selection.repeated, shown),
             )
 
     return count_saved(fit(budget, *each_form(render)), artifact)
+
+
+def _named_place(artifact: Artifact, asked: Asked) -> tuple[int, str]:
+    """Return the offset of the part that the requested address names, -1 for none, and a note on it."""
+    if asked.skip or not is_name(asked.fragment):
+        return -1, ""
+    from keyhole.passages import index_text
+
+    pages = parse_page_starts(artifact.note(PAGES))
+    with stage("rank"):
+        headings = index_text(artifact.text, artifact.main_end, pages).layout.headings
+        lines = [(heading.start, heading.end) for heading in headings]
+        place = find_section(artifact.text, asked.fragment, artifact.note(SECTION), lines, pages)
+    return place, NAMED_PART.format(place) if place >= 0 else NO_NAMED_PART
 
 
 def answer_window(

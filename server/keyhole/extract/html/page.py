@@ -13,6 +13,7 @@ from keyhole.extract.failures.detect import detect_failure, detect_home_redirect
 from keyhole.extract.html.boilerplate.classify import judge_blocks, read_relations
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
+from keyhole.extract.html.fragment import find_named_part, read_start
 from keyhole.extract.html.link_resolver import LinkResolver, resolve_link
 from keyhole.extract.html.metadata import read_metadata
 from keyhole.extract.html.part_labels import has_name, head_posts, label_panels, quote_admonitions
@@ -115,7 +116,9 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     base_url = (resolve_link(url, str(base.get("href"))) if base is not None else "") or url
     links = LinkResolver(base_url, url)
     relations = read_relations(root)
+    named_part = find_named_part(root, requested_url)
     pruned = prune(root)
+    section = read_start(root, named_part)
     removed = dict(pruned.counts)
     if invisible := _count_invisible_chars(root):
         removed["invisible"] = invisible
@@ -133,6 +136,7 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
         notice=notice or (HIDDEN_PAGE if pruned.shows_hidden_page else ""),
         metadata=metadata,
         main_end=len(main) if rest else None,
+        section=section,
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Document, Metadata, Page
+from keyhole.text.sections import MAX_SECTION
 
 # The port to the worker processes. Tests implement it without processes.
 
@@ -141,6 +142,7 @@ def encode_document(document: Document, words: str) -> tuple[dict[str, Any], byt
         "main_end": document.main_end,
         "pages": document.pages,
         "cut": document.cut,
+        "section": document.section,
         "metadata": asdict(document.metadata),
         "words": words,
     }
@@ -176,6 +178,7 @@ def parse_answer(head: dict[str, Any], encoded_text: bytes) -> tuple[Document, s
             metadata=Metadata(**{name: require_text(value) for name, value in head["metadata"].items()}),
             main_end=_require_offset(head["main_end"], len(text)),
             cut=head["cut"] is True,
+            section=require_text(head["section"])[:MAX_SECTION],
             pages=tuple((_require_offset(at, len(text)) or 0, require_text(label)) for at, label in head["pages"]),
         )
         return document, require_text(head["words"])
