@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.cli.demo_site import fixtures_folder
-from keyhole.cli.main import main
+from keyhole.cli.main import FAILED, main
 
 Captured = pytest.CaptureFixture[str]
 PAGE = fixtures_folder() / "sqlite-wal" / "body"
@@ -40,6 +40,16 @@ def test_a_link_is_made_absolute_against_the_url(tmp_path: Path, capsys: Capture
     (tmp_path / "page.html").write_text("<p>See <a href='/speed'>how fast it turns</a> in the other part.", "utf-8")
     assert main(["extract", str(tmp_path / "page.html"), "--url", "https://example.org/pumps"]) == 0
     assert "[how fast it turns](https://example.org/speed)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("url", "target"), [("", "new"), ("https://a.example/x/old", "https://a.example/x/new")])
+def test_a_file_that_only_sends_its_reader_on_names_the_address(
+    url: str, target: str, tmp_path: Path, capsys: Captured
+) -> None:
+    (tmp_path / "page.html").write_text("<meta http-equiv='refresh' content='0;url=new'>", "utf-8")
+    assert main(["extract", str(tmp_path / "page.html"), "--url", url]) == FAILED
+    error = capsys.readouterr().err
+    assert f"The page sends its reader on to {target}" in error and "pictures" not in error
 
 
 def test_extract_prints_the_main_part_and_with_all_the_rest_too(tmp_path: Path, capsys: Captured) -> None:

@@ -457,7 +457,8 @@ def _find_refresh(root: HtmlElement, page: _MetadataCandidates, base: str, url: 
         named = {resolve_link(base, link) for link in (*page.canonical, *(a.get("href", "") for a in root.iter("a")))}
         # A condition counts for nothing if the page names the same address as its own or in a link.
         refreshes += [Refresh(0, to) if resolve_link(base, to) in named else Refresh(at, to) for at, to in scripts]
-    resolved = (Refresh(seconds, resolve_link(base, target)) for seconds, target in refreshes)
+    # A file without an address has no base, and its target is named as it is written.
+    resolved = (Refresh(at, resolve_link(base, target) or ("" if url else target)) for at, target in refreshes)
     own = url.partition("#")[0]
     return next((each for each in resolved if each.target.partition("#")[0] not in {"", own}), None)
 
