@@ -65,6 +65,17 @@ def test_the_refresh_header_is_followed_too(body: str) -> None:
     assert TEXT in fetch(site(body, refresh="0; url=/new")).text
 
 
+@pytest.mark.parametrize(("own", "shown"), [("", "Part two"), ("#a", "Part one")])
+def test_the_part_that_the_followed_address_names_is_shown_unless_the_requested_one_names_another(
+    own: str, shown: str
+) -> None:
+    parts = f"<h1>All</h1>{LONG * 3}<h2 id=a>Part one</h2>{LONG * 3}<h2 id=b>Part two</h2>{LONG * 3}"
+    old = page(OLD + own, '<meta http-equiv="refresh" content="0;url=/new#b">', final_url=OLD)
+    product = retrieval({old.requested_url: old, f"{NEW}#b": page(NEW, parts)})
+    answer = asyncio.run(product.web_fetch(OLD + own, max_chars=1200))
+    assert f"]\n## {shown}" in answer.text
+
+
 def test_the_page_that_was_followed_is_stored_under_the_requested_address() -> None:
     product = site('<meta http-equiv="refresh" content="0;URL=/new">')
     assert fetch(product).text == fetch(product).text

@@ -81,7 +81,8 @@ def find_refresh(page: Page, written: str) -> Refresh | None:
         with suppress(KeyholeError):
             own = parse_target(page.url)
             target = resolve_url(own, refresh.target)
-            return refresh._replace(target=target.url) if target != own else None
+            part = f"#{refresh.target.partition('#')[2]}" if "#" in refresh.target else ""
+            return refresh._replace(target=target.url + part) if target != own else None
     return None
 
 

@@ -186,9 +186,11 @@ class Pages:
             return None
         with suppress(KeyholeError):
             target = await self._fetch(refresh.target, replace(options, validators=None))
-            target = replace(target, requested_url=page.requested_url)
+            part = "" if "#" in page.requested_url else "#" + refresh.target.partition("#")[2]
+            target = replace(target, requested_url=(page.requested_url + part).rstrip("#"))
             artifact, terms = await self._extract_or_render(target, options)
-            return replace(artifact, notes=(*artifact.notes, (FOLLOWED, page.url))), terms
+            notes = (*artifact.notes, (FOLLOWED, refresh.target))
+            return replace(artifact, requested_url=page.requested_url.strip(), notes=notes), terms
         return None
 
     async def _extract_or_render(self, page: Page, options: FetchOptions) -> Extracted:

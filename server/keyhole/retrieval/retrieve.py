@@ -16,7 +16,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import FetchOptions
 from keyhole.fetch.permission import Permission
 from keyhole.fetch.urls import add_scheme
-from keyhole.records import Answer, Artifact, Ranked, SearchRequest
+from keyhole.records import FOLLOWED, Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, rerank_note
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.arguments import (
@@ -221,6 +221,7 @@ class Retrieval:
             if session:
                 session.record_dead(allowed_url, dead)
             raise dead from error
+        fragment = fragment or artifact.note(FOLLOWED).partition("#")[2]
         return await self._answer_page(call, artifact, stored, query, skip, fragment)
 
     async def _read_text(self, call: Call, id: str, query: str, find: str, skip: int) -> Answer:
