@@ -70,8 +70,7 @@ def test_the_part_that_the_followed_address_names_is_shown_unless_the_requested_
     own: str, shown: str
 ) -> None:
     parts = f"<h1>All</h1>{LONG * 3}<h2 id=a>Part one</h2>{LONG * 3}<h2 id=b>Part two</h2>{LONG * 3}"
-    old = page(OLD + own, '<meta http-equiv="refresh" content="0;url=/new#b">', final_url=OLD)
-    product = retrieval({old.requested_url: old, f"{NEW}#b": page(NEW, parts)})
+    product = site('<meta http-equiv="refresh" content="0;url=/new#b">', page(NEW, parts))
     answer = asyncio.run(product.web_fetch(OLD + own, max_chars=1200))
     assert f"]\n## {shown}" in answer.text
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from keyhole.config.config import Config
-from keyhole.records import Page
 from keyhole.render.answer import NO_NAMED_PART
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import FakeFetcher, page
@@ -20,14 +18,13 @@ PARTS = "".join(f"<h2 id=s{n}>Part {n}</h2><p>{FILLER} Code {13 * n}.</p>" for n
 HTML = f"<title>T</title><main><h1>All</h1>{PARTS}<p>Reviewed in spring.</p></main><footer id=f>Imprint words</footer>"
 
 
-def product(name: str, body: str = HTML, content_type: str = "text/html", config: Config | None = None) -> Retrieval:
-    served: Page = replace(page(f"{URL}#{name}" if name else URL, body), url=URL, content_type=content_type)
-    return retrieval({served.requested_url: served}, config=config)
+def product(body: str = HTML, content_type: str = "text/html", config: Config | None = None) -> Retrieval:
+    return retrieval({URL: page(URL, body, content_type)}, config=config)
 
 
 def shown(name: str, query: str | None = None, directive: str = "", body: str = HTML, kind: str = "text/html") -> str:
     """Return what a call shows between the boundary lines, after the status line."""
-    answer = asyncio.run(product(name, body, kind).web_fetch(f"{URL}#{name}{directive}", query, max_chars=1500))
+    answer = asyncio.run(product(body, kind).web_fetch(f"{URL}#{name}{directive}", query, max_chars=1500))
     assert not answer.is_error
     return answer.text
 
@@ -40,7 +37,7 @@ def test_without_a_query_the_text_is_shown_from_the_named_part_on() -> None:
 
 
 def test_the_next_call_reads_on_after_the_named_part() -> None:
-    answer = asyncio.run(product("s31").web_fetch(f"{URL}#s31", max_chars=1500))
+    answer = asyncio.run(product().web_fetch(f"{URL}#s31", max_chars=1500))
     start, end = answer.shown[0][1:]
     following = answer.facts["next"]
     assert isinstance(following, dict) and following["offset"] == end > start
@@ -60,8 +57,15 @@ def test_words_of_a_text_directive_are_shown_first(query: str | None) -> None:
     assert "Code 403." in shown("", query, ":~:text=Part%2031")
 
 
+def test_no_request_has_what_the_address_has_after_its_page() -> None:
+    read = product()
+    asyncio.run(read.web_fetch(f"{URL}#s31"))
+    fetcher = read.pages.fetcher
+    assert isinstance(fetcher, FakeFetcher) and fetcher.calls == [URL]
+
+
 def test_pages_that_differ_in_the_directive_are_read_once() -> None:
-    read = product("")
+    read = product()
     for words in ("Part%2031", "Part%2012"):
         asyncio.run(read.web_fetch(f"{URL}#:~:text={words}"))
     fetcher = read.pages.fetcher
@@ -87,5 +91,5 @@ def test_a_page_that_fits_is_shown_whole() -> None:
 
 def test_a_known_address_may_be_asked_for_by_any_of_its_parts() -> None:
     config = Config(url_policy="known", known_urls=frozenset({URL}))
-    answer = asyncio.run(product("s31", config=config).web_fetch(f"{URL}#s31", max_chars=1500))
+    answer = asyncio.run(product(config=config).web_fetch(f"{URL}#s31", max_chars=1500))
     assert "Code 403." in answer.text

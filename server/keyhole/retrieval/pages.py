@@ -142,7 +142,8 @@ class Pages:
 
     async def _fetch(self, url: str, options: FetchOptions) -> Page:
         with stage("fetch"):
-            page = await self.fetcher.fetch(url, options)
+            page = await self.fetcher.fetch(url.partition("#")[0], options)
+        page = replace(page, requested_url=url)
         add_amount("bytes_in", len(page.body))
         self.markdown_hosts.observe(page)
         return page

@@ -205,10 +205,10 @@ class Retrieval:
         session, options = call.caller.session, FetchOptions(Permission(call.deadline))
         # No request contains the part of a page that an address names. The words of a text directive (`:~:`) are found
         # in the stored text, so addresses that differ in them are one page.
-        url, _, fragment = url.partition("#")
+        fragment = url.partition("#")[2]
         name = fragment.partition(":~:")[0]
         allowed_url = await check_url_policy(url, self.config, self.store, session)
-        allowed_url += f"#{name}" if name else ""
+        allowed_url = allowed_url.partition("#")[0] + (f"#{name}" if name else "")
         if session and not refresh and (known := session.dead_error(allowed_url)):
             raise known.with_near(known.near)
         try:
