@@ -7,13 +7,12 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, time
-from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Final
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from keyhole.extract.body import PARSER_ERRORS, Body
 from keyhole.extract.formats.office import (
+    format_number,
     import_library,
     is_text_part,
     name_comment,
@@ -31,18 +30,9 @@ MAX_CELLS: Final = 1_000_000
 """Largest number of cells read of a workbook. Empty cells count, so a cell at the far right of a row counts 16,384."""
 MAX_COLUMNS: Final = 16_384
 """Columns of a sheet (ECMA-376, 18.3.1.13)."""
-MAX_SHIFTED_DECIMALS: Final = 4
-"""Decimals of a percentage, or of a number shown in thousands, that are written even if its format has fewer."""
-
 _TRUE: Final = frozenset({"1", "true"})
 _ADDRESSES: Final = ("http://", "https://", "mailto:", "tel:", "ftp://")
 _LINK_FORMULA = re.compile(r'HYPERLINK\("([^"]{1,2000})"')
-_CONDITION = re.compile(r"(?:\[(?:Red|Blue|Green|Black|White|Cyan|Magenta|Yellow|Color ?\d+)\])*\[[<>=]", re.IGNORECASE)
-_FORMAT_PART = re.compile(
-    r"""([#0?.,/]+(?:[Ee][+-][#0?]+)?)|"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|([^"\\\[_*#0?.,/])"""
-)
-"""A part of a number format (ECMA-376, 18.8.31): digits, or a sign in quotes, after a backslash, of a currency, or
-alone."""
 
 
 def read_xlsx(body: Body) -> Document:
@@ -148,7 +138,7 @@ def _read_comments(part: bytes, comments: dict[int, dict[int, str]]) -> None:
         text = "".join("".join(run.itertext()) for run in comment.iter("{*}t"))
         if text.startswith("[Threaded comment]"):  # an explanation for old versions, then the comment
             text, author = text.partition("Comment:")[2], ""
-        _add_at(comments, comment.get("ref"), name_comment(author, text))
+        _add_at(comments, comment.get("ref"), escape_markdown(name_comment(author, text)))
 
 
 def _add_at(values: dict[int, dict[int, str]], place: str, value: str) -> None:
@@ -230,26 +220,5 @@ def _format_value(value: object, number_format: str) -> str:
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
     if isinstance(value, int | float) and number_format != "General":
-        before, after, shift, decimals = _read_format(number_format)
-        if shift:
-            shifted = round(Decimal(str(value)).scaleb(shift), max(decimals, MAX_SHIFTED_DECIMALS)).normalize()
-            return f"{before}{shifted:.{max(decimals, -int(shifted.as_tuple().exponent))}f}{after}"
-        return f"{before}{value}{after}"
+        return format_number(value, number_format)
     return str(value)
-
-
-@lru_cache(maxsize=1_000)
-def _read_format(number_format: str) -> tuple[str, str, int, int]:
-    """Return the signs before and after a number, the power of ten that it is multiplied by, and its decimals."""
-    section = number_format.partition(";")[0]
-    if _CONDITION.match(section):
-        return "", "", 0, 0
-    parts = _FORMAT_PART.findall(section)
-    places = [place for place, (digits, *_) in enumerate(parts) if digits]
-    if not places:
-        return "", "", 0, 0
-    signs = ["".join(part[1:]) for part in parts]
-    before, after = "".join(signs[: places[0]]), "".join(signs[places[-1] + 1 :])
-    number = "".join(digits for digits, *_ in parts)
-    thousands = len(number) - len(number.rstrip(","))
-    return before, after, 2 * section.count("%") - 3 * thousands, len(number.rstrip(",").partition(".")[2])
