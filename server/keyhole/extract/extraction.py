@@ -27,6 +27,11 @@ _BINARY_READERS: Final = {
     f"{_OPEN_XML}wordprocessingml.document": "office.read_docx",
     f"{_OPEN_XML}presentationml.presentation": "office.read_pptx",
     f"{_OPEN_XML}spreadsheetml.sheet": "workbook.read_xlsx",
+    **{
+        f"application/vnd.oasis.opendocument.{kind}{form}": "open_document.read_open_document"
+        for kind in ("text", "spreadsheet", "presentation", "graphics")
+        for form in ("", "-template")
+    },
 }
 """Readers of binary formats. A reader is used only if the body starts with the signature of its format."""
 _IMAGE_FORMATS: Final = {

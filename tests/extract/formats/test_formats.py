@@ -57,7 +57,7 @@ EXPECTED: dict[str, str | Code] = {
     "password.docx": Code.ENCRYPTED_DOCUMENT,
     "plain.zip": Code.UNSUPPORTED_MEDIA,
     "report.docbook.xml": "<article",
-    "report.odt": Code.UNSUPPORTED_MEDIA,
+    "report.odt": "# Figures\n",
     "report.rtf": Code.UNSUPPORTED_MEDIA,
     "rule.json": "JSON: object with 12 keys",
     "scanned.pdf": Code.EMPTY_DOCUMENT,

@@ -266,7 +266,7 @@ def _read_edges(archive: zipfile.ZipFile, kind: str) -> str:
         if place in _EDGE_SWITCHES and not _EDGE_SWITCHES[place].search(document if place == "first" else settings):
             continue
         lines |= dict.fromkeys(_read_lines(_parse_part(archive, targets.get(values.get("r:id", ""), ("", ""))[1])))
-    texts = [escape_markdown(_MARK.sub("", line)) for line in lines]
+    texts = [escape_markdown(_MARK.sub("", line)) for line in lines if not line.isdigit()]
     return "".join([f"\n# [rest: {kind}]\n", *(f"\n{text}\n" for text in texts)]) if texts else ""
 
 

@@ -179,7 +179,7 @@ def _read_rows(sheet: Any, cells_left: int) -> tuple[list[list[str]], int]:
             if column <= len(cells):
                 merged[column] = last, cells[column - 1]
         hidden = {1} if number in marks.hidden_rows else set() if rows else marks.hidden_columns
-        rows.append(_mark_hidden(cells, hidden) if hidden else cells)
+        rows.append(mark_hidden(cells, hidden) if hidden else cells)
     rows += [[Markdown(comment)] for comments in marks.comments.values() for comment in comments.values()]
     return rows, cells_left
 
@@ -201,7 +201,7 @@ def _add_notes(cells: list[str], links: Mapping[int, str], comments: Mapping[int
         cells[column - 1] = Markdown(f"{text} {comment}".strip())
 
 
-def _mark_hidden(cells: list[str], places: set[int]) -> list[str]:
+def mark_hidden(cells: list[str], places: set[int]) -> list[str]:
     """Mark the cells of a hidden row or of hidden columns."""
     return [
         Markdown(f"(hidden) {cell if isinstance(cell, Markdown) else escape_markdown(cell)}".strip())
