@@ -143,7 +143,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
             False, "The site lets only browsers in; fetch its API or feed, or use another source."
         ),
         Code.EMPTY_DOCUMENT: Rule(
-            False, "The document has no text, perhaps only pictures of it; look for a text version."
+            False, "There is nothing to read here; look for another version of it, or use another source."
         ),
         Code.JAVASCRIPT_REQUIRED: Rule(
             False,

@@ -121,6 +121,26 @@ def test_the_media_type_comes_from_the_option_or_the_suffix(tmp_path: Path, caps
     assert "| a | b |" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("command", [["extract"], ["select", "--query", "words"]])
+@pytest.mark.parametrize(
+    ("name", "content", "step"),
+    [
+        ("tone.wav", b"RIFF\0\0\0\0WAVE", "Convert the file to a format that is read"),
+        ("empty.txt", b"", "There is nothing to read in the file"),
+        ("cut.pdf", b"%PDF-1.7", "Check that the file is complete"),
+        ("wall.html", b"<title>Just a moment...</title><p>Checking your browser", "save the page from a browser"),
+    ],
+)
+def test_the_next_step_for_a_file_is_about_the_file(
+    command: list[str], name: str, content: bytes, step: str, tmp_path: Path, capsys: Captured
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert main([*command, str(tmp_path / name)]) == 1
+    message = capsys.readouterr().err
+    assert step in message
+    assert "etch" not in message
+
+
 def test_an_unreadable_file_is_a_named_error(tmp_path: Path, capsys: Captured) -> None:
     assert main(["extract", str(FORMATS / "encrypted.pdf")]) == 1
     assert capsys.readouterr().err.startswith("encrypted_document: ")

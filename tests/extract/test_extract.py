@@ -163,7 +163,9 @@ def test_a_damaged_file_fails_as_its_format_under_any_header(body: bytes, conten
     ],
 )
 def test_a_page_without_text_is_an_empty_document(body: bytes, content_type: str) -> None:
-    assert failure(body, content_type).code is Code.EMPTY_DOCUMENT
+    error = failure(body, content_type)
+    assert error.code is Code.EMPTY_DOCUMENT
+    assert ("perhaps only pictures" in error.message) == bool(body.strip())
 
 
 def test_an_inlined_image_in_markdown_becomes_its_description() -> None:

@@ -47,6 +47,28 @@ command runs, so that no command waits for another's imports."""
 COMMANDS_WITHOUT_SETTINGS: Final = frozenset({"config", "completion", "hook", "shell"})
 """Commands of the core that get the default settings, so that they work even if a setting is wrong."""
 
+_SAVED_PAGE: Final = (
+    "The file is not the page but what a site sent in its place; save the page from a browser that shows it"
+)
+_FILE_STEPS: Final[Mapping[Code, str]] = MappingProxyType(
+    {
+        Code.UNSUPPORTED_MEDIA: "Convert the file to a format that is read, such as HTML, PDF, DOCX or plain text",
+        Code.TOO_LARGE: "Divide the file, or raise KEYHOLE_MAX_BYTES",
+        Code.DECOMPRESSION_BOMB: "Do not unpack the file: it is built to exhaust the memory of its reader",
+        Code.EMPTY_DOCUMENT: "There is nothing to read in the file; a scan needs text recognition first",
+        Code.EXTRACTION_FAILED: "Check that the file is complete, or save it anew with the program that made it",
+        Code.ENCRYPTED_DOCUMENT: "Save a copy of the file without its password",
+        **dict.fromkeys(
+            (
+                Code.LOGIN_REQUIRED, Code.CONSENT_REQUIRED, Code.PAYWALLED, Code.NOT_FOUND, Code.BOT_CHALLENGE,
+                Code.JAVASCRIPT_REQUIRED,
+            ),
+            _SAVED_PAGE,
+        ),
+    }
+)  # fmt: skip
+"""The next step for a file, for errors whose next step is about the web."""
+
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -68,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyholeError as error:
-        return _print_error(error)
+        return _print_error(error, arguments.command)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of the pipe has closed it, as `| head` does
@@ -100,7 +122,7 @@ def _load_settings() -> Config:
     return config
 
 
-def _print_error(error: KeyholeError) -> int:
+def _print_error(error: KeyholeError, command: str) -> int:
     """Print an error to stderr and return the exit code."""
     from keyhole.text.clean import clean
 
@@ -108,11 +130,11 @@ def _print_error(error: KeyholeError) -> int:
     if error.code is Code.INVALID_ARGUMENT:
         print(f"keyhole: {message}", file=sys.stderr)
         return USAGE
-    print(f"{error.code}: {message}. {_next_step(error)}", file=sys.stderr)
+    print(f"{error.code}: {message}. {_next_step(error, command)}", file=sys.stderr)
     return FAILED
 
 
-def _next_step(error: KeyholeError) -> str:
+def _next_step(error: KeyholeError, command: str) -> str:
     """Return the next step for a person on the command line."""
     from keyhole.cli.terminal import MAX_FACT_COLUMNS, one_line
     from keyhole.text.refresh import read_refresh
@@ -121,5 +143,7 @@ def _next_step(error: KeyholeError) -> str:
         return "Check that the store named by KEYHOLE_STORE or KEYHOLE_HOME exists and is writable, then try again"
     if refresh := read_refresh(str(error.facts.get("refresh", ""))):
         return f"The page sends its reader on to {one_line(refresh.target, MAX_FACT_COLUMNS)}"
+    if command in {"extract", "select"} and error.code in _FILE_STEPS:
+        return _FILE_STEPS[error.code]
     url = one_line(str(error.facts.get("url", "")), MAX_FACT_COLUMNS)
     return f"Fetch it again: keyhole fetch {shlex.quote(url)}" if url else error.rule.next_step

@@ -106,7 +106,11 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
     if not document.text.strip():
         kind = f"{shown}, " if (shown := known_type(media_type)) else ""
         facts = {"refresh": document.metadata.refresh} if document.metadata.refresh else {}
-        raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({kind}{len(body):,} bytes) contains no text", **facts)
+        raise KeyholeError(
+            Code.EMPTY_DOCUMENT,
+            f"the page ({kind}{len(body):,} bytes) contains no text{', perhaps only pictures' if body.strip() else ''}",
+            **facts,
+        )
     return dataclasses.replace(document, media_type=media_type)
 
 

@@ -70,11 +70,11 @@ def test_headers_and_footers_of_a_text_stand_in_the_rest() -> None:
 
 def test_a_formula_and_a_chart_are_read_from_their_own_parts() -> None:
     formula = "<math xmlns='http://www.w3.org/1998/Math/MathML'><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
-    table = "<table:table><table:table-row><table:table-cell><text:p>May</text:p></table:table-cell><table:table-cell/></table:table-row>"
-    chart = f"<office:document-content{NAMES}>{table}</table:table></office:document-content>"
+    row = f"<table:table-row>{cell('May')}{cell('51')}</table:table-row>"
+    chart = f"<office:document-content{NAMES}><table:table>{row * 2}</table:table></office:document-content>"
     inner = '<text:p><draw:frame><draw:object xlink:href="./{0}/"/></draw:frame></text:p>'
     assert "a/b" in read("text", inner.format("Object 1"), **{"Object 1__content": formula}).text
-    assert "| May |" in read("text", inner.format("O2"), O2__content=chart).text
+    assert "| May | 51 |" in read("text", inner.format("O2"), O2__content=chart).text
 
 
 def cell(text: str, attributes: str = "", more: str = "") -> str:
