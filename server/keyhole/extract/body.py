@@ -107,7 +107,7 @@ MIN_SEQUENCES = 4
 """Number of valid UTF-8 sequences that disproves a declared charset other than UTF-8. One in twelve byte pairs of
 Chinese text is valid UTF-8 by chance, so the first four are all valid in 1 of 20,000 such texts."""
 
-_SIGNATURES = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
+_BINARY_STARTS = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
 MAX_NULS = 0.01
 """Largest share of NUL bytes in text. A single NUL is a template error; one in a hundred bytes means a binary
 format."""
@@ -215,7 +215,70 @@ def looks_binary(body: bytes, content_type: str = "") -> bool:
     controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
     # Compressed data is never valid UTF-8. In valid UTF-8 the control characters are removed later.
     is_noise = controls > len(sample) * MAX_CONTROLS and not _is_utf_8(sample)
-    return is_riff or body.startswith(_SIGNATURES) or sample.count(0) > len(sample) * MAX_NULS or is_noise
+    return is_riff or body.startswith(_BINARY_STARTS) or sample.count(0) > len(sample) * MAX_NULS or is_noise
+
+
+# Signatures of binary formats.
+
+SIGNATURES: Final = (
+    (b"%PDF-", "application/pdf", "a PDF document"),
+    (b"# Sphinx inventory version 2", "application/x-sphinx-inventory", "a Sphinx inventory"),
+    (b"\x89PNG\r\n\x1a\n", "image/png", "a PNG image"),
+    (b"\xff\xd8\xff", "image/jpeg", "a JPEG image"),
+    (b"GIF87a", "image/gif", "a GIF image"),
+    (b"GIF89a", "image/gif", "a GIF image"),
+    (b"\0\0\1\0", "image/x-icon", "an icon"),
+    (b"PK\x03\x04", "application/zip", "a ZIP archive"),
+    (b"PK\x05\x06", "application/zip", "an empty ZIP archive"),
+    (b"\x1f\x8b", "application/gzip", "a gzip archive"),
+    (b"BZh", "application/x-bzip2", "a bzip2 archive"),
+    (b"\xfd7zXZ\0", "application/x-xz", "an XZ archive"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd", "a Zstandard archive"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed", "a 7z archive"),
+    (b"Rar!\x1a\x07", "application/vnd.rar", "a RAR archive"),
+    (b"\x7fELF", "application/x-elf", "an ELF program"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage", "an Office document from before 2007"),
+    (b"\0asm", "application/wasm", "a WebAssembly module"),
+    (b"SQLite format 3\0", "application/vnd.sqlite3", "an SQLite database"),
+    (b"wOFF", "font/woff", "a web font"),
+    (b"wOF2", "font/woff2", "a web font"),
+    (b"\0\1\0\0\0", "font/ttf", "a TrueType font"),
+    (b"OTTO\0", "font/otf", "an OpenType font"),
+    (b"OggS\0", "application/ogg", "an Ogg recording"),
+    (b"fLaC\0", "audio/flac", "a FLAC recording"),
+    (b"\x1aE\xdf\xa3", "video/webm", "a Matroska or WebM video"),
+    (b"{\\rtf", "application/rtf", "an RTF document"),
+    (b"II*\0", "image/tiff", "a TIFF image"),
+    (b"MM\0*", "image/tiff", "a TIFF image"),
+)
+"""First bytes, media type and description, from IANA's media type registry and the specifications of the formats."""
+
+_FTYP_BRANDS: Final = {b"avif": ("image/avif", "an AVIF image"), b"avis": ("image/avif", "an AVIF image")}
+_RIFF_FORMATS: Final = {
+    b"WEBP": ("image/webp", "a WebP image"), b"WAVE": ("audio/wav", "a WAV recording"),
+    b"AVI ": ("video/x-msvideo", "an AVI video"),
+}  # fmt: skip
+
+
+def match_signature(body: bytes) -> tuple[str, str] | None:
+    """Return the media type and description of a binary format, or None if no signature matches."""
+    for start, media_type, name in SIGNATURES:
+        if body.startswith(start):
+            return media_type, name
+    if body[4:8] == b"ftyp":
+        return _FTYP_BRANDS.get(body[8:12], ("video/mp4", "an MP4 video"))
+    if body.startswith(b"RIFF") and body[8:12] in _RIFF_FORMATS:
+        return _RIFF_FORMATS[body[8:12]]
+    if body.startswith(b"BM") and body[6:10] == bytes(4):
+        return "image/bmp", "a BMP image"
+    if body.startswith(b"ID3") and body[3:4] < b"\x10":
+        return "audio/mpeg", "an MP3 recording"
+    if body.startswith(b"MZ") and b"\0" in body[:64]:
+        return "application/vnd.microsoft.portable-executable", "a Windows program"
+    if body[257:262] == b"ustar":
+        return "application/x-tar", "a tar archive"
+    # Some programs write a line or two before the PDF header, which PDF readers accept.
+    return ("application/pdf", "a PDF document") if b"\n%PDF-" in body[:1_024] else None
 
 
 # The body, and the exceptions that parsers of binary formats raise.

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.body import Body, looks_binary
-from keyhole.extract.media_type import describe_media, known_type, match_signature, sniff
+from keyhole.extract.body import Body, looks_binary, match_signature
+from keyhole.extract.media_type import describe_media, known_type, sniff
 from keyhole.records import Document
 from keyhole.text.clean import clean
 

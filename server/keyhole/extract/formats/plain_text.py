@@ -6,10 +6,9 @@ import re
 from binascii import a2b_base64
 from typing import Final
 
-from keyhole.extract.body import Body
+from keyhole.extract.body import Body, match_signature
 from keyhole.extract.formats.markdown_html import replace_html
 from keyhole.extract.html.link_resolver import resolve_link
-from keyhole.extract.media_type import match_signature
 from keyhole.records import Document
 from keyhole.text.clean import clean, count_invisible
 from keyhole.text.markdown import parse_blocks, shorten_link

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.body import decode, looks_binary
+from keyhole.extract.body import decode, looks_binary, match_signature
 from keyhole.extract.formats.plain_text import clean_plain_text
 from keyhole.extract.html.visibility.computed_style import hides_by_attributes
-from keyhole.extract.media_type import match_signature, sniff
+from keyhole.extract.media_type import sniff
 from keyhole.passages.words import WORD, fold_word
 from keyhole.records import UNDIGESTED, Document
 from keyhole.text.invalid_characters import unescape
