@@ -180,7 +180,8 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
     import subprocess
 
     heavy = [
-        "httpx", "bs4", "lxml", "markdownify", "pypdfium2", "mammoth", "pptx", "openpyxl", "snowballstemmer",
+        "httpx", "bs4", "lxml", "markdownify", "pypdfium2", "mammoth", "pptx", "openpyxl", "striprtf",
+        "snowballstemmer",
         "rank_bm25", "ddgs", "sqlite_utils", "chardet", "rich", "jmespath", "keyhole.rerank",
         "psycopg", "psycopg_pool", "keyhole.render.tokens",
         "keyhole.serve.http", "prometheus_client", "opentelemetry.sdk",

@@ -21,7 +21,7 @@ from .tool_calls import Call, Reply, check_tools, read_reply
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 EXTRAS = {
-    "office": ("mammoth", "pptx", "openpyxl"),
+    "office": ("mammoth", "pptx", "openpyxl", "striprtf"),
     "hosted": ("psycopg", "psycopg_pool", "prometheus_client", "opentelemetry.sdk"),
     "semantic": ("onnxruntime", "tokenizers", "numpy"),
 }

@@ -22,6 +22,7 @@ _OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
 _BINARY_READERS: Final = {
     "application/pdf": "pdf.reader.read_pdf",
     "application/epub+zip": "epub.read_epub",
+    "application/rtf": "office.read_rtf",
     "application/x-ole-storage": "office.read_ole",
     "application/x-sphinx-inventory": "site.read_inventory",
     f"{_OPEN_XML}wordprocessingml.document": "office.read_docx",

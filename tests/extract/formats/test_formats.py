@@ -58,7 +58,7 @@ EXPECTED: dict[str, str | Code] = {
     "plain.zip": Code.UNSUPPORTED_MEDIA,
     "report.docbook.xml": "<article",
     "report.odt": "# Figures\n",
-    "report.rtf": Code.UNSUPPORTED_MEDIA,
+    "report.rtf": "| PDF | 310 | 26% |\n",
     "rule.json": "JSON: object with 12 keys",
     "scanned.pdf": Code.EMPTY_DOCUMENT,
     "semicolons.csv": "| a\\|b<br>c | TRUE |",

@@ -121,9 +121,9 @@ def test_a_spine_cannot_refer_to_files_outside_the_book() -> None:
     assert caught.value.code is Code.EXTRACTION_FAILED
 
 
-@pytest.mark.parametrize("name", ["pandoc.docx", "slides.pptx", "formats.xlsx"])
+@pytest.mark.parametrize("name", ["pandoc.docx", "slides.pptx", "formats.xlsx", "report.rtf"])
 def test_without_the_extra_the_error_names_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for library in ("mammoth", "pptx", "openpyxl"):
+    for library in ("mammoth", "pptx", "openpyxl", "striprtf"):
         monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(KeyholeError) as caught:
         recorded(name)
@@ -342,3 +342,37 @@ def test_charts_and_hidden_slides_of_a_presentation_are_shown() -> None:
     assert read(packed.getvalue()).text.endswith(
         "## Slide 1 (hidden)\n\nChart\n\n|  | Boats |\n| --- | --- |\n| May | 51 |\n| June | 62 |\n"
     )
+
+
+def rtf(inner: str) -> Document:
+    return read(f"{{\\rtf1\\ansi\\ansicpg1251 {inner}}}".encode("ascii"))
+
+
+def test_the_paragraphs_and_tables_of_rtf_are_read() -> None:
+    document = recorded("report.rtf")
+    assert (
+        "| Format | Files | Share |\n| --- | --- | --- |\n| PDF | 310 | 26% |\n| Feeds | 94 | 8% |\n" in document.text
+    )
+    assert "Scanned pages hold no text. Straße, naïve, 東京.\n" in document.text
+    assert (
+        rtf("\\trowd {A\\par}\\cell {B\\par}\\cell\\row 1\\cell 2\\cell\\row").text
+        == "| A | B |\n| --- | --- |\n| 1 | 2 |\n"
+    )
+
+
+def test_rtf_is_read_in_its_charset_with_its_title_and_without_pictures() -> None:
+    picture = "{\\pict\\pngblip " + "89504e47\n" * 100_000 + "}"
+    started = time.process_time()
+    document = rtf(f"{{\\info{{\\title Tides}}}}\\'cf\\'f0 [a](b)\\par {picture}end")
+    assert (document.title, document.text) == ("Tides", "Пр [a]&#40;b)\n\nend\n")
+    assert time.process_time() - started < allowed(2)
+
+
+def test_hidden_text_of_rtf_is_not_shown() -> None:
+    assert rtf("a {\\v secret}b\\v secret\\v0 c\\v1 secret\\plain d \\vertal e").text == "a bcd e\n"
+
+
+def test_damaged_rtf_is_a_named_error() -> None:
+    with pytest.raises(KeyholeError) as caught:
+        rtf("\\u-99999999999 b")
+    assert caught.value.code is Code.EXTRACTION_FAILED

@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from html import escape
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, Final
 from xml.parsers.expat import ExpatError
 
@@ -85,6 +85,12 @@ _FORMAT_PART = re.compile(
 alone."""
 _C: Final = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DATE_FORMAT = re.compile("yy|mmm|d[-/.]", re.IGNORECASE)
+_RTF_DATA = re.compile(r"(?<![0-9a-fA-F\r\n])(?:[0-9a-fA-F]{2}[\r\n]*+){500,}+")
+"""A picture as hexadecimal digits, which would take a second for each megabyte."""
+_RTF_HIDDEN = re.compile(r"\\v1?(?![a-zA-Z0-9-])[^{}]*?(?=\\v0|\\plain|[{}])")
+_RTF_CELL = re.compile(r"(?<!\n)\n{1,9}\|")
+"""The end of a cell that contains a paragraph."""
+_RTF_TITLE = re.compile(r"\{\\title ([^{}]{1,1000})\}")
 _XML_PARTS = re.compile(r".*\.(?:xml|rels)", re.IGNORECASE)
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _SKIPPED_PARTS = re.compile(
@@ -132,6 +138,26 @@ def read_pptx(body: Body) -> Document:
     )  # fmt: skip
 
 
+def read_rtf(body: Body) -> Document:
+    """Read the paragraphs and tables of an RTF document."""
+    striprtf = import_library("striprtf", body)
+    source = _RTF_HIDDEN.sub("", _RTF_DATA.sub("", body.data.decode("latin-1")))
+    try:
+        text = _RTF_CELL.sub("|", clean(striprtf.rtf_to_text(source, errors="replace")))
+        title = _RTF_TITLE.search(source)
+        name = striprtf.rtf_to_text(f"{{\\rtf1\\ansi {title[1]}}}", errors="replace") if title else ""
+    except PARSER_ERRORS as error:
+        message = f"the document is damaged: its text cannot be read, {body.size_text}"
+        raise KeyholeError(Code.EXTRACTION_FAILED, message, bytes=len(body.data)) from error
+    parts = []
+    for is_table, lines in groupby(text.split("\n"), lambda line: line.endswith("|")):
+        if is_table:
+            parts.append(format_table([line.removesuffix("|").split("|") for line in lines]))
+        else:
+            parts += [f"{escape_markdown(line.strip())}\n" for line in lines if line.strip()]
+    return Document(title=to_one_line(name), text="\n".join(parts), media_type="")
+
+
 def read_ole(body: Body) -> Document:
     """Raise KeyholeError for a document that is encrypted or in a legacy Office format."""
     if _ENCRYPTED_PACKAGE in body.data:
@@ -155,6 +181,10 @@ def import_library(name: str, body: Body) -> Any:
             import pptx.exc
 
             return pptx
+        if name == "striprtf":
+            import striprtf.striprtf
+
+            return striprtf.striprtf
         import openpyxl
         import openpyxl.utils.exceptions
     except ImportError as error:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PROGRAM_AREA: Final = "Program"
 _EXTRAS: Final = {
-    "office": (("mammoth", "pptx", "openpyxl"), "Word, PowerPoint and Excel files cannot be read"),
+    "office": (("mammoth", "pptx", "openpyxl", "striprtf"), "Word, PowerPoint, Excel and RTF files cannot be read"),
     "hosted": (("psycopg", "psycopg_pool", "prometheus_client"), "PostgreSQL and metrics are not available"),
 }
 """The modules of each extra, and the consequence if they are missing."""
