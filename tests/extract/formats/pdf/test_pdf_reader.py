@@ -23,17 +23,17 @@ def read(body: bytes) -> Document:
     return extract(body, url="https://example.org/a.pdf", content_type="application/pdf")
 
 
-def make_pdf(content: bytes, *, pages: int = 1) -> bytes:
-    """Return a PDF whose pages all draw the same content."""
+def make_pdf(content: bytes, *, pages: int = 1, entries: bytes = b"") -> bytes:
+    """Return a PDF whose pages all draw the same content. `entries`: more entries of the dictionary of each page."""
     packed = zlib.compress(content, 9)
     kids = b" ".join(b"%d 0 R" % (5 + number) for number in range(pages))
-    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 3 0 R/Resources<</Font<</F 4 0 R>>>>>>"
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 3 0 R/Resources<</Font<</F 4 0 R>>>>%s>>"
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, pages),
         b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(packed), packed),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-        *[page] * pages,
+        *[page % entries] * pages,
     ]
     body, offsets = b"%PDF-1.4\n", []
     for number, content in enumerate(objects, 1):

@@ -14,6 +14,13 @@ from typing import Final, NamedTuple
 
 RAISED: Final = "\x05"
 """Stands before a small raised number, which may be the mark of a footnote."""
+MAX_LINKS: Final = 2_000
+"""Largest number of addresses of a file that its text links to."""
+FIRST_SIGN: Final = "\U0010f000"
+"""Stands where a link begins inside of a word. Each of the next characters stands behind the words of links to one
+address."""
+RESERVED: Final = re.compile(f"[{RAISED}{FIRST_SIGN}-\U0010ffff]")
+"""Characters that are replaced in the text of a file."""
 
 
 class PdfStyle(NamedTuple):
@@ -107,6 +114,8 @@ class PdfPage:
     """The share of the page that its largest image covers."""
     cost: int = 0
     """The work of reading it: its characters, and three for each drawn object."""
+    notes: list[str] = field(default_factory=list)
+    """What its readers have noted."""
     unread: bool = False
     """True if the page is damaged or has too many parts."""
 

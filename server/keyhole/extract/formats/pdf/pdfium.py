@@ -19,7 +19,8 @@ import pypdfium2.raw as pdfium
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.formats.pdf.page_parts import RAISED, OutlineEntry, PdfPage, PdfRule, PdfStyle, PdfWord
+from keyhole.extract.formats.pdf.annotations import mark_links, place_fields, read_annotations
+from keyhole.extract.formats.pdf.page_parts import RAISED, RESERVED, OutlineEntry, PdfPage, PdfRule, PdfStyle, PdfWord
 
 # Replaced text: a file may state another text for a part of a page (`/ActualText`; ISO 32000-2, section 14.9.4).
 # PDFium gives that text in place of the drawn characters. Programs use it for ligatures and hyphens, but a reader of
@@ -161,6 +162,10 @@ class Placement:
         box = _read_box(text, index)
         return self.put(box.left, box.top, box.right, box.bottom)
 
+    def shows(self, word: PdfWord) -> bool:
+        """Return whether a part of a word is on the page."""
+        return word.right > 0 and word.bottom > 0 and word.left < self.width and word.top < self.height
+
     def put(self, left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
         """Return left, top, right and bottom of a box of the page's content."""
         left, right, top, bottom = left - self._x, right - self._x, top - self._y, bottom - self._y
@@ -253,6 +258,18 @@ def split_at_gaps(text: Any, string: str, span: CharSpan) -> Iterator[CharSpan]:
     yield start, end, begins
 
 
+def split_at_heights(text: Any, span: CharSpan) -> Iterator[CharSpan]:
+    """Yield the parts of a word on several lines, as where PDFium joins the numbers of fields below each other."""
+    start, end, begins = span
+    boxes = [_read_box(text, index) for index in range(start, end)]
+    for index, (one, other) in enumerate(itertools.pairwise(boxes), start=start + 1):
+        distance = max(one.bottom - other.top, other.bottom - one.top)
+        if distance > WORD_GAP * max(one.top - one.bottom, one.right - one.left):
+            yield start, index, begins
+            start, begins = index, True
+    yield start, end, begins
+
+
 def has_gaps(text: Any) -> bool:
     """Return whether some of a page's words are two words with a gap between them."""
     string = read_characters(text)
@@ -331,6 +348,8 @@ class PdfFile:
         self._styles: dict[tuple[int, float], PdfStyle] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}
         self._joins_words: bool | None = None
+        self.links: dict[str, str] = {}
+        """The addresses that the pages read so far link to, with their signs."""
         self.page_count: int = pdfium.FPDF_GetPageCount(self._document)
 
     def close(self) -> None:
@@ -342,9 +361,13 @@ class PdfFile:
         page = pdfium.FPDF_LoadPage(self._document, number)
         if not page:
             return PdfPage(0, 0, unread=True)
+        marks = read_annotations(self._document, page)
+        if marks.is_drawn and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS:
+            pdfium.FPDF_ClosePage(page)
+            page = pdfium.FPDF_LoadPage(self._document, number)
         try:
             width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
-            result = PdfPage(width, height)
+            result = PdfPage(width, height, notes=marks.notes)
             text = load_text(page)
             if not text:
                 return PdfPage(width, height, unread=True)
@@ -355,7 +378,10 @@ class PdfFile:
                 if not result.unread:
                     place = Placement(page, width, height)
                     result.rules, result.image_share = _read_drawings(page, place)
-                    result.lines = self._read_lines(text, place, [r for r in result.rules if r.left == r.right])
+                    borders = [rule for rule in result.rules if rule.left == rule.right]
+                    result.lines = self._read_lines(text, place, borders)
+                    place_fields(result.lines, marks, place.put, borders)
+                    mark_links(result.lines, marks.links, place.put, self.links)
             finally:
                 pdfium.FPDFText_ClosePage(text)
             return result
@@ -364,18 +390,16 @@ class PdfFile:
 
     def _read_lines(self, text: Any, place: Placement, borders: list[PdfRule]) -> list[list[PdfWord]]:
         """Return the words of each line. `borders`: the vertical lines of the page, which words do not cross."""
-        string = read_characters(text).replace(RAISED, "\0")
+        string = RESERVED.sub("\ufffd", read_characters(text).replace(RAISED, "\0"))
         spans = list(iter_spans(string))
         if self._has_gaps():
             spans = [part for span in spans for part in split_at_gaps(text, string, span)]
         if borders:
             spans = [part for span in spans for part in split_at_borders(text, span, place, borders)]
-        boxes = (pdfium.FS_RECTF * (2 * len(spans)))()
-        read_box = pdfium.FPDFText_GetLooseCharBox
-        for number, (start, end, _) in enumerate(spans):
-            read_box(text, start, boxes[2 * number])
-            read_box(text, end - 1, boxes[2 * number + 1])
-        values = memoryview(boxes).cast("B").cast("f").tolist()
+        values = _read_ends(text, spans)
+        if any(values[n + 5] < values[n + 3] or values[n + 7] > values[n + 1] for n in range(0, len(values), 8)):
+            spans = [part for span in spans for part in split_at_heights(text, span)]
+            values = _read_ends(text, spans)
         lines: list[list[PdfWord]] = []
         style, height = PdfStyle(0.0, False, False), 0.0
         for number, (start, end, begins) in enumerate(spans):
@@ -396,7 +420,7 @@ class PdfFile:
                 lines.append([])
             end_height = end_top - end_bottom
             lines[-1] += [word] if end_height == height else split_superscript(word, height, end_height)
-        return lines
+        return [seen for line in lines if (seen := [word for word in line if place.shows(word)])]
 
     def _has_gaps(self) -> bool:
         """Return whether words of the file are joined where it draws no space, as a few of its pages show."""
@@ -469,6 +493,16 @@ class PdfFile:
             if level < MAX_OUTLINE_LEVELS:
                 self._add_outline(bookmark, level + 1, entries)
             bookmark = pdfium.FPDFBookmark_GetNextSibling(self._document, bookmark)
+
+
+def _read_ends(text: Any, spans: list[CharSpan]) -> list[float]:
+    """Return left, top, right and bottom of the first and the last character of each word."""
+    boxes = (pdfium.FS_RECTF * (2 * len(spans)))()
+    read_box = pdfium.FPDFText_GetLooseCharBox
+    for number, (start, end, _) in enumerate(spans):
+        read_box(text, start, boxes[2 * number])
+        read_box(text, end - 1, boxes[2 * number + 1])
+    return [float(value) for value in memoryview(boxes).cast("B").cast("f")] if spans else []
 
 
 def _goes_on(last: PdfWord, word: PdfWord) -> bool:

@@ -41,7 +41,7 @@ from keyhole.extract.formats.pdf.pdf_tables import (
     place_row,
 )
 from keyhole.extract.formats.pdf.pdfium import PdfFile
-from keyhole.extract.formats.pdf.write_markdown import write_main, write_rest
+from keyhole.extract.formats.pdf.write_markdown import add_links, write_main, write_rest
 from keyhole.extract.markup import to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
@@ -315,7 +315,7 @@ def read_pdf(body: Body) -> Document:
     file = PdfFile(body)
     try:
         pages = _read_pages(file)
-        if not any(page.lines for page in pages):
+        if not any(page.lines or page.notes for page in pages):
             raise _no_text_error(body, file.page_count, pages)
         return _build_document(file, pages)
     finally:
@@ -356,11 +356,13 @@ def _build_document(file: PdfFile, pages: list[PdfPage]) -> Document:
     mark_definitions(blocks)
     _set_levels(blocks, headings)
     blocks = _add_remarks(blocks, pages, file)
-    main = write_main(blocks)
-    text, rest = "".join(main.parts), write_rest(edges)
+    urls = {sign: address for address, sign in file.links.items()}
+    main = write_main(blocks, urls)
+    text, rest = "".join(main.parts), write_rest(edges, urls)
     if not text.strip():
         text, rest = rest, ""
-    title = metadata.title or next((block.pieces[0][1] for block in blocks if block.kind == "heading"), "")
+    headline = next((block.pieces[0][1] for block in blocks if block.kind == "heading"), "")
+    title = metadata.title or add_links(headline, {})
     return Document(
         title=to_one_line(clean(title), 300), text=f"{text}\n{rest}" if rest else text, media_type="",
         language=metadata.language, metadata=metadata, notice=name_defect(text),
@@ -411,12 +413,13 @@ def _set_levels(blocks: list[PdfBlock], headings: HeadingFinder) -> None:
 
 
 def _add_remarks(blocks: list[PdfBlock], pages: list[PdfPage], file: PdfFile) -> list[PdfBlock]:
-    """Return the blocks with a remark for each page that is scanned or cannot be read, and for pages not read."""
+    """Return the blocks with the notes of readers, and a remark for each page that cannot be read or was not read."""
     remarks = [
         PdfBlock("remark", [(number, f"(Page {number + 1} {what}.)")])
         for number, page in enumerate(pages)
         if (what := _describe_missing(page))
     ]
+    remarks += [PdfBlock("remark", [(number, note)]) for number, page in enumerate(pages) for note in page.notes]
     if left_out := file.page_count - len(pages):
         remarks.append(PdfBlock("remark", [(len(pages), f"({left_out:,} more pages are not read.)")]))
     return sorted([*blocks, *remarks], key=lambda block: block.pieces[0][0]) if remarks else blocks

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyhole.extract.formats.pdf.page_parts import RAISED, PdfLine
+from keyhole.extract.formats.pdf.page_parts import FIRST_SIGN, MAX_LINKS, RAISED, PdfLine
 from keyhole.extract.formats.pdf.pdf_blocks import Edges, PdfBlock
+from keyhole.extract.html.link_resolver import escape_label
 from keyhole.extract.markup import format_table
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
@@ -67,18 +68,50 @@ def join_lines(pieces: Sequence[tuple[int, str]], hyphenated: frozenset[str]) ->
     text = ""
     starts: list[tuple[int, int]] = []
     for page, piece in pieces:
-        divided = _HYPHENATED.search(text)
+        divided = _HYPHENATED.search(text.rstrip(_SIGNS) if text[-1:] > FIRST_SIGN else text)
         begins = _BEGINNING.match(piece)
         cleaned = clean_piece(piece)
         if divided and begins and (begins[0][0].islower() or _SURE_HYPHEN.search(text)):
             keep = f"{divided[1]}-{begins[0]}" in hyphenated
-            text = text[:-1] + ("-" if keep else "")
+            text = text[: divided.end() - 1] + ("-" if keep else "")
         elif text and not (_WIDE.match(text[-1]) and _WIDE.match(cleaned)):
             text += " "
         if not starts or starts[-1][0] != page:
             starts.append((page, len(text)))
         text += cleaned[:-1] + piece[-1] if piece and piece[-1] in HYPHENS and cleaned else cleaned
     return text.translate(_LIGATURES), starts
+
+
+# Write the addresses of links, whose words have a sign behind them.
+
+_SIGNS: Final = "".join(chr(ord(FIRST_SIGN) + number) for number in range(1, MAX_LINKS + 1))
+_SIGN = re.compile(f"([{_SIGNS[0]}-{_SIGNS[-1]}])")
+
+
+def add_links(text: str, urls: Mapping[str, str]) -> str:
+    """Return Markdown with the links of the words that have a sign, and no signs. `urls`: the addresses by sign."""
+    if text.isascii() or max(text) < FIRST_SIGN:
+        return text
+    *marked, tail = _SIGN.split(text)
+    links: list[tuple[str, str, str]] = []  # what is before it, its text, its sign
+    for piece, sign in zip(marked[::2], marked[1::2], strict=True):
+        start = max(piece.rfind(FIRST_SIGN), piece.rfind(" "), piece.rfind("\n")) + 1
+        if links and links[-1][2] == sign and not piece[:start].strip(FIRST_SIGN + " "):
+            links[-1] = links[-1][0], links[-1][1] + piece, sign
+        else:
+            links.append((piece[:start], piece[start:], sign))
+    written = "".join(_write_link(before, label, urls.get(sign, "")) for before, label, sign in links)
+    return (written + tail).replace(FIRST_SIGN, "")
+
+
+def _write_link(before: str, label: str, url: str) -> str:
+    """Return a link with the text before it, and only the address if this is what the link says."""
+    if not url:
+        return before + label
+    if label.replace(" ", "") in {url, url.removeprefix("mailto:")}:
+        return before + label.replace(" ", "")
+    before = f"{before[:-1]}\\!" if before.endswith("!") else before
+    return f"{before}[{escape_label(label)}]({url.replace('|', '%7C')})"
 
 
 # Write code in a fixed-width font with the spaces that the places of its words show.
@@ -145,8 +178,8 @@ class PdfText:
             self.pages.append((self.length + offset, page))
 
 
-def write_main(blocks: Sequence[PdfBlock]) -> PdfText:
-    """Write the main part of a document."""
+def write_main(blocks: Sequence[PdfBlock], urls: Mapping[str, str]) -> PdfText:
+    """Write the main part of a document. `urls`: the addresses of links by their signs."""
     result = PdfText()
     hyphenated = collect_hyphenated(text for block in blocks for _, text in block.pieces)
     notes = _Notes(blocks)
@@ -159,16 +192,19 @@ def write_main(blocks: Sequence[PdfBlock]) -> PdfText:
             result.add("\n")
         text, starts = _write_block(block, hyphenated, depths.get(number, 0), is_first=above == "term")
         for page, offset in starts:
-            result.begin_page(page, offset)
-        text, used = notes.link(text, block)
+            result.begin_page(page, len(add_links(text[:offset], urls)) if offset else 0)
+        text, used = notes.link(add_links(text, {} if block.kind == "code" else urls), block)
         result.add(f"{text}\n")
         for note in used:
-            body, _ = join_lines(list(note.pieces), hyphenated)
-            result.add(f"\n[^{notes.labels[id(note)]}]: {_escape(body)}\n")
+            result.add(_write_note(note, notes.labels[id(note)], hyphenated, urls))
     for note in notes.unused():
-        body, _ = join_lines(note.pieces, hyphenated)
-        result.add(f"\n[^{notes.labels[id(note)]}]: {_escape(body)}\n")
+        result.add(_write_note(note, notes.labels[id(note)], hyphenated, urls))
     return result
+
+
+def _write_note(note: PdfBlock, label: str, hyphenated: frozenset[str], urls: Mapping[str, str]) -> str:
+    body, _ = join_lines(note.pieces, hyphenated)
+    return f"\n[^{label}]: {add_links(_escape(body), urls)}\n"
 
 
 def _write_block(
@@ -275,14 +311,18 @@ class _Notes:
         yield from (note for note in self._by_page.values() if id(note) not in self._linked)
 
 
-def write_rest(edges: Sequence[Edges]) -> str:
+def write_rest(edges: Sequence[Edges], urls: Mapping[str, str]) -> str:
     """Return the rest of a document: its running heads and its footers, each distinct line once, and page numbers."""
     parts: list[str] = []
     kinds: tuple[tuple[RestKind, int], ...] = (("header", 0), ("footer", 1))
     for kind, side in kinds:
         lines = dict.fromkeys(clean_piece(line).replace(RAISED, "") for edge in edges for line in edge[side])
         numbers = [line for line in lines if _PAGE_NUMBER.fullmatch(line)]
-        texts = [_HEADING_LIKE.sub(r"\\", _escape(line)) for line in lines if line and not _PAGE_NUMBER.fullmatch(line)]
+        texts = [
+            _HEADING_LIKE.sub(r"\\", add_links(_escape(line), urls))
+            for line in lines
+            if line and not _PAGE_NUMBER.fullmatch(line)
+        ]
         if numbers:
             texts.append(_HEADING_LIKE.sub(r"\\", _escape(", ".join(numbers))))
         if texts:
