@@ -9,6 +9,9 @@ import typst
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
+from keyhole.extract.formats.pdf.page_parts import PdfStyle, PdfWord, split_line
+from keyhole.extract.formats.pdf.pdf_blocks import join_row
+from keyhole.extract.formats.pdf.write_markdown import clean_piece
 from keyhole.passages import select
 from keyhole.records import Document
 from keyhole.retrieval.artifact import make_artifact
@@ -247,3 +250,33 @@ def test_a_line_with_a_number_that_follows_the_page_is_a_running_head(numbered: 
 def test_the_names_of_records_are_text_though_they_are_counted_like_pages() -> None:
     pages = [(f"Record {n} \\\nWeight {n * n} kg \\\nTicket \\#{n}", "End") for n in range(1, 8)]
     assert "Record 3\n\nWeight 9 kg\n\nTicket #3" in write_pages(pages, "", "").main
+
+
+def place_from_right(*texts: str, gap: float = 3.0) -> list[PdfWord]:
+    """Return words in the order of reading, each on the left of the word before it."""
+    words, right = [], 500.0
+    for text in texts:
+        left = right - 5 * len(text)
+        words.append(PdfWord(text, left, 100.0, right, 112.0, PdfStyle(10.0, bold=False, fixed=False)))
+        right = left - gap
+    return words
+
+
+def test_words_from_right_to_left_keep_their_order() -> None:
+    words = place_from_right("שלום", "עולם,", "350", "כתר", "۳۵۰", "السلام", "عليكم")
+    assert [line.text for line in split_line(words, 0)] == ["שלום עולם, 350 כתר ۳۵۰ السلام عليكم"]
+
+
+def test_latin_words_in_a_line_from_right_to_left_are_read_from_left_to_right() -> None:
+    words = place_from_right("גרסה", "של", "Browser", "Chromium", "יצאה", "היום.")
+    assert [line.text for line in split_line(words, 0)] == ["גרסה של Chromium Browser יצאה היום."]
+
+
+def test_a_wide_gap_divides_a_line_from_right_to_left_and_a_row_begins_at_its_right() -> None:
+    wide = split_line(place_from_right("שלום", "עולם", gap=40.0), 0)
+    assert len(wide) == 2
+    assert join_row(wide).text == "שלום עולם"
+
+
+def test_letters_in_drawn_forms_are_written_as_letters() -> None:
+    assert clean_piece("ﺍﻟﺴﻼﻡ") == "السلام"

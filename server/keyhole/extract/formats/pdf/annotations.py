@@ -229,7 +229,7 @@ def _mark(word: PdfWord, left: float, right: float, sign: str) -> PdfWord:
     core = _CORE.match(text)
     if core and max(abs(start - core.start(1)), abs(end - core.end(1))) <= 1:  # signs are narrower than letters
         start, end = core.span(1)
-    start = 0 if left < word.left + 0.5 * step else start
+    start = 0 if left < word.left + 0.2 * step else start
     end = len(text) if right > word.right - 0.2 * step else end
     begin = text[:start] + FIRST_SIGN if start else ""
     return word._replace(text=f"{begin}{text[start:end]}{sign}{text[end:]}") if end > start else word

@@ -120,6 +120,15 @@ class PdfPage:
     """True if the page is damaged or has too many parts."""
 
 
+_RTL = re.compile(r"[\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_LTR = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]")
+
+
+def is_rtl(text: str) -> bool:
+    """Return whether a text is read from right to left: a third of its letters are those of Arabic or Hebrew."""
+    return not text.isascii() and 2 * len(_RTL.findall(text)) > len(_LTR.findall(text))
+
+
 def make_line(words: list[PdfWord], page: int = 0) -> PdfLine:
     """Return the line of words that stand on one baseline."""
     texts, lefts, tops, rights, bottoms, styles = zip(*words, strict=True)
@@ -153,6 +162,8 @@ PdfRow = list[PdfLine]
 
 def split_line(words: Sequence[PdfWord], page: int) -> list[PdfLine]:
     """Split a line of the file at wide gaps. The sign of a list item stays with its item."""
+    if is_rtl(" ".join([word.text for word in words])):
+        return [make_line(piece, page) for piece in _split_rtl(words)]
     pieces: list[list[PdfWord]] = []
     for word in words:
         last = pieces[-1][-1] if pieces else None
@@ -164,6 +175,32 @@ def split_line(words: Sequence[PdfWord], page: int) -> list[PdfLine]:
         else:
             pieces.append([word])
     return [make_line(piece, page) for piece in pieces]
+
+
+def _split_rtl(words: Sequence[PdfWord]) -> list[list[PdfWord]]:
+    """Return the words between wide gaps, in the order of the file, in which words of two directions are read.
+
+    PDFium turns Latin words round that follow each other.
+    """
+    pieces: list[list[int]] = []
+    end = 0.0
+    for number in sorted(range(len(words)), key=lambda number: words[number].left):
+        if not pieces or words[number].left - end >= GAP * words[number].style.size:
+            pieces.append([])
+        pieces[-1].append(number)
+        end = max(end, words[number].right)
+    return [
+        [
+            word
+            for is_latin, run in itertools.groupby((words[number] for number in sorted(piece)), key=_is_latin)
+            for word in (sorted(run, key=lambda word: word.left) if is_latin else run)
+        ]
+        for piece in pieces
+    ]
+
+
+def _is_latin(word: PdfWord) -> bool:
+    return _LTR.search(word.text) is not None and not is_rtl(word.text)
 
 
 Part = tuple[list[PdfRow], list[PdfTable]]

@@ -20,6 +20,7 @@ from keyhole.extract.formats.pdf.page_parts import (
     PdfStyle,
     PdfTable,
     PdfWord,
+    is_rtl,
     make_line,
 )
 
@@ -425,7 +426,8 @@ def join_row(row: PdfRow) -> PdfLine:
     """Return the pieces of a row as one line."""
     if len(row) == 1:
         return row[0]
-    line = make_line([word for piece in row for word in piece.words], row[0].page)
+    pieces = row[::-1] if is_rtl(" ".join(piece.text for piece in row)) else row
+    line = make_line([word for piece in pieces for word in piece.words], row[0].page)
     return PdfLine(
         line.words, line.left, line.top, line.right, line.bottom, line.style, line.text, row[0].column, line.page
     )
@@ -576,12 +578,17 @@ class _Builder:
             return _is_full(last, line) and (is_lower or not ends) and not line.words[0].text[0].isdigit()
         if not 0.3 < gap < PARAGRAPH_GAP:
             return False
-        left = block.lines[1].left if len(block.lines) > 1 else last.left
+        start = _find_start(block.lines[1] if len(block.lines) > 1 else last)
         if block.kind == "item":
-            return line.left > block.lines[0].left + 2 or (is_lower and _is_full(last, line))
-        if line.left > left + INDENT * size:
+            return _find_start(line) > _find_start(block.lines[0]) + 2 or (is_lower and _is_full(last, line))
+        if _find_start(line) > start + INDENT * size:
             return len(block.lines) == 1 and _is_full(last, line) and not ends
         return _is_full(last, line) or (is_lower and not ends and _is_full(last, line, RAGGED))
+
+
+def _find_start(line: PdfLine) -> float:
+    """Return the place where the reading of a line begins, which grows with its indentation."""
+    return -line.right if is_rtl(line.text) else line.left
 
 
 def _is_full(line: PdfLine, below: PdfLine, allowance: float = 0.0) -> bool:
@@ -589,7 +596,8 @@ def _is_full(line: PdfLine, below: PdfLine, allowance: float = 0.0) -> bool:
 
     `allowance`: a share of the column's width that may be free besides.
     """
-    room = (line.column[1] - line.right) - allowance * (line.column[1] - line.column[0])
+    free = line.left - line.column[0] if is_rtl(line.text) else line.column[1] - line.right
+    room = free - allowance * (line.column[1] - line.column[0])
     if _CJK.search(line.text[-1:]) and _CJK.search(below.text[:1]):
         return room < 2.5 * line.style.size
     first = below.words[0]

@@ -20,7 +20,16 @@ import pypdfium2.raw as pdfium
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.formats.pdf.annotations import mark_links, place_fields, read_annotations
-from keyhole.extract.formats.pdf.page_parts import RAISED, RESERVED, OutlineEntry, PdfPage, PdfRule, PdfStyle, PdfWord
+from keyhole.extract.formats.pdf.page_parts import (
+    RAISED,
+    RESERVED,
+    OutlineEntry,
+    PdfPage,
+    PdfRule,
+    PdfStyle,
+    PdfWord,
+    is_rtl,
+)
 
 # Replaced text: a file may state another text for a part of a page (`/ActualText`; ISO 32000-2, section 14.9.4).
 # PDFium gives that text in place of the drawn characters. Programs use it for ligatures and hyphens, but a reader of
@@ -161,6 +170,11 @@ class Placement:
         """Return left, top, right and bottom of a character."""
         box = _read_box(text, index)
         return self.put(box.left, box.top, box.right, box.bottom)
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether the page is shown as its content is drawn."""
+        return bool(self._turn == 0)
 
     def shows(self, word: PdfWord) -> bool:
         """Return whether a part of a word is on the page."""
@@ -411,7 +425,10 @@ class PdfFile:
                 left if left < end_left else end_left, top if top > end_top else end_top,
                 right if right > end_right else end_right, bottom if bottom < end_bottom else end_bottom,
             )  # fmt: skip
-            word = PdfWord(string[start:end], *box, style)
+            characters = string[start:end]
+            if left < end_left and not characters.isascii() and is_rtl(characters) and place.is_upright:
+                characters = characters[::-1]  # in the order in which they are drawn
+            word = PdfWord(characters, *box, style)
             if begins and lines and _goes_on(lines[-1][-1], word):
                 if word.left - lines[-1][-1].right < WORD_GAP * style.size:
                     last = lines[-1].pop()

@@ -32,6 +32,8 @@ _LIGATURES = str.maketrans(
 # The first TeX fonts draw accents as separate characters before the letter.
 _ACCENTS = {"¨": "\u0308", "´": "\u0301", "˚": "\u030a", "ˇ": "\u030c", "˘": "\u0306", "˜": "\u0303", "ˆ": "\u0302"}
 _ACCENTED = re.compile(f"([{''.join(_ACCENTS)}])([A-Za-zı])")
+_FORMS = re.compile("[\ufb1d-\ufdff\ufe70-\ufefc]+")
+"""Letters of Arabic and Hebrew in the forms in which they are drawn."""
 _WIDE = re.compile(r"[\u2e80-\u303f\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 """Chinese and Japanese characters, which have no spaces between them. Korean has spaces."""
 
@@ -44,9 +46,13 @@ def clean_piece(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    parts = text.translate(_LIGATURES).split(RAISED)
+    parts = _FORMS.sub(_to_letters, text.translate(_LIGATURES)).split(RAISED)
     cleaned = RAISED.join(clean(part) for part in parts)
     return unicodedata.normalize("NFC", _ACCENTED.sub(_compose_accent, cleaned))
+
+
+def _to_letters(forms: re.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", forms[0])
 
 
 def _compose_accent(pair: re.Match[str]) -> str:
