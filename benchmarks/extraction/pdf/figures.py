@@ -17,6 +17,7 @@ _CHAPTERS = "chapter|appendix|chapitre|annexe|capitolo|capítulo|kapitel|appendi
 _NUMBER = re.compile(
     rf"^(?:(?:{_CHAPTERS})\s+)?(?:[\dA-Z]{{1,3}}(?:\.\d+)*\.?\s+|第?\s*\d+\s*[章장]\s*)", re.IGNORECASE
 )
+_ADDRESS = re.compile(r"\]\([^()\s]++\)")
 _REFERENCE = re.compile(r"\\(?=[:`&#])|&#(\d+);|&lt;")
 _ROW = re.compile(r"^\|(.*)\|$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6} (.*)$", re.MULTILINE)
@@ -36,8 +37,9 @@ def list_words(text: str) -> list[str]:
 
 
 def to_plain(markdown: str) -> str:
-    """Return Markdown without the references that stand for signs."""
-    return _REFERENCE.sub(lambda match: chr(int(match[1])) if match[1] else "<" if match[0] == "&lt;" else "", markdown)
+    """Return Markdown without the references that stand for signs, and without the addresses of links."""
+    text = _ADDRESS.sub("]", markdown)
+    return _REFERENCE.sub(lambda match: chr(int(match[1])) if match[1] else "<" if match[0] == "&lt;" else "", text)
 
 
 def count_found(reference: Counter[str], words: Iterable[str]) -> int:

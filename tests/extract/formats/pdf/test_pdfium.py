@@ -1,4 +1,4 @@
-"""Words that a PDF file puts in place of the drawn ones are not shown."""
+"""Words that a PDF file puts in place of the drawn ones are not shown, and turned pages are read upright."""
 
 from __future__ import annotations
 
@@ -75,3 +75,20 @@ def test_other_words_and_digits_do_not_say_the_same(replaced: str, drawn: str) -
 
 def test_the_search_for_replacements_is_bounded() -> None:
     assert read(make_pdf(b"BT /F 4 Tf 40 700 Td " + b"() Tj " * (MAX_OBJECTS + 9) + b"(end) Tj ET")).text == "end\n"
+
+
+TURNED = {90: b"0 -1 1 0 0 600 cm ", 180: b"-1 0 0 -1 600 800 cm ", 270: b"0 1 -1 0 800 0 cm "}
+"""What turns the content of a page to the right, by degrees."""
+
+
+@pytest.mark.parametrize("degrees", TURNED)
+def test_a_page_shown_on_its_side_is_read_as_its_lines_run(degrees: int) -> None:
+    content = b"".join(
+        b"BT /F 10 Tf 50 %d Td (Line %d of the berth book E1) Tj ET\n" % (700 - 12 * n, n) for n in range(9)
+    )
+    upright = read(make_pdf(content)).text
+    assert read(make_pdf(content, entries=b"/Rotate %d" % degrees)).text == upright
+    turned = TURNED[degrees] + content
+    box = b"/MediaBox[0 0 800 600]" if degrees != 180 else b""
+    assert read(make_pdf(turned, entries=box)).text == upright
+    assert read(make_pdf(turned, entries=box + b"/Rotate %d" % (360 - degrees))).text == upright

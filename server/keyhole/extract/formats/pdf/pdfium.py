@@ -19,7 +19,7 @@ import pypdfium2.raw as pdfium
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.formats.pdf.annotations import mark_links, place_fields, read_annotations
+from keyhole.extract.formats.pdf.annotations import Annotations, mark_links, place_fields, read_annotations
 from keyhole.extract.formats.pdf.page_parts import (
     RAISED,
     RESERVED,
@@ -144,6 +144,10 @@ WORD_GAP: Final = 0.18
 apart, and groff leaves 0.2 to 0.25 where it draws no space."""
 MIN_GAPS: Final = 0.01
 """Smallest share of words with a gap, on one page of a file, for which all words of the file are searched for gaps."""
+_LONG_WORD = re.compile(r"[^\W_]{3,20}")
+"""A word that shows in which direction a page is read."""
+SAMPLED_WORDS: Final = 40
+"""Number of words of a page that are looked at to see in which direction it is read."""
 FIRST_CJK: Final = "\u2e80"
 """The first character of those of Chinese and Japanese."""
 SMALL: Final = 0.86
@@ -157,13 +161,15 @@ CharSpan = tuple[int, int, bool]
 
 
 class Placement:
-    """The change from the coordinates of a page's content to points from the top left corner of the page as shown."""
+    """The change from the coordinates of a page's content to points from the top left corner of the page as it is
+    read.
+    """
 
     def __init__(self, page: Any, width: float, height: float) -> None:
         box = pdfium.FS_RECTF()
         pdfium.FPDF_GetPageBoundingBox(page, box)
         self._x, self._y = box.left, box.bottom
-        self._turn = pdfium.FPDFPage_GetRotation(page)
+        self._turn = int(pdfium.FPDFPage_GetRotation(page))
         self.width, self.height = width, height
 
     def find(self, text: Any, index: int) -> tuple[float, float, float, float]:
@@ -174,7 +180,12 @@ class Placement:
     @property
     def is_upright(self) -> bool:
         """Whether the page is shown as its content is drawn."""
-        return bool(self._turn == 0)
+        return self._turn == 0
+
+    @property
+    def is_on_side(self) -> bool:
+        """Whether the page is shown on its left or right side."""
+        return self._turn % 2 == 1
 
     def shows(self, word: PdfWord) -> bool:
         """Return whether a part of a word is on the page."""
@@ -350,6 +361,23 @@ _FIXED_FLAG: Final = 1
 _FORCE_BOLD_FLAG: Final = 1 << 18
 
 
+def find_turn(text: Any, turn: int) -> int:
+    """Return the turn, in quarters to the right, with which most words of a page run from left to right.
+
+    A page may be shown on its side. `turn`: that of a page without words. Words from right to left have no vote.
+    """
+    string = read_characters(text) if 0 < pdfium.FPDFText_CountChars(text) <= MAX_PAGE_CHARS else ""
+    votes: Counter[int] = Counter()
+    for place in range(0, len(string), len(string) // SAMPLED_WORDS + 1):
+        word = _LONG_WORD.search(string, place)
+        if word and not is_rtl(word[0]):
+            first, last = _read_box(text, word.start()), _read_box(text, word.end() - 1)
+            right, up = last.left - first.left, last.bottom - first.bottom
+            along = (0 if right > 0 else 2) if abs(right) > abs(up) else (1 if up > 0 else 3)
+            votes[along] += len(word[0])
+    return votes.most_common(1)[0][0] if votes else turn
+
+
 class PdfFile:
     """An open PDF file. Raises KeyholeError for damaged files and for files with a password."""
 
@@ -379,48 +407,52 @@ class PdfFile:
         if marks.is_drawn and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS:
             pdfium.FPDF_ClosePage(page)
             page = pdfium.FPDF_LoadPage(self._document, number)
-        try:
-            width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
-            result = PdfPage(width, height, notes=marks.notes)
-            text = load_text(page)
-            if not text:
-                return PdfPage(width, height, unread=True)
-            try:
-                count = pdfium.FPDFText_CountChars(text)
-                result.cost = count + 3 * pdfium.FPDFPage_CountObjects(page)
-                result.unread = count > MAX_PAGE_CHARS
-                if not result.unread:
-                    place = Placement(page, width, height)
-                    result.rules, result.image_share = _read_drawings(page, place)
-                    borders = [rule for rule in result.rules if rule.left == rule.right]
-                    result.lines = self._read_lines(text, place, borders)
-                    place_fields(result.lines, marks, place.put, borders)
-                    mark_links(result.lines, marks.links, place.put, self.links)
-            finally:
-                pdfium.FPDFText_ClosePage(text)
-            return result
-        finally:
+        text = load_text(page)
+        turn = pdfium.FPDFPage_GetRotation(page)
+        if text and (turn := find_turn(text, turn)) != pdfium.FPDFPage_GetRotation(page):
+            pdfium.FPDFPage_SetRotation(page, turn)  # PDFium puts the characters of an upright page in order
+            pdfium.FPDFText_ClosePage(text)
             pdfium.FPDF_ClosePage(page)
+            page = pdfium.FPDF_LoadPage(self._document, number)
+            text = load_text(page)
+        try:
+            return self._read_parts(page, text, marks)
+        finally:
+            if text:
+                pdfium.FPDFText_ClosePage(text)
+            pdfium.FPDF_ClosePage(page)
+
+    def _read_parts(self, page: Any, text: Any, marks: Annotations) -> PdfPage:
+        """Return the words, lines and images of a page. `text`: its characters, None if they cannot be read."""
+        width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
+        result = PdfPage(width, height, notes=marks.notes, unread=not text)
+        if text:
+            count = pdfium.FPDFText_CountChars(text)
+            result.cost = count + 3 * pdfium.FPDFPage_CountObjects(page)
+            result.unread = count > MAX_PAGE_CHARS
+        if not result.unread:
+            place = Placement(page, width, height)
+            result.rules, result.image_share = _read_drawings(page, place)
+            borders = [rule for rule in result.rules if rule.left == rule.right]
+            result.lines = self._read_lines(text, place, borders)
+            place_fields(result.lines, marks, place.put, borders)
+            mark_links(result.lines, marks.links, place.put, self.links)
+        return result
 
     def _read_lines(self, text: Any, place: Placement, borders: list[PdfRule]) -> list[list[PdfWord]]:
         """Return the words of each line. `borders`: the vertical lines of the page, which words do not cross."""
         string = RESERVED.sub("\ufffd", read_characters(text).replace(RAISED, "\0"))
-        spans = list(iter_spans(string))
-        if self._has_gaps():
-            spans = [part for span in spans for part in split_at_gaps(text, string, span)]
-        if borders:
-            spans = [part for span in spans for part in split_at_borders(text, span, place, borders)]
-        values = _read_ends(text, spans)
-        if any(values[n + 5] < values[n + 3] or values[n + 7] > values[n + 1] for n in range(0, len(values), 8)):
-            spans = [part for span in spans for part in split_at_heights(text, span)]
-            values = _read_ends(text, spans)
+        spans, values = self._find_spans(text, string, place, borders)
         lines: list[list[PdfWord]] = []
         style, height = PdfStyle(0.0, False, False), 0.0
         for number, (start, end, begins) in enumerate(spans):
             left, top, right, bottom, end_left, end_top, end_right, end_bottom = values[8 * number : 8 * number + 8]
             ends = number + 1 == len(spans) or spans[number + 1][2]
-            if begins or ends or top - bottom != height:  # within a line, a font differs by its height
-                style, height = self._find_style(text, start, (left, top, right, bottom)), top - bottom
+            size, end_height = top - bottom, end_top - end_bottom
+            if place.is_on_side:
+                size, end_height = right - left, end_right - end_left
+            if begins or ends or size != height:  # within a line, a font differs by its height
+                style, height = self._find_style(text, start, (left, top, right, bottom)), size
             box = place.put(
                 left if left < end_left else end_left, top if top > end_top else end_top,
                 right if right > end_right else end_right, bottom if bottom < end_bottom else end_bottom,
@@ -435,9 +467,23 @@ class PdfFile:
                     word = word._replace(text=last.text + word.text, left=last.left)
             elif begins:
                 lines.append([])
-            end_height = end_top - end_bottom
             lines[-1] += [word] if end_height == height else split_superscript(word, height, end_height)
         return [seen for line in lines if (seen := [word for word in line if place.shows(word)])]
+
+    def _find_spans(
+        self, text: Any, string: str, place: Placement, borders: list[PdfRule]
+    ) -> tuple[list[CharSpan], list[float]]:
+        """Return the words of a page, and the sides of the first and the last character of each."""
+        spans = list(iter_spans(string))
+        if self._has_gaps():
+            spans = [part for span in spans for part in split_at_gaps(text, string, span)]
+        if borders:
+            spans = [part for span in spans for part in split_at_borders(text, span, place, borders)]
+        values = _read_ends(text, spans)
+        if any(values[n + 5] < values[n + 3] or values[n + 7] > values[n + 1] for n in range(0, len(values), 8)):
+            spans = [part for span in spans for part in split_at_heights(text, span)]
+            values = _read_ends(text, spans)
+        return spans, values
 
     def _has_gaps(self) -> bool:
         """Return whether words of the file are joined where it draws no space, as a few of its pages show."""
