@@ -231,5 +231,14 @@ def _mark(word: PdfWord, left: float, right: float, sign: str) -> PdfWord:
         start, end = core.span(1)
     start = 0 if left < word.left + 0.2 * step else start
     end = len(text) if right > word.right - 0.2 * step else end
+    while start > 0 and _is_inside_word(text, start):
+        start -= 1
+    while end < len(text) and _is_inside_word(text, end):
+        end += 1
     begin = text[:start] + FIRST_SIGN if start else ""
     return word._replace(text=f"{begin}{text[start:end]}{sign}{text[end:]}") if end > start else word
+
+
+def _is_inside_word(text: str, place: int) -> bool:
+    """Return whether a place is inside of a Latin word, which a link does not divide."""
+    return text[place - 1 : place + 1].isascii() and text[place - 1 : place + 1].isalnum()

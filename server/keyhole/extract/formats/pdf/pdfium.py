@@ -29,6 +29,7 @@ from keyhole.extract.formats.pdf.page_parts import (
     PdfStyle,
     PdfWord,
     is_rtl,
+    split_superscript,
 )
 
 # Replaced text: a file may state another text for a part of a page (`/ActualText`; ISO 32000-2, section 14.9.4).
@@ -150,10 +151,6 @@ SAMPLED_WORDS: Final = 40
 """Number of words of a page that are looked at to see in which direction it is read."""
 FIRST_CJK: Final = "\u2e80"
 """The first character of those of Chinese and Japanese."""
-SMALL: Final = 0.86
-"""A character of less than this share of another's height is raised or lowered. Footnote marks have 0.65 to 0.8."""
-_NUMBER_AT_END = re.compile(r"(?<=[^\W\d_.,;:!?)”»’\"'])\d{1,3}$|(?<=[.,;:!?)”»’\"'])\d{1,3}$|(?<=.)[*†‡§]$")
-_NUMBER_AT_START = re.compile(r"^(?:\d{1,3}|[*†‡§])(?=.)")
 _SPACES = re.compile(r"[\s\x00]+|[\x02\ufffe](?![\s\x00])")
 
 CharSpan = tuple[int, int, bool]
@@ -307,31 +304,6 @@ def _read_box(text: Any, index: int) -> Any:
     box = pdfium.FS_RECTF()
     pdfium.FPDFText_GetLooseCharBox(text, index, box)
     return box
-
-
-def split_superscript(word: PdfWord, first: float, last: float) -> list[PdfWord]:
-    """Return a word and the small number at its end, or at its beginning, as words.
-
-    `first`, `last`: the heights of its first and last character.
-    """
-    if first <= 0 or last <= 0 or SMALL < last / first < 1 / SMALL:
-        return [word]
-    match = (_NUMBER_AT_END if last < first else _NUMBER_AT_START).search(word.text)
-    if match is None:
-        return [word]
-    scale = (word.right - word.left) / len(word.text)
-    edge = word.left + scale * (match.start() or match.end())
-    size = word.style.size
-    normal = word.style._replace(size=size if last < first else round(size * last / first, 1))
-    number = f"{RAISED}{match[0]}"
-    if last < first:
-        small = word.style._replace(size=round(size * last / first, 1))
-        rest = word._replace(text=word.text[: match.start()], right=edge)
-        return [rest, word._replace(text=number, left=edge, style=small)]
-    return [
-        word._replace(text=number, right=edge),
-        word._replace(text=word.text[match.end() :], left=edge, style=normal),
-    ]
 
 
 # Call PDFium, a native library: open a file, read its pages, outline, labels and metadata.
