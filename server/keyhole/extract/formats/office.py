@@ -71,15 +71,10 @@ _FUNCTIONS: Final = re.compile(
     "arccos|arcsin|arctan|arg|cosh?|cot|csc|deg|det|dim|exp|gcd|hom|inf|ker|lg|lim|ln|log|max|min|Pr|sec|sinh?|sup|tanh?"
 )
 _TEX_SIGNS = re.compile(r"[%#$_{}]")
-_ATTRIBUTE = re.compile(r"""([\w:]+)=["']([^"']*)""")
-_EDGE_SWITCHES: Final = {
-    "first": re.compile(rb'<w:titlePg\b(?![^>]*"(?:0|false|off)")'),
-    "even": re.compile(rb'<w:evenAndOddHeaders\b(?![^>]*"(?:0|false|off)")'),
-}
-"""Headers and footers of the first and of even pages are shown only with these elements."""
 _CONDITION = re.compile(r"(?:\[(?:Red|Blue|Green|Black|White|Cyan|Magenta|Yellow|Color ?\d+)\])*\[[<>=]", re.IGNORECASE)
 _FORMAT_PART = re.compile(
-    r"""([#0?.,/]+(?:[Ee][+-][#0?]+)?)|"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|([^"\\\[_*#0?.,/])"""
+    r"""([#0?.,/]+(?:[Ee][+-][#0?]+)?)|"([^"]{0,99})"|\\(.)|\[\$([^]\[-]{0,20})[^]\[]{0,20}\]|\[[^]\[]{0,99}\]|[_*]."""
+    r"""|([^"\\\[_*#0?.,/])"""
 )
 """A part of a number format (ECMA-376, 18.8.31): digits, or a sign in quotes, after a backslash, of a currency, or
 alone."""
@@ -87,7 +82,7 @@ _C: Final = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DATE_FORMAT = re.compile("yy|mmm|d[-/.]", re.IGNORECASE)
 _RTF_DATA = re.compile(r"(?<![0-9a-fA-F\r\n])(?:[0-9a-fA-F]{2}[\r\n]*+){500,}+")
 """A picture as hexadecimal digits, which would take a second for each megabyte."""
-_RTF_HIDDEN = re.compile(r"\\v1?(?![a-zA-Z0-9-])[^{}]*?(?=\\v0|\\plain|[{}])")
+_RTF_HIDDEN = re.compile(r"\\v1?(?![a-zA-Z0-9-])[^{}]*?(?=\\v0|\\plain|[{}]|\Z)")
 _RTF_CELL = re.compile(r"(?<!\n)\n{1,9}\|")
 """The end of a cell that contains a paragraph."""
 _RTF_TITLE = re.compile(r"\{\\title ([^{}]{1,1000})\}")
@@ -287,15 +282,17 @@ def _write_chart(space: Any) -> str:
 
 def _read_edges(archive: zipfile.ZipFile, kind: str) -> str:
     """Return each distinct line of the headers or footers that pages show, below the heading of this part."""
-    document, targets = archive.read("word/document.xml"), read_relationships(archive, "word/document.xml")
-    settings = archive.read("word/settings.xml") if "word/settings.xml" in archive.namelist() else b""
+    document, targets = _parse_part(archive, "word/document.xml"), read_relationships(archive, "word/document.xml")
     lines: dict[str, None] = {}
-    for mark in re.findall(rf"<w:{kind}Reference\b[^>]*>".encode(), document):
-        values = dict(_ATTRIBUTE.findall(mark.decode("utf-8", "replace")))
-        place = values.get("w:type", "")
-        if place in _EDGE_SWITCHES and not _EDGE_SWITCHES[place].search(document if place == "first" else settings):
-            continue
-        lines |= dict.fromkeys(_read_lines(_parse_part(archive, targets.get(values.get("r:id", ""), ("", ""))[1])))
+    for reference in document.iter(f"{_W}{kind}Reference"):
+        switch = {
+            "first": reference.getparent().find(f"{_W}titlePg"),
+            "even": _parse_part(archive, "word/settings.xml").find(f"{_W}evenAndOddHeaders"),
+        }
+        place = reference.get(f"{_W}type")
+        if place not in switch or _is_on(switch[place]):
+            number = next((value for value in reference.attrib.values() if value in targets), "")
+            lines |= dict.fromkeys(_read_lines(_parse_part(archive, targets.get(number, ("", ""))[1])))
     texts = [escape_markdown(_MARK.sub("", line)) for line in lines if not line.isdigit()]
     return "".join([f"\n# [rest: {kind}]\n", *(f"\n{text}\n" for text in texts)]) if texts else ""
 
