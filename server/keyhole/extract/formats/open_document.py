@@ -220,7 +220,7 @@ class _Writer:
     def _write_speaker_notes(self, element: Any, depth: int) -> str:
         boxes = (each for each in element if _get(each, "class") == "notes")
         text = "".join(self._write_inner(each, depth) for each in boxes)
-        return f"<p>Notes:</p>{text}" if re.sub("<[^>]*>", "", text).strip() else ""
+        return f"<p>Notes:</p>{text}" if re.sub("<[^<>]*>", "", text).strip() else ""
 
     def _write_table(self, element: Any, depth: int) -> str:
         rows = []
