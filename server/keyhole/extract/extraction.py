@@ -107,9 +107,10 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
     if not document.text.strip():
         kind = f"{shown}, " if (shown := known_type(media_type)) else ""
         facts = {"refresh": document.metadata.refresh} if document.metadata.refresh else {}
+        guess = ", perhaps only pictures" if body.strip() and not facts else ""
         raise KeyholeError(
             Code.EMPTY_DOCUMENT,
-            f"the page ({kind}{len(body):,} bytes) contains no text{', perhaps only pictures' if body.strip() else ''}",
+            f"the page ({kind}{len(body):,} bytes) contains no text{guess}",
             **facts,
         )
     return dataclasses.replace(document, media_type=media_type)
