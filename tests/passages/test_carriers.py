@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages.carriers import SEARCH_LINES, find_documented, find_header, find_post, find_signature, find_terms
+from keyhole.passages.carriers import (
+    SEARCH_LINES,
+    find_documented,
+    find_group,
+    find_header,
+    find_post,
+    find_signature,
+    find_terms,
+)
 from keyhole.passages.index import Index
 
 
@@ -61,6 +69,17 @@ def test_a_paragraph_with_an_indent_has_no_term() -> None:
 def test_the_search_for_a_term_is_bounded() -> None:
     text = "pump\n: Runs.\n" + "  It turns.\n" * (SEARCH_LINES + 5)
     assert find_terms(Index(text), len(text) - 5) == []
+
+
+def test_a_row_has_the_nearest_row_of_one_cell_above_it() -> None:
+    text = "| town | souls |\n| --- | --- |\n| North |\n| a | 1 |\n| South \\| |\n| b | 2 |\n| c | 3 |\n"
+    groups = [find_group(Index(text), text.index(row)) for row in ("| a", "| b", "| c", "| North")]
+    assert [group and text[slice(*group)] for group in groups] == ["| North |", "| South \\| |", "| South \\| |", None]
+
+
+def test_the_rows_of_a_table_of_one_column_head_nothing() -> None:
+    text = "| town |\n| --- |\n| a |\n| b |\n"
+    assert find_group(Index(text), text.index("| b")) is None
 
 
 def test_a_row_of_the_longest_table_has_its_header() -> None:

@@ -47,6 +47,8 @@ _SIGNATURE = re.compile(
     r"(?:[^\s().]\S{0,60} ){0,5}\S{0,80}\w[?!=]?[`*_]{0,3}\([^()]{0,160}\)[`*_]{0,3}(?: ?(?:->|→|=>|⇒|:).{1,60})?;?"
 )
 """A line that is nothing but the signature of a function or method, such as `#dump(io) → String`."""
+_GROUP = re.compile(r"\| (?:[^|\\\n]|\\.)++\|")
+"""A row with one cell."""
 _RULE = re.compile(r"\s*\|[\s:|-]+")
 
 
@@ -109,6 +111,20 @@ def find_header(index: Index, start: int) -> Span | None:
     rule_end = text.find("\n", row_end + 1, start)
     has_rule = 0 <= row_end < rule_end and _RULE.fullmatch(text[row_end + 1 : rule_end])
     return (block[0], row_end) if has_rule else None
+
+
+def find_group(index: Index, start: int) -> Span | None:
+    """Return the row that heads the rows of a table from which a passage begins: the nearest one above of one cell.
+
+    It must stand below a header row of several columns.
+    """
+    header = find_header(index, start)
+    if header is None or _GROUP.fullmatch(index.text, *header):
+        return None
+    for line in islice(lines_above(index.text, line_at(index.text, start), header[1]), SEARCH_LINES):
+        if _GROUP.fullmatch(index.text, line.start, line.end):
+            return (line.start, line.end) if line.start > header[1] else None
+    return None
 
 
 def find_post(index: Index, start: int) -> Span | None:

@@ -9,7 +9,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from keyhole.passages.carriers import find_documented, find_entry, find_header, find_post, find_signature, find_terms
+from keyhole.passages.carriers import (
+    find_documented,
+    find_entry,
+    find_group,
+    find_header,
+    find_post,
+    find_signature,
+    find_terms,
+)
 from keyhole.passages.gaps import Span
 from keyhole.passages.index import Index
 from keyhole.passages.split import Heading
@@ -80,8 +88,8 @@ def range_label(index: Index, start: int, end: int, shown: Sequence[tuple[int, i
         and (words := _to_plain(_ITEM_MARK.sub("", index.text[slice(*term)]))[:MAX_HEADING_CHARS].strip())
     ]
     parts += [f" {BETWEEN.join(dict.fromkeys(names))}"] if names else []
-    header = find_header(index, start)
-    parts += [f"\n{_cut_row(index.text[slice(*header)])}"] if header and not _is_shown(header[0], shown) else []
+    rows = (find_header(index, start), find_group(index, start))
+    parts += [f"\n{_cut_row(index.text[slice(*row)])}" for row in rows if row and not _is_shown(row[0], shown)]
     return "".join(parts)
 
 

@@ -34,7 +34,7 @@ def markdown(html: str) -> str:
         ("<pre class=lang-go>a\n</pre>", "```go\na\n```\n"),
         (
             "<table><tr><th>a<th>b<tr><td rowspan=2>c<td>d<tr><td>e</table>",
-            "| a | b |\n| --- | --- |\n| c | d |\n| | e |\n",
+            "| a | b |\n| --- | --- |\n| c | d |\n| c | e |\n",
         ),
         ("<table><tr><th>a<tr><td>b<td>c</table>", "| a | |\n| --- | --- |\n| b | c |\n"),
         ("<p>Look!<a href=/x>b</a>", "Look&#33;[b](https://example.org/x)\n"),

@@ -74,3 +74,42 @@ def test_a_listing_with_other_cells_is_a_table() -> None:
 def test_cells_beyond_the_header_are_kept() -> None:
     html = "<table><tr><th>a<tr><td>1<td>2<td>3</table>"
     assert markdown(html) == "| a | | |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n"
+
+
+def test_a_cell_that_spans_rows_is_in_each_of_them() -> None:
+    html = "<table><tr><th>a<th>b<th>c<tr><td rowspan=2><b>x</b><td>1<td rowspan=3>y<tr><td>2<tr><td>z<td>3</table>"
+    assert markdown(html).splitlines()[2:] == ["| **x** | 1 | y |", "| **x** | 2 | y |", "| z | 3 | y |"]
+
+
+def test_a_row_of_empty_cells_does_not_repeat_the_cells_above() -> None:
+    html = "<table><tr><th>a<th>b<tr><td rowspan=3>x<td>1<tr><td><tr><td>2</table>"
+    assert markdown(html).splitlines()[2:] == ["| x | 1 |", "| x | 2 |"]
+
+
+def test_a_long_cell_is_not_repeated() -> None:
+    html = f"<table><tr><th>a<th>b<tr><td rowspan=2>{'word ' * 80}<td>1<tr><td>2</table>"
+    assert markdown(html).splitlines()[3] == "| | 2 |"
+
+
+def test_repeated_cells_are_bounded_together() -> None:
+    cells = f"<td rowspan=1000>{'x' * 250}" * 50
+    assert len(markdown(f"<table><tr>{cells}<td>1{'<tr><td>1' * 999}</table>")) < 300_000
+
+
+@pytest.mark.parametrize("span", ["0", "9"])
+def test_a_cell_spans_rows_of_its_own_group_only(span: str) -> None:
+    groups = f"<tbody><tr><td rowspan={span}>x<td>1<tr><td>2</tbody><tbody><tr><td>y<td>3</tbody>"
+    text = markdown(f"<table><thead><tr><th>a<th>b</thead>{groups}</table>")
+    assert text.splitlines()[2:] == ["| x | 1 |", "| x | 2 |", "| y | 3 |"]
+
+
+def test_a_table_in_a_cell_of_data_is_lines_of_the_cell() -> None:
+    inner = "<table><tr><td>water<td>11<tr><td>power<td>12</table>"
+    text = markdown(f"<table><tr><th>Berth<th>Fees<tr><td>1<td>{inner}<tr><td>2<td>{inner}</table>")
+    assert text.splitlines()[2:] == ["| 1 | water 11<br>power 12 |", "| 2 | water 11<br>power 12 |"]
+
+
+@pytest.mark.parametrize("inner", ["word " * 100, "<table><tr><td>a<td>b</table>"])
+def test_a_table_around_long_or_deep_tables_is_layout(inner: str) -> None:
+    text = markdown(f"<table><tr><th>x<th>y<tr><td>1<td><table><tr><td>p<td>{inner}</table></table>")
+    assert text.startswith("x\n\ny\n")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.boilerplate.segments import has_heading_rows
+from keyhole.extract.html.boilerplate.segments import has_heading_rows, has_layout_tables
 from keyhole.extract.html.inline_elements import HEADINGS, INLINE_ELEMENTS, InlineWriter
 from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.markdown_builder import LISTS
@@ -39,6 +39,10 @@ MAX_CELL: Final = 3_000
 """Usual largest length of a data cell, in characters. A row is one line of Markdown."""
 MAX_LONG_SHARE: Final = 0.5
 """Largest share of a data table's text in cells over `MAX_CELL`. A table with more is layout."""
+MAX_REPEATED: Final = 300
+"""Longest cell, in characters of Markdown, that is repeated in each row that it spans."""
+MAX_ALL_REPEATED: Final = 100_000
+"""Characters that the repeated cells of a table may have together, so that a small page cannot become a large text."""
 _OTHER_BLOCKS: Final = ("pre", "blockquote", "hr", "details")
 _TABLE_BLOCK_TAGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", *_OTHER_BLOCKS)
 # Some pages put a <form> around the rows.
@@ -53,10 +57,7 @@ def is_data_table(table: HtmlElement) -> bool:
     A table with headings, code or quotes in its cells is data if it has a header or is regular, or if each heading has
     a row of its own. Its cells stay cells.
     """
-    if table.get("role") in {"presentation", "none"} or _is_broken(table):
-        return False
-    # The search ends at the first nested table, so that it takes linear time.
-    if any(inner is not table for inner in islice(table.iter("table"), 2)):
+    if table.get("role") in {"presentation", "none"} or _is_broken(table) or has_layout_tables(table):
         return False
     rows = [cells for row in iter_rows(table) if (cells := list_cells(row))]
     width = max(map(len, rows), default=0)
@@ -133,7 +134,8 @@ TableRow = list[tuple[int, HtmlElement]]
 def read_grid(table: HtmlElement) -> tuple[list[TableRow], int, bool]:
     """Return the cells of each row with their columns, the number of columns, and whether the first row is a header.
 
-    A cell that spans several places is listed only at its first place. Columns without cells are left out.
+    A cell that spans several rows is listed in each of them; one that spans several columns only at the first. Columns
+    without cells are left out.
     """
     grid, has_header = _place_cells(table)
     used = sorted({column for row in grid for column, _ in row})
@@ -143,34 +145,55 @@ def read_grid(table: HtmlElement) -> tuple[list[TableRow], int, bool]:
 
 def _place_cells(table: HtmlElement) -> tuple[list[TableRow], bool]:
     grid: list[TableRow] = []
-    occupied_until: dict[int, int] = {}
+    spans: dict[int, tuple[int, HtmlElement | None]] = {}
+    """By column: the end of the rows that a cell above takes, and this cell, None right of its first column."""
     places_left = MAX_SPANNED
     has_header = False
+    group: HtmlElement | None = None
     for number, row in enumerate(iter_rows(table)):
-        places: TableRow = []
-        column = 0
         cells = [cell for cell in row if cell.tag in _CELL_TAGS]
+        is_in_group = _find_group(row) is group  # no cell reaches into the next group of rows
+        group = _find_group(row)
+        spans = {column: span for column, span in spans.items() if is_in_group and span[0] > number}
+        places = _list_spanned(spans) if any(len(cell) or (cell.text or "").strip() for cell in cells) else []
         if not any(grid):
             has_header = bool(cells) and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cells))
+        column = 0
         for cell in cells:
-            while occupied_until.get(column, 0) > number:
+            while column in spans:
                 column += 1
-            if not is_gutter_cell(cell):
+            is_gutter = is_gutter_cell(cell)
+            if not is_gutter:
                 places.append((column, cell))
             width, height = _read_span(cell, "colspan", MAX_SPAN), _read_span(cell, "rowspan", MAX_ROW_SPAN)
             places_left -= width * height - 1
             if places_left < 0:
                 width = height = 1
             if height > 1:
-                occupied_until.update(dict.fromkeys(range(column, column + width), number + height))
+                spans |= dict.fromkeys(range(column, column + width), (number + height, None))
+                spans[column] = (number + height, None if is_gutter else cell)
             column += width
-        grid.append(places)
+        grid.append(sorted(places, key=lambda place: place[0]))
     return grid, has_header
 
 
+def _find_group(row: HtmlElement) -> HtmlElement | None:
+    """Return the element that makes a row part of a group of rows."""
+    parent = row.getparent()
+    return None if parent.tag == "form" else parent
+
+
+def _list_spanned(spans: Mapping[int, tuple[int, HtmlElement | None]]) -> TableRow:
+    return [(column, cell) for column, (_, cell) in spans.items() if cell is not None]
+
+
 def _read_span(cell: HtmlElement, attribute: str, limit: int) -> int:
+    """Return a span of a cell. A `rowspan` of 0 reaches to the end of the group of rows."""
     value = (cell.get(attribute) or "").strip()
-    return min(limit, max(1, int(value))) if value.isascii() and value.isdigit() and len(value) < 7 else 1
+    if not (value.isascii() and value.isdigit() and len(value) < 7):
+        return 1
+    span = min(limit, int(value))
+    return span or (limit if attribute == "rowspan" else 1)
 
 
 # Write the lists of a page to the builder: numbered and unnumbered items, terms and definitions.
@@ -380,6 +403,9 @@ class _PageWriter(ListWriter):
         """Elements that a line break precedes."""
         self._plain_classes: set[str] = set()
         """Values of `class` that are known to have no meaning here, so that each is examined once."""
+        self._spanned: dict[HtmlElement, str] = {}
+        """The Markdown of the cells of the current table that span rows, as far as they are written."""
+        self._repeated_left = 0
 
     def walk(self, root: HtmlElement, *, content_only: bool) -> None:
         """Write a tree, or only the content of its root element if `content_only` is True."""
@@ -433,7 +459,8 @@ class _PageWriter(ListWriter):
 
     def _block_edge(self, tag: str) -> None:
         builder = self.builder
-        if builder.heading_level and tag in _HEADING_CONTENT:
+        # A table in a cell is a line for each of its rows.
+        if (builder.is_in_cell and tag in _CELL_TAGS) or (builder.heading_level and tag in _HEADING_CONTENT):
             builder.add_text(" ")
             return
         builder.end_line()
@@ -539,6 +566,7 @@ class _PageWriter(ListWriter):
 
     def _write_table(self, element: HtmlElement) -> None:
         rows, width, has_header = read_grid(element)
+        self._spanned, self._repeated_left = {}, MAX_ALL_REPEATED
         if width:
             self.builder.open_container("table", {})
             header = rows.pop(0) if has_header else []
@@ -552,17 +580,27 @@ class _PageWriter(ListWriter):
         self.builder.open_container("tr", attributes)
         next_column = 0
         for column, cell in row:
-            skipped = {"skipped": str(column - next_column)} if column > next_column else {}
-            if len(cell) == 0:
-                self.builder.add_cell(cell.text or "", skipped)
+            self.builder.add_finished_cells(" |" * (column - next_column))
+            if cell in self._spanned:
+                self._repeat_cell(self._spanned[cell])
+            elif len(cell) == 0:
+                self.builder.add_cell(cell.text or "")
             else:
-                self._write_cell(cell, skipped)
+                self._write_cell(cell)
+            if cell.get("rowspan") is not None:
+                self._spanned.setdefault(cell, self.builder.last_cell)
             next_column = column + 1
         self.builder.close_container()
 
-    def _write_cell(self, cell: HtmlElement, attributes: dict[str, str]) -> None:
+    def _repeat_cell(self, markdown: str) -> None:
+        if len(markdown) > min(MAX_REPEATED, self._repeated_left):
+            markdown = " |"
+        self._repeated_left -= len(markdown)
+        self.builder.add_finished_cells(markdown)
+
+    def _write_cell(self, cell: HtmlElement) -> None:
         lists, self._open_lists = self._open_lists, []
-        self.builder.open_container("td", attributes)
+        self.builder.open_container("td", {})
         self.builder.is_in_cell = True
         self.walk(cell, content_only=True)
         self.builder.close_container()

@@ -100,12 +100,12 @@ def _format_row(text: str, attributes: Attributes) -> str:
     return f"|{header}{' |' * missing}\n|{' --- |' * columns}\n"
 
 
-def _format_cell(text: str, attributes: Attributes) -> str:
-    """Return a cell as one line, after an empty cell for each skipped column."""
+def _format_cell(text: str, _attributes: Attributes) -> str:
+    """Return a cell as one line."""
     if "\n" in text:
         text = "<br>".join(line for line in text.split("\n") if line and not line.isspace())
     text = text.strip().replace("|", "\\|")
-    return " |" * int(attributes.get("skipped", "0")) + (f" {text} |" if text else " |")
+    return f" {text} |" if text else " |"
 
 
 def _format_link(text: str, attributes: Attributes) -> str:
@@ -225,6 +225,11 @@ class _OpenElements:
     def add_text(self, markdown: str) -> None:
         """Add text to the innermost open element."""
         self._parts.append(markdown)
+
+    @property
+    def last_part(self) -> str:
+        """The Markdown of the last element in the innermost open element."""
+        return self._parts[-1]
 
     def finish(self) -> str:
         """Return the Markdown of the page, after all elements were closed."""
@@ -357,12 +362,22 @@ class MarkdownBuilder:
             self._elements.add_text(text)
         self._end()
 
-    def add_cell(self, text: str, attributes: Attributes) -> None:
+    def add_cell(self, text: str) -> None:
         """Add a table cell that holds only text."""
-        self._start("td", attributes)
+        self._start("td", {})
         if words := " ".join((clean(text) if self._has_suspect_characters else text).split()):
             self._elements.add_text(escape_markdown(words))
         self._end()
+
+    def add_finished_cells(self, markdown: str) -> None:
+        """Add the Markdown of table cells, such as empty ones."""
+        if markdown:
+            self._elements.add_text(markdown)
+
+    @property
+    def last_cell(self) -> str:
+        """The Markdown of the last table cell."""
+        return self._elements.last_part
 
     def end_line(self) -> None:
         """End the current paragraph or heading and its open marks."""

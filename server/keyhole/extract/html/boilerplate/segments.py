@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import Final
 
 from lxml.html import HtmlElement
@@ -28,6 +28,9 @@ comments."""
 _MAX_SHORT_TABLE: Final = 200
 """Largest number of characters, without white space, of a data table that has headings and only one row of several
 cells."""
+_ROW_GROUPS: Final = ("thead", "tbody", "tfoot")
+_MAX_INNER_TABLE: Final = 400
+"""Characters of the longest table that is written as lines in a cell of another table."""
 _MAX_CELL: Final = 1_500
 """Characters in the longest cell of a data table. A longer cell is a post or a column of the page."""
 
@@ -64,7 +67,7 @@ def _is_data_table(table: HtmlElement) -> bool:
     """
     if table.get("role") in {"presentation", "none"} or not _has_none(table, *_LANDMARKS):
         return False
-    if any(inner is not table for inner in table.iter("table")):
+    if has_layout_tables(table):
         return False
     if not _has_none(table, "div") and _has_none(table, "th", "caption"):
         return False
@@ -74,6 +77,35 @@ def _is_data_table(table: HtmlElement) -> bool:
     if not _has_none(table, *_HEADINGS) and not has_heading_rows(table):
         return False
     return all(not len(cell) or len(cell.text_content()) <= _MAX_CELL for cell in table.iter("td", "th"))
+
+
+def has_layout_tables(table: HtmlElement) -> bool:
+    """Return whether a table contains other tables than short ones in the cells of data.
+
+    Data has a header and several columns in its first rows. The search ends at the first table that is too long
+    or has a table inside, so that it takes linear time.
+    """
+    inner = table.iterdescendants("table")
+    first = next(inner, None)
+    if first is None:
+        return False
+    parts = ([part] if part.tag == "tr" else part if part.tag in _ROW_GROUPS else () for part in table)
+    rows = [[cell.tag for cell in row if cell.tag in {"td", "th"}] for row in islice(chain.from_iterable(parts), 2)]
+    has_header = any("th" in row for row in rows) or next(table.iterchildren("thead"), None) is not None
+    is_data = has_header and len(rows) > 1 and max(map(len, rows)) > 1
+    return not is_data or any(
+        _is_long(each) or next(each.iterdescendants("table"), None) is not None for each in chain((first,), inner)
+    )
+
+
+def _is_long(table: HtmlElement) -> bool:
+    """Return whether a table is too long to be the lines of a cell."""
+    length = 0
+    for text in table.itertext():
+        length += len(text.strip())
+        if length > _MAX_INNER_TABLE:
+            return True
+    return False
 
 
 def has_heading_rows(table: HtmlElement) -> bool:
