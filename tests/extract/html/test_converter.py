@@ -339,3 +339,49 @@ def test_a_page_on_which_a_rule_fails_keeps_its_words(depth: int) -> None:
     text = to_markdown(body, FailingLinks(URL))
     assert re.findall(r"[\w]+", text) == ["Valves", "See", "the", "oil", "bar", "4"]
     assert depth > 1 or text.startswith("## Valves\n\nSee the oil.\n\n| bar |\n")
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("2<sup>n−1</sup>", "2^(n−1)"),
+        ("x<sub>n+1</sub>", "x_(n+1)"),
+        ("2<sup>2n</sup>", "2^(2n)"),
+        ("2<sup><i>n</i>−1</sup>", "2^(*n*−1)"),
+        ("10<sup>-9</sup>", "10^-9"),
+        ("Ca<sup>2+</sup>", "Ca^2+"),
+        ("x<sub>max</sub>", "x_max"),
+        ("e<sup>x<sup>2</sup></sup>", "e^(x^2)"),
+        ("2<sup>2<sup>n+1</sup></sup>", "2^(2^(n+1))"),
+    ],
+)
+def test_a_power_or_index_of_several_signs_has_brackets(html: str, text: str) -> None:
+    assert markdown(f"<p>{html}</p>") == f"{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<ol type=a><li>x<li>y</ol>", "- a. x\n- b. y\n"),
+        ("<ol type=A start=26><li>x<li>y</ol>", "- Z. x\n- AA. y\n"),
+        ("<ol type=i><li>x<li value=9>y</ol>", "- i. x\n- ix. y\n"),
+        ("<ol type=I start=4000><li>x</ol>", "4000. x\n"),
+        ('<ol class="loweralpha simple"><li>x</ol>', "- a. x\n"),
+        ("<ol class=upper-roman><li>x</ol>", "- I. x\n"),
+        ("<ol><li type=a>x</ol>", "- a. x\n"),
+        ("<ol type=1><li>x</ol>", "1. x\n"),
+        ("<ol type=a start=0><li>x</ol>", "0. x\n"),
+        ("<ol type=a><li><p>x<p>y</ol>", "- a. x\n\n  y\n"),
+        ("<ol type=a><li><pre>x</pre></ol>", "- a.\n\n  ```\n  x\n  ```\n"),
+        ("<ol type=a><li><ol type=i><li>x</ol></ol>", "- a.\n\n  - i. x\n"),
+    ],
+)
+def test_an_item_keeps_its_letter_or_roman_number(html: str, text: str) -> None:
+    assert markdown(html) == text
+
+
+@pytest.mark.parametrize(
+    ("lang", "name"), [("go", "go"), ("C++", "c++"), ("terraform", "terraform"), ("en", ""), ("pt-BR", "")]
+)
+def test_the_language_of_code_may_be_its_lang_but_not_a_natural_language(lang: str, name: str) -> None:
+    assert markdown(f'<pre lang="{lang}">x</pre>').startswith(f"```{name}\n")

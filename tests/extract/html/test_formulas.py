@@ -28,7 +28,7 @@ FORMULAS = {
     '<script type="math/tex; mode=display">a_1</script>': "$$a_1$$",
     '<span class="math notranslate">\\(a*b\\)</span>': "$a*b$",
     "<math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math>": "$(a + b)/2$",
-    "<math><msup><mi>x</mi><mn>10</mn></msup><mo>=</mo><msqrt><mi>y</mi></msqrt></math>": "$x^10 = √y$",
+    "<math><msup><mi>x</mi><mn>10</mn></msup><mo>=</mo><msqrt><mi>y</mi></msqrt></math>": "$x^{10} = √y$",
     "<math><munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><msub><mi>a</mi><mi>i</mi></msub></math>": (
         "$∑_i^n a_i$"
     ),
@@ -87,3 +87,9 @@ def test_words_in_mathml_are_kept_apart() -> None:
 @pytest.mark.parametrize("html", list(FORMULAS))
 def test_a_formula_is_written_once_as_tex_or_as_one_line(html: str) -> None:
     assert markdown(f"<div>{html}</div>") == f"{FORMULAS[html]}\n"
+
+
+def test_powers_and_indices_of_several_signs_have_braces() -> None:
+    index = "<mrow><mi>i</mi><mo>+</mo><mn>1</mn></mrow>"
+    html = f"<math><msub><mi>a</mi>{index}</msub><mo>=</mo><msup><mn>2</mn>{index}</msup></math>"
+    assert markdown(html) == "$a_{i+1} = 2^{i+1}$\n"

@@ -201,22 +201,58 @@ def _read_span(cell: HtmlElement, attribute: str, limit: int) -> int:
 _HEADING_REACH: Final = 8
 """Number of elements searched for a heading at the beginning of a list item."""
 _NUMBER = re.compile(r"[0-9]{1,6}")
+_ROMAN_END: Final = 4_000
+"""The first number without a Roman one."""
 _BULLET = re.compile(r"[•◦▪▫●○■□‣∙·⁃]|[0-9]{1,4}\.")
 _SIGN = re.compile(r"o|[^\w\s]{1,2}")
 _SIGN_TEXTS: Final = 8
 """Number of text nodes read of a term to see whether it is a bullet."""
 
 
+_MARKS: Final = {
+    **dict.fromkeys(("a", "loweralpha", "lowerlatin"), "abcdefghijklmnopqrstuvwxyz"),
+    **dict.fromkeys(("A", "upperalpha", "upperlatin"), "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    **dict.fromkeys(("i", "lowerroman"), "ivxlcdm"),
+    **dict.fromkeys(("I", "upperroman"), "IVXLCDM"),
+    "lowergreek": "αβγδεζηθικλμνξοπρστυφχψω",
+}
+"""The signs of lists by the value of `type`, by the kind in style sheets, and by the classes of docutils."""
+_ROMAN: Final = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+
+
+def _find_marks(element: HtmlElement) -> str:
+    """Return the signs with which a list or an item is counted, "" for digits."""
+    names = [element.get("type") or "", *(element.get("class") or "")[:MAX_CLASS].split()]
+    return next((_MARKS[key] for name in names if (key := name.replace("-", "").replace("_", "")) in _MARKS), "")
+
+
+def _count_in(signs: str, number: int) -> str:
+    """Return a number as letters or as a Roman number, "" if these signs have none for it."""
+    mark = ""
+    if signs.lower() == "ivxlcdm":
+        for value, sign in _ROMAN if number < _ROMAN_END else ():
+            mark, number = mark + sign * (number // value), number % value
+        return mark.upper() if signs.isupper() else mark
+    while number > 0:
+        number, rest = divmod(number - 1, len(signs))
+        mark = signs[rest] + mark
+    return mark
+
+
 class _OpenList:
     """An open list, with the count of its items so far and the number of its next item."""
 
-    __slots__ = ("item_count", "next_number", "step")
+    __slots__ = ("item_count", "next_number", "signs", "step")
 
     def __init__(self, element: HtmlElement) -> None:
         self.next_number: int | None = None
         """None for an unordered list."""
         self.step = -1 if element.get("reversed") is not None else 1
         self.item_count = 0
+        self.signs = _find_marks(element) if element.tag == "ol" else ""
         if element.tag == "ol":
             default = sum(1 for child in element if child.tag == "li") if self.step < 0 else 1
             self.next_number = _parse_number(element.get("start"), default)
@@ -280,8 +316,16 @@ class ListWriter(InlineWriter):
         if self._open_lists:
             # In Markdown, only a list that begins at 1 can follow a line of text without a blank line.
             self.builder.is_tight = not is_first or (self.builder.is_nested and number in {None, 1})
-        self._open_container(element, "li", {} if number is None else {"number": str(max(number, 0))})
+        self._open_container(element, "li", self._name_item(element, number))
         return True
+
+    def _name_item(self, element: HtmlElement, number: int | None) -> dict[str, str]:
+        """Return what stands before an item: nothing, its number, or its mark."""
+        if number is None:
+            return {}
+        signs = _find_marks(element) or self._open_lists[-1].signs
+        mark = _count_in(signs, number) if signs else ""
+        return {"mark": mark} if mark else {"number": str(max(number, 0))}
 
     def start_term(self, element: HtmlElement) -> bool:
         """Begin a term. If it is a bullet or a number, as manual pages write their lists, its definition is an item."""

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.link_resolver import LinkResolver
-from keyhole.extract.html.markdown_builder import MarkdownBuilder
+from keyhole.extract.html.markdown_builder import SUP_SUB_TAGS, MarkdownBuilder
 from keyhole.extract.html.part_labels import TAB_END, TAB_LABEL
 from keyhole.extract.html.verbatim import (
     delimit,
@@ -497,7 +497,16 @@ class InlineWriter:
         return False
 
     def start_sup_sub(self, element: HtmlElement) -> bool:
-        return self.builder.has_mark("sup") or self.builder.has_mark("sub") or self._open_mark(element, element.tag)
+        if not (self.builder.has_mark("sup") or self.builder.has_mark("sub")):
+            return self._open_mark(element, element.tag)
+        parent, before = element.getparent(), element.getprevious()
+        text = None if parent is None else parent.text if before is None else before.tail
+        if parent is not None and parent.tag in SUP_SUB_TAGS and text and text[-1].isalnum():
+            has_signs = not element.text_content().strip().isalnum()
+            self.builder.add_text(("^" if element.tag == "sup" else "_") + "(" * has_signs)
+            if has_signs:
+                self._open_elements.append((element, lambda: self.builder.add_text(")")))
+        return True
 
     def start_rendering(self, element: HtmlElement) -> bool:
         """Write a formula that a script of the page has rendered, or nothing if its source follows."""

@@ -27,6 +27,8 @@ _STRUCTURE = re.compile(
     r"(?m)^((?:(?:[-*+:>]|\d{1,9}[.)])[ \t]+)*)(?=#{1,6}(?:[ \t]|$)|`{3,}[^`\n]*$|~{3}|(?:={2,}|-{2,})$)"
 )
 _STRUCTURE_SIGNS: Final = ("#", "=", "--")
+_BLOCK_SIGNS: Final = ("`", "$$", "|", "#", "> ", "- ", ": ", "[^")
+"""Signs at the beginning of a block that must stand at the beginning of its line."""
 _BLANK_LINES = re.compile(r"(?<!\s)[^\S\n]*+\n[^\S\n]*+\n\s*+")
 _BLOCK_PARENTS: Final = frozenset({"ul", "ol", "dl", "li", "dd", "blockquote", "footnote", "table", "tr", "td"})
 """Elements that contain lines and other blocks; the others contain words."""
@@ -34,7 +36,8 @@ _EMPTY_ROW = frozenset("| ")
 _TABLE_SIGNS: Final = "|- \n"
 _ORDINAL = re.compile(r"(?i)(?:st|nd|rd|th|er|re|e|è|ème|o|a|os|as|º|ª|tm|sm|®|©|™|r|c)$")
 _CHEMICAL = re.compile(r"(?:^|[^a-z])(?:[A-Z][a-z]?|\)|\])$")
-_SIMPLE = re.compile(r"[\w.*′'+−-]{1,12}$")
+_SIMPLE = re.compile(r"(?:[+−-]?(?:\d[\d.]{0,11}|\*?[^\W\d_]{1,12}\*?[′']*)|[\d.]{0,6}[+−-]|[*′'.]{1,3})$")
+"""A power or index that needs no brackets: a word or a number, with a sign before it, or a sign after a number."""
 _ENDS_IN_WORD = re.compile(r"[\w)\]}$*`|′]$")
 _SPACES = re.compile(r"[\t \r\n]+")
 
@@ -73,7 +76,10 @@ def _format_quote(text: str, attributes: Attributes) -> str:
 
 
 def _format_item(text: str, attributes: Attributes) -> str:
-    """Return an item after its bullet or its `number`."""
+    """Return an item after its bullet, its `number`, or its bullet and a `mark` such as "b"."""
+    if mark := attributes.get("mark"):
+        content = text.lstrip("\n")
+        text = f"{mark}.\n\n{content}" if content.startswith(_BLOCK_SIGNS) else f"{mark}. {content}"
     bullet = f"{attributes['number']}. " if "number" in attributes else "- "
     return _indent(attributes, text, bullet, " " * len(bullet))
 

@@ -38,8 +38,10 @@ _LANGUAGES = frozenset((
     "javascript", "js", "json", "julia", "kotlin", "latex", "lisp", "lua", "makefile", "markdown", "matlab", "nginx",
     "nix", "objective-c", "ocaml", "perl", "php", "powershell", "proto", "protobuf", "python", "python3", "r", "ruby",
     "rust", "sass", "scala", "scheme", "scss", "shell", "sh", "sql", "swift", "tcl", "tex", "toml", "ts", "tsx",
-    "typescript", "vim", "xml", "yaml", "zig", "zsh",
+    "typescript", "vim", "xml", "yaml", "zig", "zsh", "py", "rb", "rs", "kt", "jsx", "yml",
 ))  # fmt: skip
+_NATURAL = re.compile(r"[A-Za-z]{2,3}(?:-[\w-]*)?")
+"""The form of codes of natural languages, such as "en" and "pt-BR"."""
 _NO_LANGUAGE = frozenset({"none", "default", "notranslate", "nohighlight", "highlight", "undefined", "auto"})
 _WRAPPER_TAGS = frozenset({"div", "figure", "section", "td", "dd", "li", "span", "code"})
 
@@ -78,8 +80,10 @@ def find_language(pre: HtmlElement) -> str:
 
 def _find_named_language(element: HtmlElement) -> str:
     attributes = element.attrib
-    for name in ("data-lang", "data-language"):
+    for name in ("data-lang", "data-language", "lang"):
         value = attributes.get(name)
+        if name == "lang" and _NATURAL.fullmatch(value or "") and value not in _LANGUAGES:
+            continue
         if value and re.fullmatch(r"[\w+#.-]{1,30}", value):
             return str(value).lower()
     classes = attributes.get("class")
@@ -201,6 +205,7 @@ def _read_classes(element: HtmlElement) -> list[str]:
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _WORD = re.compile(r"[\w.]+$")
+_AROUND_SIGNS = re.compile(r" ?([^\w\s,]) ?")
 _STYLE = re.compile(r"\{?\\(?:display|text|script)style\s*(.*?)\}?$", re.DOTALL)
 _DELIMITERS = re.compile(r"\s*(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$([^$]+)\$)\s*$", re.DOTALL)
 _ACTIVE_SIGNS = re.compile(r"\](?=[(\[:])|!(?=\[)|<(?=[A-Za-z/!?])")
@@ -308,11 +313,11 @@ def _join_parts(tag: str, parts: list[str]) -> str:
         case "mfrac", [numerator, denominator]:
             return f"{_parenthesize(numerator)}/{_parenthesize(denominator)}"
         case "msup" | "mover", [base, power]:
-            return f"{base}^{_parenthesize(power)}"
+            return f"{base}^{_brace(power)}"
         case "msub" | "munder", [base, index]:
-            return f"{base}_{_parenthesize(index)}"
+            return f"{base}_{_brace(index)}"
         case "msubsup" | "munderover", [base, index, power]:
-            return f"{base}_{_parenthesize(index)}^{_parenthesize(power)} "
+            return f"{base}_{_brace(index)}^{_brace(power)} "
         case "mroot", [base, degree]:
             return f"root({degree}, {base})"
         case "msqrt", _:
@@ -325,6 +330,12 @@ def _join_parts(tag: str, parts: list[str]) -> str:
             return f"({', '.join(part.strip() for part in parts)})"
         case _:
             return "".join(parts)
+
+
+def _brace(part: str) -> str:
+    """Put braces around a power or index of several signs, without the spaces around its operators."""
+    part = _AROUND_SIGNS.sub(r"\1", part.strip())
+    return part if len(part) == 1 else f"{{{part}}}"
 
 
 def _parenthesize(part: str) -> str:
