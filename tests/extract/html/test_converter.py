@@ -385,3 +385,16 @@ def test_an_item_keeps_its_letter_or_roman_number(html: str, text: str) -> None:
 )
 def test_the_language_of_code_may_be_its_lang_but_not_a_natural_language(lang: str, name: str) -> None:
     assert markdown(f'<pre lang="{lang}">x</pre>').startswith(f"```{name}\n")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<pre><span class=line>a</span><span class=line>  <b>b</b></span></pre>",
+        "<pre><code class='token-line x'>a</code><code class=token-line>  b</code></pre>",
+        "<div class=CodeMirror-code><div><pre>a</pre></div><div><pre>  b</pre></div></div>",
+        "<div class=cm-content><div class=cm-line>a</div><div class=cm-line>  b</div></div>",
+    ],
+)
+def test_lines_of_code_that_are_blocks_stay_lines_of_one_block(html: str) -> None:
+    assert markdown(html) == "```\na\n  b\n```\n"

@@ -239,7 +239,7 @@ def test_hidden_elements_are_removed_and_counted(attribute: str) -> None:
     assert count_removed(html) == {"hidden": 1}
 
 
-@pytest.mark.parametrize("attribute", ['aria-hidden="true"', 'style="display:block"', 'class="hidden"'])
+@pytest.mark.parametrize("attribute", ['aria-hidden="true"', 'style="display:inline-block"', 'class="hidden"'])
 def test_visible_elements_are_kept(attribute: str) -> None:
     assert markdown(f"<p>Seen <span {attribute}>too</span>.") == "Seen too.\n"
 
@@ -529,3 +529,77 @@ def test_large_and_deep_pages_keep_their_words_in_bounded_time(name: str) -> Non
     assert time.process_time() - started < allowed(2)
     assert "deep words" in text
     assert len(text) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("css", "html", "text"),
+    [
+        (".r{display:flex}", "<div class=r><span>10</span><span>20</span></div>", "10 20"),
+        (".r{display:grid}", "<div class=r><b>10</b><!-- x --><b>20</b></div>", "**10** **20**"),
+        (".r{display:inline-flex}", "<p>from <span class=r><i>a</i>b</span></p>", "from *a* b"),
+        (".r{display:flex;flex-direction:column}", "<div class=r><span>10</span><span>20</span></div>", "10\n20"),
+        (".r{display:flex}", "<div class=r><span>a</span><span>, b</span><span>.</span></div>", "a, b."),
+        (".b{display:block}", "<div><span class=b>10</span><span class=b>20</span></div>", "10\n20"),
+        (".b{display:block}", "<div>10<span class=b>20</span>30</div>", "10\n20\n30"),
+        (".b{display:block}", "<h2>Part 1<span class=b>Ports</span></h2>", "## Part 1 Ports"),
+        ("div b{display:table-cell}", "<div><b>10</b><b>20</b></div>", "**10**\n**20**"),
+        ("x-row{display:block}", "<x-row>10</x-row><x-row>20</x-row>", "10\n20"),
+        (".d{display:block;float:left}", "<p><span class=d>H</span>arbour</p>", "Harbour"),
+        (".d{display:block;float:left}", "<p><span class=d>Price</span><b>7</b></p>", "Price **7**"),
+        (".b{display:block}", "<pre><span class=b>a</span><span class=b>  b</span></pre>", "```\na\n  b\n```"),
+        (".b{display:block}", "<pre><span class=b>a</span>\n<span class=b>b</span></pre>", "```\na\nb\n```"),
+        (".b{display:block}", "<code><span class=b>a</span><span class=b>b</span></code>", "`a`\n`b`"),
+        ("i{display:inline}", "<p><i>1</i><i>0</i></p>", "*1**0*"),
+    ],
+)
+def test_words_that_the_pages_style_sheet_separates_are_apart(css: str, html: str, text: str) -> None:
+    assert markdown(f"<style>{css}</style>{html}") == f"{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("space", "html", "text"),
+    [
+        (
+            "pre-wrap",
+            "<div class=p>Steps:\n1. open\n\nThen <b>wait</b>\nhere</div>",
+            "Steps:\n1. open\n\nThen **wait**\nhere",
+        ),
+        ("pre-line", "<p class=p>  first\n  second</p>", "first\nsecond"),
+        ("pre-wrap", "<div class=p><p>one</p>\n\n<p>two\nthree</p></div>", "one\n\ntwo\nthree"),
+        (
+            "pre-wrap",
+            "<div class=p>Yes.  I do.\nSo <a href=/x>see</a></div>",
+            "Yes. I do.\nSo [see](/x)",
+        ),
+        ("pre-wrap", "<div class=p>\n    one\n    two\n</div>", "one\ntwo"),
+        ("pre-wrap", "<div class=p>7  12 m\n8  14 m</div>", "```\n7  12 m\n8  14 m\n```"),
+        ("pre", "<code class=p>x = 1\n    y = 2</code>", "```\nx = 1\n    y = 2\n```"),
+        ("nowrap", "<p class=p>one\ntwo</p>", "one two"),
+        (
+            "pre-wrap",
+            "<table><tr><th>a<th>b<tr><td>1<td class=p>x\ny</table>",
+            "| a | b |\n| --- | --- |\n| 1 | x<br>y |",
+        ),
+        ("pre-wrap", "<div class=p>one\n<i style='white-space:normal'>two\nthree</i></div>", "one\n*two three*"),
+    ],
+)
+def test_white_space_that_the_page_keeps_stays(space: str, html: str, text: str) -> None:
+    assert markdown(f"<style>.p{{white-space:{space}}}</style>{html}") == f"{text}\n"
+
+
+def test_the_lines_of_a_text_field_stay() -> None:
+    assert markdown("<textarea>alpha\n  beta</textarea>") == "```\nalpha\n  beta\n```\n"
+    assert markdown("<p>Say <textarea>alpha  beta</textarea>") == "Say alpha beta\n"
+
+
+@pytest.mark.parametrize(
+    ("css", "mark"),
+    [
+        ("ol{list-style-type:lower-alpha}", "- a."),
+        ("ol{list-style:upper-roman inside}", "- I."),
+        ("li{list-style-type:upper-latin}", "- A."),
+        ("ol{list-style-type:decimal}", "1."),
+    ],
+)
+def test_the_style_sheet_says_how_a_list_is_counted(css: str, mark: str) -> None:
+    assert markdown(f"<style>{css}</style><ol type=i><li>x</ol>") == f"{mark} x\n"

@@ -528,6 +528,8 @@ class _PageWriter(ListWriter):
                 self._write_formula(tex)
                 return False
         elif "fragment" in names or "syntaxhighlighter" in names:
+            return next(element.iter("pre"), None) is not None or not self._write_fragment(element)
+        elif "CodeMirror-code" in names or "cm-content" in names:
             return not self._write_fragment(element)
         else:
             self._plain_classes.add(classes)
@@ -536,7 +538,7 @@ class _PageWriter(ListWriter):
     def _write_fragment(self, element: HtmlElement) -> bool:
         """Write code whose lines are blocks, without `<pre>`. Returns False if the element is something else."""
         source = next((cell for cell in islice(element.iter("td"), 4) if cell.get("class") == "code"), element)
-        if next(source.iter("pre"), None) is not None or not (text := read_code(source)).strip():
+        if not (text := read_code(source)).strip():
             return False
         for caption in islice(element.iter("caption"), 1):
             self.walk(caption, content_only=False)

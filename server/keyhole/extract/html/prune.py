@@ -6,15 +6,18 @@ Visible parts that are not content (menus, footers, teasers) stay. boilerplate/c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from textwrap import dedent
 from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlElement
 
+from keyhole.extract.html.boilerplate.segments import INLINE
 from keyhole.extract.html.tree import parse_html
+from keyhole.extract.html.visibility.computed_style import StyleValues
 from keyhole.extract.html.visibility.hidden import MAX_WORK, Hidden, Visibility
 from keyhole.extract.html.visibility.selectors import HOST, SLOTTED, Scopes
 
@@ -77,7 +80,10 @@ def drop_icons(unspoken: Iterable[HtmlElement]) -> int:
 
 
 def _replace(element: HtmlElement, words: str) -> None:
-    """Replace an element by a `<span>` with words, or drop it if there are none. The text after it stays."""
+    """Replace an element by a `<span>` with words, or drop it if there are none. The text after it stays.
+
+    Several lines become a `<pre>`.
+    """
     if not words:
         element.drop_tree()
         return
@@ -85,7 +91,8 @@ def _replace(element: HtmlElement, words: str) -> None:
         element.remove(child)
     tail = element.tail
     element.attrib.clear()
-    element.tag, element.text, element.tail = "span", f" {words} ", tail
+    is_block = "\n" in words
+    element.tag, element.text, element.tail = ("pre", words, tail) if is_block else ("span", f" {words} ", tail)
 
 
 def _read_input(element: HtmlElement) -> str:
@@ -111,7 +118,8 @@ def _option_words(option: HtmlElement) -> str:
 
 
 def _read_textarea(element: HtmlElement) -> str:
-    return " ".join((element.text or element.get("placeholder") or "").split())
+    text = (element.text or "").replace("\r\n", "\n").strip("\n")
+    return text if "\n" in text and text.strip() else " ".join((text or element.get("placeholder") or "").split())
 
 
 def _read_svg(element: HtmlElement) -> str:
@@ -221,6 +229,138 @@ def _fill(slot: HtmlElement, children: list[HtmlElement], text: str | None) -> N
     slot.extend(children)
 
 
+# Separate in the tree what the page's style sheets separate: blocks, the items of a row, and lines of text.
+LAYOUT: Final = re.compile(
+    r"display\s{0,9}:[^;]{0,40}(?:block|flex|grid|table|list-item|flow-root)|white-space|list-style", re.IGNORECASE
+)
+"""Text of declarations that may separate words or number a list."""
+MAX_LINES: Final = 50_000
+"""Number of lines of text that are separated by elements. Each costs memory."""
+_CONTAINERS: Final = frozenset({"flex", "inline-flex", "grid", "inline-grid", "-webkit-box", "-webkit-flex"})
+_LINES: Final = frozenset({"block", "list-item", "flow-root", "table", "table-row", "table-cell", "flex", "grid"})
+_KEPT_SPACES: Final = frozenset({"pre", "pre-wrap", "break-spaces", "preserve"})
+_KEPT_LINES: Final = _KEPT_SPACES | {"pre-line", "preserve-breaks"}
+_VERBATIM: Final = ("pre", "textarea", "listing", "xmp", "plaintext")
+_CLOSING: Final = frozenset(",.;:!?)")
+"""Signs that stand at the end of a word, however they are laid out."""
+_CODE_HOLDERS: Final = frozenset({"div", "p", "span", "code", "samp", "kbd", "tt", "section", "article"})
+_COLUMNS: Final = re.compile(r"\n[ \t]+(?=\S)|[^\s.!?:;,](?:\t| {2,})(?=\S)")
+"""An indent, or a gap in a line, as code and columns have them. Two spaces after a sentence are none."""
+
+
+def apply_layout(styles: Mapping[HtmlElement, StyleValues]) -> None:
+    """Put line breaks and spaces into a tree where the styles of elements separate words, in place."""
+    lines_left = MAX_LINES
+    for element, style in styles.items():
+        if style.get("list-style-type") and element.tag in {"ol", "li"}:
+            element.set("type", style["list-style-type"][0])
+        display, is_verbatim = style.get("display", "inline"), _is_verbatim(element)
+        if display in _CONTAINERS:
+            is_column = is_verbatim or style.get("flex-direction", "row").startswith("column")
+            for child in filter(_is_inline, list(element)):
+                _set_apart(child, is_line=is_column)
+        elif _is_inline(element) and display in _LINES and not _is_item(element, styles):
+            is_floating = style.get("float", "none") != "none"
+            if not (is_floating and len(element.text_content().strip()) == 1):  # a drop cap stays in its word
+                _set_apart(element, is_line=not is_floating and style.get("position") not in {"absolute", "fixed"})
+        kept = set(style.get("white-space", ())) & _KEPT_LINES
+        if kept and not is_verbatim and lines_left > 0:
+            is_code = element.tag in _CODE_HOLDERS and kept <= _KEPT_SPACES and _is_code(element, "pre" in kept)
+            if is_code:
+                element.tag = "pre"
+            else:
+                lines_left -= _keep_lines(element, styles)
+
+
+def _is_inline(element: HtmlElement) -> bool:
+    """Return whether browsers place an element in a line, if no style sheet says otherwise."""
+    tag = element.tag
+    return isinstance(tag, str) and (tag in INLINE or tag == "button" or "-" in tag)
+
+
+def _is_verbatim(element: HtmlElement) -> bool:
+    return element.tag in _VERBATIM or next(element.iterancestors(*_VERBATIM), None) is not None
+
+
+def _is_item(element: HtmlElement, styles: Mapping[HtmlElement, StyleValues]) -> bool:
+    """Return whether an element is an item of a row, which is separated from the others already."""
+    parent = element.getparent()
+    return parent is not None and parent in styles and styles[parent].get("display") in _CONTAINERS
+
+
+def _set_apart(element: HtmlElement, *, is_line: bool) -> None:
+    """Separate an element from the words before and after it by a line break or a space."""
+    parent = element.getparent()
+    if parent is None or not (words := _read_beginning(element)):
+        return
+    previous, following = element.getprevious(), element.getnext()
+    before, after = (parent.text if previous is None else previous.tail) or "", element.tail or ""
+    is_after_words = bool(before.strip()) or (previous is not None and _is_inline(previous) and previous.tag != "br")
+    if is_after_words and not before.endswith("\n") and words[0] not in _CLOSING:
+        if is_line:
+            element.addprevious(element.makeelement("br"))
+        elif previous is None:
+            parent.text = f"{before} "
+        else:
+            previous.tail = f"{before} "
+    words = after.strip() or ("" if following is None or not _is_inline(following) else _read_beginning(following))
+    if words and not after.startswith("\n") and words[0] not in _CLOSING:
+        element.tail = f" {after}"
+        if is_line:
+            line_break = element.makeelement("br")
+            element.tail, line_break.tail = None, after
+            element.addnext(line_break)
+
+
+def _read_beginning(element: HtmlElement) -> str:
+    """Return the first words of an element."""
+    return next((text.strip() for text in element.itertext() if not text.isspace()), "")
+
+
+def _is_code(element: HtmlElement, is_exact: bool) -> bool:
+    """Return whether an element that keeps its white space is lines of code or columns, not prose.
+
+    `is_exact`: the lines are not wrapped either.
+    """
+    text = dedent(element.text_content().strip("\n"))
+    if "\n" not in text.strip() or not (is_exact or _COLUMNS.search(text)):
+        return False
+    return all(_is_inline(each) and each.tag not in {"a", "img"} for each in element.iterdescendants())
+
+
+def _keep_lines(element: HtmlElement, styles: Mapping[HtmlElement, StyleValues]) -> int:
+    """Put a line break in the place of each line break of a text. Returns the number of line breaks."""
+    count = 0
+    stack = [element]
+    while stack:
+        inner = stack.pop()
+        if inner.tag in _VERBATIM or (inner is not element and "white-space" in styles.get(inner, ())):
+            continue
+        children = list(inner)
+        stack += children
+        for place, child in [(0, None), *((number, child) for number, child in enumerate(children, start=1))][::-1]:
+            text = (inner.text if child is None else child.tail) or ""
+            if "\n" not in text or (text.isspace() and not (child is not None and _is_between_words(child))):
+                continue
+            first, *lines = text.split("\n")
+            count += len(lines)
+            if child is None:
+                inner.text = first
+            else:
+                child.tail = first
+            for line in reversed(lines):
+                line_break = inner.makeelement("br")
+                line_break.tail = line
+                inner.insert(place, line_break)
+    return count
+
+
+def _is_between_words(element: HtmlElement) -> bool:
+    """Return whether an element and the next one are in a line."""
+    following = element.getnext()
+    return following is not None and _is_inline(element) and _is_inline(following)
+
+
 # Remove hidden elements and hidden text, and apply the steps above.
 HIDDEN_PAGE: Final = "hidden_page"
 """The notice of a page that hides its content until its scripts run."""
@@ -281,7 +421,9 @@ def prune(root: HtmlElement, work: int = MAX_WORK) -> Pruned:
     """
     comments = int(_COUNT_COMMENTS(root))
     scopes = attach_shadow_roots(root)
-    hidden, shows_hidden_page = _find_hidden(root, scopes, work)
+    visibility = Visibility(root, scopes, work)
+    hidden, shows_hidden_page = _find_hidden(root, visibility)
+    styles = {} if hidden.is_estimate else visibility.find_styles(LAYOUT)
     removed = _remove_hidden(root, hidden)
     name_slots(root, scopes)
     _open_frames(root, work // MAX_FRAMES**2)
@@ -291,13 +433,13 @@ def prune(root: HtmlElement, work: int = MAX_WORK) -> Pruned:
     scripts += replace_widgets(root) + drop_icons(unspoken)
     etree.strip_tags(root, etree.Comment, etree.PI, etree.Entity)
     scripts += _drop_noscript(root)
+    apply_layout(styles)
     counts = {"scripts": scripts, "hidden": removed, "comments": comments}
     return Pruned(tuple((kind, count) for kind, count in counts.items() if count), shows_hidden_page)
 
 
-def _find_hidden(root: HtmlElement, scopes: Scopes, work: int) -> tuple[Hidden, bool]:
+def _find_hidden(root: HtmlElement, visibility: Visibility) -> tuple[Hidden, bool]:
     """Return the hidden parts without the page's content, and whether the page hides its content until scripts run."""
-    visibility = Visibility(root, scopes, work)
     hidden = visibility.find_hidden()
     forgiven = {element for element in [*hidden.boxes, *hidden.veils] if _is_shown_otherwise(element)}
     if forgiven:

@@ -48,7 +48,7 @@ _WRAPPER_TAGS = frozenset({"div", "figure", "section", "td", "dd", "li", "span",
 _GUTTER_CLASSES = frozenset((
     "lineno", "linenos", "linenum", "linenumber", "linenumbers", "line-number", "line-numbers", "lineNumber",
     "line-numbers-rows", "lnt", "ln", "lno", "gutter", "rouge-gutter", "blob-num", "hljs-ln-numbers", "hljs-ln-n",
-    "linenodiv", "src-line-numbers", "code-line-number",
+    "CodeMirror-linenumber", "CodeMirror-gutter-elt", "linenodiv", "src-line-numbers", "code-line-number",
 ))  # fmt: skip
 _CODE_CELL_CLASSES = frozenset({"blob-code", "hljs-ln-code", "js-file-line"})
 _NUMBERS = re.compile(r"[\d\s.:|\u2503]*$")
@@ -56,6 +56,8 @@ _MAX_GUTTER: Final = 50_000
 """Largest length of a gutter of line numbers, in characters: the numbers of 8,000 lines."""
 _GUTTER_TEXTS: Final = 8
 """Largest number of text nodes in a gutter inside code, where each line has its own gutter."""
+_LINE_CLASSES = frozenset({"line", "code-line", "codeline", "token-line", "view-line", "cm-line", "ec-line"})
+"""Classes of the lines of code that a style sheet of another file makes blocks."""
 _LINE_TAGS = frozenset({"div", "p", "li", "tr"})
 
 
@@ -118,6 +120,8 @@ def read_code(pre: HtmlElement) -> str:
 
     One line break at the start and one at the end belong to the markup and are removed.
     """
+    if lines := _find_lines(pre):
+        return "\n".join(map(read_code, lines))
     parts = [pre.text or ""]
     starts: list[int] = []
     line_end = 0
@@ -141,6 +145,15 @@ def read_code(pre: HtmlElement) -> str:
         if tail:
             parts.append(tail)
     return "".join(parts).replace("\r\n", "\n").removeprefix("\n").removesuffix("\n")
+
+
+def _find_lines(pre: HtmlElement) -> list[HtmlElement]:
+    """Return the lines of code that only a style sheet of another file separates, [] for other code."""
+    if any("\n" in text for text in pre.itertext()) or next(pre.iter("br", *_LINE_TAGS), None) is not None:
+        return []
+    lines = [each for each in pre.iter("span", "code") if not _LINE_CLASSES.isdisjoint(_read_classes(each))]
+    has_all = len(lines) > 1 and "".join(line.text_content() for line in lines) == pre.text_content()
+    return lines if has_all else []
 
 
 def _start_element(element: HtmlElement, parts: list[str], starts: list[int]) -> None:

@@ -40,6 +40,7 @@ _ALIASES: Final = {
             "flex", "flex-direction", "flex-flow", "flex-grow",
         )
     },
+    "white-space-collapse": "white-space", "list-style": "list-style-type",
     "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
     "min-inline-size": "min-width", "min-block-size": "min-height", "inset-inline-start": "left",
     "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",

@@ -17,6 +17,7 @@ from keyhole.extract.html.visibility.computed_style import (
     FORMULA_ATTRIBUTES,
     IS_DRAWN,
     MIN_OPACITY,
+    StyleValues,
     find_escape,
     hides_box,
     hides_by_attributes,
@@ -307,6 +308,13 @@ class Visibility:
             return self._find_hidden(set(forgiven))
         except OutOfWorkError:
             return self._estimate(set(forgiven))
+
+    def find_styles(self, pattern: re.Pattern[str]) -> dict[HtmlElement, StyleValues]:
+        """Return the styles of the elements with a declaration that a pattern finds, {} if that takes too much work."""
+        try:
+            return {each: self._cascade.style(each).values for each in self._cascade.find_by_block(pattern)}
+        except OutOfWorkError:
+            return {}
 
     def _find_hidden(self, forgiven: set[HtmlElement]) -> Hidden:
         if self._candidates is None:

@@ -250,6 +250,7 @@ PropertyParser = Callable[[CssTokens, LengthContext], CssValue]
 
 INHERITED: Final = frozenset({
     "visibility", "font-size", "line-height", "color", "-webkit-text-fill-color", "text-indent", "white-space",
+    "list-style-type",
     "text-shadow", "-webkit-text-stroke-width", "font-size-adjust", "-webkit-text-security", "fill", "fill-opacity",
     "stroke",
 })  # fmt: skip
@@ -442,6 +443,11 @@ def _any(tokens: CssTokens, context: LengthContext) -> tuple[str, ...] | None:
     return tuple(token.serialize().lower() for part in split_commas(tokens) for token in part[:1])
 
 
+def _words(tokens: CssTokens, context: LengthContext) -> tuple[str, ...]:
+    del context
+    return tuple(token.lower_value for token in tokens if token.type == "ident")
+
+
 _OVERFLOW: Final = partial(_keyword, "visible hidden clip scroll auto overlay")
 PARSERS: Final[dict[str, PropertyParser]] = {
     "display": _display,
@@ -488,6 +494,7 @@ PARSERS: Final[dict[str, PropertyParser]] = {
     "-webkit-text-stroke-width": lambda tokens, context: _size(tokens, context),
     "-webkit-text-security": partial(_keyword, "none disc circle square"),
     "white-space": _any,
+    "list-style-type": _words,
     "content": _content,
     "mix-blend-mode": _any,
     "contain": _containment,

@@ -115,7 +115,7 @@ _COLOUR_WORDS: Final = re.compile(r"color[^;:\w-]*:|background")
 """Text of declarations that may give text the colour of its background, together with another element's style."""
 _RELEVANT_WORDS: Final = re.compile(
     r"""display|visib|opacity|size|clip|mask|color|background|indent|position|left|right|top|bottom|inset|margin|padding
-    |transform|translate|scale|rotate|overflow|width|height|font|float|shadow|stroke|filter|animation|content|white-space
+    |transform|translate|scale|rotate|overflow|width|height|font|float|shadow|stroke|filter|animation|content|white-space|list-style
     |flex|fill|grid|blend|contain|z-index|security|zoom|all\s*:|--|\\""",
     re.VERBOSE,
 )
