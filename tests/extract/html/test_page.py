@@ -603,3 +603,28 @@ def test_the_lines_of_a_text_field_stay() -> None:
 )
 def test_the_style_sheet_says_how_a_list_is_counted(css: str, mark: str) -> None:
     assert markdown(f"<style>{css}</style><ol type=i><li>x</ol>") == f"{mark} x\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<h2><button aria-expanded=false>Free?</button></h2><div>Yes.</div>", "## Free?\n\nYes."),
+        ("<button aria-expanded=false>Free?</button><div>Yes.</div>", "Free?\n\nYes."),
+        ("<button class=accordion>Free?</button><div>Yes.</div>", "Free?\n\nYes."),
+        ("<button data-bs-toggle=collapse>Free?</button><div>Yes.</div>", "Free?\n\nYes."),
+        ("<dl><dt><button>Free?</button><dd>Yes.</dl>", "Free?\n: Yes."),
+        ("<h3><button>Only <b>a</b> button</button></h3>", "### Only a button"),
+        ("<h3>Install <button>#</button></h3>", "### Install"),
+        ("<p>Press <button>Export</button>, then <button><b>CSV</b></button> here.", "Press Export, then CSV here."),
+        ("<p>Press <span><button>Export</button></span>.", "Press Export."),
+        ("<p><b>Press</b> <button>Export</button>", "**Press** Export"),
+        ("<ol><li>Press (<button>Export</button>)</ol>", "1. Press (Export)"),
+        ("<p><button>Share</button>", ""),
+        ("<div><button>Share</button> · <button>Save</button></div>", "·"),
+    ],
+)
+def test_a_button_on_a_short_page_is_text_in_a_heading_a_sentence_or_above_what_it_unfolds(
+    html: str, text: str
+) -> None:
+    page = f"<title>Port</title><main><h1>Port</h1><p>A berth costs 4 crowns.</p>{html}</main>"
+    assert read_html(page, "https://example.com/").main.partition("crowns.")[2].strip() == text

@@ -363,10 +363,22 @@ def read_formula_image(image: HtmlElement) -> str:
     return ""
 
 
+def _read_following(element: HtmlElement) -> str:
+    """Return the text after an element that is perhaps the last one in an inline element."""
+    above: HtmlElement | None = element
+    while above is not None and not above.tail and above.getnext() is None and above.tag in {*_WRAPPERS, element.tag}:
+        above = above.getparent()
+    return "" if above is None else above.tail or ""
+
+
 # Write the inline elements of a page: links, images, emphasis, code, formulas and footnote references.
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _CODE_BLOCKS = ("pre", "p", "div", "table", "ul", "ol", "dl", "li", "blockquote", *sorted(HEADINGS))
+_OPENING: Final = ("(", "“", "„", "«", "'", '"')
+_CLOSING: Final = (",", ".", ";", ":", "!", "?", ")", "”", "»", "'", '"', "…")
+"""Signs before and after a button that stand close to its words."""
+_WRAPPERS: Final = frozenset({"span", "b", "strong", "i", "em", "label"})
 _BUTTON_TEXTS: Final = 20
 """Number of text nodes of a button that are searched for words. A button with more is assumed to have words."""
 _MATH_REACH: Final = 8
@@ -457,7 +469,9 @@ class InlineWriter:
         return False
 
     def start_strong(self, element: HtmlElement) -> bool:
-        return self._open_mark(element, "strong")
+        """Begin strong emphasis. The words of a button are bold only by its design."""
+        parent = element.getparent()
+        return (parent is not None and parent.tag == "button") or self._open_mark(element, "strong")
 
     def start_emphasis(self, element: HtmlElement) -> bool:
         return self._open_mark(element, "em")
@@ -531,12 +545,17 @@ class InlineWriter:
         return self._open_mark(element, "rt")
 
     def start_button(self, element: HtmlElement) -> bool:
-        """Write the words of a button. A button without words is skipped."""
+        """Write the words of a button. A button without words is skipped, and so is a sign to copy a heading's link."""
         parts = list(islice(element.itertext(), _BUTTON_TEXTS))
         if len(parts) < _BUTTON_TEXTS and all(part.isspace() for part in parts):
             return False
-        self.builder.add_text(" ")
-        self._open_elements.append((element, lambda: self.builder.add_text(" ")))
+        parent = element.getparent()
+        if parent is not None and parent.tag in _HEADINGS and _SIGNS.fullmatch("".join(parts)):
+            return False
+        if not self.builder.preceding.endswith(_OPENING):
+            self.builder.add_text(" ")
+        if not _read_following(element).startswith(_CLOSING):
+            self._open_elements.append((element, lambda: self.builder.add_text(" ")))
         return True
 
     def skip(self, _element: HtmlElement) -> bool:

@@ -8,9 +8,10 @@ main. Then the regions of the page decide about the blocks in between.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Final
 
@@ -21,6 +22,7 @@ from keyhole.extract.html.boilerplate.features import compute_features
 from keyhole.extract.html.boilerplate.segments import (
     CODE,
     HEADINGS,
+    INLINE,
     LISTS,
     Box,
     Segments,
@@ -212,6 +214,17 @@ this share of the text. With less text it may be a teaser."""
 NO_RELATIONS: Final[Relations] = MappingProxyType({})
 _TITLES: Final = HEADINGS | {"legend"}
 _BOILERPLATE_TAGS: Final = frozenset({"nav", "footer", "aside", "dialog", "button"})
+_BUTTON_HOLDERS: Final = frozenset({*HEADINGS, "dt", "th", "summary", "caption", "legend", "figcaption"})
+_SENTENCES: Final = frozenset({"p", "li", "dd", "td", "div", "blockquote", "body", "section", "article", "main"})
+"""Elements in which a button beside text is a part of the sentence."""
+_SENTENCE_REACH: Final = 40
+"""Number of elements beside a button that are searched for words."""
+_UNFOLDING: Final = re.compile(r"accordion|collapsible|faq|question", re.IGNORECASE)
+"""A class or id of a button that unfolds what is below it."""
+_MAX_NAMES: Final = 200
+"""Characters read of `class` and `id`."""
+_BUTTON_REACH: Final = 6
+"""Number of ancestors of a button that are searched for a heading or a sentence."""
 _BOILERPLATE_ROLES: Final = ("navigation", "contentinfo", "complementary", "search", "menu", "banner", "dialog")
 
 
@@ -301,9 +314,29 @@ def _judge_by_landmarks(segments: Segments, size: int) -> list[bool]:
         above = box.parent
         role = box.element.get("role")
         is_marked = box.tag in _BOILERPLATE_TAGS or role in _BOILERPLATE_ROLES
+        is_marked = is_marked and not (box.tag == "button" and is_text_button(box.element))
         is_boilerplate[box] = is_marked or (above is not None and is_boilerplate[above])
         is_in_main[box] = box is main or (above is not None and is_in_main[above])
     return [not is_boilerplate[block.box] and (main is None or is_in_main[block.box]) for block in segments.blocks]
+
+
+def is_text_button(button: HtmlElement) -> bool:
+    """Return whether a button is text: the title of what it unfolds, a part of a heading, or words of a sentence."""
+    names = f"{button.get('class') or ''} {button.get('id') or ''}"[:_MAX_NAMES]
+    toggle = button.get("data-bs-toggle") or button.get("data-toggle")
+    if button.get("aria-expanded") is not None or toggle == "collapse" or _UNFOLDING.search(names):
+        return True
+    around = list(islice(button.iterancestors(), _BUTTON_REACH))
+    if any(above.tag in _BUTTON_HOLDERS for above in around):
+        return True
+    line = next((above for above in around if above.tag not in INLINE), None)
+    if line is None or line.tag not in _SENTENCES:
+        return False
+    texts = [line.text, *(each.tail for each in islice(line, _SENTENCE_REACH))]
+    if line.tag == "p":
+        inner = islice(line.iter(*INLINE - {"a"}), _SENTENCE_REACH)
+        texts += [each.text for each in inner if next(each.iterancestors("a", "button"), None) is None]
+    return any(text and any(map(str.isalnum, text)) for text in texts)
 
 
 def _find_main(segments: Segments, size: int) -> Box | None:
