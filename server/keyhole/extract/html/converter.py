@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -13,7 +13,7 @@ from lxml.html import HtmlElement
 from keyhole.extract.html.boilerplate.segments import has_heading_rows, has_layout_tables
 from keyhole.extract.html.inline_elements import HEADINGS, INLINE_ELEMENTS, InlineWriter
 from keyhole.extract.html.link_resolver import LinkResolver
-from keyhole.extract.html.markdown_builder import LISTS
+from keyhole.extract.html.markdown_builder import LIST_SIGNS, LISTS, count_in
 from keyhole.extract.html.verbatim import (
     MAX_CLASS,
     find_language,
@@ -155,7 +155,8 @@ def _place_cells(table: HtmlElement) -> tuple[list[TableRow], bool]:
         is_in_group = _find_group(row) is group  # no cell reaches into the next group of rows
         group = _find_group(row)
         spans = {column: span for column, span in spans.items() if is_in_group and span[0] > number}
-        places = _list_spanned(spans) if any(len(cell) or (cell.text or "").strip() for cell in cells) else []
+        is_empty = not any(len(cell) or (cell.text or "").strip() for cell in cells)
+        places = [(column, cell) for column, (_, cell) in spans.items() if cell is not None and not is_empty]
         if not any(grid):
             has_header = bool(cells) and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cells))
         column = 0
@@ -179,12 +180,7 @@ def _place_cells(table: HtmlElement) -> tuple[list[TableRow], bool]:
 
 def _find_group(row: HtmlElement) -> HtmlElement | None:
     """Return the element that makes a row part of a group of rows."""
-    parent = row.getparent()
-    return None if parent.tag == "form" else parent
-
-
-def _list_spanned(spans: Mapping[int, tuple[int, HtmlElement | None]]) -> TableRow:
-    return [(column, cell) for column, (_, cell) in spans.items() if cell is not None]
+    return None if row.getparent().tag == "form" else row.getparent()
 
 
 def _read_span(cell: HtmlElement, attribute: str, limit: int) -> int:
@@ -201,45 +197,18 @@ def _read_span(cell: HtmlElement, attribute: str, limit: int) -> int:
 _HEADING_REACH: Final = 8
 """Number of elements searched for a heading at the beginning of a list item."""
 _NUMBER = re.compile(r"[0-9]{1,6}")
-_ROMAN_END: Final = 4_000
-"""The first number without a Roman one."""
 _BULLET = re.compile(r"[•◦▪▫●○■□‣∙·⁃]|[0-9]{1,4}\.")
 _SIGN = re.compile(r"o|[^\w\s]{1,2}")
 _SIGN_TEXTS: Final = 8
 """Number of text nodes read of a term to see whether it is a bullet."""
 
 
-_MARKS: Final = {
-    **dict.fromkeys(("a", "loweralpha", "lowerlatin"), "abcdefghijklmnopqrstuvwxyz"),
-    **dict.fromkeys(("A", "upperalpha", "upperlatin"), "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-    **dict.fromkeys(("i", "lowerroman"), "ivxlcdm"),
-    **dict.fromkeys(("I", "upperroman"), "IVXLCDM"),
-    "lowergreek": "αβγδεζηθικλμνξοπρστυφχψω",
-}
-"""The signs of lists by the value of `type`, by the kind in style sheets, and by the classes of docutils."""
-_ROMAN: Final = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
-
-
 def _find_marks(element: HtmlElement) -> str:
     """Return the signs with which a list or an item is counted, "" for digits."""
     names = [element.get("type") or "", *(element.get("class") or "")[:MAX_CLASS].split()]
-    return next((_MARKS[key] for name in names if (key := name.replace("-", "").replace("_", "")) in _MARKS), "")
-
-
-def _count_in(signs: str, number: int) -> str:
-    """Return a number as letters or as a Roman number, "" if these signs have none for it."""
-    mark = ""
-    if signs.lower() == "ivxlcdm":
-        for value, sign in _ROMAN if number < _ROMAN_END else ():
-            mark, number = mark + sign * (number // value), number % value
-        return mark.upper() if signs.isupper() else mark
-    while number > 0:
-        number, rest = divmod(number - 1, len(signs))
-        mark = signs[rest] + mark
-    return mark
+    return next(
+        (LIST_SIGNS[key] for name in names if (key := name.replace("-", "").replace("_", "")) in LIST_SIGNS), ""
+    )
 
 
 class _OpenList:
@@ -324,7 +293,7 @@ class ListWriter(InlineWriter):
         if number is None:
             return {}
         signs = _find_marks(element) or self._open_lists[-1].signs
-        mark = _count_in(signs, number) if signs else ""
+        mark = count_in(signs, number) if signs else ""
         return {"mark": mark} if mark else {"number": str(max(number, 0))}
 
     def start_term(self, element: HtmlElement) -> bool:

@@ -15,6 +15,37 @@ from keyhole.extract.html.link_resolver import escape_label
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
 
+# Count the items of lettered and roman lists.
+
+LIST_SIGNS: Final = {
+    **dict.fromkeys(("a", "loweralpha", "lowerlatin"), "abcdefghijklmnopqrstuvwxyz"),
+    **dict.fromkeys(("A", "upperalpha", "upperlatin"), "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    **dict.fromkeys(("i", "lowerroman"), "ivxlcdm"),
+    **dict.fromkeys(("I", "upperroman"), "IVXLCDM"),
+    "lowergreek": "αβγδεζηθικλμνξοπρστυφχψω",
+}
+"""The signs of lists by the value of `type`, by the kind in style sheets, and by the classes of docutils."""
+_ROMAN: Final = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_ROMAN_END: Final = 4_000
+"""The first number without a Roman one."""
+
+
+def count_in(signs: str, number: int) -> str:
+    """Return a number as letters or as a Roman number, "" if these signs have none for it."""
+    mark = ""
+    if signs.lower() == "ivxlcdm":
+        for value, sign in _ROMAN if number < _ROMAN_END else ():
+            mark, number = mark + sign * (number // value), number % value
+        return mark.upper() if signs.isupper() else mark
+    while number > 0:
+        number, rest = divmod(number - 1, len(signs))
+        mark = signs[rest] + mark
+    return mark
+
+
 # Format an element as Markdown from its text, which is already Markdown.
 
 Attributes = dict[str, str]

@@ -324,6 +324,8 @@ def is_text_button(button: HtmlElement) -> bool:
     """Return whether a button is text: the title of what it unfolds, a part of a heading, or words of a sentence."""
     names = f"{button.get('class') or ''} {button.get('id') or ''}"[:_MAX_NAMES]
     toggle = button.get("data-bs-toggle") or button.get("data-toggle")
+    if button.get("aria-haspopup") is not None:
+        return False
     if button.get("aria-expanded") is not None or toggle == "collapse" or _UNFOLDING.search(names):
         return True
     around = list(islice(button.iterancestors(), _BUTTON_REACH))
