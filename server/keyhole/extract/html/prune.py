@@ -236,6 +236,8 @@ LAYOUT: Final = re.compile(
 """Text of declarations that may separate words or number a list."""
 MAX_LINES: Final = 50_000
 """Number of lines of text that are separated by elements. Each costs memory."""
+MAX_CODE: Final = 200_000
+"""Longest text outside of `<pre>`, in characters, that is searched for the columns of code."""
 _CONTAINERS: Final = frozenset({"flex", "inline-flex", "grid", "inline-grid", "-webkit-box", "-webkit-flex"})
 _LINES: Final = frozenset({"block", "list-item", "flow-root", "table", "table-row", "table-cell", "flex", "grid"})
 _KEPT_SPACES: Final = frozenset({"pre", "pre-wrap", "break-spaces", "preserve"})
@@ -322,7 +324,9 @@ def _is_code(element: HtmlElement, is_exact: bool) -> bool:
 
     `is_exact`: the lines are not wrapped either.
     """
-    text = dedent(element.text_content().strip("\n"))
+    if len(text := element.text_content()) > MAX_CODE:
+        return False
+    text = dedent(text.strip("\n"))
     if "\n" not in text.strip() or not (is_exact or _COLUMNS.search(text)):
         return False
     return all(_is_inline(each) and each.tag not in {"a", "img"} for each in element.iterdescendants())
