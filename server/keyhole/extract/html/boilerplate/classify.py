@@ -336,7 +336,7 @@ def is_text_button(button: HtmlElement) -> bool:
         return False
     texts = [line.text, *(each.tail for each in islice(line, _SENTENCE_REACH))]
     if line.tag == "p":
-        inner = islice(line.iter(*INLINE - {"a"}), _SENTENCE_REACH)
+        inner = [each for each in islice(line.iter(), _SENTENCE_REACH) if each.tag in INLINE and each.tag != "a"]
         texts += [each.text for each in inner if next(each.iterancestors("a", "button"), None) is None]
     return any(text and any(map(str.isalnum, text)) for text in texts)
 
