@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
+from urllib.parse import urljoin
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import (
@@ -64,6 +65,8 @@ OWN_GAP_LINES = "Nothing is left out: lines like […1:2] are the text's own."
 UNSTORED = "store_unavailable"
 """The warning code for a text that could not be stored. Its result has no id and no call that reads on."""
 
+_FIRST_LINK = re.compile(r"\]\(([^()\s]++)\)")
+
 NOTICES = {
     "paywalled": "Only a preview: the page says that the rest is for subscribers.",
     "login_required": "The site led to a login: this is what it shows without one.",
@@ -71,6 +74,7 @@ NOTICES = {
     "hidden_page": "The page hides this text until its scripts run; it is shown as it was sent.",
     "garbled_text": "Many characters have the wrong codes in the PDF file: this text cannot be trusted.",
     "glued_text": "The PDF file lacks the spaces between many words: a search for a word may not find it.",
+    "only_embeds": "The page shows another document, which is not read here: fetch the address of the first link.",
     "home_page": "The address led to the site's first page: the requested page may be gone.",
     UNDIGESTED: f"Warning {Code.EXTRACTION_FAILED}: the page could not be read; this is the undigested text.",
 }
@@ -262,8 +266,17 @@ def caveats(artifact: Artifact, *, brief: bool = False) -> list[str]:
     """Return the lines that warn of a truncated text and of a placeholder. `brief`: to the first colon or semicolon."""
     part = "output was not stored" if is_output(artifact.url) else "page was never received or could not be read"
     cut = f"Partial: the rest of the {part}." if artifact.cut else ""
-    lines = [line for line in (cut, NOTICES.get(artifact.notice, artifact.notice)) if line]
+    lines = [line for line in (cut, _notice_line(artifact)) if line]
     return [re.split("[:;]", line)[0].rstrip(".") + "." for line in lines] if brief else lines
+
+
+def _notice_line(artifact: Artifact) -> str:
+    """Return the line for an artifact's notice. It names the address of a document that is the page's only content."""
+    line = NOTICES.get(artifact.notice, artifact.notice)
+    link = _FIRST_LINK.search(artifact.text) if artifact.notice == "only_embeds" else None
+    url = escape_url(urljoin(artifact.url, link[1])) if link else ""
+    can_fetch = url and serialized_size(url) <= MAX_CALL_URL
+    return f'{line.partition(":")[0]}: web_fetch(url="{url}").' if can_fetch else line
 
 
 def warning_fact(warning: str) -> dict[str, object]:

@@ -153,7 +153,8 @@ class _TextCollector:
 
     def collect_elements(self, element: HtmlElement) -> None:
         """Collect the text of a `<noscript>` element or a shadow root."""
-        if self._markup_left <= 0 or asks_for_scripts(" ".join(islice(element.itertext(), 50))[:1_000]):
+        words = " ".join(islice(element.itertext(), 50))[:1_000]
+        if self._markup_left <= 0 or not words.strip() or asks_for_scripts(words):
             return
         source = html.tostring(element, encoding="unicode", with_tail=False)
         copy = parse_html(source[: self._markup_left])

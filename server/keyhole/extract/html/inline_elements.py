@@ -16,6 +16,7 @@ from lxml.html import HtmlElement
 from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.markdown_builder import SUP_SUB_TAGS, MarkdownBuilder
 from keyhole.extract.html.part_labels import TAB_END, TAB_LABEL
+from keyhole.extract.html.prune import EMBEDDED
 from keyhole.extract.html.verbatim import (
     delimit,
     escape_formula,
@@ -451,6 +452,14 @@ class InlineWriter:
             self.builder.keep_apart()
         return False
 
+    def start_embedded(self, element: HtmlElement) -> bool:
+        """Write the name of a file or page that the page embeds, as a link to it."""
+        self.builder.keep_apart()
+        self.start_link(element)
+        self.builder.add_text(element.get("title") or "")
+        self._open_elements.append((element, self.builder.keep_apart))
+        return True
+
     def _is_new(self, description: str) -> bool:
         """Return whether a picture's description says more than the text and the pictures before it."""
         words = _list_words(description)
@@ -594,6 +603,7 @@ INLINE_ELEMENTS: Final[dict[str, Callable[[InlineWriter, HtmlElement], bool]]] =
     "rt": InlineWriter.start_ruby_text,
     "input": InlineWriter.start_input,
     "button": InlineWriter.start_button,
+    EMBEDDED: InlineWriter.start_embedded,
     TAB_LABEL: InlineWriter.start_tab_label,
     TAB_END: InlineWriter.start_tab_end,
 }

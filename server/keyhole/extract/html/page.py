@@ -17,7 +17,7 @@ from keyhole.extract.html.fragment import find_named_part, read_start
 from keyhole.extract.html.link_resolver import LinkResolver, resolve_link
 from keyhole.extract.html.metadata import read_metadata
 from keyhole.extract.html.part_labels import has_name, head_posts, label_panels, quote_admonitions
-from keyhole.extract.html.prune import HIDDEN_PAGE, prune
+from keyhole.extract.html.prune import EMBEDDED, HIDDEN_PAGE, prune
 from keyhole.extract.html.rest_parts import take_rest
 from keyhole.extract.html.tree import list_classes, parse_html
 from keyhole.records import Document, Metadata
@@ -100,6 +100,12 @@ SHORT_CHARS: Final = 500
 """Markdown with fewer characters may come from a page that scripts fill. Then text is also read from the page's
 data."""
 
+ONLY_EMBEDS: Final = "only_embeds"
+"""The notice of a page that hardly has text beside another page or document that it shows."""
+MAX_BESIDE: Final = 200
+"""Largest length of the text beside it, in characters: a heading and a sentence."""
+_LINK = re.compile(r"\[[^\]\n]*+\]\(([^()\s]++)\)")
+
 _FIRST_RULES = re.compile(r"\A(?:---\n+)+(?=.)")
 """The lines drawn above the first text of a page, which separated it from a menu."""
 
@@ -133,11 +139,21 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
         media_type="",
         language=metadata.language,
         removed=tuple(removed.items()),
-        notice=notice or (HIDDEN_PAGE if pruned.shows_hidden_page else ""),
+        notice=notice
+        or (HIDDEN_PAGE if pruned.shows_hidden_page else ONLY_EMBEDS if _only_embeds(root, main, links) else ""),
         metadata=metadata,
         main_end=len(main) if rest else None,
         section=section,
     )
+
+
+def _only_embeds(root: HtmlElement, main: str, links: LinkResolver) -> bool:
+    """Return whether the first link of a page of little text leads to a page or document that it embeds."""
+    first = _LINK.search(main) if len(main) < 10 * MAX_BESIDE else None
+    if first is None or len(_LINK.sub("", main)) > MAX_BESIDE:
+        return False
+    documents = [each for each in root.iter(EMBEDDED) if each.get("type") not in {"video", "audio"}]
+    return any(links.resolve(each.get("href") or "") == first[1] for each in documents)
 
 
 def name_parts(root: HtmlElement) -> None:

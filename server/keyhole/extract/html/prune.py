@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from textwrap import dedent
 from typing import Final
+from urllib.parse import unquote
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -23,10 +24,7 @@ from keyhole.extract.html.visibility.selectors import HOST, SLOTTED, Scopes
 
 # Replace form fields and drawings by the words that a reader sees in them, and drop other widgets.
 
-_DROPPED: Final = (
-    "style", "template", "iframe", "embed", "canvas", "audio", "video", "datalist", "noembed", "noframes", "meter",
-    "progress",
-)  # fmt: skip
+_DROPPED: Final = ("style", "template", "canvas", "datalist", "noembed", "noframes", "meter", "progress")
 """Widgets and elements that are not shown. The content of some is shown only by old browsers."""
 _METADATA_TAGS: Final = ("title", "meta", "link", "base")
 """Elements that are never shown and occur on every page, so they are not counted. `<head>` itself stays: in a page
@@ -52,7 +50,7 @@ def replace_widgets(root: HtmlElement) -> int:
 
     Checkboxes of task lists stay. Scripts are not changed.
     """
-    dropped = sum(1 for _ in root.iter(*_DROPPED))
+    dropped = sum(1 for _ in root.iter(*_DROPPED)) + mark_embedded(root)
     for element in list(root.iter(*_FIELDS)):
         if element.getparent() is None:  # removed with a field around it
             continue
@@ -139,8 +137,8 @@ def _read_svg(element: HtmlElement) -> str:
 
 
 def _read_object(element: HtmlElement) -> str:
-    """Return the text that is shown if an object names no file."""
-    return "" if element.get("data") else " ".join("".join(element.itertext()).split())
+    """Return the text of an object that names no file."""
+    return " ".join("".join(element.itertext()).split())
 
 
 _READERS: Final = {
@@ -158,6 +156,96 @@ def _is_task(checkbox: HtmlElement) -> bool:
         return False
     is_switch = checkbox.get("id") is not None and checkbox.get("disabled") is None
     return not (is_switch and any(inner.tag in _MENUS for inner in islice(item.iter(), ITEM_REACH)))
+
+
+# Mark the files and pages that a page embeds, which have no text: a link leads to each.
+
+EMBEDDED: Final = "keyhole-embedded"
+"""The element in the place of an embedded file or page, with its address (`href`), its name (`title`) and the
+element that embeds it (`type`)."""
+_ADDRESSES: Final = {
+    "iframe": ("src", "data-src", "data-lazy-src"), "frame": ("src",), "embed": ("src",), "object": ("data",),
+    "video": ("src", "data-src"), "audio": ("src", "data-src"),
+}  # fmt: skip
+"""The attributes with the address of each element that embeds a file. Scripts load the address in a `data-src`."""
+_NO_FILE: Final = re.compile(r"(?i)\s*(?:about|javascript|data|blob):|\s*$")
+_UNSEEN_FRAME: Final = re.compile(
+    r"(?i)googletagmanager|doubleclick|googlesyndication|adsystem|adservice|recaptcha|hcaptcha|/plugins/(?:like|follow|share)"
+    r"|platform\.twitter\.com/widgets|/pixel\b|/sync\b"
+)
+"""Addresses of frames for advertisements, tracking and buttons of other sites."""
+_UNSEEN_SIZES: Final = frozenset({"0", "1", "0px", "1px"})
+_FILE: Final = re.compile(r"[^/?#]+\.\w{1,5}(?=$|[?#])")
+MAX_NAME: Final = 120
+"""Largest length of the name of an icon or of an embedded file, in characters. A longer one is no name."""
+
+
+def mark_embedded(root: HtmlElement) -> int:
+    """Replace embedded files and pages by `EMBEDDED` elements, in place. Returns the number of those dropped.
+
+    What stands inside is for browsers that cannot show them, and is dropped with them.
+    """
+    dropped = 0
+    for element in list(root.iter(*_ADDRESSES)):
+        if element.tag == "embed":
+            _move_out(element)
+        elif element.tag == "object" and not element.get("data"):
+            if next(element.iterdescendants(*_ADDRESSES), None) is not None:
+                element.drop_tag()
+            continue
+        if element.getparent() is None:  # removed with an object around it
+            continue
+        address = _find_address(element)
+        if not address or _is_unseen(element, address):
+            dropped += 1
+            element.drop_tree()
+            continue
+        tag, name, tail = element.tag, read_label(element) or _name_file(address), element.tail
+        element.clear()
+        element.tag, element.tail = EMBEDDED, tail
+        element.set("href", address)
+        element.set("title", name)
+        element.set("type", tag)
+    return dropped
+
+
+def _move_out(embed: HtmlElement) -> None:
+    """Move what the parser put into an `<embed>`, which has no end tag, behind it."""
+    for child in reversed(embed):
+        embed.addnext(child)
+    embed.tail, embed.text = f"{embed.text or ''}{embed.tail or ''}", None
+
+
+def _find_address(element: HtmlElement) -> str:
+    """Return the address of an embedded file, "" if there is none that can be fetched."""
+    holders = [element, *islice(element.iter("source"), 1)] if element.tag in {"video", "audio"} else [element]
+    values = [holder.get(name) or "" for holder in holders for name in _ADDRESSES[element.tag]]
+    return next((value for value in values if not _NO_FILE.match(value)), "")
+
+
+def _is_unseen(element: HtmlElement, address: str) -> bool:
+    """Return whether an embedded file says nothing to a reader: an advertisement, a pixel or a moving background."""
+    is_background = element.tag == "video" and element.get("autoplay") is not None and element.get("controls") is None
+    is_small = not _UNSEEN_SIZES.isdisjoint({element.get("width"), element.get("height")})
+    return is_background or is_small or _is_unspoken(element) or _UNSEEN_FRAME.search(address) is not None
+
+
+def _is_unspoken(element: HtmlElement) -> bool:
+    """Return whether screen readers skip an element, or the element around it."""
+    return any(each.get("aria-hidden") == "true" for each in (element, *element.iterancestors()))
+
+
+def read_label(element: HtmlElement) -> str:
+    """Return the name that an element has for screen readers and tooltips, "" for none."""
+    name = " ".join((element.get("aria-label") or element.get("title") or "").split())
+    return name if len(name) <= MAX_NAME else ""
+
+
+def _name_file(address: str) -> str:
+    """Return the name of the file at an address, else the address without its scheme and query."""
+    file = _FILE.search(address.partition("?")[0])
+    plain = re.split("[?#]", address.strip())[0]
+    return unquote(file[0] if file else plain.partition("://")[2] or plain.strip("/"))[:MAX_NAME]
 
 
 # Put declarative shadow roots into the tree of their page, as browsers show them.
@@ -425,6 +513,7 @@ def prune(root: HtmlElement, work: int = MAX_WORK) -> Pruned:
     """
     comments = int(_COUNT_COMMENTS(root))
     scopes = attach_shadow_roots(root)
+    _show_noframes(root)
     visibility = Visibility(root, scopes, work)
     hidden, shows_hidden_page = _find_hidden(root, visibility)
     styles = {} if hidden.is_estimate else visibility.find_styles(LAYOUT)
@@ -457,6 +546,13 @@ def _find_hidden(root: HtmlElement, visibility: Visibility) -> tuple[Hidden, boo
         forgiven |= parts
         hidden = visibility.find_hidden(forgiven)
     return hidden, shows_page
+
+
+def _show_noframes(root: HtmlElement) -> None:
+    """Show the text beside the frames of a frameset, which are not read, as a page in a frame."""
+    for element in list(root.iter("noframes")) if next(root.iter("frameset"), None) is not None else ():
+        element.set("srcdoc", element.text or "")
+        element.tag, element.text = "iframe", None
 
 
 def _open_frames(root: HtmlElement, work: int) -> None:

@@ -12,6 +12,8 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
+from keyhole.extract.html.prune import EMBEDDED
+
 # Structures: code, formulas, data tables, lists and figures, which are judged as a whole.
 
 CODE: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
@@ -143,6 +145,7 @@ INLINE: Final = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em", "font", "i",
     "img", "ins", "kbd", "label", "mark", "meter", "nobr", "output", "picture", "progress", "q", "rb", "rp", "rt",
     "ruby", "s", "samp", "small", "source", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+    EMBEDDED,
 ))  # fmt: skip
 """Elements inside a line of text (HTML standard: phrasing content), unless they hold blocks."""
 
