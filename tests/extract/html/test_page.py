@@ -88,10 +88,27 @@ def test_an_invalid_base_element_does_not_lose_the_page(base: str) -> None:
 
 @pytest.mark.parametrize(
     "href",
-    ["javascript:alert(1)", "mailto:a@b.example", "data:text/html,x", "tel:1", "file:///x", "", "http://[", " "],
-)
-def test_links_without_an_http_address_keep_only_their_text(href: str) -> None:
+    ["javascript:alert(1)", "java\tscript:x", "vbscript:x", "data:text/html,x", "blob:https://example.org/1", "file:///x",
+     "mailto:?subject=Read", "", "http://[", " "],
+)  # fmt: skip
+def test_links_that_lead_nowhere_keep_only_their_text(href: str) -> None:
     assert markdown(f'<p>see <a href="{href}">this</a>.') == "see this.\n"
+
+
+@pytest.mark.parametrize(
+    ("href", "address"),
+    [
+        ("mailto:a@b.example?subject=Hi", "mailto:a@b.example?subject=Hi"),
+        (" tel:(049) 12", "tel:%28049%29%2012"),
+        ("sms:+491", "sms:+491"),
+        ("ftp://files.example/pub", "ftp://files.example/pub"),
+        ("geo:53.5,9.9", "geo:53.5,9.9"),
+        ("magnet:?xt=urn:btih:abc", "magnet:?xt=urn:btih:abc"),
+        ("git+ssh://git.example/r", "git+ssh://git.example/r"),
+    ],
+)
+def test_addresses_of_mail_phones_and_files_stay(href: str, address: str) -> None:
+    assert markdown(f'<p>see <a href="{href}">this</a>.') == f"see [this]({address}).\n"
 
 
 def test_parentheses_in_a_link_are_percent_encoded() -> None:

@@ -16,7 +16,6 @@ from lxml.html import HtmlElement
 from keyhole.extract.html.link_resolver import LinkResolver
 from keyhole.extract.html.markdown_builder import SUP_SUB_TAGS, MarkdownBuilder
 from keyhole.extract.html.part_labels import TAB_END, TAB_LABEL
-from keyhole.extract.html.prune import EMBEDDED
 from keyhole.extract.html.verbatim import (
     delimit,
     escape_formula,
@@ -26,6 +25,7 @@ from keyhole.extract.html.verbatim import (
     read_rendering,
     strip_style,
 )
+from keyhole.extract.html.wordless_elements import EMBEDDED
 from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown
 
@@ -167,6 +167,12 @@ def _list_words(text: str) -> str:
 def is_pixel(image: HtmlElement) -> bool:
     """Return whether an image is a spacer or a tracking pixel."""
     return image.get("width") in {"0", "1"} and image.get("height") in {"0", "1", None}
+
+
+def _is_alone_in_cell(image: HtmlElement) -> bool:
+    """Return whether an image is all that its table cell shows, such as a tick."""
+    cell = next(image.iterancestors("td", "th"), None)
+    return cell is not None and not _read_text(cell) and sum(1 for _ in islice(cell.iter("img"), 2)) == 1
 
 
 def _is_icon(attributes: Mapping[str, str]) -> bool:
@@ -444,7 +450,7 @@ class InlineWriter:
             self.builder.keep_apart()
         elif role is ImageRole.PICTURE:
             # Write no Markdown image: a client that renders it would fetch it and reveal the reader to the site.
-            if self._is_new(text):
+            if self._is_new(text) or (self.builder.is_in_cell and _is_alone_in_cell(element)):
                 self.builder.add_markdown(f"[Image: {escape_markdown(text)}]")
             else:
                 self.builder.keep_apart()

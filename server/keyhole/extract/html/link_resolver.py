@@ -1,4 +1,4 @@
-"""Resolve the links of a page to http(s) addresses."""
+"""Resolve the links of a page to addresses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from keyhole.text.markdown import find_origin, is_rooted, shorten_link
 # A parenthesis or a space ends a Markdown link early. A backslash or a backtick can hide the end of the link.
 _UNSAFE = re.compile(r"[\s()<>\\`]")
 _ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
+_OTHER_SCHEMES: Final = re.compile(
+    r"(?i)(?:mailto:(?!\?)|(?:tel|sms|ftps?|sftp|geo|magnet|news|nntp|ircs?|xmpp|sips?|matrix|webcal|git|ssh|svn|(?:git|svn)\+\w+|urn|doi"
+    r"|bitcoin|ethereum|ipfs|ipns|gopher|gemini|ed2k|whatsapp|skype|callto|vscode):)(?=\S)"
+)
+"""Addresses that a reader can use elsewhere. Scripts, inline data and files of the reader's machine are none, nor is a
+mail to nobody, which shares the page."""
 _BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 _ROUTES: Final = ("/", "!")
 """The first signs of a fragment that names another view of an application, not a place on the page."""
@@ -62,13 +68,17 @@ class LinkResolver:
         self._resolved: dict[str, str] = {}
 
     def resolve(self, reference: str) -> str:
-        """Return the http(s) URL of a link of this page, or "" for none and for places on the page itself.
+        """Return the address of a link of this page, or "" for none and for places on the page itself.
 
-        The URL is absolute, or the path of a page on the same origin.
+        A http(s) URL is absolute, or the path of a page on the same origin. Mail addresses, phone numbers and other
+        addresses that a reader can use stay as they are.
         """
         url = self._resolved.get(reference)
         if url is None:
-            if self._origin and is_rooted(reference) and len(reference) <= MAX_REFERENCE:
+            other = reference.replace(DELETE, "").strip()
+            if _OTHER_SCHEMES.match(other):
+                url = _escape_url(other) if len(other) <= MAX_REFERENCE else ""
+            elif self._origin and is_rooted(reference) and len(reference) <= MAX_REFERENCE:
                 url = _escape_url(self._origin + reference)
             else:
                 url = resolve_link(self._base, reference)

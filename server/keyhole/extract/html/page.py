@@ -17,9 +17,10 @@ from keyhole.extract.html.fragment import find_named_part, read_start
 from keyhole.extract.html.link_resolver import LinkResolver, resolve_link
 from keyhole.extract.html.metadata import read_metadata
 from keyhole.extract.html.part_labels import has_name, head_posts, label_panels, quote_admonitions
-from keyhole.extract.html.prune import EMBEDDED, HIDDEN_PAGE, prune
+from keyhole.extract.html.prune import HIDDEN_PAGE, prune
 from keyhole.extract.html.rest_parts import take_rest
 from keyhole.extract.html.tree import list_classes, parse_html
+from keyhole.extract.html.wordless_elements import EMBEDDED, add_values, name_icons
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import count_invisible, has_suspect_characters
 from keyhole.text.refresh import read_refresh
@@ -131,6 +132,8 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     name_parts(root)
     segments = segment(root)
     rest = take_rest(segments, judge_blocks(segments, url, metadata.title, relations), links)
+    name_icons(root)
+    add_values(root)
     markdown = _FIRST_RULES.sub("", to_markdown(root, links))
     main, notice = _check_page(html, links, markdown, metadata, (url, requested_url))
     return Document(
@@ -182,6 +185,8 @@ def html_to_markdown(html: str, base: str, address: str = "") -> str:
     root = parse_html(html)
     prune(root)
     name_parts(root)
+    name_icons(root)
+    add_values(root)
     return to_markdown(root, LinkResolver(base, address))
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import islice
 from textwrap import dedent
 from typing import Final
-from urllib.parse import unquote
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -21,10 +20,17 @@ from keyhole.extract.html.tree import parse_html
 from keyhole.extract.html.visibility.computed_style import StyleValues
 from keyhole.extract.html.visibility.hidden import MAX_WORK, Hidden, Visibility
 from keyhole.extract.html.visibility.selectors import HOST, SLOTTED, Scopes
+from keyhole.extract.html.wordless_elements import (
+    decode_addresses,
+    is_unspoken,
+    mark_boxes,
+    mark_embedded,
+    mark_icon,
+)
 
 # Replace form fields and drawings by the words that a reader sees in them, and drop other widgets.
 
-_DROPPED: Final = ("style", "template", "canvas", "datalist", "noembed", "noframes", "meter", "progress")
+_DROPPED: Final = ("style", "template", "canvas", "datalist", "noembed", "noframes")
 """Widgets and elements that are not shown. The content of some is shown only by old browsers."""
 _METADATA_TAGS: Final = ("title", "meta", "link", "base")
 """Elements that are never shown and occur on every page, so they are not counted. `<head>` itself stays: in a page
@@ -42,7 +48,8 @@ ITEM_REACH: Final = 40
 _MENUS: Final = frozenset({"ul", "ol", "nav"})
 _ICON_FONTS: Final = ("material-icons", "material-symbols")
 """Beginnings of the classes of icons whose text is the name of the icon, which a font draws instead."""
-_FIELDS: Final = ("input", "select", "textarea", "svg", "object")
+_NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
+_FIELDS: Final = ("input", "select", "textarea", "svg", "object", "meter", "progress")
 
 
 def replace_widgets(root: HtmlElement) -> int:
@@ -51,12 +58,16 @@ def replace_widgets(root: HtmlElement) -> int:
     Checkboxes of task lists stay. Scripts are not changed.
     """
     dropped = sum(1 for _ in root.iter(*_DROPPED)) + mark_embedded(root)
+    mark_boxes(root)
+    decode_addresses(root)
     for element in list(root.iter(*_FIELDS)):
         if element.getparent() is None:  # removed with a field around it
             continue
         if element.tag == "input" and element.get("type", "").lower() == "checkbox" and _is_task(element):
             continue
         words = _READERS[element.tag](element)
+        if not words and element.tag == "svg" and mark_icon(element):
+            continue
         dropped += not words
         _replace(element, words)
     etree.strip_elements(root, *_DROPPED, *_METADATA_TAGS, with_tail=False)
@@ -115,6 +126,14 @@ def _option_words(option: HtmlElement) -> str:
     return " ".join((option.get("label") or "".join(option.itertext())).split())
 
 
+def _read_gauge(element: HtmlElement) -> str:
+    """Return the value that a gauge draws, "" for one that scripts fill."""
+    value, largest = (element.get("value") or "").strip(), (element.get("max") or "").strip()
+    if not _NUMBER.fullmatch(value) or float(value) == 0 or is_unspoken(element):
+        return ""
+    return f"{value} of {largest}" if _NUMBER.fullmatch(largest) else value
+
+
 def _read_textarea(element: HtmlElement) -> str:
     text = (element.text or "").replace("\r\n", "\n").strip("\n")
     return text if "\n" in text and text.strip() else " ".join((text or element.get("placeholder") or "").split())
@@ -143,6 +162,7 @@ def _read_object(element: HtmlElement) -> str:
 
 _READERS: Final = {
     "input": _read_input, "select": _read_select, "textarea": _read_textarea, "svg": _read_svg, "object": _read_object,
+    "meter": _read_gauge, "progress": _read_gauge,
 }  # fmt: skip
 
 
@@ -152,100 +172,20 @@ def _is_task(checkbox: HtmlElement) -> bool:
     A box without words, or one with an id above a menu, is a switch of the page, such as that of its colors.
     """
     item = next((above for above in islice(checkbox.iterancestors(), TASK_DEPTH) if above.tag == "li"), None)
+    if checkbox.get("disabled") is not None or next(checkbox.iterancestors("td", "th"), None) is not None:
+        return True
+    if next(checkbox.iterancestors("label"), None) is not None and _is_among_ticked(checkbox):
+        return True
     if item is None or all(map(str.isspace, islice(item.itertext(), ITEM_REACH))):
         return False
     is_switch = checkbox.get("id") is not None and checkbox.get("disabled") is None
     return not (is_switch and any(inner.tag in _MENUS for inner in islice(item.iter(), ITEM_REACH)))
 
 
-# Mark the files and pages that a page embeds, which have no text: a link leads to each.
-
-EMBEDDED: Final = "keyhole-embedded"
-"""The element in the place of an embedded file or page, with its address (`href`), its name (`title`) and the
-element that embeds it (`type`)."""
-_ADDRESSES: Final = {
-    "iframe": ("src", "data-src", "data-lazy-src"), "frame": ("src",), "embed": ("src",), "object": ("data",),
-    "video": ("src", "data-src"), "audio": ("src", "data-src"),
-}  # fmt: skip
-"""The attributes with the address of each element that embeds a file. Scripts load the address in a `data-src`."""
-_NO_FILE: Final = re.compile(r"(?i)\s*(?:about|javascript|data|blob):|\s*$")
-_UNSEEN_FRAME: Final = re.compile(
-    r"(?i)googletagmanager|doubleclick|googlesyndication|adsystem|adservice|recaptcha|hcaptcha|/plugins/(?:like|follow|share)"
-    r"|platform\.twitter\.com/widgets|/pixel\b|/sync\b"
-)
-"""Addresses of frames for advertisements, tracking and buttons of other sites."""
-_UNSEEN_SIZES: Final = frozenset({"0", "1", "0px", "1px"})
-_FILE: Final = re.compile(r"[^/?#]+\.\w{1,5}(?=$|[?#])")
-MAX_NAME: Final = 120
-"""Largest length of the name of an icon or of an embedded file, in characters. A longer one is no name."""
-
-
-def mark_embedded(root: HtmlElement) -> int:
-    """Replace embedded files and pages by `EMBEDDED` elements, in place. Returns the number of those dropped.
-
-    What stands inside is for browsers that cannot show them, and is dropped with them.
-    """
-    dropped = 0
-    for element in list(root.iter(*_ADDRESSES)):
-        if element.tag == "embed":
-            _move_out(element)
-        elif element.tag == "object" and not element.get("data"):
-            if next(element.iterdescendants(*_ADDRESSES), None) is not None:
-                element.drop_tag()
-            continue
-        if element.getparent() is None:  # removed with an object around it
-            continue
-        address = _find_address(element)
-        if not address or _is_unseen(element, address):
-            dropped += 1
-            element.drop_tree()
-            continue
-        tag, name, tail = element.tag, read_label(element) or _name_file(address), element.tail
-        element.clear()
-        element.tag, element.tail = EMBEDDED, tail
-        element.set("href", address)
-        element.set("title", name)
-        element.set("type", tag)
-    return dropped
-
-
-def _move_out(embed: HtmlElement) -> None:
-    """Move what the parser put into an `<embed>`, which has no end tag, behind it."""
-    for child in reversed(embed):
-        embed.addnext(child)
-    embed.tail, embed.text = f"{embed.text or ''}{embed.tail or ''}", None
-
-
-def _find_address(element: HtmlElement) -> str:
-    """Return the address of an embedded file, "" if there is none that can be fetched."""
-    holders = [element, *islice(element.iter("source"), 1)] if element.tag in {"video", "audio"} else [element]
-    values = [holder.get(name) or "" for holder in holders for name in _ADDRESSES[element.tag]]
-    return next((value for value in values if not _NO_FILE.match(value)), "")
-
-
-def _is_unseen(element: HtmlElement, address: str) -> bool:
-    """Return whether an embedded file says nothing to a reader: an advertisement, a pixel or a moving background."""
-    is_background = element.tag == "video" and element.get("autoplay") is not None and element.get("controls") is None
-    is_small = not _UNSEEN_SIZES.isdisjoint({element.get("width"), element.get("height")})
-    return is_background or is_small or _is_unspoken(element) or _UNSEEN_FRAME.search(address) is not None
-
-
-def _is_unspoken(element: HtmlElement) -> bool:
-    """Return whether screen readers skip an element, or the element around it."""
-    return any(each.get("aria-hidden") == "true" for each in (element, *element.iterancestors()))
-
-
-def read_label(element: HtmlElement) -> str:
-    """Return the name that an element has for screen readers and tooltips, "" for none."""
-    name = " ".join((element.get("aria-label") or element.get("title") or "").split())
-    return name if len(name) <= MAX_NAME else ""
-
-
-def _name_file(address: str) -> str:
-    """Return the name of the file at an address, else the address without its scheme and query."""
-    file = _FILE.search(address.partition("?")[0])
-    plain = re.split("[?#]", address.strip())[0]
-    return unquote(file[0] if file else plain.partition("://")[2] or plain.strip("/"))[:MAX_NAME]
+def _is_among_ticked(checkbox: HtmlElement) -> bool:
+    """Return whether a box of the same form or list is ticked. Where none is, the boxes only filter the page."""
+    group = next(checkbox.iterancestors("fieldset", "form", "ul", "ol"), checkbox)
+    return any(each.get("checked") is not None for each in islice(group.iter("input"), ITEM_REACH))
 
 
 # Put declarative shadow roots into the tree of their page, as browsers show them.

@@ -12,7 +12,7 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.prune import EMBEDDED
+from keyhole.extract.html.wordless_elements import EMBEDDED, ICON
 
 # Structures: code, formulas, data tables, lists and figures, which are judged as a whole.
 
@@ -143,9 +143,9 @@ def has_code(element: HtmlElement) -> bool:
 
 INLINE: Final = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em", "font", "i",
-    "img", "ins", "kbd", "label", "mark", "meter", "nobr", "output", "picture", "progress", "q", "rb", "rp", "rt",
-    "ruby", "s", "samp", "small", "source", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
-    EMBEDDED,
+    "img", "input", "ins", "kbd", "label", "mark", "meter", "nobr", "output", "picture", "progress", "q", "rb", "rp",
+    "rt", "ruby", "s", "samp", "small", "source", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var",
+    "wbr", EMBEDDED, ICON,
 ))  # fmt: skip
 """Elements inside a line of text (HTML standard: phrasing content), unless they hold blocks."""
 
