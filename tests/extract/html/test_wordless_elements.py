@@ -108,6 +108,7 @@ def test_protected_mail_addresses_are_decoded(html: str, text: str) -> None:
         ("<a href=/w title='2024 Summer Olympics'>Paris</a>", "[Paris](/w)"),
         ("<abbr title='Harbour Post'>HC</abbr>, <abbr title='Harbour Post'>HC</abbr>", "HC (Harbour Post), HC"),
         ("World Wide Web (<abbr title='World Wide Web'>WWW</abbr>)", "World Wide Web (WWW)"),
+        ("sort(<abbr title='Keyword-only separator'>*</abbr>, key)", "sort(*, key)"),
         ("<code><abbr title=Long>L</abbr></code>", "`L`"),
     ],
 )  # fmt: skip

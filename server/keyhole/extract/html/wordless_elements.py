@@ -28,7 +28,7 @@ _ADDRESSES: Final = {
 """The attributes with the address of each element that embeds a file. Scripts load the address in a `data-src`."""
 _NO_FILE: Final = re.compile(r"(?i)\s*(?:about|javascript|data|blob):|\s*$")
 _UNSEEN_FRAME: Final = re.compile(
-    r"(?i)googletagmanager|doubleclick|googlesyndication|adsystem|adservice|recaptcha|hcaptcha|/plugins/(?:like|follow|share)|[?&]background=1\b"
+    r"(?i)googletagmanager|doubleclick|googlesyndication|adsystem|adservice|recaptcha|hcaptcha|privacy-mgmt|consent|/plugins/(?:like|follow|share)|[?&]background=1\b"
     r"|platform\.twitter\.com/widgets|/pixel\b|/sync\b"
 )
 """Addresses of frames for advertisements, tracking and buttons of other sites."""
@@ -145,14 +145,14 @@ ICON: Final = "keyhole-icon"
 _ICONS: Final = etree.XPath("descendant::*[@aria-label or @title]")
 _BOXES: Final = etree.XPath("descendant::*[@role = 'checkbox' and @aria-checked and not(normalize-space())]")
 _ICON_TAGS: Final = frozenset({
-    "svg", ICON, "i", "span", "em", "b", "strong", "a", "abbr", "small", "sup", "font", "ins", "td", "th", "button",
+    "svg", ICON, "i", "span", "em", "b", "strong", "a", "small", "sup", "font", "ins", "td", "th", "button",
 })  # fmt: skip
 """Elements whose name is written if they have no text. Others are named only if their role is that of an image."""
 _DRAWN: Final = re.compile(r"(?i)icon|star|rating|score|badge|status|check|mark")
 """Words in the class of a box that a style sheet draws, such as stars."""
 _UNNAMED_ROLES: Final = frozenset({"presentation", "none", "button", "progressbar", "status", "tooltip", "separator"})
 _MACHINE_NAME: Final = re.compile(
-    r"(?i)(?:icon|svg|logo|arrow|chevron|caret|image|asset|group|layer|path|artboard|shape|page|untitled|vector|fill)"
+    r"(?i)(?:icon|svg|logo|arrow|chevron|caret|image|asset|group|layer|path|artboard|shape|page|tooltip|untitled|vector|fill)"
     r"s?[ _-]*(?:\d[\d ]*|right|left|up|down|copy)?|.*\blogo|\s*(?:/|https?:).*"
 )
 """The names that drawing programs give, which say nothing."""
@@ -323,7 +323,7 @@ def add_values(root: HtmlElement) -> None:
     explained: set[str] = set()
     written: list[tuple[HtmlElement, str]] = []
     for element in _VALUED(root):
-        if element.tag in {"abbr", "acronym"} and (title := read_long_form(element)) and title not in explained:
+        if element.tag in {"abbr", "acronym"} and (title := _read_long_form(element)) and title not in explained:
             explained.add(title)
             written.append((element, title))
         elif value := _read_value(element):
@@ -335,11 +335,11 @@ def add_values(root: HtmlElement) -> None:
             _append(element, value)
 
 
-def read_long_form(element: HtmlElement) -> str:
+def _read_long_form(element: HtmlElement) -> str:
     """Return the title of an abbreviation, "" if it is a value or stands beside it anyway."""
     title = " ".join((element.get("title") or "").split())
     parent = element.getparent()
-    if not title or len(title) > MAX_NAME or parent is None or _read_value(element):
+    if not title or len(title) > MAX_NAME or parent is None or not _has_word(element) or _read_value(element):
         return ""
     near = " ".join("".join(islice(parent.itertext(), _MAX_TEXTS)).split()).casefold()
     return "" if title.casefold() in near or (not _has_word(element) and not near) else title
