@@ -80,3 +80,9 @@ def artifact(notice: str) -> Artifact:
 
 def brief_notice(notice: str) -> str:
     return window_answer(ArtifactPart(artifact(notice), 0, 4), Window(0, 4, 4), BRIEF, following=None).text
+
+
+def test_a_page_that_only_shows_another_document_names_it_as_the_next_call() -> None:
+    frame = "<title>Plan</title><h1>Plan</h1><iframe src='/files/plan of 2026.pdf'></iframe>"
+    answer = asyncio.run(retrieval({URL: page(URL, frame)}).web_fetch(URL))
+    assert 'web_fetch(url="https://pumps.example/files/plan%20of%202026.pdf").' in answer.text
