@@ -24,6 +24,8 @@ def convert(html: str) -> str:
         ("<p>Follow <a href=/rss aria-label='RSS feed'><svg></svg></a>", "Follow [RSS feed](/rss)"),
         ("<p><span title=required>*</span> Name", "* (required) Name"),
         ("<dl><dt>Pool<dd><svg><title>Closed</title></svg></dl>", "Pool\n: Closed"),
+        ("<p>See</p><div role=img aria-label='Map of the quay'></div>", "See\n\nMap of the quay"),
+        ("<p>See <img src=a.png role=img aria-label='Map of the quay'>", "See [Image: Map of the quay]"),
         ("<p>Charge <meter value=0.6 max=1>old</meter>", "Charge 0.6 of 1"),
     ],
 )
@@ -56,6 +58,7 @@ def test_a_tick_in_a_table_is_written_in_every_row(cell: str, text: str) -> None
         "<span aria-hidden=true><svg aria-label=Menu></svg></span>",
         "<button aria-label=Close><svg></svg></button>",
         "<svg><title>Layer 1</title></svg>",
+        "<svg><title>icon-arrow_left</title></svg>",
         "<a href='#a' aria-label='Permalink: words'><svg></svg></a>",
         "<a href='https://x.example/intent/post?u=1' aria-label=Post><svg></svg></a>",
         "<span class=share-bar><a href=/x aria-label=Mail><svg></svg></a></span>",

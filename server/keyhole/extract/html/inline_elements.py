@@ -124,7 +124,8 @@ class ImageRole(Enum):
 
 def read_alt_text(attributes: Mapping[str, str]) -> str:
     """Return an image's description, truncated to `MAX_DESCRIPTION` and without square brackets."""
-    text = " ".join(clean((attributes.get("alt") or "")[: 2 * MAX_DESCRIPTION]).split())
+    label = attributes.get("aria-label") if attributes.get("role") == "img" else ""
+    text = " ".join(clean((attributes.get("alt") or label or "")[: 2 * MAX_DESCRIPTION]).split())
     return text[:MAX_DESCRIPTION].replace("[", "(").replace("]", ")")
 
 

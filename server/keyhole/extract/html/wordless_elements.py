@@ -153,7 +153,7 @@ _DRAWN: Final = re.compile(r"(?i)icon|star|rating|score|badge|status|check|mark"
 _UNNAMED_ROLES: Final = frozenset({"presentation", "none", "button", "progressbar", "status", "tooltip", "separator"})
 _MACHINE_NAME: Final = re.compile(
     r"(?i)(?:icon|svg|logo|arrow|chevron|caret|image|asset|group|layer|path|artboard|shape|page|tooltip|untitled|vector|fill)"
-    r"s?[ _-]*(?:\d[\d ]*|right|left|up|down|copy)?|.*\blogo|\s*(?:/|https?:).*"
+    r"s?[ _-]*(?:\d[\d ]*|right|left|up|down|copy)?|.*\blogo|(?:/|https?:).*|[a-z\d]+(?:[-_][a-z\d]+)+"
 )
 """The names that drawing programs give, which say nothing."""
 _SHARES: Final = re.compile(
@@ -246,7 +246,9 @@ def _is_named(element: HtmlElement, name: str) -> bool:
     is_bare = block.tag not in _CELL_TAGS and not "".join(_list_texts(element)).strip()
     if is_bare and not any(map(_has_word, [block, *islice(block.iterancestors(), _CARD_REACH)])):
         return False  # what is left of a card that was taken out as a part of the rest
-    if block.tag not in _SHORT_BLOCKS and not _STARS.search(name) and not any(map(str.isalnum, _join_line(block))):
+    is_picture = element.get("role") == "img" and element.tag == "div"
+    is_told = is_picture or block.tag in _SHORT_BLOCKS or _STARS.search(name) is not None
+    if not is_told and not any(map(str.isalnum, _join_line(block))):
         return False  # a bar of icons, which acts on the page or leads to other sites
     if f" {_join_words(name)} " in f" {_join_words(' '.join(_list_texts(scope)))} ":
         return False
