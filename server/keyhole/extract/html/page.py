@@ -105,7 +105,7 @@ ONLY_EMBEDS: Final = "only_embeds"
 """The notice of a page that hardly has text beside another page or document that it shows."""
 MAX_BESIDE: Final = 200
 """Largest length of the text beside it, in characters: a heading and a sentence."""
-_LINK = re.compile(r"\[[^\]\n]*+\]\(([^()\s]++)\)")
+_LINK = re.compile(r"\[[^\[\]\n]*+\]\(([^()\s]++)\)")
 
 _FIRST_RULES = re.compile(r"\A(?:---\n+)+(?=.)")
 """The lines drawn above the first text of a page, which separated it from a menu."""

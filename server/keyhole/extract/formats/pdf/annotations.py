@@ -34,7 +34,8 @@ REACH: Final = 2.5
 MAX_LABEL_GAP: Final = 200.0
 """Largest distance of a field from its label on the left, in points."""
 _SCHEME = re.compile(r"(?:mailto|tel):[^\s()<>\\`]+", re.IGNORECASE)
-_CORE = re.compile(r"^[(\[{\"'“‘«]*(.*?)[)\]}\"'”’».,;:!?]*$", re.DOTALL)
+_OPENING: Final = "([{\"'“‘«"
+_CLOSING: Final = ")]}\"'”’».,;:!?"
 
 
 @dataclass(slots=True)
@@ -226,9 +227,9 @@ def _mark(word: PdfWord, left: float, right: float, sign: str) -> PdfWord:
         return word
     step = width / len(text)
     start, end = (round((x - word.left) / step) for x in (max(left, word.left), min(right, word.right)))
-    core = _CORE.match(text)
-    if core and max(abs(start - core.start(1)), abs(end - core.end(1))) <= 1:  # signs are narrower than letters
-        start, end = core.span(1)
+    core = len(text) - len(text.lstrip(_OPENING)), len(text.rstrip(_CLOSING))
+    if core[0] < core[1] and max(abs(start - core[0]), abs(end - core[1])) <= 1:  # signs are narrower than letters
+        start, end = core
     start = 0 if left < word.left + 0.2 * step else start
     end = len(text) if right > word.right - 0.2 * step else end
     while start > 0 and _is_inside_word(text, start):
