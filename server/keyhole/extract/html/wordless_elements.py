@@ -34,7 +34,7 @@ _UNSEEN_FRAME: Final = re.compile(
 """Addresses of frames for advertisements, tracking and buttons of other sites."""
 _ICON_FILE: Final = re.compile(r"(?i)(?:icon|logo|sprite|cta)[^?#]*\.(?:svg|png|gif)")
 _UNSEEN_SIZES: Final = frozenset({"0", "1", "0px", "1px"})
-_FILE: Final = re.compile(r"[^/]+\.\w{1,5}$")
+_SUFFIX: Final = re.compile(r"\w{1,5}")
 MAX_NAME: Final = 120
 """Largest length of the name of an icon or of an embedded file, in characters. A longer one is no name."""
 
@@ -107,8 +107,9 @@ def _name_file(address: str) -> str:
     """Return the name of the file at an address, else its host or path."""
     path = re.split("[?#]", address.strip())[0]
     host, _, below = path.partition("//")[2].partition("/")
-    file = _FILE.search(below if host else path)
-    return unquote(file[0] if file else host or path.strip("/"))[:MAX_NAME]
+    file = (below if host else path).rpartition("/")[2]
+    is_file = "." in file and _SUFFIX.fullmatch(file.rpartition(".")[2]) is not None
+    return unquote(file if is_file else host or path.strip("/"))[:MAX_NAME]
 
 
 # Decode the mail addresses that Cloudflare hides from robots, as its script does.
