@@ -32,7 +32,7 @@ _UNSEEN_FRAME: Final = re.compile(
     r"|platform\.twitter\.com/widgets|/pixel\b|/sync\b"
 )
 """Addresses of frames for advertisements, tracking and buttons of other sites."""
-_ICON_FILE: Final = re.compile(r"(?i)(?:icon|logo|sprite|cta)[^?#]*\.(?:svg|png|gif)")
+_ICON_FILE: Final = re.compile(r"(?i)icon|logo|sprite|cta-")
 _UNSEEN_SIZES: Final = frozenset({"0", "1", "0px", "1px"})
 _SUFFIX: Final = re.compile(r"\w{1,5}")
 MAX_NAME: Final = 120
