@@ -166,7 +166,7 @@ _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _WORDED: Final = _HEADINGS | {"a", "button", "label", "summary"}
 """Elements whose words say what an icon in them shows."""
 _CODE: Final = ("pre", "code", "samp", "kbd", "textarea", "option", "math", "script", "style")
-_STARS: Final = re.compile(r"(?i)\d.*\bstars?\b|\brat(?:ed|ing)\b.*\d")
+_STARS: Final = re.compile(r"(?i)\d.{0,20}\bstars?\b|\brat(?:ed|ing)\b.{0,20}\d")
 _BLOCKS: Final = (
     "p", "td", "th", "li", "dd", "dt", "div", "section", "article", "main", "header", "footer", "nav", "figure",
     "figcaption", "blockquote", "body",
