@@ -47,7 +47,7 @@ _SIGNATURE = re.compile(
     r"(?:[^\s().]\S{0,60} ){0,5}\S{0,80}\w[?!=]?[`*_]{0,3}\([^()]{0,160}\)[`*_]{0,3}(?: ?(?:->|→|=>|⇒|:).{1,60})?;?"
 )
 """A line that is nothing but the signature of a function or method, such as `#dump(io) → String`."""
-_GROUP = re.compile(r"\| (?:[^|\\\n]|\\.)++\|")
+_GROUP = re.compile(r"\| (?:[^|\\\n]|\\.){1,300}+\|")
 """A row with one cell."""
 _RULE = re.compile(r"\s*\|[\s:|-]+")
 

@@ -61,7 +61,7 @@ CHUNK_CHARS: Final = 50_000
 """Characters for which borders are collected and sorted at a time, to bound memory."""
 
 _TERM = re.compile(r"[ \t]{0,12}+\S[^\n]{0,200}\n[ \t]*: ")
-_TITLE = re.compile(r"(?:> ?|[ \t])*+\*\*[^*\n]{1,80}\*\*")
+_TITLE = re.compile(r"(?:> ?|[ \t]){0,20}+\*\*[^*\n]{1,80}\*\*")
 """A line in bold type alone: the title of a note, or a heading that is none."""
 _CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
 _HEADING = re.compile(r"(#{1,6})[ \t]")
