@@ -11,7 +11,7 @@ from keyhole.passages.rank import WindowScores, rarity
 from keyhole.passages.words import WORD
 from keyhole.text.letters import is_inside_word
 
-FEEDBACK_SHARE: Final = 0.6
+FEEDBACK_SHARE: Final = 0.5
 """The window with the most feedback words gains this share of the first round's best score."""
 
 FEEDBACK_WINDOWS: Final = 5

@@ -61,7 +61,7 @@ def _count_words(word: str) -> int:
 # Rank the passages of several texts by comparable scores, and join passages with gap lines.
 
 FEEDBACK_SHARE: Final = 0.3
-"""Share of the best score that a window gains by feedback: half of `SINGLE_PAGE_SHARE`. Feedback raises the best
+"""Share of the best score that a window gains by feedback: less than `SINGLE_PAGE_SHARE`. Feedback raises the best
 windows of every page alike, and most pages of a search do not answer the question."""
 PAGE_SHARE: Final = 0.1
 """Share of all windows in which a term counts as frequent if every page contains it."""
