@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import mimetypes
 import re
 from typing import Final
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 from keyhole.errors import KeyholeError
 from keyhole.extract.body import SIGNATURES, Body, looks_binary, match_signature
 from keyhole.extract.formats.xml import decode_xml, sniff_root
+from keyhole.text.parse_json import parse_json
 
 UNKNOWN: Final = "application/octet-stream"
 
@@ -74,7 +74,7 @@ def _sniff_json(text: str) -> str:
     for media_type, lines in (("application/json", [text]), ("application/jsonl", text.split("\n"))):
         try:
             for line in lines:
-                json.loads(line or "0")
+                parse_json(line or "0")
             return media_type
         except (ValueError, RecursionError):
             continue
