@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from keyhole.extract import extract
 from keyhole.extract.html.page import html_to_markdown
+from tests.support.machine import allowed
 
 URL = "https://example.org/a"
 
@@ -117,3 +121,12 @@ def test_protected_mail_addresses_are_decoded(html: str, text: str) -> None:
 )  # fmt: skip
 def test_exact_values_of_attributes_stand_in_brackets(html: str, text: str) -> None:
     assert convert(f"<p>{html}") == text
+
+
+def test_a_page_of_icons_alone_is_read_in_a_time_that_does_not_grow_with_their_square() -> None:
+    icons = "<svg aria-label='Open sea'></svg>" * 5_000
+    started = time.process_time()
+    extract(
+        f"<body><table><tr><td>Chart<td>{icons}</table>".encode(), url="https://a.example/", content_type="text/html"
+    )
+    assert time.process_time() - started < allowed(4)

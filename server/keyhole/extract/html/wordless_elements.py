@@ -141,6 +141,8 @@ def _decode(code: str) -> str:
 
 # Write the names of icons, which have no text, and the exact values that attributes hold.
 
+MAX_ICONS: Final = 500
+"""Icons of a page that are named. The words around each are compared with its name, which takes as long as they are."""
 ICON: Final = "keyhole-icon"
 """The element in the place of a drawing with a name (`title`)."""
 _ICONS: Final = etree.XPath("descendant::*[@aria-label or @title]")
@@ -182,7 +184,8 @@ _MAX_TEXTS: Final = 40
 
 def name_icons(root: HtmlElement) -> None:
     """Write the names of icons for readers who see the text only, in place."""
-    icons = [(element, name) for element in _ICONS(root) if (name := _read_icon(element)) and _is_named(element, name)]
+    found = ((element, name) for element in _ICONS(root) if (name := _read_icon(element)))
+    icons = [(element, name) for element, name in islice(found, MAX_ICONS) if _is_named(element, name)]
     for element, name in icons:
         if element.getparent() is not None:  # not in an icon that is written already
             _write_name(element, name)
@@ -326,7 +329,7 @@ def add_values(root: HtmlElement) -> None:
     explained: set[str] = set()
     written: list[tuple[HtmlElement, str]] = []
     for element in _VALUED(root):
-        if element.tag in {"abbr", "acronym"} and (title := _read_long_form(element)) and title not in explained:
+        if element.tag == "abbr" and (title := _read_long_form(element)) and title not in explained:
             explained.add(title)
             written.append((element, title))
         elif value := _read_value(element):
