@@ -11,6 +11,7 @@ from keyhole.extract.body import Body, looks_binary
 from keyhole.extract.failures.phrases import NOT_FOUND_TITLES, STANDARD_WORDS
 from keyhole.extract.workers.tasks import Result
 from keyhole.text.clean import clean
+from keyhole.text.markdown import LINK
 from keyhole.text.parse_json import parse_json
 
 MAX_REASON_CHARS: Final = 300
@@ -34,7 +35,6 @@ JSON:API, GraphQL and the web frameworks in use."""
 _FIELDS: Final = ("field", "loc", "param", "parameter", "name", "path", "pointer", "source")
 """Names that hold the wrong field of an error in a list."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_LINK: Final = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _MARKS: Final = re.compile(r"\\([!-/:-@\[-`{-~])|\*{1,3}|^[>#\s]+|`")
 _ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,3}\.|\||---)\s")
 _SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
@@ -144,11 +144,11 @@ def _html_reason(text: str, url: str) -> str:
 
 def _is_paragraph(line: str) -> bool:
     """Return whether a line of Markdown is of a paragraph with words outside of links."""
-    return not (_ITEM.match(line) or line.startswith("#")) and _WORD.search(_LINK.sub("", line)) is not None
+    return not (_ITEM.match(line) or line.startswith("#")) and _WORD.search(LINK.sub("", line)) is not None
 
 
 def _plain(line: str) -> str:
-    return _MARKS.sub(r"\1", _LINK.sub(r"\1", line)).strip()
+    return _MARKS.sub(r"\1", LINK.sub(r"\1", line)).strip()
 
 
 # Words.

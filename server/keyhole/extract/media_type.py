@@ -76,7 +76,7 @@ def _sniff_json(text: str) -> str:
             for line in lines:
                 parse_json(line or "0")
             return media_type
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
     return ""
 

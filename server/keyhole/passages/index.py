@@ -61,7 +61,7 @@ class Index:
     @cached_property
     def layout(self) -> Layout:
         """The windows, headings and code blocks."""
-        if self.rest is None or not self.main_end:
+        if not self.main_end or self.rest is None:
             return split(self.text)
         return join_layouts(self.main.layout, self.rest.layout, self.main_end)
 

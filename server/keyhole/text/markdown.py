@@ -14,6 +14,8 @@ BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
 _FENCE = re.compile(r"[ \t]*(?:(?:[-*+:>]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?$")
 _LIST_ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])(?:\s|\Z)")
+LINK: Final = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
+"""A link or picture of Markdown, with its words as the group."""
 _MAX_LINE = 2_000
 """Characters examined of a line; the first few decide its kind."""
 _MAX_TITLE = 120

@@ -42,16 +42,18 @@ def is_name(fragment: str) -> bool:
 def find_section(text: str, fragment: str, section: str, headings: Sequence[tuple[int, int]], pages: PageStarts) -> int:
     """Return the offset of the place in a text that a fragment names, -1 if it names none.
 
-    `section`: the artifact note, "" if the page has no element of that name. `headings`: the offsets
-    of the lines of headings. `pages`: where the pages of a PDF file begin.
+    `section`: the artifact note, "" if the page has no element of that name. `headings`: the offsets of the lines of
+    headings. `pages`: where the pages of a PDF file begin.
     """
     name, _, directives = fragment.partition(":~:")
-    searched = _Searched(text)
-    for directive in directives.split("&"):
-        if directive.startswith("text=") and (at := _find_words(searched, directive[5:])) >= 0:
+    quoted = [each.removeprefix("text=") for each in directives.split("&") if each.startswith("text=")]
+    if quoted or section:
+        searched = _Searched(text)
+        at = next((place for each in quoted if (place := _find_words(searched, each)) >= 0), -1)
+        if at < 0 and section:
+            at = _find_start(searched, *section.split("\n", 1))
+        if at >= 0:
             return _block_start(text, at, headings)
-    if section and (at := _find_start(searched, *section.split("\n", 1))) >= 0:
-        return _block_start(text, at, headings)
     if pages and (page := _PAGE.match(name)):
         return pages[min(int(page[1]) or 1, len(pages)) - 1][0]
     at = _find_heading(text, unquote(name), headings)

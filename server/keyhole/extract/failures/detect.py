@@ -32,6 +32,7 @@ from keyhole.extract.failures.phrases import (
     PAYWALL_MARKS,
 )
 from keyhole.text.challenges import CHALLENGE_WIDGETS, MAX_SEARCHED, find_challenge_mark
+from keyhole.text.markdown import LINK
 
 # Facts about a page: title, headings, form fields and visible text. All reads are bounded, so that a large page takes
 # no longer than a small one.
@@ -49,7 +50,6 @@ _IDENTIFIER = re.compile(
     r"(?i)\b(?:user(?:name)?|login|identifier|account|email|e-mail)\b|loginid|userid|benutzer|usuario|utilisateur"
 )
 _SECTIONS = re.compile(r"(?<!\s)\s++(?:[|\-–—·•»«›:/]\s+|[|｜]\s*)|[|｜]\s*|:\s+")
-_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _SPACES = re.compile(r"\s+")
 
 
@@ -79,7 +79,7 @@ class PageFacts:
     @property
     def text_chars(self) -> int:
         """The length of the extracted text in characters, without the URLs of links."""
-        return len(_LINK.sub(r"\1", self.markdown).strip()) if len(self.markdown) < 20_000 else len(self.markdown)
+        return len(LINK.sub(r"\1", self.markdown).strip()) if len(self.markdown) < 20_000 else len(self.markdown)
 
     @property
     def is_redirected(self) -> bool:
@@ -88,7 +88,7 @@ class PageFacts:
 
     def count_chars_without(self, phrases: tuple[str, ...]) -> int:
         """Count the characters of all lines that are not headings and contain none of the phrases."""
-        lines = (line for line in _LINK.sub(r"\1", self.markdown[:20_000]).splitlines() if not line.startswith("#"))
+        lines = (line for line in LINK.sub(r"\1", self.markdown[:20_000]).splitlines() if not line.startswith("#"))
         return sum(len(line) for line in map(normalise, lines) if not any(phrase in line for phrase in phrases))
 
 

@@ -381,6 +381,10 @@ _AFTER_LABEL: Final = ".:) \t\n"
 _HEADING_CONTENT = frozenset({"div", "section", "p", "header", "center", "hgroup", "article", "main"})
 
 
+RULE_FAULTS: Final = (LookupError, TypeError, ValueError, AttributeError)
+"""The errors of a rule on elements that nobody foresaw. Any other error ends the page, and its worker says so."""
+
+
 def to_markdown(region: HtmlElement, links: LinkResolver) -> str:
     """Return the Markdown of a region's content, with resolved links, ending with a line break.
 
@@ -390,7 +394,7 @@ def to_markdown(region: HtmlElement, links: LinkResolver) -> str:
         writer = _PageWriter(region, links)
         writer.walk(region, content_only=False)
         markdown = writer.builder.finish()
-    except Exception:  # noqa: BLE001 - a rule that fails on a page that nobody has seen must not cost the page
+    except RULE_FAULTS:
         markdown = _write_simply(region)
     return clean(markdown).strip("\n") + "\n"
 
