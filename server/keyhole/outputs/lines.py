@@ -6,6 +6,7 @@ Nothing is indexed, so this takes a few milliseconds for an output of 100,000 ch
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from math import log, log2
 from typing import Final
 
@@ -87,6 +88,11 @@ MAX_FAILURE_LINES: Final = 4_000
 """Lines with a word of failure that are compared, the last ones: a log of a megabyte has some two thousand."""
 MAX_FAILURE_LINE: Final = 300
 """Characters of a line that is shown apart from the lines around it. A longer one is mostly a command or data."""
+FORM_WEIGHT: Final = 1.0
+PLACE_WEIGHT: Final = 0.5
+"""What a line gains by a form of `_SHOUTED`, loses by a word of `_HARMLESS`, and gains by naming a file and a line. The
+position in the text adds 0 to 1. With twice of either, about as many signals of benchmarks/outputs/failed_runs.py are
+found."""
 COUNT_WEIGHT: Final = 0.25
 """What a line loses for each doubling of the number of lines that begin as it does: what happens all the time is no
 failure."""
@@ -98,7 +104,7 @@ _FAILURE_WORDS: Final = (
     "cannot", "reject", "unexpected", "timed out", "timeout", "segmentation fault", "not found", "exit code",
     "exit status",
 )  # fmt: skip
-"""Words with which programs of any kind report a failure. To search for them takes a twentieth of a pattern's time."""
+"""Words with which programs of any kind report a failure. They are searched first, because the pattern is slow."""
 _FAILURE = lazy_pattern(
     r"\b(?:errors?|fail(?:s|ed|ures?|ing)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|crash(?:ed)?|killed|denied"
     r"|refused|undefined|cannot|rejects?|unexpected|timed? ?out|segmentation fault|not found|exit (?:code|status))\b"
@@ -109,19 +115,10 @@ _SHOUTED: Final = (
     "FAIL", "ERROR", "FATAL", "CRASH", "PANIC", "UNEXPECTED", "ABORT", "CRITICAL", "EXCEPTION", "rror: ", "Exception: ",
     "Traceback", "panic: ", "panicked", "core dumped", "egmentation", "illed",
 )  # fmt: skip
-"""The forms in which programs announce their own failure."""
+"""The forms in which programs announce their own failure. A first letter that is written small or large is left out."""
 _HARMLESS: Final = (
-    "warn",
-    "retry",
-    "echo ",
-    "deprecated",
-    "no error",
-    "0 error",
-    "0 fail",
-    "failed: 0",
-    "failed:  0",
-    "failures: 0",
-)
+    "warn", "retry", "echo ", "deprecated", "no error", "0 error", "0 fail", "failed: 0", "failed:  0", "failures: 0",
+)  # fmt: skip
 """Words of lines that name failures without being one: warnings, scripts, counts of none. In lower case."""
 _FIRST_WORDS = lazy_pattern(r"\s*(?:[^\s\d]+[ \t]+){0,2}[^\s\d]+")
 _PLACE = lazy_pattern(r"\.\w{1,5}:\d")
@@ -135,7 +132,7 @@ def telling_failures(text: str) -> Iterator[Span]:
     failures of an output are often warnings; the last ones ended the run. Of lines that differ only in numbers, the
     last one is yielded.
     """
-    ends = [span for span, _ in zip(_lines_backwards(text, 0), range(END_LINES), strict=False)]
+    ends = list(islice(_lines_backwards(text, 0), END_LINES))
     yield from ends
     last: dict[str, Span] = {}
     for start, end in _failure_lines(text):
@@ -160,11 +157,11 @@ def _beginning(line: str) -> str:
 def _telling(text: str, line: Span) -> float:
     """Return how much the words of a line with a word of failure tell."""
     words = text[slice(*line)]
-    score = line[0] / len(text) + (0.5 if _PLACE.search(words) else 0.0)
+    score = line[0] / len(text) + (PLACE_WEIGHT if _PLACE.search(words) else 0.0)
     if any(form in words for form in _SHOUTED):
-        score += 1.0
+        score += FORM_WEIGHT
     words = words.lower()
-    return score - 1.0 if any(form in words for form in _HARMLESS) else score
+    return score - FORM_WEIGHT if any(form in words for form in _HARMLESS) else score
 
 
 def _failure_lines(text: str) -> list[Span]:
