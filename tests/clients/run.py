@@ -1,13 +1,17 @@
-"""Test Keyhole with real clients: `python -m tests.clients.run [--shared] [CLIENT…]` in the root of the checkout.
+"""Test Keyhole with real clients: `python -m tests.clients.run [OPTION…] [CLIENT…]` in the root of the checkout.
 
 Installs the clients that package.json pins into CLIENTS_CACHE (default: ~/.cache/keyhole-clients), gives each a
 separate home, and prints a line per step and a table at the end. The exit code is 1 if a step failed. A client that
-npm or pip cannot install is skipped with the reason. With `--shared` the clients start keyhole-reader, which connects
-them to a server that they share, instead of `keyhole serve`.
+npm or pip cannot install is skipped with the reason.
+
+`--shared`: the clients start keyhole-reader, which connects them to a server that they share, not `keyhole serve`.
+`--half 1` and `--half 2`: every second client, so that two processes can test them at the same time.
+`--install`: only install the clients.
 """
 
 from __future__ import annotations
 
+import argparse
 import signal
 import sys
 import tempfile
@@ -69,28 +73,43 @@ CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
 
 def main(words: Sequence[str] = ()) -> int:
     """Check every client, or the named ones; return the exit code."""
+    options = _arguments(words)
     steps = Steps()
-    names = [word for word in words if word != "--shared"]
-    for name, (packages, check) in CLIENTS.items():
-        if names and name not in names:
-            continue
+    names = [name for name in CLIENTS if not options.clients or name in options.clients]
+    if options.half:
+        names = names[options.half - 1 :: 2]
+    for name in names:
+        packages, check = CLIENTS[name]
         with steps.group(name):
             try:
                 programs = install_from_npm(packages) if packages else Path()
             except InstallError as reason:
                 steps.skip(name, str(reason))
                 continue
-            # A separate folder for each client, so that no client sees what another stored.
-            shared = "--shared" in words
-            with (
-                tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch,
-                open_setup(Path(scratch), shared=shared) as setup,
-            ):
-                try:
-                    check(steps, setup, programs)
-                except FAULTS as fault:
-                    steps.fail(name, fault)
+            if not options.install:
+                _check_client(steps, name, check, programs, shared=options.shared)
     return steps.finish()
+
+
+def _check_client(steps: Steps, name: str, check: Check, programs: Path, *, shared: bool) -> None:
+    """Check a client in a separate folder, so that no client sees what another stored."""
+    with (
+        tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch,
+        open_setup(Path(scratch), shared=shared) as setup,
+    ):
+        try:
+            check(steps, setup, programs)
+        except FAULTS as fault:
+            steps.fail(name, fault)
+
+
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(CLIENTS))
+    parser.add_argument("--shared", action="store_true")
+    parser.add_argument("--half", type=int, choices=(1, 2))
+    parser.add_argument("--install", action="store_true")
+    return parser.parse_args(words)
 
 
 if __name__ == "__main__":
