@@ -22,7 +22,7 @@ from benchmarks.source.imports import (
     top_names,
     upward_imports,
 )
-from keyhole.runtime.extensions import NAMES, find_extensions, load_function
+from keyhole.runtime.extensions import NAMES, PORT_NAMES, find_extension, load_function
 
 # Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
@@ -105,8 +105,11 @@ def test_the_core_imports_no_extension_and_an_extension_imports_no_other() -> No
 
 
 def test_every_extension_registers_what_exists() -> None:
-    assert {path.name for path in (PACKAGE / "extensions").iterdir() if (path / "__init__.py").is_file()} == set(NAMES)
-    for extension in find_extensions():
+    folders = {path.name for path in (PACKAGE / "extensions").iterdir() if (path / "__init__.py").is_file()}
+    assert folders == {*NAMES, *PORT_NAMES}
+    for name in folders:
+        extension = find_extension(name)
+        assert bool(extension.commands or extension.checks) == (name in NAMES)
         commands = [name for command in extension.commands.values() for name in (command.add, f"{command.module}:run")]
         ports = [extension.port] if extension.port else []
         assert all(callable(load_function(name)) for name in [*commands, *extension.checks.values(), *ports])

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
+from keyhole.extensions.documents.pdf.page_parts import PdfPage, PdfRule, PdfWord
+from keyhole.extensions.documents.pdf.pdfium import PdfFile
 from keyhole.extract.body import Body
-from keyhole.extract.formats.pdf.page_parts import PdfPage, PdfRule, PdfWord
-from keyhole.extract.formats.pdf.pdfium import PdfFile
 
 NEAR: Final = 6.0
 """Largest distance of the ends of two lines of one table, and of two pieces of one line, in points."""

@@ -1,14 +1,17 @@
-"""The body of a response as format readers receive it: its bytes, its charset and its text."""
+"""The body of a response as format readers receive it: its bytes, its charset and its text. The port to documents."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 import webencodings
+
+from keyhole.records import Document
 
 # Guess the charset of a text that declares no charset and is not UTF-8.
 
@@ -281,7 +284,7 @@ def match_signature(body: bytes) -> tuple[str, str] | None:
     return ("application/pdf", "a PDF document") if b"\n%PDF-" in body[:1_024] else None
 
 
-# The body, and the exceptions that parsers of binary formats raise.
+# The body, its readers, and the exceptions that parsers of binary formats raise.
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +305,30 @@ class Body:
     def size_text(self) -> str:
         """The size of the body for messages, such as "1,234 bytes"."""
         return f"{len(self.data):,} bytes"
+
+
+Reader = Callable[[Body], Document]
+"""A function that reads a body into a Document. `extract` fills in `media_type` and `blocks` afterwards."""
+
+
+class DocumentFormats(Protocol):
+    """Recognises and reads PDF files, office documents and books. The extension `documents` implements it."""
+
+    def sniff_archive(self, body: Body) -> str:
+        """Return the media type of the document in a ZIP file, or `application/zip` for other archives."""
+        ...
+
+    def find_reader(self, media_type: str) -> Reader | None:
+        """Return the reader of a media type, or None for an unsupported type."""
+        ...
+
+
+def open_document_formats() -> DocumentFormats:
+    """Return the implementation of the port, which few bodies need."""
+    from keyhole.runtime.extensions import open_port
+
+    formats: DocumentFormats = open_port("documents")
+    return formats
 
 
 PARSER_ERRORS: Final = (

@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.body import Body, looks_binary, match_signature
+from keyhole.extract.body import Body, Reader, looks_binary, match_signature, open_document_formats
 from keyhole.extract.media_type import describe_media, known_type, sniff
 from keyhole.records import Document
 from keyhole.text.clean import clean
 
-Reader = Callable[[Body], Document]
-"""A function that reads a body into a Document. `extract` fills in `media_type` and `blocks` afterwards."""
-
-_OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
-_BINARY_READERS: Final = {
-    "application/pdf": "pdf.reader.read_pdf",
-    "application/epub+zip": "epub.read_epub",
-    "application/rtf": "office.read_rtf",
-    "application/x-ole-storage": "office.read_ole",
-    "application/x-sphinx-inventory": "site.read_inventory",
-    f"{_OPEN_XML}wordprocessingml.document": "office.read_docx",
-    f"{_OPEN_XML}presentationml.presentation": "office.read_pptx",
-    f"{_OPEN_XML}spreadsheetml.sheet": "workbook.read_xlsx",
-    **{
-        f"application/vnd.oasis.opendocument.{kind}{form}": "open_document.read_open_document"
-        for kind in ("text", "spreadsheet", "presentation", "graphics")
-        for form in ("", "-template")
-    },
-}
-"""Readers of binary formats. A reader is used only if the body starts with the signature of its format."""
 _IMAGE_FORMATS: Final = {
     "image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP", "image/avif": "AVIF",
     "image/bmp": "BMP", "image/x-icon": "ICO",
@@ -75,6 +56,11 @@ _PLAIN_TYPES: Final = frozenset(
 )  # fmt: skip
 """Media types outside `text/` that are read as plain text."""
 
+MAX_GZIP_BYTES: Final = 20_000_000
+"""Unpacked bytes of a gzip file that are read: twice the largest body that is fetched."""
+_GZIP_MARK: Final = b"\x1f\x8b"
+_GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+
 
 def extract(body: bytes, *, url: str, content_type: str, requested_url: str = "") -> Document:
     """Extract a Document with clean Markdown or plain text from a response body.
@@ -89,7 +75,7 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
     """
     media_type = sniff(body, content_type, url)
     response = Body(body, content_type, url, requested_url)
-    if body.startswith(b"\x1f\x8b"):
+    if body.startswith(_GZIP_MARK):
         return _extract_gzip(response)
     reader = _find_reader(media_type, response)
     if reader is None and not looks_binary(body, content_type) and match_signature(body) is None:
@@ -117,11 +103,31 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
 
 
 def _extract_gzip(body: Body) -> Document:
-    from keyhole.extract.formats.zip_archive import unpack_gzip
 
-    unpacked, is_cut = unpack_gzip(body)
+    unpacked, is_cut = _unpack_gzip(body)
     document = extract(unpacked, url=body.url, content_type=body.content_type, requested_url=body.requested_url)
     return dataclasses.replace(document, cut=is_cut or document.cut)
+
+
+def _unpack_gzip(body: Body) -> tuple[bytes, bool]:
+    """Return the beginning of a gzip file's content, and whether there is more.
+
+    Raises KeyholeError if nothing of it can be read, or if it contains a gzip file.
+    """
+    packed, unpacked = body.data, b""
+    while packed.startswith(_GZIP_MARK) and len(unpacked) < MAX_GZIP_BYTES:
+        member = zlib.decompressobj(_GZIP_WINDOW)
+        try:
+            unpacked += member.decompress(packed, MAX_GZIP_BYTES - len(unpacked))
+        except zlib.error:
+            break
+        packed = member.unused_data if member.eof else packed
+        if not member.eof:
+            break
+    if not unpacked or unpacked.startswith(_GZIP_MARK):
+        message = f"the gzip archive is damaged or contains another one, {body.size_text}"
+        raise KeyholeError(Code.EXTRACTION_FAILED, message, bytes=len(body.data))
+    return unpacked, packed.startswith(_GZIP_MARK)
 
 
 def _clean_document(document: Document) -> Document:
@@ -137,8 +143,9 @@ def _find_reader(media_type: str, body: Body) -> Reader | None:
     if match_signature(body.data) is not None:
         if media_type in _IMAGE_FORMATS:
             return lambda body: _read_image(_IMAGE_FORMATS[media_type], body)
-        name = _BINARY_READERS.get(media_type, "")
-        return _load_reader(name) if name else None
+        if media_type == "application/x-sphinx-inventory":
+            return _load_reader("site.read_inventory")
+        return open_document_formats().find_reader(media_type)
     if looks_binary(body.data, body.content_type):
         return None
     if media_type in _HTML_TYPES:

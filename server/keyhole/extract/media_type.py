@@ -7,8 +7,7 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from keyhole.errors import KeyholeError
-from keyhole.extract.body import SIGNATURES, Body, looks_binary, match_signature
+from keyhole.extract.body import SIGNATURES, Body, looks_binary, match_signature, open_document_formats
 from keyhole.extract.formats.xml import decode_xml, sniff_root
 from keyhole.text.parse_json import parse_json
 
@@ -51,7 +50,8 @@ def sniff(body: bytes, content_type: str, url: str = "") -> str:
     declared = content_type.partition(";")[0].strip().lower()
     declared = declared if all(declared.partition("/")) else ""
     if binary := match_signature(body):
-        return _sniff_zip(response) if binary[0] == "application/zip" else binary[0]
+        is_archive = binary[0] == "application/zip"
+        return open_document_formats().sniff_archive(response) if is_archive else binary[0]
     start = body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     is_binary = looks_binary(body, content_type)
     if not is_binary and start.startswith(b"<") and (media_type := _sniff_markup(response, declared, start)):
@@ -132,15 +132,3 @@ def _is_binary_type(declared: str) -> bool:
     return declared == "application/pdf" or (
         declared.startswith(("image/", "application/vnd.")) and not declared.endswith("+xml")
     )
-
-
-def _sniff_zip(body: Body) -> str:
-    """Return the media type of the document in a ZIP file. For a damaged file, return a declared document type."""
-    from keyhole.extract.formats.zip_archive import Archive  # imports zipfile, which few bodies need
-
-    declared = body.content_type.partition(";")[0].strip().lower()
-    try:
-        return Archive(body).media_type()
-    except KeyholeError:
-        documents = ("application/vnd.openxmlformats-", "application/epub+zip")
-        return declared if declared.startswith(documents) else "application/zip"

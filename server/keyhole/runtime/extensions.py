@@ -18,8 +18,10 @@ from keyhole.errors import Code, KeyholeError
 
 # Registrations.
 
-NAMES: Final = ("browser", "conversations", "hosted", "install", "look", "models", "postgresql", "proxy")
-"""The extensions of this distribution."""
+NAMES: Final = ("browser", "conversations", "hosted", "install", "look", "models", "proxy")
+"""The extensions that have commands or checks. Every command of `keyhole` imports their registrations."""
+PORT_NAMES: Final = ("documents", "postgresql")
+"""The extensions that only have a port."""
 
 
 class Command(NamedTuple):
@@ -52,7 +54,7 @@ def find_extension(name: str) -> Extension:
 
 
 def find_extensions() -> Iterator[Extension]:
-    """Yield the registration of each extension."""
+    """Yield the registration of each extension that has commands or checks."""
     yield from map(find_extension, NAMES)
 
 

@@ -22,9 +22,9 @@ from xml.parsers.expat import ExpatError
 from lxml.etree import Element, SubElement, XMLParser, XMLSyntaxError, fromstring, tostring
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.documents.zip_archive import Archive
 from keyhole.extract.body import PARSER_ERRORS, Body
 from keyhole.extract.formats.xml import local_name, parse_xml
-from keyhole.extract.formats.zip_archive import Archive
 from keyhole.extract.markup import format_table, fragment_to_markdown, to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean

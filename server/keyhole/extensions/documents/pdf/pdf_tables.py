@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from keyhole.extract.formats.pdf.page_parts import PdfLine, PdfRow, PdfRule, PdfTable, PdfWord, have_same_columns
+from keyhole.extensions.documents.pdf.page_parts import PdfLine, PdfRow, PdfRule, PdfTable, PdfWord, have_same_columns
 
 # Ruled tables: the cells between drawn vertical and horizontal lines.
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.documents.pdf import reader
+from keyhole.extensions.documents.pdf.reader import to_iso_8601
+from keyhole.extensions.documents.pdf.write_markdown import collect_hyphenated, join_lines
 from keyhole.extract import extract
-from keyhole.extract.formats.pdf import reader
-from keyhole.extract.formats.pdf.reader import to_iso_8601
-from keyhole.extract.formats.pdf.write_markdown import collect_hyphenated, join_lines
 from keyhole.records import Document
 from tests.support.machine import allowed
 

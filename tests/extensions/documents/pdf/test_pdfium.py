@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.extract.formats.pdf.pdfium import MAX_OBJECTS, says_the_same
-from tests.extract.formats.pdf.test_pdf_reader import make_pdf, read
+from keyhole.extensions.documents.pdf.pdfium import MAX_OBJECTS, says_the_same
+from tests.extensions.documents.pdf.test_pdf_reader import make_pdf, read
 
 
 def draw(replaced: bytes, drawn: bytes) -> bytes:

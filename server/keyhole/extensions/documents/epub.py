@@ -7,9 +7,9 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.documents.zip_archive import Archive
 from keyhole.extract.body import Body, decode
 from keyhole.extract.formats.xml import parse_xml
-from keyhole.extract.formats.zip_archive import Archive
 from keyhole.extract.markup import fragment_to_markdown, to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean

@@ -1,4 +1,4 @@
-"""Read ZIP-based documents and gzip files within size limits."""
+"""Read ZIP-based documents within size limits."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ MAX_RATIO: Final = 200
 MIN_RATIO_BYTES: Final = 5_000_000
 """Unpacked bytes up to which the ratio is not checked: small files of repeated XML are harmless at any ratio."""
 
-MAX_GZIP_BYTES: Final = 20_000_000
-"""Unpacked bytes of a gzip file that are read: twice the largest body that is fetched."""
-
-GZIP_MARK: Final = b"\x1f\x8b"
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS
 _ENTRY_MARK = b"PK\x01\x02"
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _ENCRYPTED_FLAG = 1
@@ -137,24 +132,3 @@ def _has_doctype(part: bytes) -> bool:
     """
     start = part[:2_000]
     return b"<!DOCTYPE" in start.replace(b"\0", b"") or b"<!ENTITY" in part
-
-
-def unpack_gzip(body: Body) -> tuple[bytes, bool]:
-    """Return the beginning of a gzip file's content, and whether there is more.
-
-    Raises KeyholeError if nothing of it can be read, or if it contains a gzip file.
-    """
-    packed, unpacked = body.data, b""
-    while packed.startswith(GZIP_MARK) and len(unpacked) < MAX_GZIP_BYTES:
-        member = zlib.decompressobj(_GZIP_WINDOW)
-        try:
-            unpacked += member.decompress(packed, MAX_GZIP_BYTES - len(unpacked))
-        except zlib.error:
-            break
-        packed = member.unused_data if member.eof else packed
-        if not member.eof:
-            break
-    if not unpacked or unpacked.startswith(GZIP_MARK):
-        message = f"the gzip archive is damaged or contains another one, {body.size_text}"
-        raise KeyholeError(Code.EXTRACTION_FAILED, message, bytes=len(body.data))
-    return unpacked, packed.startswith(GZIP_MARK)

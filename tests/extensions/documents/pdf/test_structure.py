@@ -8,15 +8,15 @@ import pytest
 import typst
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.documents.pdf.page_parts import PdfStyle, PdfWord, split_line
+from keyhole.extensions.documents.pdf.pdf_blocks import join_row
+from keyhole.extensions.documents.pdf.write_markdown import clean_piece
 from keyhole.extract import extract
-from keyhole.extract.formats.pdf.page_parts import PdfStyle, PdfWord, split_line
-from keyhole.extract.formats.pdf.pdf_blocks import join_row
-from keyhole.extract.formats.pdf.write_markdown import clean_piece
 from keyhole.passages import select
 from keyhole.records import Document
 from keyhole.retrieval.artifact import make_artifact
 from keyhole.text.page_structure import PAGES, parse_page_starts
-from tests.extract.formats.pdf.test_pdf_reader import make_pdf
+from tests.extensions.documents.pdf.test_pdf_reader import make_pdf
 from tests.support.fakes import page
 
 SOURCE = """

@@ -12,7 +12,15 @@ from typing import Any, Final
 
 import pypdfium2.raw as pdfium
 
-from keyhole.extract.formats.pdf.page_parts import FIRST_SIGN, MAX_LINKS, RAISED, RESERVED, PdfRule, PdfStyle, PdfWord
+from keyhole.extensions.documents.pdf.page_parts import (
+    FIRST_SIGN,
+    MAX_LINKS,
+    RAISED,
+    RESERVED,
+    PdfRule,
+    PdfStyle,
+    PdfWord,
+)
 from keyhole.extract.html.link_resolver import resolve_link
 
 Box = tuple[float, float, float, float]

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyhole.extract.formats.pdf.page_parts import FIRST_SIGN, MAX_LINKS, RAISED, PdfLine
-from keyhole.extract.formats.pdf.pdf_blocks import Edges, PdfBlock
+from keyhole.extensions.documents.pdf.page_parts import FIRST_SIGN, MAX_LINKS, RAISED, PdfLine
+from keyhole.extensions.documents.pdf.pdf_blocks import Edges, PdfBlock
 from keyhole.extract.html.link_resolver import escape_label
 from keyhole.extract.markup import format_table
 from keyhole.text.clean import clean

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.body import Body
-from keyhole.extract.formats.pdf.page_parts import (
+from keyhole.extensions.documents.pdf.page_parts import (
     PdfLine,
     PdfPage,
     PdfRow,
@@ -23,7 +22,7 @@ from keyhole.extract.formats.pdf.page_parts import (
     order_parts,
     split_line,
 )
-from keyhole.extract.formats.pdf.pdf_blocks import (
+from keyhole.extensions.documents.pdf.pdf_blocks import (
     LEADING,
     HeadingFinder,
     PageItems,
@@ -31,7 +30,7 @@ from keyhole.extract.formats.pdf.pdf_blocks import (
     build_blocks,
     take_furniture,
 )
-from keyhole.extract.formats.pdf.pdf_tables import (
+from keyhole.extensions.documents.pdf.pdf_tables import (
     MAX_RULES,
     ROW_GAP,
     find_aligned_tables,
@@ -40,8 +39,9 @@ from keyhole.extract.formats.pdf.pdf_tables import (
     merge_rules,
     place_row,
 )
-from keyhole.extract.formats.pdf.pdfium import PdfFile
-from keyhole.extract.formats.pdf.write_markdown import add_links, write_main, write_rest
+from keyhole.extensions.documents.pdf.pdfium import PdfFile
+from keyhole.extensions.documents.pdf.write_markdown import add_links, write_main, write_rest
+from keyhole.extract.body import Body
 from keyhole.extract.markup import to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.extract.formats.pdf.test_pdf_reader import make_pdf, read
+from tests.extensions.documents.pdf.test_pdf_reader import make_pdf, read
 
 LINE = b"BT /F 12 Tf 50 700 Td (%s) Tj ET\n"
 

@@ -10,11 +10,11 @@ from itertools import islice
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.documents.office import MAX_NESTING, name_comment
+from keyhole.extensions.documents.workbook import MAX_CELLS, MAX_COLUMNS, mark_hidden
+from keyhole.extensions.documents.zip_archive import Archive
 from keyhole.extract.body import Body
-from keyhole.extract.formats.office import MAX_NESTING, name_comment
-from keyhole.extract.formats.workbook import MAX_CELLS, MAX_COLUMNS, mark_hidden
 from keyhole.extract.formats.xml import local_name, namespace, parse_xml
-from keyhole.extract.formats.zip_archive import Archive
 from keyhole.extract.markup import Markdown, format_table, fragment_to_markdown, to_one_line, write_link
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean

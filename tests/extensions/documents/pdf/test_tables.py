@@ -12,7 +12,7 @@ import typst
 
 from keyhole.extract import extract
 from keyhole.records import Document
-from tests.extract.formats.pdf.test_pdf_reader import make_pdf
+from tests.extensions.documents.pdf.test_pdf_reader import make_pdf
 from tests.support.machine import allowed
 
 

@@ -10,7 +10,7 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
 from keyhole.records import Document
-from tests.extract.formats.test_office import recorded
+from tests.extensions.documents.test_office import recorded
 
 NAMES = "".join(
     f' xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'

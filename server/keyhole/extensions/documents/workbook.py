@@ -10,8 +10,7 @@ from datetime import datetime, time
 from typing import Any, Final
 from xml.parsers.expat import ExpatError, ParserCreate
 
-from keyhole.extract.body import PARSER_ERRORS, Body
-from keyhole.extract.formats.office import (
+from keyhole.extensions.documents.office import (
     format_number,
     import_library,
     is_text_part,
@@ -19,8 +18,9 @@ from keyhole.extract.formats.office import (
     read_properties,
     read_relationships,
 )
+from keyhole.extensions.documents.zip_archive import Archive
+from keyhole.extract.body import PARSER_ERRORS, Body
 from keyhole.extract.formats.xml import parse_xml
-from keyhole.extract.formats.zip_archive import Archive
 from keyhole.extract.markup import Markdown, format_table, to_one_line, write_link
 from keyhole.records import Document
 from keyhole.text.clean import clean

@@ -11,7 +11,7 @@ import pytest
 from openpyxl.comments import Comment
 
 from keyhole.extract import extract
-from tests.extract.formats.test_office import xlsx
+from tests.extensions.documents.test_office import xlsx
 
 
 def show(fill: Callable[[Any], None], *rows: tuple[object, ...]) -> str:

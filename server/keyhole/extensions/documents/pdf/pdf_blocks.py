@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from keyhole.extract.formats.pdf.page_parts import (
+from keyhole.extensions.documents.pdf.page_parts import (
     GAP,
     MARKER,
     RAISED,

@@ -18,9 +18,8 @@ from typing import Any, Final
 import pypdfium2.raw as pdfium
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.body import Body
-from keyhole.extract.formats.pdf.annotations import Annotations, mark_links, place_fields, read_annotations
-from keyhole.extract.formats.pdf.page_parts import (
+from keyhole.extensions.documents.pdf.annotations import Annotations, mark_links, place_fields, read_annotations
+from keyhole.extensions.documents.pdf.page_parts import (
     RAISED,
     RESERVED,
     OutlineEntry,
@@ -31,6 +30,7 @@ from keyhole.extract.formats.pdf.page_parts import (
     is_rtl,
     split_superscript,
 )
+from keyhole.extract.body import Body
 
 # Replaced text: a file may state another text for a part of a page (`/ActualText`; ISO 32000-2, section 14.9.4).
 # PDFium gives that text in place of the drawn characters. Programs use it for ligatures and hyphens, but a reader of
