@@ -202,7 +202,7 @@ def test_nested_or_absurd_json_is_an_answer_of_another_form(body: str) -> None:
 
 
 def test_each_site_of_the_setting_has_a_reader() -> None:
-    from keyhole.sites.readers import find_reader
+    from keyhole.sites.site_readers import find_reader
 
     urls = [
         URL, "https://gitlab.com/g/r/-/issues/1", "https://codeberg.org/o/r/issues/1",

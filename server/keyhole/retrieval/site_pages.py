@@ -1,4 +1,4 @@
-"""Read an object of a site through its API, as a reader of sites/readers says, instead of the HTML page.
+"""Read an object of a site through its API, as a reader of its site says, instead of the HTML page.
 
 This file makes the requests; a worker reads the answers.
 
@@ -22,8 +22,17 @@ from keyhole.fetch.urls import parse_target
 from keyhole.records import Page
 from keyhole.retrieval.instrumentation import stage
 from keyhole.sites.document import CONTENT_TYPE
-from keyhole.sites.readers import continue_reading, find_reader, read_requests
-from keyhole.sites.readers.base import MAX_REQUESTS, FixedReader, SiteAnswer, SiteReader, SiteRequest, places_of
+from keyhole.sites.site_readers import (
+    MAX_REQUESTS,
+    FixedReader,
+    SiteAnswer,
+    SiteReader,
+    SiteRequest,
+    continue_reading,
+    find_reader,
+    places_of,
+    read_requests,
+)
 from keyhole.store.base import Clock
 
 SHARE: Final = 0.5

@@ -14,10 +14,12 @@ from typing import Any, Final
 
 from keyhole.fetch.permission import owner_of, place_of
 from keyhole.fetch.urls import api_address
+from keyhole.runtime.extensions import open_port
 from keyhole.sites.dead_links.address_words import read_address, shared_length, stem_words
-from keyhole.sites.dead_links.api_finders import PackageFinder, RepositoryFinder, find_package, find_repository
 from keyhole.sites.dead_links.documentation import DocumentationFinder
 from keyhole.sites.dead_links.similarity import (
+    ApiFinder,
+    ApiFinders,
     CandidateSource,
     CandidateUrl,
     Finder,
@@ -39,9 +41,10 @@ MAX_KEPT: Final = 3_000
 all lists before it."""
 
 
-def find_api(url: str) -> RepositoryFinder | PackageFinder | None:
+def find_api(url: str) -> ApiFinder | None:
     """Return the finder that asks the API of a forge or a registry, None for the pages of any other site."""
-    return find_repository(url) or find_package(url)
+    finders: ApiFinders = open_port("site_apis")
+    return finders.find_finder(url)
 
 
 def begin_search(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from keyhole.sites.readers import find_reader
-from tests.sites.readers.reading import read
+from keyhole.sites.site_readers import find_reader
+from tests.extensions.site_apis.reading import read
 
 STACK = "https://api.stackexchange.com/2.3"
 OPTIONS = "site=stackoverflow&filter=withbody&pagesize=100"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sites.readers.reading import read
+from tests.extensions.site_apis.reading import read
 
 FEED = """<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><title>ArXiv Query</title><entry>
 <id>http://arxiv.org/abs/2401.00001v2</id><updated>2024-02-01T00:00:00Z</updated><published>2024-01-01T00:00:00Z</published>

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.sites.readers import find_reader
-from tests.sites.readers.reading import read
+from keyhole.sites.site_readers import find_reader
+from tests.extensions.site_apis.reading import read
 
 API = "https://gitlab.example/api/v4/projects/g%2Fsub%2Fr"
 ISSUE = {

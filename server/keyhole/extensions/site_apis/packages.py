@@ -8,20 +8,12 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
+from keyhole.extensions.site_apis.answer_text import URL_END, facts_part, get_list, get_text, list_part
 from keyhole.sites.document import Part, PartForm, SiteDocument
-from keyhole.sites.readers.base import (
-    URL_END,
-    FixedReader,
-    SiteAnswer,
-    SiteReader,
-    SiteRequest,
-    get_list,
-    get_text,
-    one_line,
-)
+from keyhole.sites.site_readers import FixedReader, SiteAnswer, SiteReader, SiteRequest
 from keyhole.text.invalid_characters import unescape
 
-# Parts that packages of all registries have: facts, lists and versions with dates.
+# What packages of all registries have: versions with dates.
 
 MAX_VERSIONS: Final = 5_000
 """Versions that are listed, the newest ones; few packages have 3,000."""
@@ -29,21 +21,6 @@ MAX_VERSIONS: Final = 5_000
 
 def package_document(title: str, parts: Iterable[Part], site: str, author: str = "") -> SiteDocument:
     return SiteDocument(title, tuple(part for part in parts if part.text.strip()), author=author, site=site)
-
-
-def facts_part(facts: Mapping[str, str | Sequence[str]]) -> Part:
-    """Return a list of named facts, without empty ones."""
-    lines = []
-    for name, value in facts.items():
-        text = ", ".join(value) if not isinstance(value, str) else value
-        if text.strip():
-            lines.append(f"- {name}: {' '.join(text.split())}")
-    return Part("\n".join(lines))
-
-
-def list_part(title: str, entries: Sequence[str]) -> Part:
-    lines = "\n".join(f"- {one_line(each)}" for each in entries)
-    return Part(f"## {title}\n\n{lines}" if lines else "")
 
 
 def versions_part(versions: Sequence[tuple[str, str, str]]) -> Part:

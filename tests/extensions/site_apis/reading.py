@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from keyhole.extract import extract
 from keyhole.records import Document
 from keyhole.sites.document import CONTENT_TYPE
-from keyhole.sites.readers import find_reader
-from keyhole.sites.readers.base import MAX_REQUESTS, SiteAnswer, compose
+from keyhole.sites.site_readers import MAX_REQUESTS, SiteAnswer, compose, find_reader
 
 
 def read(url: str, answers: Mapping[str, object]) -> tuple[Document, list[str]]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from keyhole.extensions.site_apis.packages import NPM, PYPI
 from keyhole.fetch.permission import WebPlace, place_of
 from keyhole.fetch.urls import api_address
 from keyhole.sites.dead_links.similarity import CandidateSource, CandidateUrl, Reply, State
-from keyhole.sites.readers.packages import NPM, PYPI
 from keyhole.text.parse_json import parse_json
 
 # Repositories: files in the tree of the named branch, else in that of the default branch.

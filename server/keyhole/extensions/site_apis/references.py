@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from keyhole.extensions.site_apis.answer_text import URL_END, get_text, one_line
 from keyhole.sites.document import Part, SiteDocument
-from keyhole.sites.readers.base import URL_END, FixedReader, SiteAnswer, SiteRequest, get_text, one_line
+from keyhole.sites.site_readers import FixedReader, SiteAnswer, SiteRequest
 from keyhole.text.invalid_characters import unescape
 
 _ARXIV = re.compile(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from keyhole.sites.readers.packages import MAX_VERSIONS
-from tests.sites.readers.reading import read
+from keyhole.extensions.site_apis.packages import MAX_VERSIONS
+from tests.extensions.site_apis.reading import read
 
 PYPI: dict[str, Any] = {
     "info": {

@@ -9,13 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from keyhole.sites.document import Part, PartForm, SiteDocument
-from keyhole.sites.readers.base import (
-    MAX_REQUESTS,
+from keyhole.extensions.site_apis.answer_text import (
     PER_PAGE,
-    SiteAnswer,
-    SiteReader,
-    SiteRequest,
     count_words,
     get_list,
     get_text,
@@ -23,6 +18,8 @@ from keyhole.sites.readers.base import (
     post,
     reply_level,
 )
+from keyhole.sites.document import Part, PartForm, SiteDocument
+from keyhole.sites.site_readers import MAX_REQUESTS, SiteAnswer, SiteReader, SiteRequest
 from keyhole.text.invalid_characters import unescape
 
 # Stack Exchange: questions with answers and comments (api.stackexchange.com/docs).

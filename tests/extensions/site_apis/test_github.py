@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from keyhole.sites.readers import find_reader
-from tests.sites.readers.reading import read
+from keyhole.sites.site_readers import find_reader
+from tests.extensions.site_apis.reading import read
 from tests.support.documentation import ROOT
 
 API = "https://api.github.com/repos/o/r"
