@@ -89,6 +89,7 @@ def test_an_invalid_base_element_does_not_lose_the_page(base: str) -> None:
 @pytest.mark.parametrize(
     "href",
     ["javascript:alert(1)", "java\tscript:x", "vbscript:x", "data:text/html,x", "blob:https://example.org/1", "file:///x",
+     "javascript://x", "ms-word:ofe", "intent://x", "chrome-extension://a/b", "Talk:Tides",
      "mailto:?subject=Read", "", "http://[", " "],
 )  # fmt: skip
 def test_links_that_lead_nowhere_keep_only_their_text(href: str) -> None:
@@ -105,6 +106,8 @@ def test_links_that_lead_nowhere_keep_only_their_text(href: str) -> None:
         ("geo:53.5,9.9", "geo:53.5,9.9"),
         ("magnet:?xt=urn:btih:abc", "magnet:?xt=urn:btih:abc"),
         ("git+ssh://git.example/r", "git+ssh://git.example/r"),
+        ("slack://open?team=T1", "slack://open?team=T1"),
+        ("fax:+491", "fax:+491"),
     ],
 )
 def test_addresses_of_mail_phones_and_files_stay(href: str, address: str) -> None:

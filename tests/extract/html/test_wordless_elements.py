@@ -22,6 +22,7 @@ def convert(html: str) -> str:
     [
         ("<p>Click <svg aria-label='Show options' role=img></svg>, then go.", "Click [Show options], then go."),
         ("<p>Press a<i class=icon title=Menu></i>b", "Press a [Menu] b"),
+        ("<p>Press <button aria-label=Menu><svg></svg></button>, then go.", "Press [Menu], then go."),
         ("<p>Rated <span role=img aria-label='4.3 of 5 stars'><svg></svg></span>", "Rated [4.3 of 5 stars]"),
         ("<p><span aria-label='4 of 5'>★★★★☆</span>", "★★★★☆ (4 of 5)"),
         ("Ratings<div class=rating title='4.5 stars'></div>", "Ratings\n\n4.5 stars"),
@@ -61,6 +62,7 @@ def test_a_tick_in_a_table_is_written_in_every_row(cell: str, text: str) -> None
         "<i class=icon title=Menu aria-hidden=true></i>",
         "<span aria-hidden=true><svg aria-label=Menu></svg></span>",
         "<button aria-label=Close><svg></svg></button>",
+        "<button aria-label=Copy><svg></svg></button> <button aria-label=Edit></button>",
         "<svg><title>Layer 1</title></svg>",
         "<svg><title>icon-arrow_left</title></svg>",
         "<a href='#a' aria-label='Permalink: words'><svg></svg></a>",

@@ -13,11 +13,12 @@ from keyhole.text.markdown import find_origin, is_rooted, shorten_link
 _UNSAFE = re.compile(r"[\s()<>\\`]")
 _ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
 _OTHER_SCHEMES: Final = re.compile(
-    r"(?i)(?:mailto:(?!\?)|(?:tel|sms|ftps?|sftp|geo|magnet|news|nntp|ircs?|xmpp|sips?|matrix|webcal|git|ssh|svn|(?:git|svn)\+\w+|urn|doi"
-    r"|bitcoin|ethereum|ipfs|ipns|gopher|gemini|ed2k|whatsapp|skype|callto|vscode):)(?=\S)"
+    r"(?i)(?!https?:|file:|javascript:|vbscript:|data:|blob:|filesystem:|about:|chrome[a-z-]*:|view-source:|intent:|ms-)"
+    r"(?:mailto:(?!\?)|[a-z][a-z\d+.-]{1,20}+://"
+    r"|(?:tel|sms|fax|geo|magnet|news|xmpp|sips?|matrix|urn|doi|bitcoin|ethereum|whatsapp|skype|callto|vscode):)(?=\S)"
 )
 """Addresses that a reader can use elsewhere. Scripts, inline data and files of the reader's machine are none, nor is a
-mail to nobody, which shares the page."""
+mail to nobody, which shares the page. A word with a colon alone may be the title of a page: `Talk:Tides`."""
 _BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 _ROUTES: Final = ("/", "!")
 """The first signs of a fragment that names another view of an application, not a place on the page."""

@@ -173,6 +173,8 @@ _BLOCKS: Final = (
     "p", "td", "th", "li", "dd", "dt", "div", "section", "article", "main", "header", "footer", "nav", "figure",
     "figcaption", "blockquote", "body",
 )  # fmt: skip
+_SENTENCE_REACH: Final = 20
+"""Number of signs before and after a button among which a word shows that it stands in a sentence."""
 _CELL_TAGS: Final = frozenset({"td", "th"})
 _CARD_REACH: Final = 3
 """Number of elements around the block of an icon that are searched for a word."""
@@ -261,11 +263,24 @@ def _is_named(element: HtmlElement, name: str) -> bool:
 
 
 def _is_worth_a_link(holder: HtmlElement) -> bool:
-    """Return whether a link without words leads elsewhere. A button acts on the page, except in a cell."""
+    """Return whether a link without words leads elsewhere. A button acts on the page, except in cells and sentences."""
     if holder.tag == "a":
         href = holder.get("href") or ""
         return "#" not in href and not _SHARES.search(href)
-    return holder.tag != "button" or next(holder.iterancestors("td", "th"), None) is not None
+    is_in_cell = next(holder.iterancestors("td", "th"), None) is not None
+    return holder.tag != "button" or is_in_cell or _is_in_sentence(holder)
+
+
+def _is_in_sentence(element: HtmlElement) -> bool:
+    """Return whether words stand right before and after an element."""
+    sides = _read_before(element)[-_SENTENCE_REACH:], (element.tail or "")[:_SENTENCE_REACH]
+    return all(any(map(str.isalnum, side)) for side in sides)
+
+
+def _read_before(element: HtmlElement) -> str:
+    """Return the text right before an element, up to the element before it."""
+    parent, before = element.getparent(), element.getprevious()
+    return (before.tail if before is not None else parent.text if parent is not None else "") or ""
 
 
 def _list_texts(element: HtmlElement) -> list[str]:
@@ -290,13 +305,12 @@ def _write_name(element: HtmlElement, name: str) -> None:
     """Write the name of an icon: in brackets beside the words of a sentence, and after signs such as stars."""
     signs = " ".join("".join(_list_texts(element)).split())
     signs = "".join(sign for sign in signs if not "\ue000" <= sign <= "\uf8ff")  # of an icon font
-    parent, before, after = element.getparent(), element.getprevious(), element.tail or ""
+    parent, ahead, after = element.getparent(), _read_before(element), element.tail or ""
     beside = "".join([parent.text or "", *(each.tail or "" for each in parent)])
-    ahead = (parent.text if before is None else before.tail) or ""
     if signs and element.tag == "a":
         return
     words = f"{signs} ({name})" if signs else name
-    if element.tag not in {"a", "button", "td", "th", "div", "p"}:
+    if element.tag not in {"a", "td", "th", "div", "p"} and (element.tag != "button" or _is_in_sentence(element)):
         is_in_sentence = not signs and any(map(str.isalnum, beside))
         if is_in_sentence:
             words = f"[{name}]"
