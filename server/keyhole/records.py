@@ -31,6 +31,8 @@ RENDERED: Final = "rendered"
 """The artifact note of a page whose scripts a browser ran."""
 REST: Final = "rest"
 """The artifact note with the kinds of parts in the rest of the page, as text/page_structure.py lists them."""
+WORDLESS: Final = "wordless"
+"""The artifact note with the numbers of elements without text, as text/page_structure.py lists them."""
 UNDIGESTED: Final = "undigested"
 """The notice of a text without the page's structure: no worker finished the page. Its next read replaces the text."""
 READER: Final = "reader"
@@ -100,6 +102,8 @@ class Document:
     pages: tuple[tuple[int, str], ...] = ()  # the offset of each page of a PDF file, with its label
     section: str = ""
     """The words before the part that the fragment of the requested address names, and those with which it begins."""
+    wordless: tuple[tuple[str, int], ...] = ()
+    """How many elements of each `WordlessKind` the page has: embedded files and icons that no text stands for."""
 
     @property
     def main(self) -> str:

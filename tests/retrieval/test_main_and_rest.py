@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyhole.config.config import MIN_BUDGET, Config
-from keyhole.records import REST, Answer, Artifact
+from keyhole.records import REST, WORDLESS, Answer, Artifact
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.text.page_structure import describe_rest
 from tests.retrieval.test_properties import CALL, GAP, READABLE, body_of
@@ -62,6 +62,18 @@ def test_a_main_part_that_fits_is_shown_whole_and_one_line_names_the_rest() -> N
         f'To read it: read_artifact(id="{"a" * 16}", offset={len(PUMPS)})\n[end]'
     )
     assert (answer.details["total_chars"], answer.details["main_chars"]) == (len(stored.text), len(PUMPS))
+
+
+def test_the_end_of_a_page_says_how_many_elements_have_no_text() -> None:
+    stored = split_artifact(main=PUMPS)
+    line = "Not text: 2 frames, 1 video."
+    counted = replace(stored, notes=(*stored.notes, (WORDLESS, "2 frames, 1 video")))
+    assert f"\n{line}\nRest of the page, not shown" in fetch(counted).text
+    assert f"\n{line}\n[end]" in fetch(replace(counted, text=PUMPS, main_end=None)).text
+    assert line in read(product_with(counted), 100).text
+    assert line not in read(product_with(counted), 0, 100).text
+    assert line not in read(product_with(counted), len(PUMPS)).text
+    assert "Not text" not in fetch(stored).text
 
 
 def test_the_head_and_tail_are_those_of_the_main_part() -> None:
@@ -143,6 +155,13 @@ def test_a_fetched_page_is_stored_with_the_kinds_of_its_rest() -> None:
     assert "Go to page 8" in stored.text[stored.main_end :]
     assert "Go to page 8" not in answer.text
     assert stored.note(REST) == "navigation"
+
+
+def test_a_fetched_page_is_stored_with_the_numbers_of_its_elements_without_text() -> None:
+    html = f"<h1>Pumps</h1><p>{PUMPS}</p><iframe src=/a></iframe><iframe src=/b></iframe><video src=/c></video>"
+    product = retrieval({URL: page(URL, html)})
+    answer = asyncio.run(product.web_fetch(URL))
+    assert "\nNot text: 2 frames, 1 video.\n" in answer.text
 
 
 def test_a_rest_that_cannot_be_read_is_not_mentioned() -> None:

@@ -32,7 +32,7 @@ from keyhole.records import (
 from keyhole.render.boundary import END, NextArguments, enclose, read_call
 from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
 from keyhole.render.repeats import repeats_line
-from keyhole.render.rest import characters_of, main_size, rest_line
+from keyhole.render.rest import characters_of, end_lines, main_size
 from keyhole.text.escape import has_gap_lines, plain_line
 from keyhole.text.escape_url import escape_url
 from keyhole.text.measure import clip, serialized_size
@@ -140,7 +140,7 @@ def page_answer(
     weak = WEAK_BRIEFLY if style.brief else WEAK_OUTPUT if is_output(artifact.url) else WEAK
     match = _match_sentences(selection, weak, brief=style.brief) if has_query else ""
     repeated = repeats_line(repeats, others=bool(selection.spans))
-    has_rest_line = is_main and not following and style.warning != UNSTORED and not style.brief
+    has_end = not following and style.warning != UNSTORED and not style.brief
     changes = changes_line(artifact) if style.form == "full" else ""
     head = [source_line(artifact, style.form), changes]
     own = OWN_GAP_LINES if selection.strategy == "whole" and has_gap_lines(selection.text) else ""
@@ -154,7 +154,7 @@ def page_answer(
     lines = _head(
         artifact, style, head, join_sentences(status, match), [here, on, near, fault, note, repeated, own], following
     )
-    after = rest_line(artifact) if has_rest_line else ""
+    after = end_lines(artifact, is_main=is_main) if has_end else ""
     return Answer(
         _frame(lines, selection.text, style, read_call(artifact.id, following), after),
         _facts(artifact, style, following),
@@ -180,7 +180,7 @@ def window_answer(part: ArtifactPart, window: Window, style: Style, *, following
         status = f"Nothing there: the text has {window.total} characters."
     elif following is None:
         status += f" End of {'the main part' if is_main else 'text'}."
-    after = rest_line(artifact) if is_main and not (following or style.brief) else ""
+    after = end_lines(artifact, is_main=is_main) if not (following or style.brief) else ""
     body = artifact.text[window.start - part.start : window.end - part.start]
     notes = [OWN_GAP_LINES] if has_gap_lines(body) else []
     lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, notes, following)

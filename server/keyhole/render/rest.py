@@ -5,11 +5,11 @@ The kinds of parts come from a closed list, so the lines contain no text of the 
 
 from __future__ import annotations
 
-from keyhole.records import REST, Artifact
+from keyhole.records import REST, WORDLESS, Artifact
 from keyhole.text.page_structure import find_rest_lines
 
 
-def rest_line(artifact: Artifact) -> str:
+def _rest_line(artifact: Artifact) -> str:
     """Return the line after the end of a main part: what the rest holds, and the call that reads it.
 
     A result that shows less of the main part does not mention the rest: reading on leads to this line.
@@ -17,6 +17,13 @@ def rest_line(artifact: Artifact) -> str:
     kinds = f": {kinds}" if (kinds := artifact.note(REST)) else ""
     call = f'read_artifact(id="{artifact.id}", offset={artifact.main_end})'
     return f"Rest of the page, not shown{kinds}. To read it: {call}"
+
+
+def end_lines(artifact: Artifact, *, is_main: bool) -> str:
+    """Return the lines after the end of a page: its elements without text, and the rest after its main part."""
+    is_end = is_main or artifact.main_end is None
+    wordless = f"Not text: {kinds}." if is_end and (kinds := artifact.note(WORDLESS)) else ""
+    return "\n".join(line for line in (wordless, _rest_line(artifact) if is_main else "") if line)
 
 
 def main_size(artifact: Artifact) -> dict[str, object]:

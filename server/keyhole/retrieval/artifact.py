@@ -20,12 +20,13 @@ from keyhole.records import (
     SITE,
     SITE_FAULT,
     UNDIGESTED,
+    WORDLESS,
     Artifact,
     Document,
     Page,
 )
 from keyhole.text.diff import find_new_ranges, format_ranges
-from keyhole.text.page_structure import PAGES, describe_rest, format_page_starts
+from keyhole.text.page_structure import PAGES, describe_rest, describe_wordless, format_page_starts
 from keyhole.text.refresh import Refresh, parse_refresh, read_refresh
 from keyhole.text.sections import SECTION
 
@@ -113,7 +114,14 @@ def _document_notes(document: Document) -> list[tuple[str, str]]:
     """Return the notes of a document: its notice, its rest, pages and named part, and the numbers of hidden parts."""
     rest = describe_rest(document.text[document.main_end :]) if document.main_end else ""
     pages = format_page_starts(document.pages)
-    values = (("notice", document.notice), (REST, rest), (PAGES, pages), (SECTION, document.section))
+    wordless = describe_wordless(document.wordless)
+    values = (
+        ("notice", document.notice),
+        (REST, rest),
+        (PAGES, pages),
+        (SECTION, document.section),
+        (WORDLESS, wordless),
+    )
     return [(name, value) for name, value in values if value] + [
         (kind, str(count)) for kind, count in document.removed if kind in COUNTED_PARTS
     ]

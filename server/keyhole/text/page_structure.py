@@ -51,7 +51,7 @@ def find_page(pages: PageStarts, offset: int) -> str:
 
 RestKind = Literal[
     "navigation", "related links", "comments", "form", "footer", "byline", "captions", "advertisement", "dialog",
-    "header", "sidebar", "share links", "other",
+    "header", "sidebar", "share links", "embedded files", "other",
 ]  # fmt: skip
 
 _MAX_HEADING: Final = 80
@@ -91,6 +91,21 @@ def count_rest_kinds(rest: str) -> tuple[tuple[str, int], ...]:
 def describe_rest(rest: str) -> str:
     """Return the kinds of parts in a page's rest as a list in words: `navigation, 3 × related links, footer`."""
     return ", ".join(kind if count == 1 else f"{count} × {kind}" for kind, count in count_rest_kinds(rest))
+
+
+WordlessKind = Literal["frame", "video", "audio file", "file", "icon without a name"]
+"""Kinds of elements that have no text."""
+_PLURALS: Final[dict[str, str]] = {
+    "frame": "frames", "video": "videos", "audio file": "audio files", "file": "files",
+    "icon without a name": "icons without a name",
+}  # fmt: skip
+
+
+def describe_wordless(counts: Sequence[tuple[str, int]]) -> str:
+    """Return the numbers of elements without text in words: `2 frames, 1 video`. Other kinds are left out."""
+    return ", ".join(
+        f"{count:,} {kind if count == 1 else _PLURALS[kind]}" for kind, count in counts if kind in _PLURALS
+    )
 
 
 def find_rest_lines(text: str, main_end: int | None) -> tuple[RestLine, ...]:

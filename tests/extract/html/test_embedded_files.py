@@ -58,3 +58,15 @@ def test_what_nobody_sees_of_embedded_files_is_left_out(element: str) -> None:
 )
 def test_a_page_that_only_shows_another_document_says_so(html: str, notice: str) -> None:
     assert read_html(html, URL).notice == notice
+
+
+def test_embedded_files_of_the_rest_are_listed_at_its_end_and_those_of_the_main_part_stay_in_place() -> None:
+    prose = "The quay has a sentence of its own, which is long enough to be content for its readers. " * 6
+    page = read_html(
+        f"<main><h1>Quay</h1><p>{prose}</p><iframe src=/tides title=Tides></iframe><p>{prose}</p></main>"
+        f"<footer><p>Imprint</p><iframe src=/map title='Our map'></iframe><video src=/v.mp4 controls></video></footer>",
+        URL,
+    )
+    assert "[Tides](/tides)" in page.main
+    assert page.text.endswith("\n# [rest: embedded files]\n\n- [Our map](/map)\n- [v.mp4](/v.mp4)\n")
+    assert page.wordless == (("frame", 2), ("video", 1))

@@ -25,7 +25,7 @@ def split(page: str, *rest_texts: str) -> tuple[str, str]:
     """Return the Markdown of both parts of a page whose blocks with `rest_texts` are the rest."""
     root = parse_html(page)
     segments = segment(root)
-    rest = take_rest(segments, [block.text not in rest_texts for block in segments.blocks], LinkResolver(URL))
+    rest = take_rest(root, segments, [block.text not in rest_texts for block in segments.blocks], LinkResolver(URL))
     return to_markdown(root, LinkResolver(URL)), rest
 
 
@@ -160,7 +160,7 @@ def test_no_word_is_lost_or_doubled_by_any_judgement(page: str, random: Random) 
     main_words = [
         word for block, main in zip(segments.blocks, is_main, strict=True) if main for word in block.text.split()
     ]
-    rest = take_rest(segments, is_main, LinkResolver(URL))
+    rest = take_rest(root, segments, is_main, LinkResolver(URL))
     found = re.findall(r"w\d+", to_markdown(root, LinkResolver(URL)))
     moved = re.findall(r"w\d+", re.sub(r"(?m)^# \[rest.*", "", rest))
     assert found == main_words

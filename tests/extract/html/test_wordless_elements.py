@@ -7,7 +7,7 @@ import time
 import pytest
 
 from keyhole.extract import extract
-from keyhole.extract.html.page import html_to_markdown
+from keyhole.extract.html.page import html_to_markdown, read_html
 from tests.support.machine import allowed
 
 URL = "https://example.org/a"
@@ -132,3 +132,19 @@ def test_a_page_of_icons_alone_is_read_in_a_time_that_does_not_grow_with_their_s
         f"<body><table><tr><td>Chart<td>{icons}</table>".encode(), url="https://a.example/", content_type="text/html"
     )
     assert time.process_time() - started < allowed(4)
+
+
+@pytest.mark.parametrize(
+    ("cell", "count"),
+    [
+        ("<svg><path></path></svg>", 1),
+        ("<i class='fa fa-check'></i>", 1),
+        ("<span class=tick></span> <span class=tick></span>", 1),
+        ("<svg aria-label=Yes></svg>", 0),
+        ("<svg></svg> yes", 0),
+        ("<span></span>", 0),
+    ],
+)
+def test_cells_with_only_a_nameless_icon_are_counted(cell: str, count: int) -> None:
+    page = read_html(f"<p>Words<table><tr><th>a<th>b<tr><td>c<td>{cell}</table><table><tr><td>{cell}</table>", URL)
+    assert dict(page.wordless).get("icon without a name", 0) == count

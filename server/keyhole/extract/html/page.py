@@ -20,7 +20,7 @@ from keyhole.extract.html.part_labels import has_name, head_posts, label_panels,
 from keyhole.extract.html.prune import HIDDEN_PAGE, prune
 from keyhole.extract.html.rest_parts import take_rest
 from keyhole.extract.html.tree import list_classes, parse_html
-from keyhole.extract.html.wordless_elements import EMBEDDED, add_values, name_icons
+from keyhole.extract.html.wordless_elements import EMBEDDED, add_values, count_wordless, name_icons
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import count_invisible, has_suspect_characters
 from keyhole.text.refresh import read_refresh
@@ -131,7 +131,8 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
         removed["invisible"] = invisible
     name_parts(root)
     segments = segment(root)
-    rest = take_rest(segments, judge_blocks(segments, url, metadata.title, relations), links)
+    counts = count_wordless(root)
+    rest = take_rest(root, segments, judge_blocks(segments, url, metadata.title, relations), links)
     name_icons(root)
     add_values(root)
     markdown = _FIRST_RULES.sub("", to_markdown(root, links))
@@ -142,6 +143,7 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
         media_type="",
         language=metadata.language,
         removed=tuple(removed.items()),
+        wordless=counts,
         notice=notice
         or (HIDDEN_PAGE if pruned.shows_hidden_page else ONLY_EMBEDS if _only_embeds(root, main, links) else ""),
         metadata=metadata,

@@ -18,6 +18,7 @@ from lxml.html import HtmlElement
 from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, Segments, TextBlock, TextPlace
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.link_resolver import LinkResolver, escape_label
+from keyhole.extract.html.wordless_elements import EMBEDDED
 from keyhole.text.clean import clean, has_suspect_characters
 from keyhole.text.escape import escape_markdown
 from keyhole.text.page_structure import RestKind, format_rest_cut, format_rest_line
@@ -214,12 +215,15 @@ PROSE_SHARE: Final = 0.5
 """A box with at least this share of sentences is converted like the main part."""
 MAX_INLINE_DEPTH: Final = 30
 """Depth of inline elements that are searched for links. Deeper nesting comes from unclosed tags."""
+_TARGET = re.compile(r"\]\(([^()\s]++)\)")
 _STRUCTURE = re.compile(r"(?=#{1,6}(?:\s|$)|~{3}|(?:=+|-+)$)")
 """The start of a line that Markdown would read as a heading, a fence, or the underline of a heading."""
 
 
-def take_rest(segments: Segments, is_main: list[bool], links: LinkResolver) -> str:
-    """Remove the blocks that are not main from their tree and return them as Markdown, "" if all blocks are main.
+def take_rest(root: HtmlElement, segments: Segments, is_main: list[bool], links: LinkResolver) -> str:
+    """Remove the blocks that are not main from the tree and return them as Markdown, "" if all blocks are main.
+
+    The files and pages that the removed parts embed follow as a list.
 
     A rest longer than `MAX_REST_CHARS` is shortened and ends with a line that says so.
     """
@@ -229,7 +233,10 @@ def take_rest(segments: Segments, is_main: list[bool], links: LinkResolver) -> s
     has_suspects = has_suspect_characters("".join([block.text for block in segments.blocks]))
     writer = _RestWriter(links, _escape_suspect if has_suspects else escape_markdown)
     rest = "\n".join(map(writer.write_part, parts))
+    embedded = list(root.iter(EMBEDDED))
     remove_parts(parts)
+    kept = set(root.iter(EMBEDDED))
+    rest += writer.write_embedded([each for each in embedded if each not in kept], rest)
     if len(rest) <= MAX_REST_CHARS:
         return rest
     end = rest.rfind("\n", 0, MAX_REST_CHARS) + 1 or MAX_REST_CHARS
@@ -248,6 +255,16 @@ class _RestWriter:
         line = self._escape(format_rest_line(part.kind, part.heading))
         texts = [text for box, blocks in part.pieces for text in self._write_piece(box, blocks)]
         return f"{line}\n\n{_join_lines(texts)}\n"
+
+    def write_embedded(self, embedded: list[HtmlElement], rest: str) -> str:
+        """Return a list of embedded files and pages without those that the rest names already, "" for none."""
+        known = set(_TARGET.findall(rest))
+        lines: dict[str, str] = {}
+        for element in embedded:
+            address = self._links.resolve(element.get("href") or "")
+            if address and address not in known:
+                lines[address] = f"- [{escape_label(self._escape(element.get('title') or ''))}]({address})"
+        return f"\n{format_rest_line('embedded files')}\n\n" + "\n".join(lines.values()) + "\n" if lines else ""
 
     def _write_piece(self, box: Box | None, blocks: list[TextBlock]) -> Iterator[str]:
         if box is not None and box.prose_bytes >= PROSE_SHARE * box.size:

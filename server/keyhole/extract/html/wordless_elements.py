@@ -1,4 +1,5 @@
 """Write what elements without text say: embedded files, icons, protected addresses, and exact values in attributes.
+Count what stays without text.
 
 Embedded files and drawings are marked while a page is pruned, and get their words after its blocks were judged, so that
 these words do not change the judgement.
@@ -7,6 +8,7 @@ these words do not change the judgement.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import islice
 from typing import Final
 from urllib.parse import unquote
@@ -15,6 +17,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from keyhole.text.invalid_characters import replace_invalid
+from keyhole.text.page_structure import WordlessKind
 
 # Mark the files and pages that a page embeds, which have no text: a link leads to each.
 
@@ -112,6 +115,39 @@ def _name_file(address: str) -> str:
     return unquote(file if is_file else host or path.strip("/"))[:MAX_NAME]
 
 
+# Count the elements that no text stands for.
+
+_KINDS: Final[dict[str, WordlessKind]] = {
+    "iframe": "frame", "frame": "frame", "video": "video", "audio": "audio file", "object": "file", "embed": "file",
+}  # fmt: skip
+"""What a reader calls the page or file in each element."""
+
+
+def count_wordless(root: HtmlElement) -> tuple[tuple[str, int], ...]:
+    """Return how many elements of each kind have no text.
+
+    Icons count in the cells of tables with a header, where one without a name leaves the cell blank.
+    """
+    counts: Counter[WordlessKind] = Counter(_KINDS[element.get("type") or "iframe"] for element in root.iter(EMBEDDED))
+    icons = islice((icon for icon in root.iter(ICON, "i", "span") if _is_nameless(icon)), MAX_ICONS)
+    cells = {cell for icon in icons for cell in islice(icon.iterancestors(*_CELL_TAGS), 1)}
+    blank = [cell for cell in cells if not "".join(_list_texts(cell)).strip()]
+    tables = {table: _has_header(table) for cell in blank for table in islice(cell.iterancestors("table"), 1)}
+    if nameless := sum(tables.get(next(cell.iterancestors("table"), None), False) for cell in blank):
+        counts["icon without a name"] = nameless
+    return tuple(counts.items())
+
+
+def _is_nameless(element: HtmlElement) -> bool:
+    """Return whether an element may be an icon that only a drawing or a style sheet shows."""
+    is_drawn = element.tag == ICON or bool(element.get("class"))
+    return is_drawn and not len(element) and not element.text and not read_label(element)
+
+
+def _has_header(table: HtmlElement) -> bool:
+    return next(table.iter("th"), None) is not None
+
+
 # Decode the mail addresses that Cloudflare hides from robots, as its script does.
 
 _PROTECTED: Final = re.compile(r"/cdn-cgi/l/email-protection#([0-9a-fA-F]{4,2000})$")
@@ -194,13 +230,15 @@ def name_icons(root: HtmlElement) -> None:
 
 
 def mark_icon(svg: HtmlElement) -> bool:
-    """Replace a drawing with a name by an `ICON`, in place. Returns whether it has one."""
+    """Replace a drawing with a name, or in a cell, by an `ICON`, in place. Returns whether it did."""
     name, tail = _read_icon(svg), svg.tail
-    if name:
+    is_kept = bool(name) or next(svg.iterancestors(*_CELL_TAGS), None) is not None
+    if is_kept:
         svg.clear()
         svg.tag, svg.tail = ICON, tail
+    if name:
         svg.set("title", name)
-    return bool(name)
+    return is_kept
 
 
 def mark_boxes(root: HtmlElement) -> None:
