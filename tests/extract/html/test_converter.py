@@ -203,7 +203,7 @@ def test_lists_keep_numbers_nesting_and_terms(html: str, text: str) -> None:
         ('<a href="/x">a ] c</a>', r"[a \] c](https://example.org/x)"),
         (
             "<figure><img src='/a.png' alt='b'><figcaption>c</figcaption></figure>",
-            "[Image: b]\n\nc",
+            "[Image: b](https://example.org/a.png)\n\nc",
         ),
         ("<details><summary>More</summary><p>text</details>", "**More**\n\ntext"),
         ('<h2>Part<a class="headerlink" href="#part">¶</a></h2>', "## Part"),

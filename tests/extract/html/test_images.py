@@ -32,6 +32,26 @@ def test_a_decoration_is_left_out(html: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("html", "address"),
+    [
+        ('<figure><div><img src="/a.png" alt="A"></div></figure>', "(https://example.org/a.png)"),
+        ('<figure><img src="/wait.gif" data-src="a.png" alt="A"></figure>', "(https://example.org/docs/a.png)"),
+        ('<p><img src="/a.png" alt="A">', "(https://example.org/a.png)"),
+        ('<div><img src="/a.png" alt="A"></div>', ""),
+        ('<figure><img src="data:image/png;base64,x" alt="A"></figure>', ""),
+        (f'<figure><img src="/{"a" * 400}.png" alt="A"></figure>', ""),
+    ],
+)
+def test_an_image_of_a_figure_or_alone_in_a_paragraph_has_its_address(html: str, address: str) -> None:
+    assert markdown(html) == f"[Image: A]{address}\n"
+
+
+def test_an_image_in_a_link_has_the_address_of_the_link() -> None:
+    text = markdown('<figure><a href="/big"><img src="/a.png" alt="A"></a>Boat</figure>')
+    assert text == "[A](https://example.org/big) Boat\n"
+
+
+@pytest.mark.parametrize(
     ("html", "text"),
     [
         ('<img src="data:x" data-src="/lazy.png" alt="a">', "[Image: a]"),

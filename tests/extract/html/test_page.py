@@ -126,12 +126,12 @@ def test_a_link_without_text_is_removed() -> None:
 @pytest.mark.parametrize(
     "source", ["data:image/png;base64,iVBORw0KGgo=", "blob:abc", "", "http://[", "//other.example/p.gif?u=1"]
 )
-def test_an_image_keeps_its_description_without_its_address(source: str) -> None:
+def test_an_image_in_a_sentence_keeps_its_description_without_its_address(source: str) -> None:
     assert markdown(f'<p>before <img src="{source}" alt="a red\n dot"> after') == "before [Image: a red dot] after\n"
 
 
 def test_brackets_in_a_description_become_parentheses() -> None:
-    assert markdown('<p><img src="a.png" alt="a [small] chart">') == "[Image: a (small) chart]\n"
+    assert markdown('<p><img src="a.png" alt="a [small] chart">') == "[Image: a (small) chart](/docs/a.png)\n"
 
 
 @pytest.mark.parametrize("image", ['<img src="/rule.png" alt="">', '<img src="/x.png">'])

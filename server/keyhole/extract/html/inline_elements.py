@@ -103,6 +103,12 @@ _ICON_NAME = re.compile(r"\b(?:icon|img|image|arrow|chevron|button|logo)\b")
 _FILE_NAME = re.compile(r"\S+\.(?:jpe?g|png|gif|webp|svg|avif|bmp)")
 _ICON_SIZE: Final = 32
 """Largest width and height of an icon, in pixels. In a sentence or a table cell its description is a word."""
+_SOURCES: Final = ("data-src", "data-original", "data-lazy-src", "src")
+"""The attributes with the address of a picture. Where scripts load it, `src` is a placeholder."""
+_FIGURE_REACH: Final = 6
+"""Number of elements above a picture that are searched for a figure."""
+_MAX_SOURCE: Final = 300
+"""Largest length of the address of a picture. Longer ones are made by services that resize pictures."""
 _WORD = re.compile(r"\w+")
 MAX_COMPARED: Final = 300
 """Different descriptions that are searched for in the text, which takes a fraction of a millisecond for each."""
@@ -452,12 +458,28 @@ class InlineWriter:
         elif role is ImageRole.PICTURE:
             # Write no Markdown image: a client that renders it would fetch it and reveal the reader to the site.
             if self._is_new(text) or (self.builder.is_in_cell and _is_alone_in_cell(element)):
-                self.builder.add_markdown(f"[Image: {escape_markdown(text)}]")
+                address = self._find_address(element)
+                self.builder.add_markdown(f"[Image: {escape_markdown(text)}]" + (f"({address})" if address else ""))
             else:
                 self.builder.keep_apart()
         elif not is_pixel(element):
             self.builder.keep_apart()
         return False
+
+    def _find_address(self, image: HtmlElement) -> str:
+        """Return the address of a picture of an article's own, which stands in a figure or alone in a paragraph.
+
+        Return "" for other pictures, in a link, which leads elsewhere, and for data and long addresses.
+        """
+        is_own = any(above.tag == "figure" for above in islice(image.iterancestors(), _FIGURE_REACH))
+        parent = image.getparent()
+        is_own = is_own or (parent is not None and parent.tag == "p" and not _read_text(parent))
+        if not is_own or self.builder.has_mark("a"):
+            return ""
+        sources = [image.get(name) or "" for name in _SOURCES]
+        first = next((source for source in sources if source and not source.startswith("data:")), "")
+        address = self._links.resolve(first) if len(first) <= _MAX_SOURCE else ""
+        return address if address.startswith(("/", "http")) else ""
 
     def start_embedded(self, element: HtmlElement) -> bool:
         """Write the name of a file or page that the page embeds, as a link to it."""
