@@ -37,6 +37,7 @@ IO_FILES = {
     "config": "folders load",
     "extract/workers": "child worker_pool",
     "fetch": "backend client dns exchange host_limits pool robots",
+    "extensions/engines": "custom ddgs engines_file searxng",
     "extensions/browser": "check chromium gateway page_session render supervisor",
     "rerank": "rerank_passages",
     "extensions/conversations": "command",
@@ -62,8 +63,7 @@ IO_FILES = {
     "extensions/postgresql": "artifacts database schema store",
     "store/calls": "queries queue sqlite",
     "store/sqlite": "damage file rows schema space store texts word_index",
-    "websearch": "engines_file failover panel",
-    "websearch/engines": "custom ddgs searxng",
+    "websearch": "failover panel",
 }
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",

@@ -16,7 +16,7 @@ import pytest
 from keyhole.config.config import PREFIX
 from keyhole.config.load import parse_config
 from keyhole.config.toml_file import parse_settings_file
-from keyhole.websearch.engines_file import parse_engines_file
+from keyhole.extensions.engines.engines_file import parse_engines_file
 from tests.support.blocks import Block, iter_blocks
 from tests.support.console import capture_parser, is_valid_command, temporary_installation
 from tests.support.documentation import PAGES, ROOT, render_page

@@ -83,7 +83,7 @@ def test_every_file_that_a_recipe_names_exists() -> None:
 
 
 def test_an_engine_is_added_in_two_files_and_its_key_in_those_of_catalogues(copy: Path, run: Run) -> None:
-    engines, config = copy / "websearch" / "engines", copy / "config" / "config.py"
+    engines, config = copy / "extensions" / "engines", copy / "config" / "config.py"
     code = (engines / "mojeek.py").read_text(encoding="utf-8")
     (engines / "acme.py").write_text(code.replace("Mojeek", "Acme").replace("mojeek", "acme"), encoding="utf-8")
     config.write_text(config.read_text(encoding="utf-8").replace('"mojeek")', '"mojeek", "acme")'), encoding="utf-8")

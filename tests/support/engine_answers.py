@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from keyhole.config.config import Config
+from keyhole.extensions.engines.brave import BraveEngine
+from keyhole.extensions.engines.exa import ExaEngine
+from keyhole.extensions.engines.mediawiki import MediaWikiEngine
+from keyhole.extensions.engines.mojeek import MojeekEngine
+from keyhole.extensions.engines.searxng import SearxngEngine
+from keyhole.extensions.engines.serper import SerperEngine
+from keyhole.extensions.engines.tavily import TavilyEngine
 from keyhole.fetch.base import Api
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import Engine
-from keyhole.websearch.engines.brave import BraveEngine
-from keyhole.websearch.engines.exa import ExaEngine
-from keyhole.websearch.engines.mediawiki import MediaWikiEngine
-from keyhole.websearch.engines.mojeek import MojeekEngine
-from keyhole.websearch.engines.searxng import SearxngEngine
-from keyhole.websearch.engines.serper import SerperEngine
-from keyhole.websearch.engines.tavily import TavilyEngine
 from tests.support.fakes import Clock, search_api
 from tests.support.loopback import Call, response, serve
 

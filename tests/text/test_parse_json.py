@@ -49,8 +49,8 @@ OWN_JSON = {
     "store/sqlite/rows.py": "a row of the store",
     "store/sqlite/word_index.py": "a row of the store",
     "text/parse_json.py": "the function itself",
-    "websearch/engines/ddgs.py": "the arguments of the child process",
-    "websearch/engines_file.py": "the operator's file",
+    "extensions/engines/ddgs.py": "the arguments of the child process",
+    "extensions/engines/engines_file.py": "the operator's file",
 }
 """The modules that call Python's parser themselves, each with the reason why it needs no limits."""
 

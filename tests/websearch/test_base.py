@@ -10,12 +10,12 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.engines.searxng import parse
 from keyhole.extract.workers.tasks import OutOfTimeError, Result, Task
 from keyhole.extract.workers.worker_pool import WorkerPool
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit
 from keyhole.websearch.base import SearchApi
-from keyhole.websearch.engines.searxng import parse
 from keyhole.websearch.hits import MAX_ROWS
 from tests.support.fakes import FakeFetcher, InProcessExtractor, page
 

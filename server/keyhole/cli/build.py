@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from keyhole.retrieval.tenants import Network, Tenants
     from keyhole.store.base import Store
     from keyhole.store.stores import Stores
-    from keyhole.websearch.engines_file import EngineSpec
     from keyhole.websearch.panel import Panel
+    from keyhole.websearch.registry import CustomSpec
 
 log = logging.getLogger(__name__)
 
@@ -52,30 +52,34 @@ def build(
     return Tenants(config, fetcher, stores, open_panel, time.time, extractor, renderer, open_scorers(config, fetcher))
 
 
-def load_engine_specs(config: Config, file: bytes | None = None) -> Sequence[EngineSpec]:
+def load_engine_specs(config: Config, file: bytes | None = None) -> Sequence[CustomSpec]:
     """Return the engines of the engines file. `file`: its content, if it was read.
 
     Raises KeyholeError (invalid_argument) if the file or the setting of the engines is wrong.
     """
     if not (config.engines or config.engines_file):
         return ()
-    from keyhole.websearch.engines_file import load_engines_file
-    from keyhole.websearch.registry import check_engine_names
+    from keyhole.websearch.registry import check_engine_names, open_engines
 
-    specs = load_engines_file(config, file)
+    specs = open_engines().read_file(config, file)
     check_engine_names(config.engines, [spec.name for spec in specs])
     return specs
 
 
-def _open_panel(config: Config, network: Network, extractor: Extractor, specs: Sequence[EngineSpec]) -> Panel:
+def _open_panel(config: Config, network: Network, extractor: Extractor, specs: Sequence[CustomSpec]) -> Panel:
     """Build the panel of search engines, and log which engines of the settings lack a key or URL."""
     from keyhole.websearch.base import SearchApi
-    from keyhole.websearch.engines.custom import CustomEngine
     from keyhole.websearch.panel import Panel
-    from keyhole.websearch.registry import build_engines, describe_missing_setting, parallel_count, select_engines
+    from keyhole.websearch.registry import (
+        build_engines,
+        describe_missing_setting,
+        open_engines,
+        parallel_count,
+        select_engines,
+    )
 
     api = SearchApi(network, extractor)
-    custom = [CustomEngine(spec, api) for spec in specs]
+    custom = [open_engines().custom(spec, api) for spec in specs]
     engines = select_engines(config.engines, build_engines(config, api, time.time), custom)
     missing = [
         describe_missing_setting(name) for name in config.engines if name not in {engine.name for engine in engines}

@@ -3,18 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from typing import Any, Final
+from typing import Final, Protocol
 
-from keyhole.config.config import ENGINES, KEYED_ENGINES, Config
+from keyhole.config.config import ENGINES, Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.runtime.extensions import open_port
 from keyhole.text.suggest import suggest_name
 from keyhole.websearch.base import Engine, SearchApi
-from keyhole.websearch.panel import ENGINE_TIMEOUT
 
 DEFAULT_ENGINES: Final = ("keyless", "wikipedia")
 """Engines that need no setting. They are used by default only if no other engine is set up, because a team with its own
 engines did not agree to send its questions to others. The second engine is queried only if the first fails."""
+
+
+class CustomSpec(Protocol):
+    """An engine of the operator's engines file."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the engine."""
+        ...
+
+    @property
+    def base(self) -> str:
+        """Return the base URL of the engine."""
+        ...
+
+    @property
+    def endpoint(self) -> str:
+        """Return `host:port` of the engine, which may be a private address."""
+        ...
+
+
+class SearchEngines(Protocol):
+    """Makes the engines. The extension `engines` implements it."""
+
+    def read_file(self, config: Config, body: bytes | None = None) -> Sequence[CustomSpec]:
+        """Return the engines of the file that KEYHOLE_ENGINES_FILE names; () if it is not set.
+
+        `body`: the content of the file, if it was read. Raises KeyholeError (invalid_argument) if the file cannot be
+        read or is not valid.
+        """
+        ...
+
+    def build(self, config: Config, api: SearchApi, clock: Callable[[], float] | None) -> Sequence[Engine]:
+        """Return the engines whose settings are present, in the order of ENGINES, including `DEFAULT_ENGINES`."""
+        ...
+
+    def custom(self, spec: CustomSpec, api: SearchApi) -> Engine:
+        """Return an engine of the engines file."""
+        ...
+
+    def default_url(self, name: str) -> str:
+        """Return the URL of an engine that needs a key."""
+        ...
+
+
+def open_engines() -> SearchEngines:
+    """Return the implementation of the port."""
+    engines: SearchEngines = open_port("engines")
+    return engines
 
 
 def build_engines(config: Config, api: SearchApi, clock: Callable[[], float] | None = None) -> dict[str, Engine]:
@@ -22,23 +70,7 @@ def build_engines(config: Config, api: SearchApi, clock: Callable[[], float] | N
 
     `clock`: returns seconds since the epoch. Without it, engines that express freshness as a date do not apply it.
     """
-    from keyhole.websearch.engines.ddgs import KeylessEngine
-    from keyhole.websearch.engines.mediawiki import MediaWikiEngine
-    from keyhole.websearch.engines.searxng import build_searxng
-
-    keys = {name: getattr(config, f"{name}_key") for name in KEYED_ENGINES}
-    engines: list[Engine] = [
-        *([build_searxng(config.searxng_url, api, ENGINE_TIMEOUT)] if config.searxng_url else []),
-        *(keyed_engine(name)(key, api, clock=clock) for name, key in keys.items() if key),
-        KeylessEngine(api, proxy=config.proxy, denied=config.deny_domains),
-        MediaWikiEngine(api, config.mediawiki_url),
-    ]
-    return {engine.name: engine for engine in engines}
-
-
-def keyed_engine(name: str) -> Any:
-    """Return the class of an engine that needs a key: `MojeekEngine` in engines/mojeek.py for "mojeek"."""
-    return getattr(import_module(f"keyhole.websearch.engines.{name}"), f"{name.capitalize()}Engine")
+    return {engine.name: engine for engine in open_engines().build(config, api, clock)}
 
 
 def select_engines(wanted: Sequence[str], built: Mapping[str, Engine], custom: Sequence[Engine]) -> list[Engine]:

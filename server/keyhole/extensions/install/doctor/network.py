@@ -46,12 +46,12 @@ def check(config: Config, *, offline: bool) -> list[Finding]:
 
 def _engine_urls(config: Config) -> tuple[dict[str, str], list[str]]:
     """Return the URL of each engine that a search may use, and the names of engines that are not set up."""
-    from keyhole.websearch.engines_file import load_engines_file
-    from keyhole.websearch.registry import check_engine_names, keyed_engine
+    from keyhole.websearch.registry import check_engine_names, open_engines
 
-    known = {spec.name: spec.base for spec in load_engines_file(config)}
+    engines = open_engines()
+    known = {spec.name: spec.base for spec in engines.read_file(config)}
     known |= {f"searxng{number or ''}": url for number, url in enumerate(config.searxng_url)}
-    known |= {name: keyed_engine(name).default_url for name in KEYED_ENGINES if getattr(config, f"{name}_key")}
+    known |= {name: engines.default_url(name) for name in KEYED_ENGINES if getattr(config, f"{name}_key")}
     public = {"keyless": KEYLESS_URL, "wikipedia": config.mediawiki_url or WIKIPEDIA_URL}
     if not config.engines:
         return known or public, []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from keyhole.extensions.engines.exa import ExaEngine, build_call
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.exa import ExaEngine, build_call
 from tests.support.engine_answers import KEY, answer_bytes, run_search
 from tests.support.fakes import Clock, search_api
 

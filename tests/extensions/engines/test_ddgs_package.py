@@ -13,8 +13,8 @@ import pytest
 
 import keyhole
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.engines.ddgs import KeylessEngine
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.ddgs import KeylessEngine
 from tests.support.fakes import search_api
 from tests.support.loopback import Responder, Site, response, serve, unused_port
 
@@ -26,7 +26,7 @@ for kind, names in {{"text": ("duckduckgo", "mojeek"), "news": ("bing",)}}.items
     ENGINES[kind] = {{name: ENGINES[kind][name] for name in names}}
     for name, engine in ENGINES[kind].items():
         engine.search_url = sys.argv[1] + name
-from keyhole.websearch.engines.ddgs import run_child
+from keyhole.extensions.engines.ddgs import run_child
 run_child()
 """
 DUCKDUCKGO = b"""<html><body><div class="links_main body"><h2><a href="https://a.example/pumps">Pumps</a></h2>

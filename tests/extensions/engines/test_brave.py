@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from keyhole.extensions.engines.brave import map_language
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.brave import map_language
 from tests.support.engine_answers import KEY, answer_bytes, run_search
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
+from keyhole.extensions.engines.mojeek import MojeekEngine, build_call
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.mojeek import MojeekEngine, build_call
 from tests.support.engine_answers import KEY, answer_bytes, run_search
 from tests.support.fakes import Clock, search_api
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.websearch.engines_file import KEYS, parse_engines_file
+from keyhole.extensions.engines.engines_file import KEYS, parse_engines_file
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "search-engines" / "engines-file.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "search-engines" / "engines-file.md"
 ENVIRONMENT = {"WIKI_TOKEN": "s3cret/token+7", "EMPTY": "", "LINES": "two\r\nlines-of-it"}
 PLAIN = """
 [[engine]]

@@ -70,7 +70,7 @@ class KeylessEngine:
     def __init__(
         self,
         api: SearchApi,
-        command: Sequence[str] = (sys.executable, "-P", "-m", "keyhole.websearch.engines.ddgs"),
+        command: Sequence[str] = (sys.executable, "-P", "-m", "keyhole.extensions.engines.ddgs"),
         proxy: str = "",
         denied: frozenset[str] = frozenset(),
     ) -> None:

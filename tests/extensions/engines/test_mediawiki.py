@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from keyhole.cli.main import main
+from keyhole.extensions.engines.mediawiki import MediaWikiEngine, build_call, wikipedia_api_url
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.mediawiki import MediaWikiEngine, build_call, wikipedia_api_url
 from tests.support.engine_answers import answer_bytes, run_search
 from tests.support.fakes import FakeFetcher, page, search_api
 from tests.support.loopback import Call, serve

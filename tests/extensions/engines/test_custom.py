@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.engines.custom import CustomEngine, build_call, parse
+from keyhole.extensions.engines.engines_file import EngineSpec, parse_engines_file
 from keyhole.fetch.base import ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.custom import CustomEngine, build_call, parse
-from keyhole.websearch.engines_file import EngineSpec, parse_engines_file
 from keyhole.websearch.hits import MAX_ROWS
 from tests.support.fakes import search_api
 from tests.support.loopback import Call, Site, response, serve

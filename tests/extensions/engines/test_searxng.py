@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.engines.searxng import SearxngEngine, build_searxng, build_url, parse
 from keyhole.fetch.base import ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.searxng import SearxngEngine, build_searxng, build_url, parse
 from keyhole.websearch.hits import NotedHits
 from tests.support.fakes import Clock, FakeFetcher, page, search_api
 from tests.support.loopback import response, serve, unused_port

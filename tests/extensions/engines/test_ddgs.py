@@ -19,9 +19,7 @@ from hypothesis import strategies as st
 
 import keyhole
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import ApiReply
-from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.ddgs import (
+from keyhole.extensions.engines.ddgs import (
     KeylessEngine,
     child_environment,
     classify_response,
@@ -29,6 +27,8 @@ from keyhole.websearch.engines.ddgs import (
     ddgs_region,
     parse,
 )
+from keyhole.fetch.base import ApiReply
+from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.request import MAX_QUERY
 from tests.support.fakes import search_api
 
@@ -251,7 +251,7 @@ def test_cancelling_a_search_kills_its_child_within_100_milliseconds() -> None:
 
 
 def test_a_child_that_takes_too_long_is_killed_and_the_search_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keyhole.websearch.engines.ddgs.PROCESS_TIMEOUT", 0.5)
+    monkeypatch.setattr("keyhole.extensions.engines.ddgs.PROCESS_TIMEOUT", 0.5)
 
     async def wait(task: asyncio.Task[tuple[Hit, ...]]) -> None:
         with pytest.raises(KeyholeError) as caught:
@@ -266,7 +266,7 @@ def test_a_child_that_takes_too_long_is_killed_and_the_search_is_a_timeout(monke
 CHILD = f"""
 import sys
 sys.path[:0] = [sys.argv[1], {SOURCE!r}]
-from keyhole.websearch.engines.ddgs import run_child
+from keyhole.extensions.engines.ddgs import run_child
 run_child()
 """
 EXCEPTIONS = """

@@ -12,10 +12,10 @@ from urllib.parse import quote, urljoin
 import jmespath
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.engines.engines_file import PLACEHOLDER, EngineSpec
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import SearchApi
-from keyhole.websearch.engines_file import PLACEHOLDER, EngineSpec
 from keyhole.websearch.hits import MAX_ROWS, build_hits, to_iso_date
 from keyhole.websearch.replies import decode_reply
 from keyhole.websearch.request import MAX_QUERY

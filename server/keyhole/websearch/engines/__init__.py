@@ -1,1 +1,0 @@
-"""The search engines, one module for each."""
