@@ -87,6 +87,15 @@ def test_a_passage_that_two_phrasings_match_ranks_above_the_best_of_one() -> Non
     assert second[0].coverage > 0.9
 
 
+def test_the_best_passage_for_each_part_of_a_question_scores_as_high_as_for_the_whole() -> None:
+    pumps = "# Pumps\n\n" + "The pump of the keeper needs oil each morning. " * 3 + PLAIN
+    mills = PLAIN + "\n\nWind moves the sails."
+    question = "How much oil does the keeper give the pump each morning, and what moves the sails?"
+    first, second = rank_sources([pumps, mills], [question])
+    assert second[0].score == first[0].score
+    assert "sails" in mills[second[0].start : second[0].end]
+
+
 def test_a_passage_has_the_heading_above_it_and_its_share_of_the_query() -> None:
     text = "# Animals\n\n## Stripes\n\n" + PLAIN + "\n\nThe zebra came. " + PLAIN
     best = rank_sources([text], ["zebra unicorn"])[0][0]

@@ -27,7 +27,7 @@ from keyhole.retrieval.order_sources import (
     order_sources,
     rank_found,
 )
-from keyhole.retrieval.search_answer import search_answer
+from keyhole.retrieval.search_answer import MAX_NEAREST, search_answer
 from keyhole.retrieval.sources import FoundSources
 from tests.support.fakes import artifact
 
@@ -282,6 +282,13 @@ def test_a_weak_match_shows_the_two_nearest_passages_and_one_line_for_each_other
     assert answer.text.count("\n[…") == 4
     assert "Also found:\n[3] https://" in answer.text
     assert len(answer.text) < 3_000
+
+
+def test_a_weak_match_shows_passages_that_are_nearly_as_good_as_the_best_one() -> None:
+    gnus = "\n\n".join(f"One gnu stood at gate {n}. {filler_text(n, 60)}" for n in range(9))
+    answer = answer_for([source(1, gnus)], ["zebra quagga okapi gnu eland"])
+    assert "\nWeak match: " in answer.text
+    assert 1 < answer.text.count("One gnu stood") <= MAX_NEAREST
 
 
 def test_sources_are_ordered_by_their_best_passage_with_unread_ones_last() -> None:

@@ -16,7 +16,8 @@ from keyhole.passages.gaps import gap_line, shown_part
 from keyhole.passages.index import Index
 from keyhole.passages.labels import range_label
 from keyhole.passages.packing.units import complete_range
-from keyhole.passages.query import MAX_QUERY_CHARS, Match
+from keyhole.passages.query import MAX_QUERY_CHARS, Match, Query
+from keyhole.passages.query_parts import divide_query
 from keyhole.passages.rank import WindowScores, find_terms, score_windows
 from keyhole.passages.strength import match_strength
 from keyhole.passages.words import UNSPACED, WORD, fold
@@ -84,27 +85,66 @@ def rank_sources(
     A score is the share of the query's weight that a passage and its context match; a term's weight is its rarity in
     all texts. `queries` are phrasings of one question. A passage's score is the mean over them, because agreement of
     phrasings is better evidence than one high score (Fox and Shaw, "Combination of multiple searches", TREC 1994). Its
-    `coverage` is the maximum over them. `names`: for each text its title and the words of its address. A text gains
-    score by the share of the query's weight that its name matches. `pages`: for each text where the pages of a PDF file
-    begin.
+    `coverage` is the maximum over them. The best passage for each part of a question scores as high as the best one for
+    the whole of it. `names`: for each text its title and the words of its address. A text gains score by the share of
+    the query's weight that its name matches. `pages`: for each text where the pages of a PDF file begin.
     """
     numbers = [number for number, text in enumerate(texts) if text]
     indexes = [Index(texts[number], None, pages[number] if pages else ()) for number in numbers]
     by_query = [score_together(indexes, query) for query in queries]
+    named = [Index(names[number] if names else "") for number in numbers]
+    values = _compare_windows(by_query, named)
     ranked: list[tuple[Passage, ...]] = [()] * len(texts)
     echoes: list[frozenset[int]] = [frozenset()] * len(texts)
     for place, number in enumerate(numbers):
         index, own = indexes[place], [scored[place] for scored in by_query]
-        name = Index(names[number] if names else "")
-        gains = [1 + NAME_GAIN * match_name(name, scored) for scored in own]
         found = (find_echoes(index, scored.query.text, folded=scored.query.folded) for scored in own)
         echoes[number] = frozenset(index.starts[window] for windows in found for window in windows)
         strength = 0.0 if echoes[number] and len(numbers) > 1 else max(map(match_strength, own), default=0.0)
-        ranked[number] = _rank_passages(index, own, gains, strength)
+        ranked[number] = _rank_passages(index, own, values[place], strength)
     capped = list(_cap_echoes(ranked, echoes))
     for place, number in enumerate(numbers):
         capped[number] = _complete_passages(indexes[place], capped[number])
     return tuple(capped)
+
+
+def _compare_windows(by_query: Sequence[Sequence[WindowScores]], names: Sequence[Index]) -> list[list[float]]:
+    """Return the scores of the windows of each text, comparable across texts.
+
+    `by_query`: for each query the scores of each text. `names`: the name of each text.
+    """
+    whole = [_mean_scores(own, name) for *own, name in zip(*by_query, names, strict=True)]
+    best = max(map(max, whole), default=0.0)
+    for part in _score_parts(by_query[0]):
+        values = [_mean_scores([scored], name) for scored, name in zip(part, names, strict=True)]
+        if largest := max(map(max, values)):
+            factor = best / largest
+            whole = [
+                [max(value, factor * own) for value, own in zip(*both, strict=True)]
+                for both in zip(whole, values, strict=True)
+            ]
+    return whole
+
+
+def _mean_scores(by_query: Sequence[WindowScores], name: Index) -> list[float]:
+    """Return the mean scores of a text's windows, as shares of the weight of each query, with the gain by its name."""
+    means = [0.0] * by_query[0].index.size
+    for scored in by_query:
+        gain = 1 + NAME_GAIN * match_name(name, scored)
+        for window, value in enumerate(scored.scores):
+            means[window] += gain * value / scored.query_weight / len(by_query)
+    return means
+
+
+def _score_parts(scored: Sequence[WindowScores]) -> list[list[WindowScores]]:
+    """Return for each part of a question the scores of each text; nothing if the question is one for some text."""
+    indexes, divided = [each.index for each in scored], [divide_query(each.query) for each in scored]
+    if len(set(map(len, divided))) != 1:  # texts in other languages have other words for "and"
+        return []
+    return [
+        _score_found(indexes, [(part, each.hits) for part, each in zip(parts, scored, strict=True)])
+        for parts in zip(*divided, strict=True)
+    ]
 
 
 def _complete_passages(index: Index, passages: Sequence[Passage]) -> tuple[Passage, ...]:
@@ -139,7 +179,11 @@ def _cap_echoes(ranked: Sequence[tuple[Passage, ...]], echoes: Sequence[frozense
 
 def score_together(indexes: Sequence[Index], query: str) -> list[WindowScores]:
     """Score the windows of each text for a query. A term has one weight, by its rarity in all texts together."""
-    found = [find_terms(index, query) for index in indexes]
+    return _score_found(indexes, [find_terms(index, query) for index in indexes])
+
+
+def _score_found(indexes: Sequence[Index], found: Sequence[tuple[Query, list[Hits]]]) -> list[WindowScores]:
+    """Score the windows of each text for the terms of its query and their hits."""
     counts = _effective_counts(indexes, [hits for _, hits in found])
     windows = sum(index.size for index in indexes)
     share = FEEDBACK_SHARE if len(indexes) > 1 else SINGLE_PAGE_SHARE
@@ -206,16 +250,14 @@ def join_spans(text: str, spans: Sequence[tuple[int, int]], labels: Sequence[str
 
 
 def _rank_passages(
-    index: Index, by_query: Sequence[WindowScores], gains: Sequence[float], strength: float
+    index: Index, by_query: Sequence[WindowScores], scores: Sequence[float], strength: float
 ) -> tuple[Passage, ...]:
     """Return the passages of one text that match a term of any query, best first.
 
-    `gains`: for each query the factor of the text's scores. `strength`: of the text's match.
+    `scores`: of its windows. `strength`: of its match.
     """
-    scores, coverage = [0.0] * index.size, [0.0] * index.size
-    for scored, gain in zip(by_query, gains, strict=True):
-        for window, value in enumerate(scored.scores):
-            scores[window] += gain * value / scored.query_weight / len(by_query)
+    coverage = [0.0] * index.size
+    for scored in by_query:
         for window, value in enumerate(dict(scored.stages).get("context", ())):
             coverage[window] = max(coverage[window], value / scored.query_weight)
     passages = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
 
-from keyhole.passages.packing.many_texts import PackedPassages, Packer
+from keyhole.passages.packing.many_texts import GOOD_SHARE, PackedPassages, Packer
 from keyhole.passages.packing.unseen import UnseenPacker
 from keyhole.passages.rank_sources import join_spans
 from keyhole.passages.repeats import ShownSpans, repeats_line_size
@@ -51,9 +51,8 @@ MAX_NUMBER: Final = 99
 """The largest number of a source: at most 20 are read."""
 MIN_SNIPPET: Final = 60
 """Bytes. A shorter snippet adds nothing to the title."""
-MIN_STRENGTH_SHARE: Final = 0.25
-MIN_COVERAGE_SHARE: Final = 0.7
-"""A source below both shares, of the strongest match and of the largest coverage of all sources, shows no passages."""
+MAX_NEAREST: Final = 4
+"""Passages of a source that a search shows at most if its pages match weakly: as many as a page shows in any case."""
 LIST_OVERHEAD: Final = 16
 """Bytes around the list of sources without passages."""
 BLOCK_OVERHEAD: Final = 64
@@ -115,24 +114,17 @@ def search_answer(
 
 
 def nearest_passages(ranked: Ranked) -> Ranked:
-    """Return the best passage of each of the first sources that have one, for a search whose pages match weakly."""
-    having = [number for number, passages in enumerate(ranked) if passages][:NEAREST_PLACES]
-    return tuple(passages[:1] if number in having else () for number, passages in enumerate(ranked))
+    """Return the best passages of the first sources that have one, for a search whose pages match weakly.
 
-
-def helpful_passages(ranked: Ranked) -> Ranked:
-    """Return the passages, without those of sources that add nothing.
-
-    A source adds nothing if its match is much weaker than that of the strongest source, and its best passage has far
-    fewer words of the query than the best passage of all.
+    These are each source's best passage and those that are nearly as good as the best of all.
     """
-    strongest = max((passages[0].strength for passages in ranked if passages), default=0.0)
-    covered = [max((passage.coverage for passage in passages), default=0.0) for passages in ranked]
-    least = MIN_COVERAGE_SHARE * max(covered, default=0.0)
+    having = [number for number, passages in enumerate(ranked) if passages][:NEAREST_PLACES]
+    least = GOOD_SHARE * max((passages[0].score for passages in ranked if passages), default=0.0)
     return tuple(
-        passages if passages and (passages[0].strength >= MIN_STRENGTH_SHARE * strongest or own >= least) else ()
-        for passages, own in zip(ranked, covered, strict=True)
-    )
+        passages[:1] + tuple(passage for passage in passages[1:MAX_NEAREST] if passage.score >= least)
+        if number in having else ()
+        for number, passages in enumerate(ranked)
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +146,7 @@ class _SearchPacking:
         ranked = tuple(passages for _, passages in chosen)
         strongest = max((passages[0].strength for passages in ranked if passages), default=0.0)
         self._weak = is_ranked and strongest < WEAK_STRENGTH and any(source.artifact for source in self._sources)
-        self._ranked = nearest_passages(ranked) if self._weak else helpful_passages(ranked)
+        self._ranked = nearest_passages(ranked) if self._weak else ranked
         self._is_matched = [bool(passages) for passages in ranked]
         self._secret = secret
         self._next: NextArguments | None = (
