@@ -39,7 +39,7 @@ OWN_JSON = {
     "extensions/proxy/json_rpc.py": "has the same limit of depth for messages that are relayed unchanged",
     "serve/shared/link.py": "a process of the same user",
     "serve/shared/server.py": "a process of the same user",
-    "sites/dead_links/search.py": "the state of a search, in a worker",
+    "extensions/dead_links/search.py": "the state of a search, in a worker",
     "store/calls/relations.py": "a row of the store",
     "store/calls/rows.py": "a row of the store",
     "store/forget_mark.py": "a file of the store",

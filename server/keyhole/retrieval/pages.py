@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -31,15 +31,13 @@ from keyhole.retrieval.instrumentation import add_amount, current_events, stage
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_markdown_of, is_same_text
 from keyhole.retrieval.pending_reads import PendingReads, Read, start_read
 from keyhole.retrieval.url_policy import check_url_policy, remember_urls
+from keyhole.runtime.extensions import open_port
 from keyhole.store.base import Clock, Store
 from keyhole.store.forget_mark import FORGOTTEN
 from keyhole.store.ids import artifact_id
 from keyhole.store.term_lookup import make_words
 from keyhole.text.escape import plain_line
 from keyhole.text.refresh import Refresh
-
-if TYPE_CHECKING:
-    from keyhole.retrieval.near_addresses import NearAddresses
 
 AFTER_READING: Final = 3.0
 """Seconds of a call's time that are reserved for the stages after the page is stored: selecting passages and rendering.
@@ -63,6 +61,18 @@ _SVG: Final = "image/svg+xml"
 
 Extracted = tuple[Artifact, str]
 """An artifact and its search terms, separated by spaces."""
+
+
+class DeadLinks(Protocol):
+    """Finds addresses near a dead one. The extension `dead_links` implements it."""
+
+    async def add_to(self, error: KeyholeError, url: str, options: FetchOptions) -> KeyholeError:
+        """Return the error of a dead address with the addresses near it, which count as known from now on."""
+        ...
+
+    async def note(self, artifact: Artifact, options: FetchOptions) -> Artifact:
+        """Return the artifact of a page that lacks the requested content, with a note on the addresses near it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +117,11 @@ class Pages:
         read = start_read(page, self._read(page, known, options.until(until)))
         return await self.pending.wait(key, read, until)
 
-    def near_addresses(self) -> NearAddresses:
+    def dead_links(self) -> DeadLinks:
         """Return the finder of addresses near a dead one."""
-        from keyhole.retrieval.near_addresses import NearAddresses  # imported late: few addresses are dead
-
-        return NearAddresses(self.fetcher, self.extractor, self.store, self.config.archive == "on")
+        asks_archive = self.config.archive == "on"
+        finder: DeadLinks = open_port("dead_links", self.fetcher, self.extractor, self.store, asks_archive)
+        return finder
 
     async def read_reason(self, error: KeyholeError, url: str) -> None:
         """Give the error of a response the site's own reason, which a worker finds in the response's body."""
@@ -152,7 +162,7 @@ class Pages:
         """Extract and store a page. `known`: the artifact stored for its URL before."""
         artifact, terms = await self._extract_or_follow(page, options)
         if artifact.notice in DEAD_NOTICES:
-            artifact = await self.near_addresses().note(artifact, options)
+            artifact = await self.dead_links().note(artifact, options)
         if known:
             artifact = await asyncio.to_thread(link_to_previous, artifact, known)
         return artifact, await self._put(artifact, terms)

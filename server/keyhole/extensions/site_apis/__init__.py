@@ -1,4 +1,4 @@
-"""Read objects of single sites, and find files and packages near a dead address, through the APIs of the sites."""
+"""Read objects of single sites, such as issues, packages and questions, through the APIs of the sites."""
 
 from __future__ import annotations
 

@@ -1,16 +1,13 @@
-"""Find the reader or finder of an address. Their modules are imported on first use."""
+"""Find the reader of an address. The modules of readers are imported on first use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from keyhole.fetch.permission import WebPlace
 from keyhole.runtime.extensions import load_function
 from keyhole.sites.site_readers import SiteReader
-
-if TYPE_CHECKING:
-    from keyhole.sites.dead_links.similarity import ApiFinder
 
 _MATCHERS: Final = (
     ("github.com/", "github:match_discussion"),
@@ -36,7 +33,7 @@ _MATCHERS: Final = (
 
 
 class SiteApis:
-    """The implementation of the ports `SiteReaders` and `ApiFinders`."""
+    """The implementation of the port `SiteReaders`."""
 
     def find_reader(self, url: str) -> SiteReader | None:
         """Return the reader of an address, or None if no reader matches. May raise ValueError."""
@@ -46,12 +43,6 @@ class SiteApis:
                 if reader:
                     return reader
         return None
-
-    def find_finder(self, url: str) -> ApiFinder | None:
-        """Return the finder that asks the API of a forge or a registry, None for the pages of any other site."""
-        from keyhole.extensions.site_apis.api_finders import find_package, find_repository
-
-        return find_repository(url) or find_package(url)
 
     def further_places(self, owner: WebPlace) -> Iterator[WebPlace]:
         """Yield the other places of an API that one reader asks or that the API leads to."""

@@ -34,12 +34,12 @@ def versions_part(versions: Sequence[tuple[str, str, str]]) -> Part:
 # PyPI: packages (docs.pypi.org/api/json and /api/feeds).
 
 _FIELD = re.compile(r"<(title|description|author|pubDate)>([^<]{0,2000})</")
-PYPI = re.compile(rf"https?://(?:www\.)?pypi\.org/project/([\w.-]+)(?:/([\w.+!-]+))?{URL_END}")
+_PYPI = re.compile(rf"https?://(?:www\.)?pypi\.org/project/([\w.-]+)(?:/([\w.+!-]+))?{URL_END}")
 
 
 def match_pypi(url: str) -> SiteReader | None:
     """Return the reader of a package, None for any other address."""
-    match = PYPI.match(url)
+    match = _PYPI.match(url)
     # A name is normalised as PEP 503 says.
     return PypiReader(re.sub(r"[-_.]+", "-", match[1]).lower(), match[2]) if match else None
 
@@ -122,12 +122,12 @@ def _yanked(files: Any) -> str:
 
 # npm: packages (github.com/npm/registry, docs/REGISTRY-API.md).
 
-NPM = re.compile(rf"https?://(?:www\.)?npmjs\.com/package/((?:@[\w.-]+/)?[\w.-]+)(?:/v/([\w.+-]+))?{URL_END}")
+_NPM = re.compile(rf"https?://(?:www\.)?npmjs\.com/package/((?:@[\w.-]+/)?[\w.-]+)(?:/v/([\w.+-]+))?{URL_END}")
 
 
 def match_npm(url: str) -> SiteReader | None:
     """Return the reader of a package, None for any other address."""
-    match = NPM.match(url)
+    match = _NPM.match(url)
     return _npm(*match.groups()) if match else None
 
 

@@ -20,9 +20,9 @@ from heapq import nlargest
 from typing import Final
 from urllib.parse import urljoin
 
+from keyhole.extensions.dead_links.address_words import is_variant, read_address, shared_length, without_index
+from keyhole.extensions.dead_links.similarity import GOOD, STRONG, CandidateSource, CandidateUrl, Reply, State
 from keyhole.fetch.permission import owner_of
-from keyhole.sites.dead_links.address_words import is_variant, read_address, shared_length, without_index
-from keyhole.sites.dead_links.similarity import GOOD, STRONG, CandidateSource, CandidateUrl, Reply, State
 from keyhole.sites.link_lists import Link, read_html_links, read_inventory_links, read_markdown_links, read_sitemap
 
 _SPHINX = re.compile(

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import pytest
 
 from keyhole.config.config import SITES
-from keyhole.sites.dead_links.documentation import DocumentationFinder, other_versions
-from keyhole.sites.dead_links.similarity import (
+from keyhole.extensions.dead_links.documentation import DocumentationFinder, other_versions
+from keyhole.extensions.dead_links.similarity import (
     STRONG,
     CandidateSource,
     CandidateUrl,

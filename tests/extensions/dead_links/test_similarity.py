@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.sites.dead_links.address_words import read_address
-from keyhole.sites.dead_links.similarity import MAX_NEAR, CandidateSource, CandidateUrl, choose_near, rank_candidates
+from keyhole.extensions.dead_links.address_words import read_address
+from keyhole.extensions.dead_links.similarity import (
+    MAX_NEAR,
+    CandidateSource,
+    CandidateUrl,
+    choose_near,
+    rank_candidates,
+)
 
 SITE = "https://docs.example"
 PAGES = {

@@ -11,8 +11,7 @@ from enum import StrEnum
 from math import log
 from typing import Final, Protocol
 
-from keyhole.fetch.permission import WebPlace
-from keyhole.sites.dead_links.address_words import (
+from keyhole.extensions.dead_links.address_words import (
     AddressWords,
     are_synonyms,
     is_variant,
@@ -256,21 +255,4 @@ class Finder(Protocol):
 
     def read(self, reply: Reply) -> tuple[CandidateUrl, ...]:
         """Return the candidates that a list names."""
-        ...
-
-
-class ApiFinder(Finder, Protocol):
-    """A finder that asks the API of a forge or a registry."""
-
-    @property
-    def places(self) -> tuple[WebPlace, ...]:
-        """Return the places that its requests may reach."""
-        ...
-
-
-class ApiFinders(Protocol):
-    """The port of the finders that ask APIs. The extension `site_apis` implements it."""
-
-    def find_finder(self, url: str) -> ApiFinder | None:
-        """Return the finder for an address, None for the pages of any other site."""
         ...

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from keyhole.extensions.site_apis.packages import NPM, PYPI
+from keyhole.extensions.dead_links.similarity import CandidateSource, CandidateUrl, Reply, State
 from keyhole.fetch.permission import WebPlace, place_of
 from keyhole.fetch.urls import api_address
-from keyhole.sites.dead_links.similarity import CandidateSource, CandidateUrl, Reply, State
 from keyhole.text.parse_json import parse_json
 
 # Repositories: files in the tree of the named branch, else in that of the default branch.
@@ -142,6 +141,9 @@ MAX_ENTRIES: Final = 20_000
 _FEED_LINK = re.compile(r"<link>\s*(https://pypi\.org/project/[\w.-]+/[\w.+!-]+/)\s*</link>")
 _VERSION = re.compile(r"\d[\w.+-]*$")
 _NAMED: Final = r"(?P<name>(?:@[\w.-]+/)?[\w.-]+)(?:@(?P<version>[\w.^~+-]+))?"
+_END: Final = r"/?(?:[?#].*)?$"
+_PYPI = re.compile(rf"https?://(?:www\.)?pypi\.org/project/([\w.-]+)/[\w.+!-]+{_END}")
+_NPM = re.compile(rf"https?://(?:www\.)?npmjs\.com/package/((?:@[\w.-]+/)?[\w.-]+)/v/[\w.+-]+{_END}")
 _UNPKG = re.compile(rf"https?://unpkg\.com/{_NAMED}/(?P<path>[^?#]*)")
 _JSDELIVR = re.compile(rf"https?://cdn\.jsdelivr\.net/npm/{_NAMED}/(?P<path>[^?#]*)")
 
@@ -174,11 +176,11 @@ class PackageFinder:
 
 def find_package(url: str) -> PackageFinder | None:
     """Return the finder for an address of a version or file of a package, else None."""
-    if (match := PYPI.match(url)) and match[2]:
+    if match := _PYPI.match(url):
         # Its feed of releases, since robots.txt keeps crawlers from the JSON API.
         feed = f"https://pypi.org/rss/project/{match[1]}/releases.xml"
         return PackageFinder(feed, CandidateSource.PYPI, lambda body: iter(_FEED_LINK.findall(_text(body))))
-    if (match := NPM.match(url)) and match[2]:
+    if match := _NPM.match(url):
         name = match[1]
         page = f"https://www.npmjs.com/package/{name}/v/"
         return PackageFinder(

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from keyhole.extensions.site_apis.api_finders import find_package, find_repository
-from keyhole.sites.dead_links.similarity import CandidateSource, CandidateUrl, Reply
-from tests.sites.test_finders import run
+from keyhole.extensions.dead_links.api_finders import find_package, find_repository
+from keyhole.extensions.dead_links.similarity import CandidateSource, CandidateUrl, Reply
+from tests.extensions.dead_links.test_finders import run
 
 TREE = json.dumps({"tree": [{"path": "docs/Hooks.md", "type": "blob"}, {"path": "docs", "type": "tree"}]}).encode()
 

@@ -10,12 +10,12 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.dead_links.search import MAX_REQUESTS
 from keyhole.extract.workers.tasks import Result, Task, UnreadError
 from keyhole.records import Answer
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session
-from keyhole.sites.dead_links.search import MAX_REQUESTS
 from tests.support.fakes import Hangs, InProcessExtractor, page
 from tests.support.product import retrieval
 

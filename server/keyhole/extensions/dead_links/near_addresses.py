@@ -1,6 +1,6 @@
 """Find real addresses near a dead one, within the time and the permission of the call.
 
-sites/dead_links decides in a worker which lists to request and how to compare; this file makes the requests. What a
+search.py decides in a worker which lists to request and how to compare; this file makes the requests. What a
 worker returns has been in touch with a stranger's bytes, so each address is checked against the permission once more.
 """
 
@@ -13,16 +13,8 @@ from heapq import nlargest
 from typing import Any, Final
 
 from keyhole.errors import KeyholeError
-from keyhole.extract.workers.tasks import Extractor, Result, Task
-from keyhole.fetch.base import Fetcher, FetchOptions
-from keyhole.fetch.permission import WebPlace, owner_of
-from keyhole.fetch.urls import parse_target
-from keyhole.records import NEAR, Artifact, Page
-from keyhole.render.answer import near_lines
-from keyhole.retrieval.instrumentation import stage
-from keyhole.retrieval.url_policy import remember_urls
-from keyhole.sites.dead_links.address_words import shared_length
-from keyhole.sites.dead_links.search import (
+from keyhole.extensions.dead_links.address_words import shared_length
+from keyhole.extensions.dead_links.search import (
     ARCHIVE_API,
     ARCHIVE_COPIES,
     MAX_REQUESTS,
@@ -32,7 +24,15 @@ from keyhole.sites.dead_links.search import (
     find_api,
     read_copy,
 )
-from keyhole.sites.dead_links.similarity import MAX_NEAR, CandidateSource, Near, NearRelation
+from keyhole.extensions.dead_links.similarity import MAX_NEAR, CandidateSource, Near, NearRelation
+from keyhole.extract.workers.tasks import Extractor, Result, Task
+from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.permission import WebPlace, owner_of
+from keyhole.fetch.urls import parse_target
+from keyhole.records import NEAR, Artifact, Page
+from keyhole.render.answer import near_lines
+from keyhole.retrieval.instrumentation import stage
+from keyhole.retrieval.url_policy import remember_urls
 from keyhole.sites.link_lists import MAX_URL_CHARS
 from keyhole.store.base import Store
 
@@ -50,7 +50,7 @@ MAX_TEXT: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class NearAddresses:
-    """Finds addresses with the fetcher, the workers and the store of the calls."""
+    """The implementation of the port `DeadLinks`, with the fetcher, the workers and the store of the calls."""
 
     fetcher: Fetcher
     extractor: Extractor

@@ -12,14 +12,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from keyhole.fetch.permission import owner_of, place_of
-from keyhole.fetch.urls import api_address
-from keyhole.runtime.extensions import open_port
-from keyhole.sites.dead_links.address_words import read_address, shared_length, stem_words
-from keyhole.sites.dead_links.documentation import DocumentationFinder
-from keyhole.sites.dead_links.similarity import (
-    ApiFinder,
-    ApiFinders,
+from keyhole.extensions.dead_links.address_words import read_address, shared_length, stem_words
+from keyhole.extensions.dead_links.api_finders import PackageFinder, RepositoryFinder, find_package, find_repository
+from keyhole.extensions.dead_links.documentation import DocumentationFinder
+from keyhole.extensions.dead_links.similarity import (
     CandidateSource,
     CandidateUrl,
     Finder,
@@ -31,6 +27,8 @@ from keyhole.sites.dead_links.similarity import (
     choose_near,
     rank_candidates,
 )
+from keyhole.fetch.permission import owner_of, place_of
+from keyhole.fetch.urls import api_address
 from keyhole.sites.link_lists import read_markdown_links
 from keyhole.text.parse_json import parse_json
 
@@ -41,10 +39,9 @@ MAX_KEPT: Final = 3_000
 all lists before it."""
 
 
-def find_api(url: str) -> ApiFinder | None:
+def find_api(url: str) -> RepositoryFinder | PackageFinder | None:
     """Return the finder that asks the API of a forge or a registry, None for the pages of any other site."""
-    finders: ApiFinders = open_port("site_apis")
-    return finders.find_finder(url)
+    return find_repository(url) or find_package(url)
 
 
 def begin_search(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
