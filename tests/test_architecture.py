@@ -38,13 +38,14 @@ IO_FILES = {
     "extract/workers": "child worker_pool",
     "fetch": "backend client dns exchange host_limits pool robots",
     "extensions/dead_links": "near_addresses",
+    "extensions/site_apis": "site_pages",
     "extensions/engines": "custom ddgs engines_file searxng",
     "extensions/browser": "check chromium gateway page_session render supervisor",
     "rerank": "rerank_passages",
     "extensions/conversations": "command",
     "extensions/models": "apis commands folder inference local vector_scorer",
     "retrieval": (
-        "call instrumentation pages pending_reads read_pages recording retrieve site_pages sources "
+        "call instrumentation pages pending_reads read_pages recording retrieve sources "
         "stored_output tenants url_policy"
     ),
     "serve": "mcp_apps resources stdio tenants_loader tools",

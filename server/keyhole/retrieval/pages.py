@@ -63,6 +63,14 @@ Extracted = tuple[Artifact, str]
 """An artifact and its search terms, separated by spaces."""
 
 
+class SiteApis(Protocol):
+    """Composes the pages of objects from the APIs of their sites. The extension `site_apis` implements it."""
+
+    async def read(self, url: str, options: FetchOptions) -> tuple[Page | None, str]:
+        """Return the composed page of an address, or None and why it was not composed: "" if no reader reads it."""
+        ...
+
+
 class DeadLinks(Protocol):
     """Finds addresses near a dead one. The extension `dead_links` implements it."""
 
@@ -141,11 +149,10 @@ class Pages:
         """Return what a site reader composes, or else the page."""
         fault = ""
         if self.config.sites:
-            from keyhole.retrieval.site_pages import SitePages  # imported late: few addresses have a reader
-
-            composed, fault = await SitePages(
-                self.config, self.fetcher, self.extractor, self.clock, self.site_pauses
-            ).read(url, options)
+            apis: SiteApis = open_port(
+                "site_apis", self.config, self.fetcher, self.extractor, self.clock, self.site_pauses
+            )
+            composed, fault = await apis.read(url, options)
             if composed:
                 return composed
         return replace(await self._fetch(url, options), reader_fault=fault)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from keyhole.extensions.site_apis.matchers import find_reader
+from keyhole.extensions.site_apis.site_readers import MAX_REQUESTS, SiteAnswer, compose
 from keyhole.extract import extract
 from keyhole.records import Document
 from keyhole.sites.document import CONTENT_TYPE
-from keyhole.sites.site_readers import MAX_REQUESTS, SiteAnswer, compose, find_reader
 
 
 def read(url: str, answers: Mapping[str, object]) -> tuple[Document, list[str]]:

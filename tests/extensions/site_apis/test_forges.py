@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.sites.site_readers import find_reader
+from keyhole.extensions.site_apis.matchers import find_reader
 from tests.extensions.site_apis.reading import read
 
 API = "https://gitlab.example/api/v4/projects/g%2Fsub%2Fr"

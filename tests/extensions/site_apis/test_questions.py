@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyhole.sites.site_readers import find_reader
+from keyhole.extensions.site_apis.matchers import find_reader
 from tests.extensions.site_apis.reading import read
 
 STACK = "https://api.stackexchange.com/2.3"

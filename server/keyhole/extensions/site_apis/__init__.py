@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from keyhole.runtime.extensions import Extension
 
-EXTENSION = Extension(port="keyhole.extensions.site_apis.matchers:SiteApis")
+EXTENSION = Extension(port="keyhole.extensions.site_apis.site_pages:SitePages")

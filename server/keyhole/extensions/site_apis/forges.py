@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from keyhole.extensions.site_apis.answer_text import PER_PAGE, URL_END, count_words, get_list, get_text, one_line, post
+from keyhole.extensions.site_apis.site_readers import FixedReader, SiteAnswer, SiteRequest
 from keyhole.fetch.urls import api_address, segments_of
 from keyhole.sites.document import Part, SiteDocument, file_part
-from keyhole.sites.site_readers import FixedReader, SiteAnswer, SiteRequest
 
 _GITLAB = re.compile(rf"(https?://[^/?#]+)/([^?#]+?)/-/(issues|merge_requests|work_items)/(\d+){URL_END}")
 _GITLAB_FILE = re.compile(rf"(https?://[^/?#]+)/([^?#]+?)/-/blob/([^?#]+){URL_END}")

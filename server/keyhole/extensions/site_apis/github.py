@@ -10,9 +10,9 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from keyhole.extensions.site_apis.answer_text import PER_PAGE, URL_END, count_words, get_list, get_text, one_line, post
+from keyhole.extensions.site_apis.site_readers import MAX_REQUESTS, FixedReader, SiteAnswer, SiteRequest
 from keyhole.fetch.urls import api_address, segments_of
 from keyhole.sites.document import Part, SiteDocument, code_part, file_part
-from keyhole.sites.site_readers import MAX_REQUESTS, FixedReader, SiteAnswer, SiteRequest
 
 # Discussions: issues and pull requests, with comments, reviews and the diff (docs.github.com/rest/issues, /pulls).
 

@@ -9,8 +9,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from keyhole.extensions.site_apis.answer_text import URL_END, facts_part, get_list, get_text, list_part
+from keyhole.extensions.site_apis.site_readers import FixedReader, SiteAnswer, SiteReader, SiteRequest
 from keyhole.sites.document import Part, PartForm, SiteDocument
-from keyhole.sites.site_readers import FixedReader, SiteAnswer, SiteReader, SiteRequest
 from keyhole.text.invalid_characters import unescape
 
 # What packages of all registries have: versions with dates.

@@ -18,8 +18,8 @@ from keyhole.extensions.site_apis.answer_text import (
     post,
     reply_level,
 )
+from keyhole.extensions.site_apis.site_readers import MAX_REQUESTS, SiteAnswer, SiteReader, SiteRequest
 from keyhole.sites.document import Part, PartForm, SiteDocument
-from keyhole.sites.site_readers import MAX_REQUESTS, SiteAnswer, SiteReader, SiteRequest
 from keyhole.text.invalid_characters import unescape
 
 # Stack Exchange: questions with answers and comments (api.stackexchange.com/docs).

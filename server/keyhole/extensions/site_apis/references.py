@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from keyhole.extensions.site_apis.answer_text import URL_END, get_text, one_line
+from keyhole.extensions.site_apis.site_readers import FixedReader, SiteAnswer, SiteRequest
 from keyhole.sites.document import Part, SiteDocument
-from keyhole.sites.site_readers import FixedReader, SiteAnswer, SiteRequest
 from keyhole.text.invalid_characters import unescape
 
 _ARXIV = re.compile(

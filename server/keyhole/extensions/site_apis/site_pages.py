@@ -15,6 +15,8 @@ from typing import Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.site_apis.matchers import continue_reading, find_reader, places_of, read_requests
+from keyhole.extensions.site_apis.site_readers import MAX_REQUESTS, FixedReader, SiteAnswer, SiteReader, SiteRequest
 from keyhole.extract.workers.tasks import Extractor, Task, UnreadError
 from keyhole.fetch.base import Fetcher, FetchOptions
 from keyhole.fetch.permission import Credential, Permission
@@ -22,17 +24,6 @@ from keyhole.fetch.urls import parse_target
 from keyhole.records import Page
 from keyhole.retrieval.instrumentation import stage
 from keyhole.sites.document import CONTENT_TYPE
-from keyhole.sites.site_readers import (
-    MAX_REQUESTS,
-    FixedReader,
-    SiteAnswer,
-    SiteReader,
-    SiteRequest,
-    continue_reading,
-    find_reader,
-    places_of,
-    read_requests,
-)
 from keyhole.store.base import Clock
 
 SHARE: Final = 0.5
@@ -46,7 +37,7 @@ _REFUSALS: Final = frozenset({Code.FORBIDDEN, Code.RATE_LIMITED, Code.LOGIN_REQU
 
 @dataclass(frozen=True, slots=True)
 class SitePages:
-    """Makes the requests of readers."""
+    """The implementation of the port `SiteApis`: makes the requests of readers."""
 
     config: Config
     fetcher: Fetcher

@@ -11,9 +11,9 @@ import pytest
 from keyhole.config.config import SITES, Config
 from keyhole.config.load import load_config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.site_apis.site_pages import PAUSE_SECONDS
 from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.retrieval.site_pages import PAUSE_SECONDS
 from tests.support.documentation import ROOT
 from tests.support.fakes import Clock, Hangs, page
 from tests.support.product import retrieval
@@ -202,7 +202,7 @@ def test_nested_or_absurd_json_is_an_answer_of_another_form(body: str) -> None:
 
 
 def test_each_site_of_the_setting_has_a_reader() -> None:
-    from keyhole.sites.site_readers import find_reader
+    from keyhole.extensions.site_apis.matchers import find_reader
 
     urls = [
         URL, "https://gitlab.com/g/r/-/issues/1", "https://codeberg.org/o/r/issues/1",
