@@ -296,6 +296,8 @@ class Body:
     url: str
     requested_url: str = ""
     """The URL before redirects, or ""."""
+    is_hurried: bool = False
+    """True if the whole took too long, so that only a beginning is to be read, in a second or two."""
 
     def text(self) -> str:
         """Decode the bytes to text. Never raises."""

@@ -89,7 +89,7 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
             bytes=len(body),
         )
     with _paused_collection():
-        document = _clean_document(reader(response))
+        document = clean_document(reader(response))
     if not document.text.strip():
         kind = f"{shown}, " if (shown := known_type(media_type)) else ""
         facts = {"refresh": document.metadata.refresh} if document.metadata.refresh else {}
@@ -130,7 +130,7 @@ def _unpack_gzip(body: Body) -> tuple[bytes, bool]:
     return unpacked, packed.startswith(_GZIP_MARK)
 
 
-def _clean_document(document: Document) -> Document:
+def clean_document(document: Document) -> Document:
     """Remove invisible characters from the document's title and text."""
     title = " ".join(clean(document.title).split())
     main, rest = clean(document.main), document.text[len(document.main) :]

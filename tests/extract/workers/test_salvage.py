@@ -9,6 +9,7 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.salvage import MAX_TEXT, salvage
 from keyhole.records import UNDIGESTED, Document, Page
+from tests.extensions.documents.pdf.test_pdf_reader import make_pdf
 from tests.support.fakes import page
 from tests.support.machine import allowed
 
@@ -89,3 +90,16 @@ def test_hostile_bodies_take_linear_time(piece: str) -> None:
             text = ""
         assert len(text) <= MAX_TEXT
         assert time.process_time() - start < allowed(5)
+
+
+def test_the_first_pages_of_a_pdf_file_are_read_and_it_says_how_many_are_not() -> None:
+    lines = b"".join(
+        b"0 -12 Td(The harbour keeps a list of all boats by quay, with seats and fees)Tj " for _ in range(60)
+    )
+    pdf = make_pdf(b"BT/F 9 Tf 40 780 Td " + lines + b"ET", pages=200)
+    document, words = salvage_page(page(URL, pdf, "application/pdf"))
+    assert document.cut
+    assert document.media_type == "application/pdf"
+    assert "harbour" in words
+    assert "more pages are not read.)" in document.text
+    assert 10 < len(document.pages) < 100

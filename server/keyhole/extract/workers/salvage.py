@@ -1,17 +1,19 @@
 """Salvage the text of a page that a worker did not finish, without tags, scripts and hidden text.
 
 This code runs in another worker, on bytes that may have crashed the first. Every step takes linear time on a bounded
-input, and no parser of documents is used.
+input. No parser of documents is used, except for the first pages of a PDF file.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.body import decode, looks_binary, match_signature
+from keyhole.extract.body import Body, Reader, decode, looks_binary, match_signature, open_document_formats
+from keyhole.extract.extraction import clean_document
 from keyhole.extract.formats.plain_text import clean_plain_text
 from keyhole.extract.html.visibility.computed_style import hides_by_attributes
 from keyhole.extract.media_type import sniff
@@ -321,6 +323,7 @@ MAX_BYTES: Final = 1_000_000
 MAX_TEXT: Final = 200_000
 """Largest length of the salvaged text, in characters: that of the largest result."""
 
+_PDF: Final = "application/pdf"
 _FEED_TYPES: Final = frozenset(
     {"application/feed+xml", "application/rss+xml", "application/atom+xml", "application/rdf+xml"}
 )
@@ -330,11 +333,15 @@ _TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
 def salvage(body: bytes, url: str, content_type: str, reason: str) -> tuple[Document, str]:
     """Return a document with the bare text of a page and the notice UNDIGESTED, and its words.
 
-    Raises KeyholeError (extraction_failed) with the reason for binary formats and for pages without text.
+    Of a PDF file, return the first pages. Raises KeyholeError (extraction_failed) with the reason for other binary
+    formats and for pages without text.
     """
+    signature = match_signature(body)
+    if signature and signature[0] == _PDF and (reader := open_document_formats().find_reader(_PDF)):
+        return _read_first_pages(reader, Body(body, content_type, url, is_hurried=True), reason)
     body = body[:MAX_BYTES]
     failure = KeyholeError(Code.EXTRACTION_FAILED, reason)
-    if match_signature(body) is not None or looks_binary(body, content_type):
+    if signature is not None or looks_binary(body, content_type):
         raise failure
     media_type = sniff(body, content_type, url)
     title, text = "", decode(body, content_type)
@@ -345,8 +352,19 @@ def salvage(body: bytes, url: str, content_type: str, reason: str) -> tuple[Docu
     heading, text = clean_plain_text(text[:MAX_TEXT])
     if not text.strip():
         raise failure
-    words = dict.fromkeys(fold_word(word) for word in WORD.findall(lower(text)))
-    return Document(title or heading, text, media_type, notice=UNDIGESTED, cut=True), " ".join(words)
+    return Document(title or heading, text, media_type, notice=UNDIGESTED, cut=True), _list_words(text)
+
+
+def _read_first_pages(reader: Reader, body: Body, reason: str) -> tuple[Document, str]:
+    try:
+        document = clean_document(reader(body))
+    except KeyholeError as error:
+        raise KeyholeError(Code.EXTRACTION_FAILED, reason) from error
+    return replace(document, media_type=_PDF, cut=True), _list_words(document.main)
+
+
+def _list_words(text: str) -> str:
+    return " ".join(dict.fromkeys(fold_word(word) for word in WORD.findall(lower(text))))
 
 
 def _find_title(text: str) -> str:

@@ -305,6 +305,8 @@ MAX_PAGES: Final = 3_000
 MAX_COST: Final = 5_000_000
 """Largest cost of the pages read, in characters and drawn objects (`PdfPage.cost`): 1,500 dense pages, which take some
 10 s. Each page of a hostile file can draw its text thousands of times."""
+HURRIED_COST: Final = 300_000
+"""The same for a file that took too long: 50 to 100 dense pages, which take a second."""
 SCANNED_SHARE: Final = 0.5
 """A page without text is scanned if one image covers this share of it."""
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?(?:(\d{2})(\d{2})(\d{2})?)?(?:(Z)|([+-]\d{2})'?(\d{2})?)?")
@@ -314,7 +316,7 @@ def read_pdf(body: Body) -> Document:
     """Read a file's text with its structure. Raises KeyholeError for encrypted, scanned and damaged files."""
     file = PdfFile(body)
     try:
-        pages = _read_pages(file)
+        pages = _read_pages(file, HURRIED_COST if body.is_hurried else MAX_COST)
         if not any(page.lines or page.notes for page in pages):
             raise _no_text_error(body, file.page_count, pages)
         return _build_document(file, pages)
@@ -322,11 +324,11 @@ def read_pdf(body: Body) -> Document:
         file.close()
 
 
-def _read_pages(file: PdfFile) -> list[PdfPage]:
+def _read_pages(file: PdfFile, max_cost: int) -> list[PdfPage]:
     pages: list[PdfPage] = []
     cost = 0
     for number in range(min(file.page_count, MAX_PAGES)):
-        if cost > MAX_COST:
+        if cost > max_cost:
             break
         pages.append(file.read_page(number))
         cost += pages[-1].cost
