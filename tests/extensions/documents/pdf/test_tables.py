@@ -222,3 +222,15 @@ def test_a_table_over_both_columns_stands_between_the_text_above_and_below_it() 
     lines = [(50.0, y, 560.0, y) for y in (615.0, 595.0, 575.0)] + [(x, 615.0, x, 575.0) for x in (50.0, 320.0, 560.0)]
     text = draw(texts, lines)
     assert text.index("R652") < text.index("| a600 | b600 |") < text.index("L500")
+
+
+def test_lines_of_tables_above_each_other_stay_apart_though_they_stand_almost_at_one_place() -> None:
+    texts, lines = [], []
+    for top, shift in ((700.0, 0.0), (500.0, -1.2), (300.0, 1.1)):
+        for number, row in enumerate((("Boat", "Seats"), ("Ida", "40"), ("Una", "41"))):
+            height = top - 20 * number
+            texts += [(60.0, height, row[0]), (160.0, height, row[1])]
+            for left, right in ((50.0, 150.4 + shift), (150.4 + shift, 250.0)):
+                lines += [(x, height - 6, x, height + 14) for x in (left, right)]
+                lines += [(left, height - 6, right, height - 6), (left, height + 14, right, height + 14)]
+    assert draw(texts, lines).count("| Boat | Seats |\n| --- | --- |\n| Ida | 40 |\n") == 3

@@ -70,8 +70,9 @@ def merge_rules(rules: Sequence[PdfRule]) -> list[PdfRule]:
         merged: list[PdfRule] = []
         for rule in sorted(turned, key=lambda r: (round(r.top / 2), r.left)):
             last = merged[-1] if merged else None
-            if last and abs(last.top - rule.top) <= 2 and rule.left <= last.right + NEAR:
-                merged[-1] = PdfRule(last.left, last.top, max(last.right, rule.right), last.top)
+            meets = last and last.left - NEAR <= rule.right and rule.left <= last.right + NEAR
+            if last and meets and abs(last.top - rule.top) <= 2:
+                merged[-1] = PdfRule(min(last.left, rule.left), last.top, max(last.right, rule.right), last.top)
             else:
                 merged.append(rule)
         joined += [PdfRule(r.top, r.left, r.bottom, r.right) if vertical else r for r in merged]
