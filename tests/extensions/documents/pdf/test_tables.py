@@ -234,3 +234,22 @@ def test_lines_of_tables_above_each_other_stay_apart_though_they_stand_almost_at
                 lines += [(x, height - 6, x, height + 14) for x in (left, right)]
                 lines += [(left, height - 6, right, height - 6), (left, height + 14, right, height + 14)]
     assert draw(texts, lines).count("| Boat | Seats |\n| --- | --- |\n| Ida | 40 |\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("header", "is_header"), [(("Berth", "Length", "Fee"), True), (("Of", "all quays", "x"), False)]
+)
+def test_a_header_whose_words_stand_close_to_each_other_belongs_to_the_columns_below_them(
+    header: tuple[str, ...], is_header: bool
+) -> None:
+    places = (50.0, 82.0, 120.0)
+    rows = [("N1", "9 m", "35"), ("N2", "12 m", "70"), ("N3", "15 m", "105")]
+    texts = list(zip(places if is_header else (58.0, 75.0, 118.0), [700.0] * 3, header, strict=True))
+    texts += [
+        (left, 686.0 - 14 * number, cell)
+        for number, row in enumerate(rows) for left, cell in zip(places, row, strict=True)
+    ]  # fmt: skip
+    text = draw(texts, [])
+    assert text.startswith(
+        "| Berth | Length | Fee |\n| --- | --- | --- |\n| N1 | 9 m | 35 |" if is_header else "Of all"
+    )

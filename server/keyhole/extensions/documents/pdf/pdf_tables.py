@@ -8,7 +8,15 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from keyhole.extensions.documents.pdf.page_parts import PdfLine, PdfRow, PdfRule, PdfTable, PdfWord, have_same_columns
+from keyhole.extensions.documents.pdf.page_parts import (
+    PdfLine,
+    PdfRow,
+    PdfRule,
+    PdfTable,
+    PdfWord,
+    have_same_columns,
+    make_line,
+)
 
 # Ruled tables: the cells between drawn vertical and horizontal lines.
 
@@ -294,6 +302,7 @@ def _split_row(cells: list[list[PdfWord]], least: int) -> list[list[str]]:
 
 MIN_ROWS: Final = 3
 """Smallest number of rows with several cells. Two lines with gaps may be chance."""
+MIN_HEADER_COLUMNS: Final = 3
 ROW_GAP: Final = 2.2
 """Largest gap between two rows, in heights of a row."""
 MAX_CELL_CHARS: Final = 400
@@ -313,9 +322,38 @@ def find_aligned_tables(rows: Sequence[PdfRow]) -> list[PdfRow | PdfTable]:
             result.append(rows[at])
             at += 1
         else:
-            result.append(table)
+            header = _split_header(result[-1], rows[at:end]) if result else None
+            with_header = _build([header, *rows[at:end]]) if header else None
+            result[-1 if with_header else len(result) :] = [with_header or table]
             at = end
     return result
+
+
+def _split_header(above: PdfRow | PdfTable, rows: Sequence[PdfRow]) -> PdfRow | None:
+    """Return the cells of a header whose words stand too near to each other for cells, None for another text.
+
+    It stands right above the rows, and its words at the left, at the right or in the middle of each column. Above two
+    columns, which may be a term and its text, the words of a sentence do so by chance.
+    """
+    columns = find_columns([line for row in rows for line in row])
+    if isinstance(above, PdfTable) or len(above) > 1 or len(columns) < MIN_HEADER_COLUMNS:
+        return None
+    line = above[0]
+    gap = rows[0][0].top - line.bottom
+    if not -NEAR < gap < ROW_GAP * (line.bottom - line.top) or len(line.words) < len(columns):
+        return None
+    borders = [(first[1] + second[0]) / 2 for first, second in itertools.pairwise(columns)]
+    cells: list[list[PdfWord]] = [[] for _ in columns]
+    for word in line.words:
+        cells[bisect_right(borders, (word.left + word.right) / 2)].append(word)
+    header = [make_line(cell, line.page) for cell in cells if cell]
+    is_above = len(header) == len(columns) and all(map(_stands_above, header, columns))
+    return header if is_above else None
+
+
+def _stands_above(line: PdfLine, column: tuple[float, float]) -> bool:
+    left, right = line.left - column[0], line.right - column[1]
+    return min(abs(left), abs(right), abs(left + right) / 2) <= NEAR
 
 
 def _find_end(rows: Sequence[PdfRow], start: int) -> int:
