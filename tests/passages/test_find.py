@@ -32,6 +32,7 @@ def count(text: str, word: str) -> int:
     [
         (ENGLISH + "They surrendered.", "surrendering"),
         (ENGLISH + "Three cities fell.", "city"),
+        (ENGLISH + "A house of the 1980s.", "1980"),
         (GERMAN + "Die Häuser brannten.", "Hauses"),
         (GERMAN + "Das Haustürschloss klemmt.", "Haustür"),
         (GERMAN + "Das Haustürschloss klemmt.", "Schloss"),
@@ -68,6 +69,7 @@ def test_a_form_of_a_word_is_found(text: str, query: str) -> None:
     [
         (ENGLISH + "In 19450 and 11945 it rained.", "1945"),
         (ENGLISH + "The cats ran.", "ca"),
+        (ENGLISH + "It ran for 1980sec.", "1980"),
         (ENGLISH + "A carpet and a carp.", "car"),
         (ENGLISH + "The unsurrendered one.", "surrender"),
         (RUSSIAN + "Он купил чаиник.", "чай"),

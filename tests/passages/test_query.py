@@ -118,3 +118,15 @@ def test_the_needle_is_a_prefix_of_the_word(word: str, page: str) -> None:
     assert term.match is Match.STEM
     assert len(term.needle) >= 3
     assert fold(word).startswith(term.needle)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("como guardar a chave num ficheiro pelos outros", {"guardar", "chave", "ficheiro", "outros"}),
+        ("come copiare i dati dalle tabelle negli archivi", {"copiare", "dati", "tabelle", "archivi"}),
+        ("läuft der Dienst bis zum Ende mit ihnen", {"läuft", "dienst", "ende"}),
+    ],
+)
+def test_contracted_articles_and_prepositions_are_no_terms(query: str, expected: set[str]) -> None:
+    assert {term.surface for term in parse(query, query).terms} == expected

@@ -30,6 +30,9 @@ INFLECTED_MIN_CHARS: Final = 4
 COMPOUND_MIN_CHARS: Final = 5
 """Minimum lengths of a needle for these weights: unrelated words share shorter beginnings."""
 
+DECADE_ENDING: Final = "s"
+"""The letter after a number that makes it a decade or a plural: "the 1980s", "486s"."""
+
 INNER_MIN_CHARS: Final = 4
 INNER_LANGUAGES: Final = frozenset(("ar", "da", "de", "fa", "fi", "hu", "nl", "no", "sv", "xx"))
 """Languages that join compounds or articles into one word: a term may start inside a word."""
@@ -143,12 +146,14 @@ def _gram_hits(text: str, gram: str) -> Iterator[Occurrence]:
 
 
 def _exact_hits(text: str, word: str) -> Iterator[Occurrence]:
-    """Yield occurrences of a whole word."""
+    """Yield occurrences of a whole word, and of a number with the ending of a decade, as in "the 1980s"."""
     offset, size = text.find(word), len(word)
+    ending = DECADE_ENDING if word.isdigit() else ""
     while offset >= 0:
         after = offset + size
-        if not (is_inside_word(text, offset) or is_inside_word(text, after)):
-            yield offset, 1.0
+        end = after + 1 if ending and text.startswith(ending, after) else after
+        if not (is_inside_word(text, offset) or is_inside_word(text, end)):
+            yield offset, 1.0 if end == after else INFLECTED_WEIGHT
         offset = text.find(word, after)
 
 
