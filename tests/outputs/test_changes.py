@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from keyhole.outputs.parts import CHANGE_CHARS, find_changes, find_subjects, order_changes
+from keyhole.outputs.parts import CHANGE_CHARS, find_changes, find_commits, order_changes
 
 
 def diff(file: str, *hunks: str) -> str:
@@ -61,7 +61,9 @@ def test_a_text_without_hunks_has_no_changes() -> None:
     assert find_changes("+one\n-two\n") == []
 
 
-def test_the_subjects_of_commits_are_found() -> None:
+def test_commits_are_found_with_their_hashes_and_subjects() -> None:
     log = "commit 0a1b2c3d\nAuthor: Ann\nDate: today\n\n    Start the pump\n\n    It was off.\n\n"
     log += "commit 4e5f6a7b\n\n    Stop it\n"
-    assert [log[start:end] for start, end in find_subjects(log)] == ["    Start the pump\n", "    Stop it\n"]
+    first, second = find_commits(log)
+    assert log[first[0] : first[1]] == "commit 0a1b2c3d\nAuthor: Ann\nDate: today\n\n    Start the pump\n"
+    assert [log[subject:end] for _, end, subject in (first, second)] == ["    Start the pump\n", "    Stop it\n"]

@@ -119,11 +119,6 @@ def test_the_first_and_the_last_lines_of_any_output_are_marked() -> None:
     assert {"line 0", "line 99"} <= set(best(text, "listing"))
 
 
-def test_the_header_of_a_table_is_marked_first() -> None:
-    text = "id,name,state\n" + "".join(f"{n},name,failed\n" for n in range(99))
-    assert best(text, "csv")[0] == "id,name,state"
-
-
 def test_each_file_of_a_search_is_marked_once() -> None:
     text = "".join(f"src/{name}.py:{line}:call()\n" for name in "abc" for line in range(50))
     marked = {text[start:end] for start, end, _ in marks_of(text, "grep")}

@@ -1,17 +1,21 @@
-"""The lines of data with rare values, and with numbers far from the others, are found."""
+"""The lines of data with rare values, and with numbers far from the others, are found, and records are counted."""
 
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
-from keyhole.outputs.marks import find_telling_values
+from keyhole.outputs.bound import bound
+from keyhole.outputs.fields import Data, is_table, read_json_lines, read_number, read_table, read_values
 from keyhole.outputs.read import read_output
+from keyhole.outputs.values import TELLING_WEIGHT, count_values, find_telling_values
 
 
 def lines_of(text: str, kind: str) -> list[str]:
-    return [text[start:end].strip() for start, end in find_telling_values(text, kind)]
+    marks = read_output(text, kind=kind).marks
+    return [text[start:end].strip() for start, end, weight in marks if weight == TELLING_WEIGHT]
 
 
 ORDERS = [
@@ -53,7 +57,105 @@ def test_the_rare_value_of_a_table_set_with_spaces_is_found() -> None:
     ]
     text = "\n".join(["NAME     READY  STATUS    AGE", *pods]) + "\n"
     assert lines_of(text, "log") == [pods[17].strip()]
-    assert pods[17].strip() in [text[start:end].strip() for start, end, weight in read_output(text).marks if weight > 6]
+
+
+PORTS = ["Oslo", "Kiel", "Riga"]
+ROWS_OF_SHIPS = [
+    (number, f"ship {number}", PORTS[number % 3], 90210 if number == 41 else 80 + number % 7) for number in range(60)
+]
+
+
+def bars(rows: list[tuple[object, ...]]) -> str:
+    return "".join("│ " + " │ ".join(f"{cell:<8}" for cell in row) + " │\n" for row in rows)
+
+
+def psql(rows: list[tuple[object, ...]]) -> str:
+    return "".join(" " + " | ".join(f"{cell:<8}" for cell in row) + "\n" for row in rows)
+
+
+def ruled(rows: list[tuple[object, ...]]) -> str:
+    lines = ["  ".join(f"{cell:<8}" for cell in row) for row in rows]
+    return "\n".join([lines[0], "  ".join(["-" * 8] * len(rows[0])), *lines[1:]]) + "\n"
+
+
+def spaced(rows: list[tuple[object, ...]]) -> str:
+    return "".join("   ".join(f"{cell:<8}" for cell in row).rstrip() + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("form", [bars, psql, ruled, spaced])
+def test_the_columns_of_tables_of_several_programs_are_read(form: object) -> None:
+    assert callable(form)
+    text = form([("id", "name", "port", "weight"), *ROWS_OF_SHIPS])
+    data = read_table(text)
+    assert list(data.fields) == ["id", "name", "port", "weight"]
+    assert data.fields["port"].values[:4] == ["Oslo", "Kiel", "Riga", "Oslo"]
+    assert data.header is not None
+    assert "weight" in text[slice(*data.header)]
+    assert len(data.records) == 60
+    assert is_table(text.splitlines())
+    assert "90210" in bound(text, budget=800).text
+
+
+def test_a_list_without_a_header_is_a_table_if_a_column_has_numbers() -> None:
+    text = "total 77\n" + "".join(f"-rw-r--r-- 1 ann ann {n * 3 + 7} May 2 2026 f{n}.txt\n" for n in range(40))
+    assert read_table(text).fields["\x004"].values[2] == "13"
+    assert not is_table(text.splitlines())
+    assert read_table("the words of a text\nthat is no table of any kind\n" * 30).fields == {}
+    assert read_table("a,b\n" * 5).fields == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [("12", 12), ("1,204", 1204), ("-3.5", -3.5), ("2K", 2000), ("3 ms", 0.003), ("time=7", 7), ("5%", 5)],
+)
+def test_numbers_with_units_are_read(value: str, number: float) -> None:
+    assert read_number(value) == pytest.approx(number)
+
+
+@pytest.mark.parametrize("value", ["", "12:30", "v3", "3 apples", "1.2.3", "-"])
+def test_other_values_are_no_numbers(value: str) -> None:
+    assert read_number(value) is None
+
+
+def test_the_largest_numbers_of_an_uneven_field_are_found_and_a_total_is_none_of_them() -> None:
+    sizes = [10 + number % 9 for number in range(50)]
+    sizes[20], sizes[30] = 170, 150
+    text = "".join(f"{size:>6} file{number}.py\n" for number, size in enumerate(sizes)) + f"{sum(sizes):>6} total\n"
+    found = [each.value for each in find_telling_values(read_table(text))]
+    assert found == ["170", "150"]
+
+
+def test_values_inside_objects_and_arrays_are_fields_of_the_record() -> None:
+    values = [{"state": {"name": "up"}, "tags": [{"key": "a"}, {"key": "b"}]} for _ in range(20)]
+    fields = read_values(values, [(number, number + 1) for number in range(20)]).fields
+    assert fields["state.name"].values == ["up"] * 20
+    assert fields["tags.key"].values[:2] == ["a", "b"]
+    assert fields["tags.key"].lines[2] == (1, 2)
+
+
+def test_records_are_counted_by_the_values_of_fields_with_few_of_them() -> None:
+    lines = [
+        json.dumps({"id": n, "state": "lost" if n in (3, 9) else "sent", "code": 503 if n == 4 else 200})
+        for n in range(40)
+    ]
+    data = read_json_lines("\n".join(lines))
+    assert count_values(data) == ("state: 38 sent, 2 lost", "code: 39 × 200, 1 × 503")
+    assert count_values(data, ["503"])[0] == "code: 39 × 200, 1 × 503"
+    assert count_values(Data({})) == ()
+    assert "[state: 38 sent, 2 lost" in bound("\n".join(lines), budget=900).text
+
+
+def test_the_record_of_json_in_one_line_that_differs_from_the_others_is_shown() -> None:
+    random.seed(7)
+    jobs = [
+        {"id": n, "name": f"build {n}", "status": {"exit": 0, "log": "x" * random.randrange(60)}} for n in range(900)
+    ]
+    jobs[613]["status"] = {"exit": 137, "log": "Killed: out of memory while linking"}
+    for indent in (None, 2):
+        text = json.dumps(jobs, indent=indent)
+        shown = bound(text, budget=1_500).text
+        assert "Killed: out of memory while linking" in shown
+        assert "$[613] name=build 613" in shown or '"name": "build 613"' in shown
 
 
 @pytest.mark.parametrize(

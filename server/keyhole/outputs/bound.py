@@ -156,11 +156,11 @@ def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -
     kind = facts.kind or recognise(bare, facts.command, facts.name)
     least = EXCERPT_BUDGETS * budget
     if len(bare) <= max(WHOLE_CHARS, least):
-        read = read_parts(bare, read_lines(bare, kind))
+        read = read_parts(bare, read_lines(bare, kind), query or "")
     else:
         from keyhole.outputs.excerpt import needles_of, read_by_excerpt
 
-        read = read_by_excerpt(bare, kind, needles_of(query, facts.command), least)
+        read = read_by_excerpt(bare, kind, needles_of(query, facts.command), least, query or "")
     return read._replace(envelope=envelope, parts=envelope.parts(len(bare)) or read.parts) if envelope else read
 
 

@@ -43,12 +43,12 @@ def needles_of(query: str | None, command: str) -> list[Needle]:
     return query_needles(query) if query else word_needles(command_words(command))
 
 
-def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int = 0) -> Output:
+def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int = 0, question: str = "") -> Output:
     """Read a text in memory by an excerpt of at least `least` characters. Its parts are those of the whole text.
 
-    `needles`: what the excerpt should contain.
+    `needles`: what the excerpt should contain; `question`: its records are found in the whole text.
     """
-    whole = read_parts(text, Output("", kind))
+    whole = read_parts(text, Output("", kind), question)
     failed = find_failed(text) if kind in SECTIONED_KINDS else ()
     most = max(least, EXCERPT_CHARS, min(MAX_CHARS, len(text) // SHARE))
     cuts = [0, *_cuts(text, whole.records), len(text)]
@@ -57,8 +57,9 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
         spans += _choose(text, section, needles, int(most * FAILED_SHARE / len(failed)))
     if kind in SECTIONED_KINDS:
         spans += _first_of(telling_failures(text), int(most * LAST_SHARE))
-    key_marks = list(find_key_marks(text, kind))
-    spans = merge_spans([*spans, *_up_to(text, key_marks, most)])
+    key_marks = [*find_key_marks(text, kind), *whole.marks]
+    asked = [(start, min(end, start + STRETCH_CHARS)) for start, end in whole.asked]
+    spans = merge_spans([*spans, *asked, *_up_to(text, key_marks, most)])
     excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
     failed_there = [place for span in failed if (place := _overlap(span, spans))]
     places = _inside([mark[:2] for mark in key_marks], spans)
@@ -68,6 +69,7 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
         marks=read.marks,
         repeats=read.repeats,
         records=read.records or tuple(place for _, place in _inside(whole.records, spans)),
+        asked=tuple(place for _, place in _inside(asked, spans)),
         joints=excerpt.joints,
         failed=read.failed,
     )

@@ -134,6 +134,10 @@ class Output(NamedTuple):
     """What the entries of the parts are, such as "files"."""
     about: tuple[str, ...] = ()
     """What the whole output is, such as the shape of JSON: descriptions of falling length, of which one is shown."""
+    counts: tuple[str, ...] = ()
+    """The numbers of records by the value of a field, such as `status: 88 paid, 2 disputed`."""
+    asked: tuple[Span, ...] = ()
+    """The records that the question asks for, best first."""
     joints: tuple[Joint, ...] = ()
     """Where characters of a larger text are missing, of which this is an excerpt: offsets, each with their number."""
     failed: tuple[Span, ...] = ()

@@ -172,9 +172,20 @@ class OutputText:
         """Return the lines that say what the output is and which parts are not shown, in `limit` characters."""
         output = self._output
         places = [self.place(span) for span in self.split(spans)]
-        line = next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
+        counts = self._counts(limit // 2 if output.about or output.parts else limit)
+        limit -= len(counts)
+        line = counts + next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
+        limit += len(counts)
         hidden = [part for part in output.parts if part.entry and not _is_shown(places, part.start, part.end)]
         return escape_gap_lines(line + self._entries(hidden, limit - len(line)))
+
+    def _counts(self, limit: int) -> str:
+        """Return the line with as many numbers of records by value as fit `limit` characters."""
+        shown: list[str] = []
+        for entry in self._output.counts:
+            if len(f"[{'; '.join([*shown, entry])}]\n") <= limit:
+                shown.append(entry)
+        return f"[{'; '.join(shown)}]\n" if shown else ""
 
     def _entries(self, parts: Sequence[OutputPart], limit: int) -> str:
         """Return the line that names parts: all of them, their folders, or the largest ones, in `limit` characters."""

@@ -216,6 +216,8 @@ def order_changes(changes: Sequence[Change]) -> list[Change]:
     return [changes[number] for _, _, number in sorted(ranked)]
 
 
-def find_subjects(text: str) -> list[tuple[int, int]]:
-    """Return the subject lines of the commits that `git log` or `git show` prints, in order."""
-    return [match.span(1) for match in _COMMIT.finditer(text)] if "commit " in text else []
+def find_commits(text: str) -> list[tuple[int, int, int]]:
+    """Return the commits that `git log` or `git show` prints: start, end of the subject line, and its start."""
+    if "commit " not in text:
+        return []
+    return [(match.start(), match.end(), match.start(1)) for match in _COMMIT.finditer(text)]

@@ -10,16 +10,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from keyhole.outputs.envelope import take_prefixes
+from keyhole.outputs.fields import Data, place_of, read_json_lines, read_keys, read_table, read_values
 from keyhole.outputs.kinds import KINDS, command_words, name_opaque, recognise, take_labels
-from keyhole.outputs.marks import FAILED_KIND, MAX_LINE_CHARS, find_key_marks, mark_lines
+from keyhole.outputs.marks import COMMIT_KINDS, FAILED_KIND, MAX_LINE_CHARS, find_key_marks, mark_lines
 from keyhole.outputs.output import Envelope, Mark, Output
-from keyhole.outputs.parts import find_parts
+from keyhole.outputs.parts import find_commits, find_parts
 from keyhole.outputs.records import read_json, read_xml, shape_of_lines
 from keyhole.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
 from keyhole.outputs.sections import SECTIONED_KINDS, TRACED_KINDS, find_failed, find_traces
 from keyhole.outputs.terminal import decode_output, terminal_text
+from keyhole.outputs.values import Telling, count_values, find_telling_values
 from keyhole.passages.gaps import Span
 
+TABLE_KINDS: Final = frozenset({"csv", "log", "text", "listing"})
+"""Kinds that may be tables: `ps`, `ls -l` and psql print rows with columns, too."""
+HEADER_WEIGHT: Final = 6.9
+"""The header of a table, without which its rows mean little."""
 OUTSIDE_SHARE: Final = 0.3
 """Share of its weight that a marked line keeps outside of the failed sections, if there are any."""
 OUTSIDE_WEIGHT: Final = 5.0
@@ -94,15 +100,61 @@ def _mark_failed(text: str, marks: Sequence[Mark], failed: Sequence[Span]) -> tu
     return tuple(sorted(found.values()))
 
 
-def read_parts(text: str, lines: Output) -> Output:
-    """Return `lines`, the result of `read_lines` for a text or its excerpt, with the records and parts of the text."""
+def read_parts(text: str, lines: Output, question: str = "") -> Output:
+    """Return `lines`, the result of `read_lines` for a text or its excerpt, with the records and parts of the text.
+
+    `question`: its records are found too.
+    """
+    data = Data({})
     if lines.kind == "json":
-        parts, shapes = read_json(text)
-        return lines._replace(records=tuple(part[:2] for part in parts), parts=parts, about=shapes)
-    if lines.kind == "xml":
-        records, parts, about = read_xml(text)
-        return lines._replace(records=records, parts=parts, about=about)
-    parts, title = find_parts(text, lines.kind)
-    is_long = lines.kind == "opaque"
-    about = shape_of_lines(text) if lines.kind == "jsonl" else (name_opaque(text),) if is_long else ()
-    return lines._replace(parts=parts, summary_title=title, about=about)
+        json = read_json(text)
+        spans = tuple(part[:2] for part in json.parts)
+        lines = lines._replace(records=spans, parts=json.parts, about=json.shapes)
+        names = tuple(part.name for part in json.parts)
+        data = read_values(json.values, spans)._replace(names=names) if spans else read_keys(text)
+    elif lines.kind == "xml":
+        xml = read_xml(text)
+        lines = lines._replace(records=xml.records, parts=xml.parts, about=xml.about)
+        data = read_values(xml.values, xml.records)
+    else:
+        parts, title = find_parts(text, lines.kind)
+        is_long = lines.kind == "opaque"
+        about = shape_of_lines(text) if lines.kind == "jsonl" else (name_opaque(text),) if is_long else ()
+        lines = lines._replace(parts=parts, summary_title=title, about=about)
+        data = _read_data(text, lines)
+    return _with_data(text, lines, data, question)
+
+
+def _read_data(text: str, lines: Output) -> Data:
+    """Return the records of an output that is neither JSON nor XML, and their fields."""
+    if lines.kind == "jsonl":
+        return read_json_lines(text)
+    if lines.kind == "yaml":
+        return read_keys(text)._replace(records=tuple(part[:2] for part in lines.parts))
+    if lines.kind in COMMIT_KINDS and (commits := find_commits(text)):
+        ends = [*(start for start, *_ in commits[1:]), len(text)]
+        records = tuple((start, end) for (start, *_), end in zip(commits, ends, strict=True))
+        return Data({}, records, heads=tuple(end for _, end, _ in commits))
+    return read_table(text) if lines.kind in TABLE_KINDS else Data({})
+
+
+def _with_data(text: str, lines: Output, data: Data, question: str) -> Output:
+    """Return an output with the marks of what its data tells, and with what a question asks of it."""
+    marks = [(*place_of(text, each.record, each.field, each.value), each.weight) for each in find_telling_values(data)]
+    if data.header:
+        marks.append((*data.header, HEADER_WEIGHT))
+    found = {mark[0]: mark for mark in lines.marks}
+    for start, end, weight in marks:
+        if start not in found or weight > found[start][2]:
+            found[start] = (start, min(end, start + MAX_LINE_CHARS), weight)
+    words: list[str] = []
+    asked: tuple[Span, ...] = ()
+    if question and (data.records or data.fields):
+        from keyhole.outputs.asked import find_asked, question_words  # most calls have no question
+
+        words = question_words(question)
+        asked = tuple(
+            place_of(text, each.record, each.field, each.value) if isinstance(each, Telling) else each
+            for each in find_asked(text, question, data)
+        )
+    return lines._replace(marks=tuple(sorted(found.values())), counts=count_values(data, words), asked=asked)

@@ -56,7 +56,15 @@ class _Item(NamedTuple):
     end: int
 
 
-def read_json(text: str) -> tuple[tuple[OutputPart, ...], tuple[str, ...]]:
+class JsonRecords(NamedTuple):
+    """The records of JSON in order, their values, and the descriptions of its shape."""
+
+    parts: tuple[OutputPart, ...] = ()
+    shapes: tuple[str, ...] = ()
+    values: tuple[Any, ...] = ()
+
+
+def read_json(text: str) -> JsonRecords:
     """Return the records of JSON, each named by its address, and the descriptions of its shape.
 
     The records are the items of the `MAX_CONTAINERS` arrays and objects with the most arrays and objects directly in
@@ -65,14 +73,15 @@ def read_json(text: str) -> tuple[tuple[OutputPart, ...], tuple[str, ...]]:
     """
     start = json_start(text)
     if start is None or len(text) > MAX_JSON_CHARS:
-        return (), ()
+        return JsonRecords()
     try:
         data = parse_json(text[start:] if start else text)
         paths = _paths_of_records(data)
-        records = sorted(_find_records(text, _skip_space(text, start), data, (), paths)) if paths else []
+        found = list(_find_records(text, _skip_space(text, start), data, (), paths)) if paths else []
     except (ValueError, RecursionError):
-        return (), ()
-    return tuple(records), describe(data)
+        return JsonRecords()
+    found.sort(key=lambda record: record[0])
+    return JsonRecords(tuple(part for part, _ in found), describe(data), tuple(value for _, value in found))
 
 
 def json_start(text: str) -> int | None:
@@ -174,13 +183,15 @@ def _contains(path: Path, other: Path) -> bool:
     return other[: len(path)] == path
 
 
-def _find_records(text: str, opening: int, data: Any, path: Path, paths: Sequence[Path]) -> Iterator[OutputPart]:
+def _find_records(
+    text: str, opening: int, data: Any, path: Path, paths: Sequence[Path]
+) -> Iterator[tuple[OutputPart, Any]]:
     """Yield the items of the arrays and objects at `paths` in `data`, the value at `path` that begins at `opening`."""
     items = list(_items(text, opening))
     if path in paths:
-        yield from (
-            OutputPart(item.start, item.end, address((*path, item.key)) + _field_of(data[item.key])) for item in items
-        )
+        for item in items:
+            value = data[item.key]
+            yield OutputPart(item.start, item.end, address((*path, item.key)) + _field_of(value)), value
         return
     # Of equal keys in an object the last one counts, as in the data.
     for key, item in {item.key: item for item in items}.items():
@@ -243,6 +254,7 @@ _XML_START = lazy_pattern(r"\s*(?:<\?xml\b|<(?:\w+:)?[A-Za-z_][\w.-]*(?:\s[^<>]*
 _TAG = lazy_pattern(r"<(?:(!--|!\[CDATA\[)|(/?)([A-Za-z_][\w:.-]*+)([^<>]*+)>)")
 _ENDS: Final = {"!--": "-->", "![CDATA[": "]]>"}
 _NAME_ATTRIBUTE = lazy_pattern(r"\s(name|id|key|title|path|file|url|ref)\s*=\s*[\"']([^\"'\n]+)")
+_ATTRIBUTE = lazy_pattern(r"(?<![\w:.-])([\w:.-]++)\s*+=\s*+\"([^\"]*+)\"")
 _NAME_CHILD = lazy_pattern(r"<(?:\w+:)?(name|id|key|title|path|artifactId|url)>\s*+([^<>\n]*[^<>\s])")
 _FAILURE = lazy_pattern(r"<(?:\w+:)?(?:failure|error|fault|exception)\b", re.IGNORECASE)
 
@@ -262,15 +274,25 @@ def is_xml(text: str) -> bool:
     return _XML_START.match(text) is not None and text.rstrip().endswith(">") and "</" in text
 
 
-def read_xml(text: str) -> tuple[tuple[Span, ...], tuple[OutputPart, ...], tuple[str, ...]]:
-    """Return the innermost elements that repeat, all that repeat with their names, and what the text is."""
+class XmlRecords(NamedTuple):
+    """The innermost elements that repeat with their attributes, all that repeat with their names, and what it is."""
+
+    records: tuple[Span, ...]
+    values: tuple[dict[str, str], ...]
+    parts: tuple[OutputPart, ...]
+    about: tuple[str, ...]
+
+
+def read_xml(text: str) -> XmlRecords:
+    """Return the elements that repeat, and what the text is."""
     elements = list(_elements(text))
     counts = Counter((each.depth, each.tag) for each in elements)
     alike = sorted(each for each in elements if each.depth and counts[each.depth, each.tag] >= MIN_ALIKE)
-    records = tuple(each[:2] for each in _innermost(alike))
+    records = list(_innermost(alike))
     named = ((each, name) for each in alike if (name := _element_name(text, each)))
     parts = tuple(OutputPart(each.start, each.end, name) for each, name in islice(named, MAX_PARTS))
-    return records, parts, tuple(_about(elements, counts))
+    values = tuple(dict(_ATTRIBUTE.findall(each.attributes)) for each in records)
+    return XmlRecords(tuple(each[:2] for each in records), values, parts, tuple(_about(elements, counts)))
 
 
 def find_failures(text: str) -> Iterator[Span]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from keyhole.outputs.fields import is_part_of_number
 from keyhole.outputs.lines import HEAD_SHARE, MAX_LINE, ends_first, lines_with, telling_failures
 from keyhole.outputs.output import Mark, Output, OutputPart, Shown
 from keyhole.outputs.output_text import OutputText
@@ -62,11 +63,14 @@ TAIL_SHARE: Final = 0.35
 first failures are often warnings, and the last ones ended the run."""
 WHOLE_SHARE: Final = 1 / 3
 """A line or record of at most this share of the limit is shown whole."""
+MIN_CUT: Final = 120
+"""Minimum characters of a range that is cut because the whole of it does not fit."""
 MAX_CANDIDATES: Final = 3_000
 """Maximum number of ranges that are tried: a large budget shows some hundreds."""
 
 _TAG = re.compile(r"<[^<>]*>")
 _DIGIT = re.compile(r"\d")
+_LIST_NUMBER = re.compile(r"\[\d+\]")
 
 
 def select_output(
@@ -91,7 +95,8 @@ def select_output(
     shown = OutputText(output, int(max_chars * _summary_share(output, question)), max_chars)
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(output.marks, key=lambda mark: -mark[2])]
     if question:
-        matching, share = list(_passages(output, question)), QUERY_SHARE if has_failures else LINE_SHARE
+        matching = [*output.asked, *_passages(output, question)]
+        share = QUERY_SHARE if has_failures else LINE_SHARE
     else:
         matching, share = list(_unrepeated(output, lines_with(text, command_words))), COMMAND_SHARE
     matched = bool(matching)
@@ -175,16 +180,13 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
     """
     found: list[tuple[float, Span]] = []
     for start, end in windows:
-        while start < end:
-            line_end = min(end, output.text.find("\n", start) + 1 or end)
-            if line_end - start <= MAX_LINE:
-                terms = _terms_in(output.text[start:line_end], scored)
-                line = [_with_rest(output, start, line_end)]
-                shown = line if _has_number(terms) else _unrepeated(output, line)
-                found += [(sum(terms.values()), each) for each in shown]
-            start = line_end
+        for line_start, line_end in _lines_of(output, start, end):
+            terms = _terms_in(output.text[line_start:line_end], scored)
+            line = [_with_rest(output, line_start, line_end)]
+            shown = line if _has_number(terms) else _unrepeated(output, line)
+            found += [(sum(terms.values()), each) for each in shown]
     for part, start in _beginnings(output):
-        if weight := sum(_terms_in(part.name, scored).values()):
+        if weight := sum(_terms_in(_LIST_NUMBER.sub("", part.name), scored).values()):
             line_end = output.text.find("\n", start) + 1 or len(output.text)
             found.append((NAME_WEIGHT * weight, (start, min(line_end, start + MAX_LINE))))
     best = max((weight for weight, _ in found), default=0.0)
@@ -196,10 +198,23 @@ def _matching_lines(output: Output, scored: WindowScores, windows: Iterable[Span
             yield line_found
 
 
+def _lines_of(output: Output, start: int, end: int) -> Iterator[Span]:
+    """Yield the short lines of a range, and of a long line the short records that reach into the range."""
+    while start < end:
+        line_end = min(end, output.text.find("\n", start) + 1 or end)
+        if line_end - start <= MAX_LINE:
+            yield start, line_end
+        else:
+            first = max(0, bisect_left(output.records, (start + 1, 0)) - 1)
+            last = bisect_left(output.records, (line_end, 0))
+            yield from (record for record in output.records[first:last] if record[1] - record[0] <= MAX_LINE)
+        start = line_end
+
+
 def _with_rest(output: Output, start: int, end: int) -> Span:
     """Extend a line of JSON by the next one or two lines, and a changed line of a diff by the changes around it."""
     text = output.text
-    if output.kind == "json":
+    if output.kind == "json" and text[end - 1] == "\n":
         for _ in range(OPENED_LINES if text[start:end].rstrip()[-1:] in ("{", "[") else 1):
             end = text.find("\n", end) + 1 or len(text)
     elif output.kind == "diff" and text[start] in CHANGES:
@@ -225,11 +240,21 @@ def _beginnings(output: Output) -> Iterator[tuple[OutputPart, int]]:
 def _terms_in(line: str, scored: WindowScores) -> dict[str, float]:
     """Return the words of the query that a line contains, with their weights."""
     line = line.casefold()
-    return {
+    found = {
         hits.term.surface: weight if _has_word(line, hits.term.surface) else PART_FACTOR * weight
         for hits, weight in zip(scored.hits, scored.idf, strict=True)
         if hits.count and (hits.term.stem in line or hits.term.surface in line)
     }
+    # A number is no part of a longer one: 6.4 is not in 16.45.
+    return {word: weight for word, weight in found.items() if not word[-1:].isdigit() or _has_number_word(line, word)}
+
+
+def _has_number_word(line: str, number: str) -> bool:
+    """Return whether a line contains a number that is not part of a longer one or of a word."""
+    place = line.find(number)
+    while place >= 0 and is_part_of_number(line, place, place + len(number)):
+        place = line.find(number, place + 1)
+    return place >= 0
 
 
 def _has_word(line: str, word: str) -> bool:
@@ -247,10 +272,11 @@ def _is_inner(character: str) -> bool:
     return character.isalnum() or character == "-"
 
 
-def _complete(text: str, records: Sequence[Span], order: Iterable[Span], longest: int) -> Iterator[Span]:
-    """Yield the ranges, extended to whole lines and records of at most `longest` characters."""
+def _complete(text: str, records: Sequence[Span], order: Iterable[Span], longest: int) -> Iterator[tuple[Span, Span]]:
+    """Yield the ranges, extended to whole lines and records of at most `longest` characters, each with the range."""
     starts = [start for start, _ in records]
     for start, end in order:
+        core = start, end
         first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
         line = text.rfind("\n", 0, start) + 1
         if first >= 0 and records[first][0] <= start < records[first][1] <= records[first][0] + longest:
@@ -262,7 +288,7 @@ def _complete(text: str, records: Sequence[Span], order: Iterable[Span], longest
             end = records[last][1]
         elif break_after - end <= longest:
             end = break_after
-        yield start, end
+        yield (start, end), core
 
 
 def _interleave(passages: Iterable[Span], marked: Iterable[Span], share: float) -> Iterator[Span]:
@@ -282,10 +308,11 @@ def _interleave(passages: Iterable[Span], marked: Iterable[Span], share: float) 
 
 
 def _pack(
-    shown: OutputText, text: str, orders: Sequence[Iterator[Span]], limits: Sequence[int], measure: Measure
+    shown: OutputText, text: str, orders: Sequence[Iterator[tuple[Span, Span]]], limits: Sequence[int], measure: Measure
 ) -> list[Span]:
     """Add ranges in order of priority while they fit. A range that does not fit is left out; a shorter one may follow.
 
+    `orders`: extended ranges, each with the range itself, which is shown alone or cut if the extended one does not fit.
     `limits`: for each order, the maximum size of all ranges after one of its ranges is added.
     """
     gap = measure("\n" + gap_line(len(text), len(text)))
@@ -294,18 +321,23 @@ def _pack(
     """Upper bound of the size of the packed ranges. While it fits, they need not be rendered to measure them."""
     for order, max_size in zip(orders, limits, strict=True):
         failed = 0
-        for number, span in enumerate(order):
-            pieces = uncovered(span, packed)
-            if not pieces:
-                continue
-            tried = packed
-            for piece in pieces:
-                tried = insert_span(tried, piece, gap)
-            size = most + shown.most_chars(pieces) if measure is len else max_size + 1
-            if size > max_size:
-                size = _size_up_to(shown, tried, max_size, measure)
-            if size <= max_size:
-                packed, most = tried, size
+        for number, (extended, span) in enumerate(order):
+            room = max_size - most - 2 * gap
+            cut = span[0], min(span[1], span[0] + room)
+            choices = [extended, cut] if not number and room >= MIN_CUT else [extended]
+            for choice in dict.fromkeys(choices):
+                pieces = uncovered(choice, packed)
+                if not pieces:
+                    break
+                tried = packed
+                for piece in pieces:
+                    tried = insert_span(tried, piece, gap)
+                size = most + shown.most_chars(pieces) if measure is len else max_size + 1
+                if size > max_size:
+                    size = _size_up_to(shown, tried, max_size, measure)
+                if size <= max_size:
+                    packed, most = tried, size
+                    break
             else:
                 failed += 1
             if failed > 8 or number >= MAX_CANDIDATES:

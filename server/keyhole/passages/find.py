@@ -63,7 +63,7 @@ class Hits:
 def find_hits(index: Index, term: Term, language: str, folded: bool) -> Hits:
     """Find the hits of a term, or if it has none, the hits of words one letter away."""
     text = index.searchable_text(folded)
-    hits = _collect(index, term, text, _find_occurrences(text, term, language))
+    hits = _collect(index, term, text, find_occurrences(text, term, language))
     if not hits.count and term.match is Match.STEM:
         hits = _collect(index, term, text, _misspelt_hits(text, fold(term.surface)))
     return hits
@@ -79,12 +79,12 @@ def find_places(index: Index, term: Term, query: Query, ranges: Iterable[Span]) 
     A word that ends after its range is yielded as far as the range reaches.
     """
     text = index.searchable_text(query.folded)
-    is_misspelt = term.match is Match.STEM and next(_find_occurrences(text, term, query.language), None) is None
+    is_misspelt = term.match is Match.STEM and next(find_occurrences(text, term, query.language), None) is None
     for start, end in ranges:
         first = max(0, start - 1)  # the character before a word decides whether it is the word's beginning
         piece = text[first : end + MAX_PLACE_CHARS]
         found = (
-            _misspelt_hits(piece, fold(term.surface)) if is_misspelt else _find_occurrences(piece, term, query.language)
+            _misspelt_hits(piece, fold(term.surface)) if is_misspelt else find_occurrences(piece, term, query.language)
         )
         for place, _ in found:
             is_word = term.match is Match.STEM
@@ -130,7 +130,7 @@ def _sample_rest(index: Index, term: Term, text: str, window: int, hits: Hits) -
         window += 1
 
 
-def _find_occurrences(text: str, term: Term, language: str) -> Iterator[Occurrence]:
+def find_occurrences(text: str, term: Term, language: str) -> Iterator[Occurrence]:
     if term.match is Match.STEM:
         return _stem_hits(text, term, language)
     if term.match is Match.EXACT:
