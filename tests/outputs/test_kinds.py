@@ -175,3 +175,11 @@ def test_the_time_for_a_kind_is_proportional_to_what_is_examined(line: str) -> N
     started = process_time()
     recognise(line * 30_000)
     assert process_time() - started < allowed(0.3)
+
+
+def test_the_columns_of_a_table_below_a_header_are_a_table() -> None:
+    rows = [(f"{number}", f"Ann {number}", "paid", "2026-03-06") for number in range(40)]
+    text = "id    customer  status  placed\n----  --------  ------  ----------\n"
+    text += "".join(f"{row[0]:<4}  {row[1]:<8}  {row[2]:<6}  {row[3]}\n" for row in rows)
+    assert recognise(text, "sqlite3 -column a.db") == "csv"
+    assert recognise("step one of the build\nstep two of it\n" * 30) == "log"

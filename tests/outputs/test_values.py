@@ -10,7 +10,7 @@ import pytest
 from keyhole.outputs.bound import bound
 from keyhole.outputs.fields import Data, is_table, read_json_lines, read_number, read_table, read_values
 from keyhole.outputs.read import read_output
-from keyhole.outputs.values import TELLING_WEIGHT, count_values, find_telling_values
+from keyhole.outputs.values import TELLING_WEIGHT, count_values, find_extremes
 
 
 def lines_of(text: str, kind: str) -> list[str]:
@@ -121,8 +121,8 @@ def test_the_largest_numbers_of_an_uneven_field_are_found_and_a_total_is_none_of
     sizes = [10 + number % 9 for number in range(50)]
     sizes[20], sizes[30] = 170, 150
     text = "".join(f"{size:>6} file{number}.py\n" for number, size in enumerate(sizes)) + f"{sum(sizes):>6} total\n"
-    found = [each.value for each in find_telling_values(read_table(text))]
-    assert found == ["170", "150"]
+    field = next(iter(read_table(text).fields.values()))
+    assert [each.value for each in find_extremes("size", field, 2)] == ["170", "150"]
 
 
 def test_values_inside_objects_and_arrays_are_fields_of_the_record() -> None:
@@ -171,3 +171,25 @@ def test_the_record_of_json_in_one_line_that_differs_from_the_others_is_shown() 
 def test_data_without_exceptions_has_no_telling_lines(text: str) -> None:
     assert lines_of(text, "csv") == []
     assert lines_of(text, "log") == []
+
+
+def test_the_status_line_of_a_response_is_shown_and_its_records_are_read_below_many_headers() -> None:
+    head = "HTTP/2 422\n" + "".join(f"x-header-{number}: {'v' * 60}\n" for number in range(40)) + "\n"
+    rows = [{"row": n, "code": "negative" if n == 38 else "unknown", "detail": "d" * 40} for n in range(90)]
+    shown = bound(head + json.dumps({"errors": rows}), budget=1_000).text
+    assert "HTTP/2 422\n" in shown
+    assert '"row": 38, "code": "negative"' in shown
+
+
+def test_a_passage_inside_a_record_is_named_by_its_whole_address() -> None:
+    paths = {
+        f"/v1/{name}": {
+            method: {"summary": "s" * 200, "responses": {"200": {"description": "d" * 200}}}
+            for method in ("get", "post")
+        }
+        for name in ("orders", "users", "carts", "refunds", "stock", "coupons", "sessions", "reports")
+    }
+    paths["/v1/refunds"]["post"]["responses"]["409"] = {"description": "refunded in full " * 9}
+    text = json.dumps({"paths": paths})
+    shown = bound(text, query="refunded in full", budget=1_200).text
+    assert '$.paths["/v1/refunds"].post' in shown

@@ -35,6 +35,8 @@ LONGEST_RECORD: Final = 6_000
 """Characters of a record in which the words of the question are looked for. A longer one has many subjects."""
 NAME_WEIGHT: Final = 1.3
 """Factor of a word in the name of a record."""
+MAX_OCCURRENCES: Final = 12
+"""Places of a word in a long record that are compared."""
 MAX_PIECES: Final = 3
 """Such lines of a record."""
 OPENED_LINES: Final = 2
@@ -96,32 +98,51 @@ def _matching_records(text: str, query: Query, data: Data) -> Iterator[Span]:
     low = fold(low) if query.folded else low
     starts = [start for start, _ in data.records]
     names = [fold(lower(name)) for name in data.names]
-    matches: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    matches: dict[int, list[tuple[float, Term]]] = defaultdict(list)
     fields = fold(lower(" ".join(data.fields)))
     possible = 0.0
     for term in query.terms:
         found = _records_with(low, term, query.language, starts, data.records)
         if found or (term.needle in low and term.needle not in fields):
             possible += rarity(len(found), len(starts)) * term.weight
-        for number, (weight, offset) in found.items():
+        for number, weight in found.items():
             weight *= rarity(len(found), len(starts)) * term.weight
-            matches[number].append((weight * (_name_factor(names[number], term) if names else 1.0), offset))
+            matches[number].append((weight * (_name_factor(names[number], term) if names else 1.0), term))
     weights = {number: sum(weight for weight, _ in found) for number, found in matches.items()}
     if max(weights.values(), default=0.0) < LEAST_SHARE * possible:
         return
-    long = 0
-    for number in _best(low, query, data.records, weights):
-        start, end = data.records[number]
-        if end - start <= MAX_RECORD:
-            yield start, end
-            continue
-        long += 1
-        if long > MAX_LONG:
-            continue
-        if data.heads:
-            yield start, data.heads[number]
-        for _, offset in sorted(matches[number], reverse=True)[:MAX_PIECES]:
-            yield line_at(text, (start, end), offset, OPENED_LINES)
+    chosen = _best(low, query, data.records, weights)
+    long = [number for number in chosen if data.records[number][1] - starts[number] > MAX_RECORD]
+    for number in chosen:
+        if number not in long:
+            yield data.records[number]
+        elif number in long[:MAX_LONG]:
+            if data.heads:
+                yield starts[number], data.heads[number]
+            yield from _pieces(text, low, query, data.records[number], matches[number])
+
+
+def _pieces(text: str, low: str, query: Query, record: Span, weighted: Sequence[tuple[float, Term]]) -> Iterator[Span]:
+    """Yield the first line of a long record with its rarest word, and those with most of the words that it lacks."""
+    part = low[record[0] : min(record[1], record[0] + LONGEST_RECORD)]
+    places = [
+        (record[0] + offset, weight, term.needle)
+        for weight, term in weighted
+        for offset, _ in islice(find_occurrences(part, term, query.language), MAX_OCCURRENCES)
+    ]
+    shown: set[str] = set()
+    rarest = max(weighted, key=lambda each: each[0])[1].needle
+    for number in range(MAX_PIECES):
+        best: tuple[float, int, Span, frozenset[str]] = (0.0, 0, record, frozenset())
+        for place in sorted(place for place, _, word in places if number or word == rarest)[: None if number else 1]:
+            start, end = line_at(text, record, place, OPENED_LINES)
+            words = {word: weight for offset, weight, word in places if start <= offset < end and word not in shown}
+            if (sum(words.values()), -place) > best[:2]:
+                best = sum(words.values()), -place, (start, end), frozenset(words)
+        if not best[3]:
+            return
+        shown |= best[3]
+        yield best[2]
 
 
 def _name_factor(name: str, term: Term) -> float:
@@ -144,19 +165,15 @@ def _best(low: str, query: Query, records: Sequence[Span], weights: dict[int, fl
 
 def _records_with(
     low: str, term: Term, language: str, starts: Sequence[int], records: Sequence[Span]
-) -> dict[int, tuple[float, int]]:
-    """Return the numbers of the records with a term, each with the weight of its best form and the offset of it."""
-    found: dict[int, tuple[float, int]] = {}
+) -> dict[int, float]:
+    """Return the numbers of the records with a term, each with the weight of its best form."""
+    found: dict[int, float] = {}
     for offset, weight in islice(find_occurrences(low, term, language), MAX_PLACES):
         if term.match is Match.EXACT and is_part_of_number(low, offset, offset + len(term.needle)):
             continue
         number = bisect_right(starts, offset) - 1
-        if (
-            number >= 0
-            and offset < min(records[number][1], starts[number] + LONGEST_RECORD)
-            and (number not in found or weight > found[number][0])
-        ):
-            found[number] = weight, offset
+        if number >= 0 and offset < min(records[number][1], starts[number] + LONGEST_RECORD):
+            found[number] = max(weight, found.get(number, 0.0))
     return found
 
 

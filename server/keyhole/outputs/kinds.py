@@ -6,6 +6,7 @@ import re
 import shlex
 from typing import Final, Literal, get_args
 
+from keyhole.outputs.fields import is_table
 from keyhole.outputs.output import Envelope, ends_of, take
 from keyhole.outputs.records import is_json, is_xml
 from keyhole.outputs.sections import is_failed_run
@@ -239,7 +240,7 @@ def _kind_of_content(text: str) -> Kind | None:
     if _share(lines, _GREP_LINE) >= GREP_SHARE and ":" in sample and not take_labels(sample)[1]:
         is_counts = all(line.rpartition(":")[2].isdigit() for line in lines)
         return "grep" if is_counts or len({_LINE_NUMBER.split(line, 1)[0] for line in lines}) < len(lines) else None
-    if _is_csv(lines):
+    if _is_csv(lines) or is_table(lines):
         return "csv"
     return "yaml" if _is_yaml(lines) else None
 

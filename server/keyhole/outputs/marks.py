@@ -12,7 +12,7 @@ from typing import Final
 from keyhole.outputs.output import Mark
 from keyhole.outputs.parts import find_changes, find_commits, order_changes
 from keyhole.outputs.patterns import Pattern, Patterns, patterns_of
-from keyhole.outputs.records import find_failures
+from keyhole.outputs.records import HTTP, find_failures
 from keyhole.outputs.repeats import REPEATING_KINDS, Forms, find_rare_lines
 from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
@@ -49,6 +49,8 @@ FAULT_WEIGHT: Final = 8.0
 CHANGE_WEIGHT: Final = 3.9
 """The first change of a diff; each further one weighs a little less, the last one 1 less."""
 COMMIT_KINDS: Final = frozenset({"diff", "log"})
+STATUS_WEIGHT: Final = 8.0
+"""The status line of an HTTP response."""
 FIRST_COMMITS: Final = 3
 """Commits that are marked with their hash, author and date; of the others, the subject."""
 COMMIT_WEIGHT: Final = 6.0
@@ -97,6 +99,8 @@ def mark_lines(text: str, kind: str, forms: Forms, key_marks: Sequence[Mark] = (
 
 def find_key_marks(text: str, kind: str) -> Iterator[Mark]:
     """Yield the marks of what a reader looks for in a kind of output, whatever words its lines have."""
+    if text.startswith(HTTP):
+        yield 0, text.find("\n") + 1 or len(text), STATUS_WEIGHT
     if kind in COMMIT_KINDS:
         commits = find_commits(text)[:MAX_MARKS]
         yield from ((start, end, COMMIT_WEIGHT) for start, end, _ in (*commits[:FIRST_COMMITS], *commits[-1:]))

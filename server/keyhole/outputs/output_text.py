@@ -10,7 +10,9 @@ from itertools import accumulate, chain, pairwise
 from typing import Final
 
 from keyhole.outputs.output import Output, OutputPart
-from keyhole.outputs.repeats import MAX_PERIOD, template
+from keyhole.outputs.parts import LINES_BY_FILE
+from keyhole.outputs.records import MAX_INNER, inner_address
+from keyhole.outputs.repeats import template
 from keyhole.passages.gaps import Span, gap_line, shown_part
 from keyhole.text.escape import escape_gap_lines
 
@@ -82,6 +84,8 @@ class OutputText:
         self._joints = [offset for offset, _ in output.joints]
         self._missing = [0, *accumulate(count for _, count in output.joints)]
         self._max_name = max((len(part.name) for part in output.parts), default=0)
+        if output.kind == "json" and self._max_name:
+            self._max_name += MAX_INNER
         label = (MAX_LABEL if output.repeats else 0) + len(" ") + self._max_name + (MAX_TIME if output.envelope else 0)
         self._max_mark = len("\n" + gap_line(output.total, output.total)) + label
         self._envelope = output.envelope
@@ -177,6 +181,8 @@ class OutputText:
         line = counts + next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
         limit += len(counts)
         hidden = [part for part in output.parts if part.entry and not _is_shown(places, part.start, part.end)]
+        if output.summary_title == LINES_BY_FILE and not output.joints:
+            hidden = [part for each in hidden if (part := _with_hidden_lines(output.text, each, spans))]
         return escape_gap_lines(line + self._entries(hidden, limit - len(line)))
 
     def _counts(self, limit: int) -> str:
@@ -215,6 +221,9 @@ class OutputText:
         part = self._part_at(places[number][0]) if self._max_name and start < len(text) else None
         if part is None or _is_shown(places, part.start, part.start + 1, number):
             return ""
+        if self._output.kind == "json" and not self._joints:
+            name, field = part.name.partition(" ")[::2]
+            part = part._replace(name=f"{name}{inner_address(text, part, start)} {field}".rstrip())
         first_line = text[start : min(end, start + len(part.name) + 200)].split("\n", 1)[0]
         field, _, value = part.name.partition("=")
         is_said = value and text.find(value, start, min(end, start + MAX_NAMED)) >= 0
@@ -228,10 +237,10 @@ class OutputText:
         """
         text, place = self._output.text, bisect_right(self._repeats, start) - 1
         is_complete = bisect_left(self._joints, start) == bisect_right(self._joints, end)
-        if not is_complete or place < 0 or start >= (repeat_end := min(end, self._output.repeats[place][1])):
+        if not is_complete or place < 0 or start >= self._output.repeats[place][1]:
             return ""
-        shown = template(text[max(above, start - MAX_ABOVE) : start]).splitlines()[-MAX_PERIOD:]
-        lines = sum(form in shown for form in template(text[start:repeat_end]).splitlines())
+        shown = set(template(text[max(above, start - MAX_ABOVE) : start]).splitlines())
+        lines = sum(form in shown for form in template(text[start:end]).splitlines())
         others = _count_lines(text, start, end) - lines
         if not lines:
             return ""
@@ -244,6 +253,14 @@ class OutputText:
             if self._output.parts[number].end > offset:
                 return self._output.parts[number]
         return None
+
+
+def _with_hidden_lines(text: str, part: OutputPart, spans: Sequence[Span]) -> OutputPart | None:
+    """Return the file of a search with the number of its lines that are not shown, None if all are."""
+    name, _, count = part.entry.rpartition(" ")
+    inside = [(max(start, part.start), min(end, part.end)) for start, end in spans]
+    hidden = int(count) - sum(_count_lines(text, start, end) for start, end in inside if start < end)
+    return part._replace(entry=f"{name} {hidden}") if hidden > 0 else None
 
 
 def _further(name: str, before: str) -> str:

@@ -13,6 +13,8 @@ from keyhole.outputs.patterns import LINE_NUMBER
 from keyhole.text.lazy_pattern import lazy_pattern
 
 MAX_PARTS: Final = 2_000
+LINES_BY_FILE: Final = "lines by file"
+"""What the entries of the results of a search are: a file with the number of its lines."""
 MAX_NAME: Final = 80
 """Characters of a name. A longer one is cut: it is repeated in the result."""
 
@@ -46,7 +48,7 @@ def find_parts(text: str, kind: str) -> tuple[tuple[OutputPart, ...], str]:
         changes = (OutputPart(each.start, each.end, f"{_short(each.file)}:{each.line}") for each in find_changes(text))
         return tuple(sorted([*files, *changes])), "files"
     if kind == "grep":
-        return tuple(_files_of_search(text)), "lines by file"
+        return tuple(_files_of_search(text)), LINES_BY_FILE
     if kind == "listing":
         return tuple(_folders_of_listing(text)), "paths by folder"
     if kind == "yaml":

@@ -28,6 +28,10 @@ MAX_KEYS: Final = 12
 """Keys of an object in a shape. An object with more is usually a table whose keys are data."""
 MAX_BEFORE: Final = 1_000
 """Characters of the lines before JSON: what npm and others write to the standard error first."""
+HTTP: Final = "HTTP/"
+"""The beginning of a response with its headers, as `curl -i` prints it."""
+MAX_HEAD: Final = 20_000
+"""Characters of the status line and the headers of such a response."""
 PARSED_CHARS: Final = 65_536
 """Characters of a long text that are parsed to see whether it is JSON: some milliseconds."""
 MAX_CUT_TOKEN: Final = 8
@@ -36,6 +40,8 @@ NAMES: Final = ("name", "id", "key", "title", "path", "filename", "url", "hostna
 """Fields that name a record, the one that says most first."""
 MAX_FIELD: Final = 60
 """Characters of such a name. A longer one is a text."""
+MAX_INNER: Final = 60
+"""Characters of the path inside a record that are shown."""
 SAMPLE_LINES: Final = 50
 """Lines of JSON Lines whose keys make its shape."""
 
@@ -88,6 +94,8 @@ def json_start(text: str) -> int | None:
     """Return where the JSON of a text starts, perhaps after a few lines such as warnings; None if it has no JSON."""
     if _JSON_START.match(text):
         return 0
+    if text.startswith(HTTP) and (head_end := text.find("\n\n", 0, MAX_HEAD)) >= 0:
+        return head_end + 2 if _JSON_START.match(text, head_end + 2) else None
     after = _START_OF_LINE.search(text, 0, MAX_BEFORE)
     return after.start() if after else None
 
@@ -136,6 +144,23 @@ def address(path: Path) -> str:
         f"[{key}]" if isinstance(key, int) else f".{key}" if _NAME.fullmatch(key) else f"[{json.dumps(key)}]"
         for key in path
     )
+
+
+def inner_address(text: str, record: OutputPart, offset: int) -> str:
+    """Return the path from a record to the innermost array or object at an offset, such as `.post.responses`."""
+    path: list[str | int] = []
+    opening = record.start
+    if text[opening] == '"':
+        opening = _skip_space(text, _skip_space(text, _DECODER.raw_decode(text, opening)[1]) + 1)
+    while text[opening] in "[{":
+        item = next((each for each in _items(text, opening) if each.start <= offset < each.end), None)
+        if item is None or offset < item.value or text[item.value] not in "[{":
+            break
+        path.append(item.key)
+        opening = item.value
+    while path and len(address(tuple(path))) > MAX_INNER:
+        path.pop()
+    return address(tuple(path))[1:]
 
 
 def _shape(value: Any, depth: int) -> str:
