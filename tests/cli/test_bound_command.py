@@ -53,6 +53,14 @@ def test_the_facts_of_a_command_are_stored_with_its_output(
     assert stored["notes"] == {"command": "pytest -v", "exit": "1", "folder": str(tmp_path)}
 
 
+def test_explain_prints_the_kinds_that_were_weighed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe(monkeypatch, OUTPUT)
+    assert main(["bound", "--of", "pytest -v", "--explain"]) == 0
+    assert "4 test: the command prints this kind\n" in capsys.readouterr().err
+
+
 def test_a_short_output_is_printed_unchanged(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

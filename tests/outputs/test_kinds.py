@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from keyhole.outputs.kinds import KINDS, command_words, recognise
+from keyhole.outputs.kinds import KINDS, command_words, recognise, weigh_kinds
 from tests.support.machine import allowed
 
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nKeyError: 1\n'
@@ -95,6 +95,26 @@ def test_a_log_that_prints_a_diff_is_a_log_and_a_commit_with_one_is_a_diff() -> 
 
 SOURCE = "import os\nfrom a import b\n\ndef f(x):\n    return x\n\nclass C:\n    y = 1\n"
 MARKDOWN = "# One\n\n- a\n\n## Two\n\n- b\n\n## Three\n\n- c\n"
+SETTINGS = "root:\n  base: /\n" + "  input: a\n  build:\n    target: b\n" * 9
+
+
+def test_a_failed_command_prints_a_log_unless_its_output_is_data_or_the_command_is_known() -> None:
+    assert (recognise(SETTINGS), recognise(SETTINGS, "vite build", exit_status=1)) == ("yaml", "log")
+    assert recognise(SETTINGS, name="a.yml", exit_status=1) == "yaml"
+    assert recognise('{"a": [1, 2]}', "curl -f localhost", exit_status=22) == "json"
+
+
+@pytest.mark.parametrize("beginning", ["2025-02-12 11:04:46 ", "[11:04:46] ", "INFO: ", "[ERROR] "])
+def test_lines_with_a_time_or_a_level_are_a_log_and_no_source(beginning: str) -> None:
+    assert recognise(SOURCE * 3) == "source"
+    assert recognise(SOURCE * 3 + f"{beginning}step done\n" * 6) == "log"
+
+
+def test_the_kinds_are_weighed_with_reasons_the_strongest_first() -> None:
+    weighed = list(weigh_kinds(SETTINGS, "vite build", exit_status=2))
+    assert [each.kind for each in weighed] == ["log", "yaml", "log"]
+    assert weighed[0].reason == "the command ended with exit status 2"
+    assert [each.score for each in weighed] == sorted((each.score for each in weighed), reverse=True)
 
 
 @pytest.mark.parametrize("text", [SOURCE, MARKDOWN])

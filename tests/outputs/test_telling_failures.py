@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from itertools import islice
 
 import pytest
 
 from keyhole import bound
-from keyhole.outputs.lines import MAX_FAILURE_LINE, telling_failures
+from keyhole.outputs.failures import MAX_FAILURE_LINE, telling_failures
 
 
 def first(text: str, count: int) -> list[str]:
@@ -15,30 +16,63 @@ def first(text: str, count: int) -> list[str]:
 
 
 def test_the_last_lines_come_before_the_telling_failures_and_alike_ones_come_once() -> None:
-    text = "error: first\n" + "compiling\n" * 9 + "error: 3 of 7\nerror: 4 of 7\nok\n\none\ntwo\nthree\nfour\n"
-    assert first(text, 9) == ["four", "three", "two", "one", "error: 4 of 7", "error: first"]
+    text = "error: first\n" + "compiling\n" * 9 + "error: 3 of 7\nerror: 4 of 7\nok\n\nzero\none\ntwo\nthree\nfour\n"
+    ends = ["four", "three", "two", "one", "zero"]
+    assert first(text, 7) == [*ends, "error: 4 of 7", "error: first"]
 
 
 def test_a_rare_line_of_failure_comes_before_later_ones_that_begin_as_hundreds_do() -> None:
     noise = "".join(f"INFO - PAGE({n}) | console.error: cannot read {chr(97 + n % 26)}{n}\n" for n in range(400))
-    text = f"{noise}INFO - TEST-UNEXPECTED-FAIL | the sum is wrong\n{noise}one\ntwo\nthree\nfour\n"
-    assert first(text, 5)[-1] == "INFO - TEST-UNEXPECTED-FAIL | the sum is wrong"
+    text = f"{noise}INFO - TEST-UNEXPECTED-FAIL | the sum is wrong\n{noise}zero\none\ntwo\nthree\nfour\n"
+    assert first(text, 6)[-1] == "INFO - TEST-UNEXPECTED-FAIL | the sum is wrong"
 
 
 @pytest.mark.parametrize("other", ["warning: error codes", "echo failed", "tests failed: 0", "something failed"])
 def test_a_line_that_announces_a_failure_comes_before_one_that_only_names_it(other: str) -> None:
-    text = f"pump.c:41:7: error: no member named speed\n{other}\none\ntwo\nthree\nfour\n"
-    assert first(text, 5)[-1] == "pump.c:41:7: error: no member named speed"
+    text = f"pump.c:41:7: error: no member named speed\n{other}\nzero\none\ntwo\nthree\nfour\n"
+    assert first(text, 6)[-1] == "pump.c:41:7: error: no member named speed"
 
 
 @pytest.mark.parametrize("line", ["terrors of the failsafe", "all passed", "0 warnings"])
 def test_other_words_are_no_failures(line: str) -> None:
-    assert first(f"{line}\n" + "end\n" * 4, 9) == ["end"] * 4
+    assert first(f"{line}\n" + "end\n" * 5, 9) == ["end"] * 5
 
 
 def test_a_long_line_is_cut_and_an_empty_text_has_no_line() -> None:
     assert [end - start for start, end in telling_failures("error " * 900)] == [MAX_FAILURE_LINE]
     assert first("", 9) == first("\n\n", 9) == []
+
+
+def test_the_lines_after_a_failure_come_after_it_and_before_those_of_a_warning() -> None:
+    text = (
+        "warning: fatal is deprecated\nbeside a warning\n"
+        + "\n" * 9
+        + "Error: cannot choose a version\n  - nothing provides clang = 13\n  more\n\n"
+        + "end\n" * 5
+    )
+    failure = ["Error: cannot choose a version", "- nothing provides clang = 13", "more"]
+    found = [line.strip() for line in first(text, 12)[5:]]
+    assert found == [*failure, "warning: fatal is deprecated"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("budget", [2_000, 4_000])
+def test_a_result_has_as_many_failures_as_the_last_lines_with_an_error_word(seed: int, budget: int) -> None:
+    chance = random.Random(seed)
+    words = ["link", "copy", "pack", "sort", "send", "read", "move", "scan", "fold", "trim"]
+    noise = [f"{chance.choice(words)} unit {chance.randrange(9_999)} of {chance.choice(words)}s" for _ in range(900)]
+    failures = [f"{word}er: error: unit_{word} is torn at {word}.c:{chance.randrange(999)}" for word in words[:3]]
+    for failure in failures:
+        noise.insert(chance.randrange(len(noise)), failure)
+    for _ in range(40):
+        noise.insert(chance.randrange(len(noise)), f"warning: {chance.choice(words)} may fail in {chance.random()}")
+    log = "\n".join(noise) + "\n"
+    last: list[str] = []
+    for line in reversed([line for line in noise if "error" in line or "fail" in line]):
+        if len("\n".join([*last, line])) <= budget:
+            last.append(line)
+    shown = bound(log, budget=budget).text
+    assert sum(each in shown for each in failures) >= sum(each in last for each in failures)
 
 
 @pytest.mark.parametrize("lines", [2_000, 60_000])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterable
 from contextlib import closing
@@ -41,7 +42,11 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         names_command=True,
     )
     asked = Asked(arguments.query, arguments.budget)
-    bounded, begun = bound_output(config, read_blocks(arguments.file), started_at, asked, facts)
+    blocks: Iterable[bytes] = read_blocks(arguments.file)
+    if arguments.explain:
+        blocks = list(blocks)
+        print_kinds(b"".join(blocks), facts)
+    bounded, begun = bound_output(config, blocks, started_at, asked, facts)
     if arguments.json:
         from keyhole.cli.terminal import print_json
 
@@ -50,6 +55,14 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         print_bounded(bounded, begun)
     record_output(config, "pipe", bounded, bounded.text, started_at, asked, facts)
     return 0
+
+
+def print_kinds(output: bytes, facts: OutputFacts) -> None:
+    """Print the kinds that an output may have with what speaks for each, the one as which it is read first."""
+    from keyhole.outputs.read import decode_output, explain_kind  # only this option needs them
+
+    for kind, score, reason in explain_kind(decode_output(output), facts):
+        print(f"{score:.0f} {kind}: {reason}", file=sys.stderr)
 
 
 def print_bounded(bounded: Bounded, begun: bytes) -> None:

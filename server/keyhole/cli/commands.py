@@ -48,6 +48,7 @@ def add_bound(commands: Any) -> None:
     _add_options(bound)
     bound.add_argument("--of", default="", metavar="COMMAND", help="the command line that printed the output")
     bound.add_argument("--exit", type=int, metavar="N", help="the exit status of that command")
+    bound.add_argument("--explain", action="store_true", help="print the kinds that were weighed, to standard error")
 
 
 def add_run(commands: Any) -> None:

@@ -100,7 +100,7 @@ def bound_text(
 ) -> Bounded:  # fmt: skip
     """Return the text of an output within `budget` characters, as `bound` does. `keep`: keeps the whole output."""
     if len(text) <= budget:
-        kind = facts.kind or recognise(terminal_text(text), facts.command, facts.name)
+        kind = facts.kind or recognise(terminal_text(text), facts.command, facts.name, facts.exit_status)
         return Bounded(text, kind, None, len(text), unchanged=True)
     return read_and_keep(text, query, budget, facts, keep, secret, now)(budget)
 
@@ -153,7 +153,7 @@ def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -
     of lines are removed, unless the query asks for a time.
     """
     bare, envelope = take_prefixes_for(text, query)
-    kind = facts.kind or recognise(bare, facts.command, facts.name)
+    kind = facts.kind or recognise(bare, facts.command, facts.name, facts.exit_status)
     least = EXCERPT_BUDGETS * budget
     if len(bare) <= max(WHOLE_CHARS, least):
         read = read_parts(bare, read_lines(bare, kind), query or "")

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from keyhole.outputs.envelope import take_prefixes_for
-from keyhole.outputs.lines import telling_failures
+from keyhole.outputs.failures import telling_failures
 from keyhole.outputs.marks import find_key_marks
 from keyhole.outputs.output import of_larger_text
 from keyhole.outputs.read import Output, command_words, read_lines, read_parts, recognise
@@ -72,6 +72,7 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
         asked=tuple(place for _, place in _inside(asked, spans)),
         joints=excerpt.joints,
         failed=read.failed,
+        failures=read.failures,
     )
 
 
@@ -151,6 +152,6 @@ def read_excerpt(excerpt: Excerpt, query: str | None, facts: OutputFacts) -> Out
     joints = excerpt.joints
     if envelope:
         envelope, joints = of_larger_text(envelope, joints)
-    kind = facts.kind or recognise(text, facts.command, facts.name)
+    kind = facts.kind or recognise(text, facts.command, facts.name, facts.exit_status)
     parts = envelope.parts(excerpt.total) if envelope else ()
     return read_lines(text, kind)._replace(joints=joints, envelope=envelope, parts=parts)

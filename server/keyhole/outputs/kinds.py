@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Final, Literal, get_args
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple, get_args
 
 from keyhole.outputs.fields import is_table
 from keyhole.outputs.output import Envelope, ends_of, take
@@ -36,6 +37,19 @@ MIN_HEADINGS: Final = 3
 """Headings that Markdown has at least."""
 CSV_LINES: Final = 10
 """Lines that must have the same number of separators."""
+
+MIN_LOG_LINES: Final = 5
+LOG_SHARE: Final = 0.1
+"""Lines with a time or a level that a log has at least, and their share of the lines."""
+NAMED: Final = 9.0
+PROVEN: Final = 7.0
+FAILED: Final = 6.0
+FORM: Final = 5.0
+COMMAND: Final = 4.0
+LIKELY: Final = 2.0
+DEFAULT: Final = 1.0
+"""How much speaks for a kind: the name of a file; a content that parses or that no other program prints; a sign that a
+step failed; the form of nearly all lines; the command; the form of some lines; nothing. The order is what matters."""
 
 MIN_YAML_LINES: Final = 10
 YAML_SHARE: Final = 0.6
@@ -125,6 +139,11 @@ _DIFF_WORDS: Final = ("diff --git ", "@@ -", "\n+++ ")
 _TRACE_WORDS: Final = ("Traceback ", "Exception in thread ", "panic: ", "panicked", " at ", "\tat ")
 _MANUAL_WORDS: Final = ("SYNOPSIS", "sage: ")
 """Words of which a text contains at least one if the pattern of the same name matches it."""
+_LOG_LINE = lazy_pattern(
+    r"^\W{0,2}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d\d:\d\d:\d\d|(?:INFO|DEBUG|WARN(?:ING)?|ERROR|FATAL)[\]: ])",
+    re.MULTILINE,
+)
+"""A line that begins with a time or a level."""
 _REVISION = lazy_pattern(r"\d+|(?=\w*\d)[0-9a-f]{7,40}")
 _GREP_LINE = lazy_pattern(r"\A(?:--$|(?=[^\s:]*[/.])[^\s:\d][^\s:]*(?::(?:\d+[:-])?.|-\d+-))")
 _LINE_NUMBER = lazy_pattern(r"[:-]\d+[:-]|:")
@@ -148,20 +167,56 @@ _SEPARATORS: Final = {",": 2, "\t": 1, ";": 2}
 """The separators of tables, with how many a line has at least: a sentence often has one comma."""
 
 
-def recognise(text: str, command: str = "", name: str = "") -> Kind:
-    """Return the kind of an output. `command`: the command line that printed it; `name`: its file's name."""
+class Evidence(NamedTuple):
+    """A kind that an output may have, how much speaks for it, and why."""
+
+    kind: Kind
+    score: float
+    reason: str
+
+
+def recognise(text: str, command: str = "", name: str = "", exit_status: int | None = None) -> Kind:
+    """Return the kind of an output, for which most speaks. The arguments are those of `weigh_kinds`."""
+    return next(weigh_kinds(text, command, name, exit_status)).kind
+
+
+def weigh_kinds(text: str, command: str = "", name: str = "", exit_status: int | None = None) -> Iterator[Evidence]:
+    """Yield the kinds that an output may have, the one for which most speaks first.
+
+    `command`: the command line that printed it; `name`: its file's name; `exit_status`: how the command ended. They are
+    weighed one after the other, so that the first one takes little time.
+    """
     words = _main_command(command)
-    _, dot, suffix = (name or _printed_file(words)).rpartition(".")
+    printed = name or _printed_file(words)
+    _, dot, suffix = printed.rpartition(".")
     if kind := _BY_SUFFIX.get(dot + suffix.lower()):
-        return "opaque" if kind == "source" and _is_opaque(text) else kind
+        is_opaque = kind == "source" and _is_opaque(text)
+        yield Evidence("opaque" if is_opaque else kind, NAMED, f"the file's name ends with {dot}{suffix}")
     if "--help" in words or (len(words) > 1 and words[0] in _MANUALS):
-        return "text"
-    told = _kind_of_command(words)
-    kind = _kind_of_content(text)
-    if not kind or (kind, told) in _MISTAKEN:
-        kind = told or _likely_kind(text) or ("log" if "\n" in text else "text")
-    is_certain = told is not None or kind in _PROVEN or kind == "log"
-    return kind if is_certain or not is_failed_run(text) else "log"
+        yield Evidence("text", NAMED, "the command prints a manual")
+    told, kind = _kind_of_command(words), _kind_of_content(text)
+    by_command = [Evidence(told, COMMAND, "the command prints this kind")] if told else []
+    if told and (not kind or (kind, told) in _MISTAKEN):
+        yield from by_command
+    elif told is None and kind not in _PROVEN and (sign := _sign_of_log(text, kind, exit_status)):
+        yield Evidence("log", FAILED, sign)
+    if kind:
+        yield Evidence(kind, PROVEN if kind in _PROVEN else FORM, "its lines have the form of this kind")
+    yield from by_command
+    if kind := _likely_kind(text):
+        yield Evidence(kind, LIKELY, "some of its lines have the form of this kind")
+    yield Evidence("log" if "\n" in text else "text", DEFAULT, "nothing else is known")
+
+
+def _sign_of_log(text: str, kind: Kind | None, exit_status: int | None) -> str:
+    """Return why a text is a log although its lines have the form of another kind, or of none; "" if it is not."""
+    if is_failed_run(text):
+        return "a line says that a step failed"
+    if exit_status and kind != "diff":
+        return f"the command ended with exit status {exit_status}"
+    stamped = len(_LOG_LINE.findall(ends_of(text, SAMPLE_CHARS)))
+    is_log = stamped >= MIN_LOG_LINES and stamped >= LOG_SHARE * ends_of(text, SAMPLE_CHARS).count("\n")
+    return f"{stamped} lines have a time or a level" if is_log and kind not in ("csv", "diff") else ""
 
 
 def command_words(command: str) -> str:

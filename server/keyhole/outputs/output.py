@@ -142,6 +142,8 @@ class Output(NamedTuple):
     """Where characters of a larger text are missing, of which this is an excerpt: offsets, each with their number."""
     failed: tuple[Span, ...] = ()
     """The sections that failed, such as steps of a CI run."""
+    failures: tuple[Span, ...] = ()
+    """The last lines and the lines that tell of a failure, those that tell most first."""
     envelope: Envelope | None = None
     """The prefixes that were taken from the lines of the stored text; None if none were taken."""
 

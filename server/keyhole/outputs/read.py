@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from keyhole.outputs.envelope import take_prefixes
+from keyhole.outputs.failures import FAILING_KINDS, lower_common, order_failures, weigh_failures
 from keyhole.outputs.fields import Data, place_of, read_json_lines, read_keys, read_table, read_values
-from keyhole.outputs.kinds import KINDS, command_words, name_opaque, recognise, take_labels
+from keyhole.outputs.kinds import KINDS, Evidence, command_words, name_opaque, recognise, take_labels, weigh_kinds
 from keyhole.outputs.marks import COMMIT_KINDS, FAILED_KIND, MAX_LINE_CHARS, find_key_marks, mark_lines
 from keyhole.outputs.output import Envelope, Mark, Output
 from keyhole.outputs.parts import find_commits, find_parts
@@ -21,6 +22,7 @@ from keyhole.outputs.sections import SECTIONED_KINDS, TRACED_KINDS, find_failed,
 from keyhole.outputs.terminal import decode_output, terminal_text
 from keyhole.outputs.values import Telling, count_values, find_telling_values
 from keyhole.passages.gaps import Span
+from keyhole.text.output_facts import OutputFacts
 
 TABLE_KINDS: Final = frozenset({"csv", "log", "text", "listing"})
 """Kinds that may be tables: `ps`, `ls -l` and psql print rows with columns, too."""
@@ -40,6 +42,7 @@ __all__ = [
     "Output",
     "command_words",
     "decode_output",
+    "explain_kind",
     "read_lines",
     "read_output",
     "read_parts",
@@ -56,6 +59,12 @@ def read_output(output: str, *, kind: str | None = None, command: str = "", name
     """
     text, envelope = take_prefixes(terminal_text(output))
     return read_parts(text, read_lines(text, kind or recognise(text, command, name)))._replace(envelope=envelope)
+
+
+def explain_kind(output: str, facts: OutputFacts) -> Iterator[Evidence]:
+    """Yield the kinds that an output may have, the one as which it is read first."""
+    text, _ = take_prefixes(terminal_text(output))
+    return weigh_kinds(text, facts.command, facts.name, facts.exit_status)
 
 
 def read_lines(
@@ -75,8 +84,10 @@ def read_lines(
         marks = tuple(_with_labels(mark_lines(bare, FAILED_KIND, line_forms(bare)), labels))
     else:
         marks = mark_lines(text, kind, forms, list(find_key_marks(text, kind) if key_marks is None else key_marks))
-    marks = _mark_failed(text, marks, failed) if failed else marks
-    return Output(text, kind, marks, traces, repeats, failed=tuple(failed))
+    weights = weigh_failures(text) if kind in FAILING_KINDS else {}
+    marks = _mark_failed(text, marks, failed) if failed else lower_common(marks, weights)
+    failures = tuple(order_failures(text, weights)) if kind in FAILING_KINDS else ()
+    return Output(text, kind, marks, traces, repeats, failed=tuple(failed), failures=failures)
 
 
 def _with_labels(marks: Sequence[Mark], labels: Envelope) -> Iterator[Mark]:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from keyhole.outputs.failures import FAILING_KINDS
 from keyhole.outputs.fields import is_part_of_number
-from keyhole.outputs.lines import HEAD_SHARE, MAX_LINE, ends_first, lines_with, telling_failures
+from keyhole.outputs.lines import HEAD_SHARE, MAX_LINE, ends_first, lines_with
 from keyhole.outputs.output import Mark, Output, OutputPart, Shown
 from keyhole.outputs.output_text import OutputText
 from keyhole.passages.gaps import Span, gap_line, insert_span, uncovered
@@ -53,12 +54,11 @@ SUMMARY_SHARE: Final = 0.12
 """Share of the characters for the summary of what is not shown."""
 OUTLINE_SHARES: Final = {"source": 0.3, "diff": 0.15, "grep": 0.25, "listing": 0.25}
 """`SUMMARY_SHARE` for these kinds without a query: their definitions, files or folders are wanted first."""
-FAILING_KINDS: Final = frozenset({"log", "test", "compiler", "trace"})
 FAILURE_HEAD_SHARE: Final = 0.25
 """Share of the beginning in what is shown of both ends of an output of `FAILING_KINDS` that has failures."""
 FAILED_HEAD_SHARE: Final = 0.15
 """Share of the beginning in what is shown of both ends of a failed section: the failure is at its end."""
-TAIL_SHARE: Final = 0.35
+TAIL_SHARE: Final = 0.4
 """Share of the limit for the last lines of an output of `FAILING_KINDS` and its last lines with a word of failure: the
 first failures are often warnings, and the last ones ended the run."""
 WHOLE_SHARE: Final = 1 / 3
@@ -103,7 +103,7 @@ def select_output(
     order = _interleave(matching, marked, share) if matched else iter(marked)
     sections = chain.from_iterable(ends_first(text, *section, FAILED_HEAD_SHARE) for section in output.failed[::-1])
     orders = (
-        telling_failures(text) if output.kind in FAILING_KINDS else iter(()),
+        iter(output.failures),
         order,
         _unrepeated(output, _around(text, output.marks)),
         _unrepeated(output, sections),

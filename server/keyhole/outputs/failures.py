@@ -1,0 +1,178 @@
+"""Find the last lines of an output, and the lines that tell most of a failure, whatever program printed them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from math import log2
+from typing import Final
+
+from keyhole.outputs.output import Mark
+from keyhole.outputs.repeats import template
+from keyhole.passages.gaps import Span
+from keyhole.text.lazy_pattern import lazy_pattern
+from keyhole.text.letters import lower
+
+FAILING_KINDS: Final = frozenset({"log", "test", "compiler", "trace"})
+"""Kinds of outputs in which failures are looked for whatever program printed them."""
+END_LINES: Final = 5
+"""Last lines of an output, which come before the lines with words of failure."""
+MAX_FAILURE_LINES: Final = 4_000
+"""Lines with a word of failure that are compared, the last ones: a log of a megabyte has some two thousand."""
+MAX_FAILURE_LINE: Final = 300
+"""Characters of a line that is shown apart from the lines around it. A longer one is mostly a command or data."""
+FORM_WEIGHT: Final = 1.0
+PLACE_WEIGHT: Final = 0.5
+"""What a line gains by a form of `_SHOUTED`, loses by a word of `_HARMLESS`, and gains by naming a file and a line. The
+position in the text adds 0 to 1. With twice of either, about as many signals of benchmarks/outputs/failed_runs.py are
+found."""
+COUNT_WEIGHT: Final = 0.25
+"""What a line loses for each doubling of the number of lines that begin as it does: what happens all the time is no
+failure."""
+MAX_BEGINNINGS: Final = 500
+"""Beginnings of lines that are counted. Each takes a third of a millisecond for a megabyte."""
+LOSS_BEFORE: Final = 1.2
+LOSSES_AFTER: Final = (0.8, 1.1, 1.4)
+PART_GAIN: Final = 0.25
+"""How much less the line before a failure tells than the failure, and the three lines after it, which explain it more
+often; an indented line loses less by `PART_GAIN`."""
+MIN_NEIGHBOUR: Final = 0.4
+"""What a line beside a failure must tell to be shown: those beside warnings are left to the other orders."""
+INDENTED: Final = (" ", "\t", "|")
+MAX_WITH_NEIGHBOURS: Final = 150
+"""Failures whose neighbours are weighed, those that tell most. No budget shows more."""
+COMMON_WEIGHT: Final = 1.0
+"""What the weight of a line lacks to this number is taken from the weight of its mark."""
+
+_FAILURE_WORDS: Final = (
+    "error", "fail", "fatal", "exception", "panic", "abort", "crash", "killed", "denied", "refused", "undefined",
+    "cannot", "reject", "unexpected", "timed out", "timeout", "segmentation fault", "not found", "exit code",
+    "exit status",
+)  # fmt: skip
+"""Words with which programs of any kind report a failure. They are searched first, because the pattern is slow."""
+_FAILURE = lazy_pattern(
+    r"\b(?:errors?|fail(?:s|ed|ures?|ing)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|crash(?:ed)?|killed|denied"
+    r"|refused|undefined|cannot|rejects?|unexpected|timed? ?out|segmentation fault|not found|exit (?:code|status))\b"
+)
+"""The same words as words, in lower case: `failover` is none."""
+_NAMED_FAILURE = lazy_pattern(r"\w(?:Error|Exception)\b")
+_SHOUTED: Final = (
+    "FAIL", "ERROR", "FATAL", "CRASH", "PANIC", "UNEXPECTED", "ABORT", "CRITICAL", "EXCEPTION", "rror: ", "Exception: ",
+    "Traceback", "panic: ", "panicked", "core dumped", "egmentation", "illed",
+)  # fmt: skip
+"""The forms in which programs announce their own failure. A first letter that is written small or large is left out."""
+_HARMLESS: Final = (
+    "warn", "retry", "echo ", "deprecated", "no error", "0 error", "0 fail", "failed: 0", "failed:  0", "failures: 0",
+)  # fmt: skip
+"""Words of lines that name failures without being one: warnings, scripts, counts of none. In lower case."""
+_FIRST_WORDS = lazy_pattern(r"\s*(?:[^\s\d]+[ \t]+){0,2}[^\s\d]+")
+_PLACE = lazy_pattern(r"\.\w{1,5}:\d")
+"""The place of a failure: a file and a line."""
+
+
+def telling_failures(text: str) -> Iterator[Span]:
+    """Yield the last lines of an output, and then its lines with a word of failure, those that tell most first."""
+    yield from order_failures(text, weigh_failures(text))
+
+
+def weigh_failures(text: str) -> dict[Span, float]:
+    """Return how much each line with a word of failure tells; of a longer line, its beginning is returned.
+
+    A line tells more if few lines begin as it does, if it announces a failure, names a place, and is late. The first
+    failures of an output are often warnings; the last ones ended the run.
+    """
+    lines = f"\n{text}"
+    counts: dict[str, int] = {}
+    scores: dict[Span, float] = {}
+    for span in _failure_lines(text):
+        head = _beginning(text[slice(*span)])
+        if head not in counts:
+            counts[head] = lines.count(f"\n{head}") if len(counts) < MAX_BEGINNINGS else 1
+        scores[span] = _telling(text, span) - COUNT_WEIGHT * log2(max(1, counts[head]))
+    return scores
+
+
+def order_failures(text: str, weights: Mapping[Span, float]) -> Iterator[Span]:
+    """Yield the last lines of an output, and then those of `weigh_failures` with the lines beside them.
+
+    Of lines that differ only in numbers, the last one is yielded. The lines beside a failure tell less than it does,
+    and may tell more than other failures.
+    """
+    ends = list(islice(_lines_backwards(text, 0), END_LINES))
+    yield from ends
+    last = {template(text[slice(*span)]): span for span in weights}
+    scores = {span: weights[span] for span in last.values()}
+    for span in _best_first(scores)[:MAX_WITH_NEIGHBOURS]:
+        for neighbour, loss in _neighbours(text, span):
+            if (score := scores[span] - loss) >= MIN_NEIGHBOUR:
+                scores[neighbour] = max(scores.get(neighbour, score), score)
+    yield from (span for span in _best_first(scores) if span not in ends)
+
+
+def _best_first(scores: Mapping[Span, float]) -> list[Span]:
+    return sorted(scores, key=lambda span: (-scores[span], -span[0]))
+
+
+def lower_common(marks: Iterable[Mark], weights: Mapping[Span, float]) -> tuple[Mark, ...]:
+    """Return marks in which those lines of `weigh_failures` that tell little weigh less."""
+    losses = {start: min(0.0, weight - COMMON_WEIGHT) for (start, _), weight in weights.items()}
+    return tuple((start, end, weight + losses.get(start, 0.0)) for start, end, weight in marks)
+
+
+def _neighbours(text: str, span: Span) -> Iterator[tuple[Span, float]]:
+    """Yield the line before a failure and those after it, up to a blank line, each with how much less it tells."""
+    start = text.rfind("\n", 0, max(0, span[0] - 1)) + 1
+    if text[start : span[0]].strip():
+        yield (start, min(span[0], start + MAX_FAILURE_LINE)), LOSS_BEFORE
+    start = text.find("\n", span[0]) + 1
+    for loss in LOSSES_AFTER:
+        end = text.find("\n", start) + 1 or len(text)
+        if not start or not text[start:end].strip():
+            return
+        is_part = text.startswith(INDENTED, start)
+        yield (start, min(end, start + MAX_FAILURE_LINE)), loss - (PART_GAIN if is_part else 0.0)
+        start = end if end < len(text) else 0
+
+
+def _beginning(line: str) -> str:
+    """Return the first words of a line, up to a number."""
+    found = _FIRST_WORDS.match(line)
+    return found[0] if found else line
+
+
+def _telling(text: str, line: Span) -> float:
+    """Return how much the words of a line with a word of failure tell."""
+    words = text[slice(*line)]
+    score = line[0] / len(text) + (PLACE_WEIGHT if _PLACE.search(words) else 0.0)
+    if any(form in words for form in _SHOUTED):
+        score += FORM_WEIGHT
+    words = words.lower()
+    return score - FORM_WEIGHT if any(form in words for form in _HARMLESS) else score
+
+
+def _failure_lines(text: str) -> list[Span]:
+    """Return the beginnings of the last `MAX_FAILURE_LINES` lines with a word of failure, in order."""
+    low = lower(text)
+    starts: set[int] = set()
+    for word in _FAILURE_WORDS:
+        place = low.find(word)
+        while place >= 0:
+            starts.add(low.rfind("\n", 0, place) + 1)
+            end = low.find("\n", place)
+            place = low.find(word, end) if end >= 0 else -1
+    spans = []
+    for start in sorted(starts)[-MAX_FAILURE_LINES:]:
+        end = text.find("\n", start, start + MAX_FAILURE_LINE) + 1 or min(len(text), start + MAX_FAILURE_LINE)
+        if _FAILURE.search(low, start, end) or _NAMED_FAILURE.search(text, start, end):
+            spans.append((start, end))
+    return spans
+
+
+def _lines_backwards(text: str, first: int) -> Iterator[Span]:
+    """Yield the beginnings of the lines of `text[first:]` that are not blank, the last one first."""
+    end = len(text)
+    while end > first:
+        start = text.rfind("\n", first, end - 1) + 1 or first
+        if not text[start:end].isspace():
+            yield start, min(end, start + MAX_FAILURE_LINE)
+        end = start
