@@ -228,9 +228,15 @@ def read_table(text: str) -> Data:
 
 
 def is_table(lines: Sequence[str]) -> bool:
-    """Return whether lines are the rows of a table below its header."""
-    split = _split_of(lines)
-    return split is not None and _header_of([row for row in map(split[0].cells, lines) if len(row) == split[1]]) >= 0
+    """Return whether lines are the rows of a table below its header.
+
+    Where blanks alone tell cells apart, any line has some, so the header must be the first row.
+    """
+    if (found := _split_of(lines)) is None:
+        return False
+    split, count = found
+    header = _header_of([row for row in map(split.cells, lines) if len(row) == count])
+    return header == 0 or (header > 0 and not split.may_lack_header)
 
 
 def _split_of(lines: Sequence[str]) -> tuple[Split, int] | None:

@@ -45,7 +45,7 @@ MAX_INNER: Final = 60
 SAMPLE_LINES: Final = 50
 """Lines of JSON Lines whose keys make its shape."""
 
-_JSON_START = lazy_pattern(r"\s*[\[{]\s*[\"{\[\]}\d-]")
+_JSON_START = lazy_pattern(r"\s{0,200}+[\[{]\s{0,200}+[\"{\[\]}\d-]")
 _START_OF_LINE = lazy_pattern(r"^(?:\{\s*\"|\[\s*[\[{\"])", re.MULTILINE)
 _SPACE = lazy_pattern(r"[ \t\r\n]*")
 _NAME = lazy_pattern(r"[A-Za-z_]\w*")
