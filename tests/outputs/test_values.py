@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 
@@ -182,7 +183,7 @@ def test_the_status_line_of_a_response_is_shown_and_its_records_are_read_below_m
 
 
 def test_a_passage_inside_a_record_is_named_by_its_whole_address() -> None:
-    paths = {
+    paths: dict[str, dict[str, Any]] = {
         f"/v1/{name}": {
             method: {"summary": "s" * 200, "responses": {"200": {"description": "d" * 200}}}
             for method in ("get", "post")

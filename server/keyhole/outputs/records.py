@@ -54,7 +54,9 @@ _DECODER: Final = json.JSONDecoder()
 Path = tuple[str | int, ...]
 
 
-class _Item(NamedTuple):
+class Item(NamedTuple):
+    """An item of an array or object: its key or number, and where it and its value are."""
+
     key: str | int
     start: int
     """Where the item begins: with its key in an object."""
@@ -98,6 +100,11 @@ def json_start(text: str) -> int | None:
         return head_end + 2 if _JSON_START.match(text, head_end + 2) else None
     after = _START_OF_LINE.search(text, 0, MAX_BEFORE)
     return after.start() if after else None
+
+
+def json_opening(text: str) -> int:
+    """Return the offset of the first bracket of a text that is JSON, perhaps after a few lines."""
+    return _skip_space(text, json_start(text) or 0)
 
 
 def is_json(text: str) -> bool:
@@ -153,7 +160,7 @@ def inner_address(text: str, record: OutputPart, offset: int) -> str:
     if text[opening] == '"':
         opening = _skip_space(text, _skip_space(text, _DECODER.raw_decode(text, opening)[1]) + 1)
     while text[opening] in "[{":
-        item = next((each for each in _items(text, opening) if each.start <= offset < each.end), None)
+        item = next((each for each in items_of(text, opening) if each.start <= offset < each.end), None)
         if item is None or offset < item.value or text[item.value] not in "[{":
             break
         path.append(item.key)
@@ -212,7 +219,7 @@ def _find_records(
     text: str, opening: int, data: Any, path: Path, paths: Sequence[Path]
 ) -> Iterator[tuple[OutputPart, Any]]:
     """Yield the items of the arrays and objects at `paths` in `data`, the value at `path` that begins at `opening`."""
-    items = list(_items(text, opening))
+    items = list(items_of(text, opening))
     if path in paths:
         for item in items:
             value = data[item.key]
@@ -236,7 +243,7 @@ def _field_of(record: Any) -> str:
     return f" {name}={value}" if value and len(value) <= MAX_FIELD else ""
 
 
-def _items(text: str, opening: int) -> Iterator[_Item]:
+def items_of(text: str, opening: int) -> Iterator[Item]:
     """Yield the items of the array or object that opens at an offset."""
     is_object = text[opening] == "{"
     position = _skip_space(text, opening + 1)
@@ -247,7 +254,7 @@ def _items(text: str, opening: int) -> Iterator[_Item]:
             key, position = _DECODER.raw_decode(text, position)
             position = _skip_space(text, _skip_space(text, position) + 1)
         end = _DECODER.raw_decode(text, position)[1]
-        yield _Item(key, start, position, end)
+        yield Item(key, start, position, end)
         position = _skip_space(text, end)
         if text[position] == ",":
             position = _skip_space(text, position + 1)

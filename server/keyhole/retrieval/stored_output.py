@@ -122,6 +122,16 @@ def reader_of(artifact: Artifact, query: str | None, budget: int) -> Callable[[]
     return cache(partial(read_stored, artifact.text, query, budget, OutputFacts(kind=output_kind(artifact.url))))
 
 
+def select_json(artifact: Artifact, query: str, max_chars: int, measure: Measure) -> Selection | None:
+    """Return the values of a stored output at a path such as `$.items[*].name`, None for another query or output."""
+    if not query.lstrip().startswith("$") or output_kind(artifact.url) != "json":
+        return None
+    from keyhole.outputs.json_path import parse_path, select_path
+
+    path = parse_path(query)
+    return select_path(artifact.text, path, max_chars, measure) if path else None
+
+
 def add_important_lines(
     selection: Selection, read: Callable[[], Output], query: str, max_chars: int, measure: Measure
 ) -> Selection:

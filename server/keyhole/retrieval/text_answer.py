@@ -51,7 +51,7 @@ def answer_passages(
 ) -> Answer:
     """Return the passages of a text for the query, or its head and tail without one."""
     from keyhole.passages import select
-    from keyhole.retrieval.stored_output import add_important_lines, reader_of
+    from keyhole.retrieval.stored_output import add_important_lines, reader_of, select_json
 
     budget, query = call.budget, asked.query
     read = reader_of(artifact, query, budget.english_chars)
@@ -64,7 +64,7 @@ def answer_passages(
 
     def render(form: Form, space: int) -> Answer:
         with stage("rank"):
-            selection = select(
+            selection = select_json(artifact, query or "", space, budget.measure) or select(
                 artifact.text, query, space,
                 main_end=artifact.main_end, pages=pages, measure=budget.measure, preferred=asked.preferred,
                 shown_before=before, answered_before=skipped, skip=asked.skip, place=place,
