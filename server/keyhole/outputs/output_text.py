@@ -219,11 +219,16 @@ class OutputText:
         """
         text = self._output.text
         part = self._part_at(places[number][0]) if self._max_name and start < len(text) else None
-        if part is None or _is_shown(places, part.start, part.start + 1, number):
+        if part is None:
             return ""
+        inner = ""
         if self._output.kind == "json" and not self._joints:
-            name, field = part.name.partition(" ")[::2]
-            part = part._replace(name=f"{name}{inner_address(text, part, start)} {field}".rstrip())
+            is_line = text[start - 1 : start] in ("", "\n")
+            inner = inner_address(text, part, start if is_line else (start + end) // 2)
+        if _is_shown(places, part.start, part.start + 1, number) and (not inner or text.count("\n", part.start, start)):
+            return ""
+        address, space, field = part.name.partition(" ")
+        part = part._replace(name=address + inner + space + field)
         first_line = text[start : min(end, start + len(part.name) + 200)].split("\n", 1)[0]
         field, _, value = part.name.partition("=")
         is_said = value and text.find(value, start, min(end, start + MAX_NAMED)) >= 0

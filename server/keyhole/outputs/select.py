@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 QUERY_SHARE: Final = 0.7
 """Share of the shown characters for the passages of the query; the rest is for the marked lines."""
-LINE_SHARE: Final = 0.85
-"""`QUERY_SHARE` for an output without failures."""
 FAILURE_WEIGHT: Final = 7.0
 """Weight from which a mark is a failure."""
 LINE_WINDOWS: Final = 32
@@ -95,8 +93,7 @@ def select_output(
     shown = OutputText(output, int(max_chars * _summary_share(output, question)), max_chars)
     marked: Iterable[Span] = [(start, end) for start, end, _ in sorted(output.marks, key=lambda mark: -mark[2])]
     if question:
-        matching = [*output.asked, *_passages(output, question)]
-        share = QUERY_SHARE if has_failures else LINE_SHARE
+        matching, share = [*output.asked, *_passages(output, question)], QUERY_SHARE
     else:
         matching, share = list(_unrepeated(output, lines_with(text, command_words))), COMMAND_SHARE
     matched = bool(matching)
