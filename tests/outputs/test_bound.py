@@ -12,6 +12,7 @@ import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.outputs.bound import BUDGET, MIN_BUDGET, bound, read_and_keep
 from keyhole.outputs.keep import IndexWords, KeptText
+from keyhole.outputs.large_output import bound_blocks
 from keyhole.outputs.read import terminal_text
 from keyhole.store.sqlite.store import MemoryStore
 from keyhole.text.output_facts import OutputFacts
@@ -178,3 +179,13 @@ def test_the_log_of_a_ci_run_shows_the_failure_with_its_step_and_without_the_tim
     for start, end in [*bounded.omitted, (len(log), len(log))]:
         assert log[position:start] in shown
         position = end
+
+
+def test_the_first_line_says_what_the_stored_text_lacks() -> None:
+    output = "".join(f"src/part{number}.py\0" for number in range(900))
+    for shown in (
+        bound(output, budget=1_000).text,
+        bound_blocks([output.encode()] * 400, None, 1_000, OutputFacts()).text,
+    ):
+        assert "Stored with changes: NUL is a line break." in shown.split("\n")[0]
+        assert "src/part1.py\n" in shown

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.outputs.terminal import decode_output, terminal_text
+from keyhole.outputs.terminal import changes_of, decode_output, terminal_text
 from tests.support.machine import allowed
 
 
@@ -25,6 +25,12 @@ from tests.support.machine import allowed
         ("N\bNA\bAM\bME\bE _\bx", "NAME x"),
         ("wait |\b/\b-\bok", "wait ok"),
         ("\x1b]0;a window's title\x07after", "after"),
+        ("\x1b[2K\x1b[1Glinking 1\x1b[2K\x1b[1Glinking 2\nerror\n", "linking 2\nerror\n"),
+        ("step 1\n\x1b[1A\x1b[2Kstep 2\n\x1b[1A\x1b[2Kstep 3\nERROR\n", "step 3\nERROR\n"),
+        ("a 0\nb 0\n\x1b[2A\x1b[2Ka 1\n\x1b[2Kb 1\n", "a 1\nb 1\n"),
+        ("above\x1b[9Afirst\n", "first\n"),
+        ("one\x1b[2Ktwo\r\x1b[K\rx\n", "x\n"),
+        ("a.py\0b c.py\0", "a.py\nb c.py\n"),
         ("", ""),
     ],
 )
@@ -38,6 +44,11 @@ def test_the_last_state_of_every_line_is_shown_without_escape_sequences(output: 
         ("naïve".encode(), "naïve"),
         ("naïve".encode("utf-16"), "naïve"),
         (b"caf\xe9 and \xff", r"caf\xe9 and \xff"),
+        ("Datei prüfung.dll\r\n".encode("utf-16-le"), "Datei prüfung.dll\r\n"),
+        ("Datei prüfung.dll\r\n".encode("utf-16-be"), "Datei prüfung.dll\r\n"),
+        ("für Datei prüfung.dll".encode("cp1252"), "für Datei prüfung.dll"),
+        ("错误：拒绝访问文件 a.dll，检查".encode("gb18030"), "错误：拒绝访问文件 a.dll，检查"),
+        (b"\x7fELF\x01\xe9a\xe9b", "\x7fELF\x01\\xe9a\\xe9b"),
         (b"", ""),
     ],
 )
@@ -45,11 +56,24 @@ def test_bytes_are_decoded_and_invalid_ones_become_their_hexadecimal_value(data:
     assert decode_output(data) == text
 
 
-@given(st.text(st.sampled_from("ab \n\r\x08\x1b[0K1m;"), max_size=60))
+@given(st.text(st.sampled_from("ab \n\r\x08\x1b[02K1GAm;"), max_size=60))
 def test_any_output_is_read_the_same_way_twice(output: str) -> None:
     shown = terminal_text(output)
     assert not {"\r", "\x08", "\x1b"} & set(shown)
     assert terminal_text(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("output", "changes"),
+    [
+        ("plain\n\x1b[1mbold\x1b[0m\n", set()),
+        ("a\0b", {"NUL is a line break"}),
+        ("a\r\nb\u2028c", {"CRLF is LF", "U+2028 is a line break"}),
+        ("a\u202eb", {"invisible characters are removed"}),
+    ],
+)
+def test_what_the_stored_text_lacks_is_named(output: str, changes: set[str]) -> None:
+    assert changes_of(output) == changes
 
 
 @given(st.text("aé語Ж \n\t[]:;9m", max_size=60))

@@ -133,7 +133,10 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
         if part.artifact.notice == UNDIGESTED:
             print(f"keyhole: {NOTICES[UNDIGESTED]}", file=sys.stderr)
         text = clean(part.artifact.text)  # stored texts are clean already, unless the file was tampered with
-        print_text(_printed(part.artifact, text))
+        if is_output(part.artifact.url) and not sys.stdout.isatty():
+            sys.stdout.write(text)  # a program gets the stored text as it is
+        else:
+            print_text(_printed(part.artifact, text))
     return OK
 
 

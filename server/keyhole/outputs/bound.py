@@ -19,6 +19,7 @@ from keyhole.outputs.read import (
 )
 from keyhole.outputs.render import OutputHead, bounded_text
 from keyhole.outputs.select import select_output
+from keyhole.outputs.terminal import changes_of
 from keyhole.passages.gaps import find_gaps
 from keyhole.text.output_facts import OutputFacts
 from keyhole.text.secrets.mask import mask_secrets
@@ -115,7 +116,8 @@ def read_and_keep(
     those of the command, if there is no query. The other arguments are those of `bound`.
     """
     text = terminal_text(output)
-    read, id = read_stored(text, query, budget, facts), ""
+    read = read_stored(text, query, budget, facts)._replace(changes=tuple(sorted(changes_of(output))))
+    id = ""
     if keep is not None:
         kept = name_text(secret, read.kind, text, facts, now)
         keep(kept, lambda: output_words(facts.title, read, lambda start, end: text[start:end]))
@@ -174,7 +176,9 @@ def render_output(
     query. The other arguments are those of `bound`.
     """
     total = output.total
-    head = OutputHead(output.kind, total, lines, round(total / CHARS_PER_TOKEN), facts.title, facts.exit_status)
+    head = OutputHead(
+        output.kind, total, lines, round(total / CHARS_PER_TOKEN), facts.title, facts.exit_status, output.changes
+    )
     longest = {"offset": total, "limit": WINDOW_CHARS}
     empty = bounded_text(head, Shown(total), secret, id, longest, names_command=facts.names_command)
     words = " ".join([command_words(mask_secrets(facts.command)), *topic])

@@ -13,7 +13,7 @@ from keyhole.outputs.bound import Bounded, bound_text, check_options, render_out
 from keyhole.outputs.excerpt import examine, needles_of, read_excerpt
 from keyhole.outputs.keep import keep_in_store, name_text, output_words
 from keyhole.outputs.read import Output, decode_output
-from keyhole.outputs.terminal import decode_blocks, terminal_pieces
+from keyhole.outputs.terminal import changes_of, decode_blocks, terminal_pieces
 from keyhole.passages.excerpt import ExcerptChooser, make_excerpt
 from keyhole.store.chunks import TextFile
 from keyhole.text.output_facts import LARGE_CHARS, OutputFacts
@@ -82,9 +82,16 @@ def read_blocks(
 ) -> tuple[TextFile, Output]:
     """Write the text of an output into a file, and return it with the excerpt that is ranked."""
     chooser = ExcerptChooser(needles_of(query, facts.command))
-    text = TextFile(file, examine(terminal_pieces(decode_blocks(blocks)), chooser))
+    changes: set[str] = set()
+
+    def note_changes(decoded: Iterable[str]) -> Iterator[str]:
+        for block in decoded:
+            changes.update(changes_of(block))
+            yield block
+
+    text = TextFile(file, examine(terminal_pieces(note_changes(decode_blocks(blocks))), chooser))
     excerpt = make_excerpt(chooser.choose(), text.chars, text.read)
-    return text, read_excerpt(excerpt, query, facts)
+    return text, read_excerpt(excerpt, query, facts)._replace(changes=tuple(sorted(changes)))
 
 
 def store_text(

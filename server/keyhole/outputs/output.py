@@ -146,6 +146,8 @@ class Output(NamedTuple):
     """The last lines and the lines that tell of a failure, those that tell most first."""
     envelope: Envelope | None = None
     """The prefixes that were taken from the lines of the stored text; None if none were taken."""
+    changes: tuple[str, ...] = ()
+    """What the stored text lacks of the output, as `changes_of` in outputs/terminal.py says."""
 
     @property
     def total(self) -> int:

@@ -1,7 +1,8 @@
 """Turn the bytes of an output into the text that a terminal shows at the end. Pure.
 
-Colours and other escape sequences are removed. A line that was redrawn with carriage returns or backspaces, such as a
-progress bar, is its last state. No other character that a terminal shows is removed.
+Colours and other escape sequences are removed. A line that was redrawn with carriage returns, backspaces or moves of
+the cursor, such as a progress bar, is its last state. No other character that a terminal shows is removed. What else is
+changed is named by `changes_of`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,11 @@ from typing import Final
 from keyhole.text.clean import clean
 from keyhole.text.lazy_pattern import lazy_pattern
 
+_BINARY = lazy_pattern("[\x01-\x06\x0e-\x1a]|\0{4}")
+"""What binary data has. Elsewhere NUL separates names, as `find -print0` and `git -z` write it."""
+_TO_START = lazy_pattern(r"\x1b\[[01]?G")
+_UP = lazy_pattern(r"\x1b\[(\d{0,3})[AF]")
+_ERASE_LINE: Final = "\x1b[2K"
 _ERASE = lazy_pattern(r"\x1b\[[012]?K")
 _ESCAPE = lazy_pattern(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _CARET_COLOUR = lazy_pattern(r"\^\[\[[0-9;]*m")
@@ -20,22 +26,68 @@ _CARET_COLOUR = lazy_pattern(r"\^\[\[[0-9;]*m")
 MIN_CARET_COLOURS: Final = 4
 """Such colours are removed if there are at least this many. Fewer may be what a text is about."""
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+SAMPLE_BYTES: Final = 65_536
+"""Bytes of the beginning by which the encoding is found."""
+UTF16_SHARE: Final = 0.4
+"""Share of NUL among the bytes at even or at odd places from which a text without mark is UTF-16: most are ASCII."""
+CODE_PAGE_SHARE: Final = 0.8
+MIN_RUNS: Final = 2
+"""Share of the runs of bytes above 127 that must be pairs (GB 18030, the code page of Windows in China) or letters
+within words (Windows-1252), and their least number. A single such byte stays a number."""
+_HIGH_RUN = lazy_pattern(r"[\x80-\xff]+")
+_WESTERN_LETTER = lazy_pattern(r"(?<![\x80-\xff])[\xc0-\xff]{1,2}(?=[A-Za-z\s.,:)\"'])")
+_CONTROLS = lazy_pattern(r"[\x00-\x06\x0e-\x1a]")
+"""Characters of binary data."""
 ERRORS: Final = "backslashreplace"
 """Name of the error handler of Python's decoders for bytes that are not valid."""
 
 
 def decode_output(data: bytes) -> str:
-    r"""Return the text of an output: UTF-8, or UTF-16 with a byte order mark.
+    r"""Return the text of an output, in the encoding of `find_encoding`.
 
     A byte that is not valid becomes its hexadecimal value, such as `\xe9`, so that it can be recovered from the text.
     """
-    encoding = "utf-16" if data.startswith(UTF16_MARKS) else "utf-8"
-    return data.decode(encoding, ERRORS)
+    return data.decode(find_encoding(data[:SAMPLE_BYTES]), ERRORS)
+
+
+def find_encoding(sample: bytes) -> str:
+    """Return the encoding of an output that begins with `sample`: UTF-8 unless nearly all of it says otherwise."""
+    if sample.startswith(UTF16_MARKS):
+        return "utf-16"
+    if b"\0" in sample:
+        odd, even = sample[1::2].count(0), sample[::2].count(0)
+        if max(odd, even) > UTF16_SHARE * len(sample) / 2 and min(odd, even) < len(sample) / 100:
+            return "utf-16-le" if odd > even else "utf-16-be"
+    if sample.isascii() or _decodes(sample, "utf-8"):
+        return "utf-8"
+    text = sample.decode("latin-1")  # the patterns are of characters
+    runs = _HIGH_RUN.findall(text)
+    if len(runs) < MIN_RUNS or _CONTROLS.search(text):
+        return "utf-8"
+    pairs = sum(len(run) % 2 == 0 for run in runs)
+    if pairs >= CODE_PAGE_SHARE * len(runs) and _decodes(sample, "gb18030"):
+        return "gb18030"
+    is_western = len(_WESTERN_LETTER.findall(text)) >= CODE_PAGE_SHARE * len(runs)
+    return "cp1252" if is_western and _decodes(sample, "cp1252") else "utf-8"
+
+
+def _decodes(sample: bytes, encoding: str) -> bool:
+    """Return whether a sample is valid in an encoding. Its last character may be cut."""
+    try:
+        codecs.getincrementaldecoder(encoding)("strict").decode(sample)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def terminal_text(output: str) -> str:
     """Return what a terminal shows of an output at the end, with line feeds as line breaks."""
     text = output.replace("\r\n", "\n") if "\r" in output else output
+    if "\0" in text and not _BINARY.search(text):
+        text = text.replace("\0", "\n")
+    if "\x1b[" in text:
+        text = _TO_START.sub("\r", text)
+        text = _join_redrawn(text) if _UP.search(text) else text
     if "\r" in text:
         text = "\n".join(last_state(line) if "\r" in line else line for line in text.split("\n"))
     if "\x08" in text:
@@ -46,12 +98,53 @@ def terminal_text(output: str) -> str:
     return text
 
 
+CHANGES: Final = (
+    ("\0", "NUL is a line break"),
+    ("\r\n", "CRLF is LF"),
+    ("\x0c", "form feeds are removed"),
+    ("\x0b", "vertical tabs are removed"),
+    ("\x85", "NEL is a line break"),
+    ("\u2028", "U+2028 is a line break"),
+    ("\u2029", "U+2029 is a line break"),
+)
+"""Characters that the stored text has not, each with what became of it."""
+_INVISIBLE = lazy_pattern("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""Soft hyphens, spaces without width and the marks of text direction, which may hide what a text says."""
+
+
+def changes_of(output: str) -> set[str]:
+    """Return what `terminal_text` changes in an output beside escape sequences and redrawn lines."""
+    changes = {change for sign, change in CHANGES if sign in output}
+    if not output.isascii() and _INVISIBLE.search(output):
+        changes.add("invisible characters are removed")
+    return changes
+
+
+def _join_redrawn(text: str) -> str:
+    """Return a text in which what is written after a move of the cursor upwards follows, after a carriage return, the
+    line that it is written over."""
+    rows: list[list[str]] = []
+    row = -1
+    for line in text.split("\n"):
+        row += 1
+        if row == len(rows):
+            rows.append([])
+        first, *others = _UP.split(line)
+        rows[row] += [first] if first else []
+        for count, part in zip(others[::2], others[1::2], strict=True):
+            row = max(0, row - (int(count or 1) or 1))
+            rows[row] += [part] if part else []
+    return "\n".join("\r".join(parts) for parts in rows)
+
+
 def last_state(line: str) -> str:
     """Return the last state of a line with carriage returns: each part is written over the one before it."""
     shown: list[str] = []
     length = 0
     for part in reversed(line.split("\r")):
-        written = _ESCAPE.sub("", part)
+        erased, sign, kept = part.rpartition(_ERASE_LINE)
+        blank = " " * len(_ESCAPE.sub("", erased)) if kept else ""
+        written = blank + _ESCAPE.sub("", kept) if sign else _ESCAPE.sub("", part)
         if len(written) > length:
             shown.append(written[length:])
             length = len(written)
@@ -88,7 +181,7 @@ def decode_blocks(blocks: Iterable[bytes]) -> Iterator[str]:
     for block in blocks:
         if decoder is None:
             begun += block
-            if len(begun) < len(UTF16_MARKS[0]):
+            if len(begun) < SAMPLE_BYTES:
                 continue
             decoder, block = _decoder(begun), begun
         if text := decoder.decode(block):
@@ -98,13 +191,14 @@ def decode_blocks(blocks: Iterable[bytes]) -> Iterator[str]:
 
 def _decoder(begun: bytes) -> codecs.IncrementalDecoder:
     """Return the decoder for an output that begins with these bytes."""
-    return codecs.getincrementaldecoder("utf-16" if begun.startswith(UTF16_MARKS) else "utf-8")(ERRORS)
+    return codecs.getincrementaldecoder(find_encoding(begun[:SAMPLE_BYTES]))(ERRORS)
 
 
 def terminal_pieces(blocks: Iterable[str]) -> Iterator[str]:
     """Yield in pieces what a terminal shows at the end of an output. A piece ends with a line, unless the line is long.
 
-    Joined, they are the `terminal_text` of the joined blocks, if no line is longer than `MAX_LINE`.
+    Joined, they are the `terminal_text` of the joined blocks, if no line is longer than `MAX_LINE` and the cursor moves
+    only over lines of its own block.
     """
     pending = ""
     for block in blocks:
