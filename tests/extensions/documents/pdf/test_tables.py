@@ -60,6 +60,19 @@ def test_a_row_between_lines_is_one_row_though_its_cells_have_several_lines_of_t
     assert "| the long piston | for wells and rivers |\n| rod | for lakes |\n" in draw(texts, lines)
 
 
+def test_lines_around_groups_hold_several_rows_where_the_first_column_goes_on_after_a_gap() -> None:
+    rows = [("Name", "Use"), ("lm", "linear models"), ("", "of all kinds"), ("glm", "others"), ("polr", "odds"),
+            ("", "and probit"), ("clm", "links")]  # fmt: skip
+    texts = [
+        (left, 700.0 - 12 * number, cell)
+        for number, row in enumerate(rows) for left, cell in zip((50.0, 150.0), row, strict=True) if cell
+    ]  # fmt: skip
+    lines = [(45.0, height, 400.0, height) for height in (712.0, 696.0, 660.0, 624.0)]
+    lines += [(left, 624.0, left, 712.0) for left in (45.0, 140.0, 400.0)]
+    table = "| lm | linear models of all kinds |\n| glm | others |\n| polr | odds and probit |\n| clm | links |\n"
+    assert table in draw(texts, lines)
+
+
 def test_prose_between_lines_of_the_same_width_is_no_table() -> None:
     texts = [(50.0, 700.0 - 14 * n, f"Sentence {n} of the text goes on from the left to the right.") for n in range(12)]
     lines = [(45.0, float(height), 400.0, float(height)) for height in (715, 660, 600, 520)]

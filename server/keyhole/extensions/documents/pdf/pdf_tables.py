@@ -254,6 +254,9 @@ class _Grid:
         for row in range(len(self._ys) - 1):
             words = [cells.get((row, column), []) for column in columns]
             is_body = len(self._ys) <= 3 or 2 * sum(map(len, words)) > count
+            if _holds_rows(words):
+                rows += _split_row(words, 2)
+                continue
             rows += _split_row(words, 2 if len(self._ys) <= 3 else MIN_BODY_ROWS) if is_body else [join_cells(words)]
         return rows
 
@@ -280,6 +283,18 @@ def join_cell(words: list[PdfWord]) -> str:
 def join_cells(cells: list[list[PdfWord]]) -> list[str]:
     """Return the words of each cell of a row in reading order."""
     return [join_cell(cell) for cell in cells]
+
+
+def _holds_rows(cells: list[list[PdfWord]]) -> bool:
+    """Return whether several rows stand between two lines: the first column goes on after a line without a word in it.
+
+    The lines of one cell follow each other. All lines of the first column stand beside lines of another one.
+    """
+    first, *others = [_cluster([word.top for word in cell]) for cell in cells if cell] or [[]]
+    beside = sorted(top for tops in others for top in tops)
+    is_level = all(any(abs(top - other) <= 1 for other in beside) for top in first)
+    between = [top for top in beside if first and first[0] < top < first[-1]]
+    return is_level and any(all(abs(top - other) > NEAR for other in first) for top in between)
 
 
 def _split_row(cells: list[list[PdfWord]], least: int) -> list[list[str]]:
