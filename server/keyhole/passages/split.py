@@ -190,10 +190,10 @@ def _heading_at(
 
 
 def sentence_ends(text: str, start: int, end: int) -> list[int]:
-    """Return the ends of the sentences and lines of `text[start:end]`; the last one is `end`."""
+    """Return the ends of the sentences and lines, of code too, of `text[start:end]`; the last one is `end`."""
     piece = text[start:end]
     code = find_code_blocks(piece)
-    return [start + offset for offset, kind in _borders(piece, code) if kind >= 0 or offset == len(piece)]
+    return [start + offset for offset, kind in _borders(piece, code) if kind != _AVOID or offset == len(piece)]
 
 
 def _target_chars(text: str) -> int:

@@ -52,6 +52,16 @@ def test_a_window_that_does_not_fit_is_cut_after_a_sentence() -> None:
     assert SENTENCES[start:end].endswith("county. ")
 
 
+def test_code_that_does_not_fit_is_cut_after_a_line_and_keeps_both_fences() -> None:
+    lines = "".join(f"line {n} of the setting that closes idle connections\n" for n in range(20))
+    index = Index(f"Arguments: none\n\n```\n{lines}```\n\nThe end of it all.")
+    spans = pack_windows(index, [0], 400, len)
+    shown = render_spans(index, spans)
+    assert len(shown) <= 400
+    assert "line 5 of the setting that closes idle connections\n[…" in shown
+    assert shown.count("```") == 2
+
+
 def test_adjacent_windows_are_one_span() -> None:
     assert (INDEX.starts[4], INDEX.end(6)) in pack_windows(INDEX, [5, 4, 6], 1_200, len)
 
