@@ -341,3 +341,10 @@ def test_a_heading_of_two_megabytes_is_not_read_for_every_window_below_it() -> N
     started = time.process_time()
     select(page, None, 60_000)
     assert time.process_time() - started < allowed(1.5)
+
+
+@pytest.mark.parametrize("query", ["release date of Fossa", "data do lançamento num Fossa", "wann kam Fossa"])
+def test_a_function_word_is_never_named_absent(query: str) -> None:
+    text = "| version | codename | release |\n| --- | --- | --- |\n" + "| 20.04 | Focal Fossa | 2020-04-23 |\n" * 9
+    absent = {term.term for term in select(text, query, 200).terms if not term.count}
+    assert absent.isdisjoint({"of", "do", "num", "wann"})

@@ -56,6 +56,11 @@ def _languages_by_word() -> dict[str, tuple[str, ...]]:
 _LANGUAGES_BY_WORD: Final = _languages_by_word()
 
 
+def is_function_word(word: str) -> bool:
+    """Return whether a word in lower case is a function word of any language."""
+    return word in _LANGUAGES_BY_WORD
+
+
 def count_function_words(words: list[str]) -> dict[str, int]:
     """Count the words that are function words of each language."""
     counts = dict.fromkeys(FUNCTION_WORDS, 0)

@@ -15,6 +15,7 @@ from keyhole.passages.gaps import Span, find_gaps, gap_line, merge_spans, uncove
 from keyhole.passages.gram_runs import join_grams
 from keyhole.passages.index import Index
 from keyhole.passages.labels import outline_label, outline_size
+from keyhole.passages.languages import is_function_word
 from keyhole.passages.packing.fences import add_fences
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.passages.packing.units import complete_units
@@ -383,7 +384,8 @@ def _count_terms(scored: WindowScores, rest: Index | None) -> tuple[TermCount, .
     """Return how often each word of the query occurs; in unspaced scripts and Korean, each run of its characters.
 
     `rest`: the part of the page that was not scored, in which words that the scored text lacks are counted. Absent
-    words that say little, such as "get", are left out.
+    words that say little, such as "get", are left out, and function words of any language: a short question may not
+    tell its own.
     """
     weights, query = weigh_terms(scored.query, scored.hits), scored.query
     counts, grams = list[TermCount](), dict[str, int]()
@@ -397,7 +399,7 @@ def _count_terms(scored: WindowScores, rest: Index | None) -> tuple[TermCount, .
             in_rest = count > 0
         if term.match is Match.GRAM or is_korean:
             grams[term.needle] = 1 if in_rest else 2 if count else 0
-        elif count or weight > LIGHT_WEIGHT:
+        elif count or (weight > LIGHT_WEIGHT and not is_function_word(term.surface)):
             counts.append(TermCount(term.surface, count, in_rest))
     if grams:
         texts = [each.searchable_text(query.folded) for each in (scored.index, rest) if each]
