@@ -35,3 +35,18 @@ def test_a_small_result_answers_both_parts() -> None:
     shown = select(TEXT, QUESTION, 1_500).text
     assert "pump lever" in shown
     assert "closes on Friday" in shown
+
+
+def test_the_only_window_with_a_name_of_the_question_comes_first() -> None:
+    records = "\n\n".join(f"The code and number of the currency and the country: {PLAIN}" for _ in range(9))
+    text = f"{records}\n\nKwanza AOA 973. {PLAIN}\n\n{records}"
+    scores = add_feedback(score_query(Index(text), "the code and number of the currency of the country Kwanza"))
+    assert rank_windows(scores)[0] == scores.index.window_at(text.index("Kwanza"))
+    preferred = (3, 1)
+    assert rank_windows(scores, preferred)[:2] == [3, 1]
+
+
+def test_a_name_in_several_windows_changes_no_order() -> None:
+    text = f"{PUMP}\n\nKwanza. {PLAIN}\n\nKwanza. {PLAIN}"
+    scores = add_feedback(score_query(Index(text), "the pump lever of Kwanza"))
+    assert rank_windows(scores) == scores.order

@@ -34,7 +34,7 @@ from keyhole.passages.stop import (
     nearest_places,
     take_chars,
 )
-from keyhole.passages.strength import ABSENT_STRENGTH, LIGHT_WEIGHT, Judgement, judge_match, weigh_terms
+from keyhole.passages.strength import ABSENT_STRENGTH, LIGHT_WEIGHT, Judgement, find_names, judge_match, weigh_terms
 from keyhole.passages.words import HANGUL, fold
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.letters import lower
@@ -44,6 +44,9 @@ from keyhole.text.page_structure import PageStarts
 PREFERRED_CHARS = 2_000
 """Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words.
 With 1,200, two of 255 reading tasks are lost at 9,000 characters; 3,000 shows 3 % more and answers one task more."""
+
+MIN_NAME_CHARS = 4
+"""Letters of a name of the question whose only window comes first. A shorter one stands on a page by chance."""
 
 OUTLINE_DIVISOR = 10
 """Without a query, one part in this many of a result names the skipped headings, which the next call needs."""
@@ -249,11 +252,12 @@ def _describe(
 def rank_windows(scored: WindowScores, preferred: Sequence[int] = ()) -> list[int]:
     """Return all windows of a page, best first, the `preferred` ones before the others; none if no term was found.
 
-    The parts of a question and the question as a whole get the same number of characters, and the words of a list are
-    covered before others are repeated. The order does not depend on the size limit.
+    The best window that alone has a name of the question comes first. The parts of a question and the question as a
+    whole get the same number of characters, and the words of a list are covered before others are repeated. The order
+    does not depend on the size limit.
     """
     index = scored.index
-    ordered = dict.fromkeys(preferred)
+    ordered = dict.fromkeys((*preferred, *_windows_of_names(scored)[:1]))
     parts = [each.order for each in _score_parts(scored)]
     if not parts:
         return list(ordered | dict.fromkeys(cover_lists(scored, scored.order)))
@@ -265,6 +269,19 @@ def rank_windows(scored: WindowScores, preferred: Sequence[int] = ()) -> list[in
         shown[turn] += index.end(window) - index.starts[window]
         ordered[window] = None
     return list(ordered)
+
+
+def _windows_of_names(scored: WindowScores) -> list[int]:
+    """Return the windows that alone have a name of the question, such as the record of a country, best first."""
+    names = find_names(scored.query)
+    unique = {
+        window
+        for hits in scored.hits
+        if hits.term.surface in names and len(hits.term.surface) >= MIN_NAME_CHARS and len(hits.windows) == 1
+        for window, weight in hits.windows.items()
+        if weight >= 1  # not a compound, or a word one letter away
+    }
+    return sorted(unique, key=lambda window: (-scored.scores[window], window))
 
 
 def _score_parts(scored: WindowScores) -> list[WindowScores]:
