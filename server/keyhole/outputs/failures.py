@@ -15,7 +15,7 @@ from keyhole.text.letters import lower
 
 FAILING_KINDS: Final = frozenset({"log", "test", "compiler", "trace"})
 """Kinds of outputs in which failures are looked for whatever program printed them."""
-END_LINES: Final = 5
+END_LINES: Final = 4
 """Last lines of an output, which come before the lines with words of failure."""
 MAX_FAILURE_LINES: Final = 4_000
 """Lines with a word of failure that are compared, the last ones: a log of a megabyte has some two thousand."""
