@@ -18,10 +18,17 @@ from keyhole.outputs.output import Envelope, Mark, Output
 from keyhole.outputs.parts import find_commits, find_parts
 from keyhole.outputs.records import read_json, read_xml, shape_of_lines
 from keyhole.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
-from keyhole.outputs.sections import SECTIONED_KINDS, TRACED_KINDS, find_failed, find_traces
+from keyhole.outputs.sections import (
+    SECTIONED_KINDS,
+    TRACED_KINDS,
+    count_stacks,
+    find_equal_stacks,
+    find_failed,
+    find_traces,
+)
 from keyhole.outputs.terminal import decode_output, terminal_text
 from keyhole.outputs.values import Telling, count_values, find_telling_values
-from keyhole.passages.gaps import Span
+from keyhole.passages.gaps import Span, merge_spans, uncovered
 from keyhole.text.output_facts import OutputFacts
 
 TABLE_KINDS: Final = frozenset({"csv", "log", "text", "listing"})
@@ -84,6 +91,10 @@ def read_lines(
         marks = tuple(_with_labels(mark_lines(bare, FAILED_KIND, line_forms(bare)), labels))
     else:
         marks = mark_lines(text, kind, forms, list(find_key_marks(text, kind) if key_marks is None else key_marks))
+    if equal := find_equal_stacks(text) if kind in TRACED_KINDS else ():
+        repeats = tuple(merge_spans([*repeats, *equal]))
+        marks = tuple(mark for mark in marks if uncovered(mark[:2], equal))
+        traces = tuple(trace for trace in traces if uncovered(trace, equal))
     weights = weigh_failures(text) if kind in FAILING_KINDS else {}
     marks = _mark_failed(text, marks, failed) if failed else lower_common(marks, weights)
     failures = tuple(order_failures(text, weights)) if kind in FAILING_KINDS else ()
@@ -130,8 +141,9 @@ def read_parts(text: str, lines: Output, question: str = "") -> Output:
     else:
         parts, title = find_parts(text, lines.kind)
         is_long = lines.kind == "opaque"
-        about = shape_of_lines(text) if lines.kind == "jsonl" else (name_opaque(text),) if is_long else ()
-        lines = lines._replace(parts=parts, summary_title=title, about=about)
+        stacks = count_stacks(text) if lines.kind in TRACED_KINDS else ""
+        about = shape_of_lines(text) if lines.kind == "jsonl" else (name_opaque(text),) if is_long else (stacks,)
+        lines = lines._replace(parts=parts, summary_title=title, about=tuple(filter(None, about)))
         data = _read_data(text, lines)
     return _with_data(text, lines, data, question)
 

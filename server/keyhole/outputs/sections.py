@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
@@ -118,7 +119,7 @@ def _failed_of(text: str, family: Family) -> Iterator[Span]:
 
 # Find the stack traces of an output, which are shown whole unless they are long.
 
-TRACED_KINDS: Final = frozenset({"trace", "log", "test"})
+TRACED_KINDS: Final = frozenset({"trace", "log", "test", "compiler"})
 """Kinds in which stack traces are looked for."""
 
 _PYTHON = lazy_pattern(r"(?:^[ \t].*\n)+(\S.*\n?)?", re.MULTILINE)
@@ -129,9 +130,15 @@ _FRAMES = lazy_pattern(r"(?:^[ \t]+(?:at .*|\.\.\. \d+ more)\n|^Caused by: .*\n)
 _FRAME_STARTS: Final = ("\n\tat ", "\n    at ")
 
 
+_HEADED = lazy_pattern(r"^(?:In \S+ line \d+|goroutine \d+ \[[^\]\n]*\]):\n(?:.++\n?+)++", re.MULTILINE)
+"""A finding of shellcheck and a stack of Go, up to a blank line: without its first line, the others say little."""
+_HEADS: Final = ("In ", "goroutine ")
+
+
 def find_traces(text: str) -> tuple[Span, ...]:
-    """Return the stack traces of Python, Java and JavaScript, in order."""
-    return tuple(sorted([*_python_traces(text), *_traces_of_frames(text)]))
+    """Return the stack traces of Python, Java, JavaScript and Go, and the findings of shellcheck, in order."""
+    headed = _HEADED.finditer(text) if any(head in text for head in _HEADS) else ()
+    return tuple(sorted([*_python_traces(text), *_traces_of_frames(text), *(match.span() for match in headed)]))
 
 
 def _python_traces(text: str) -> Iterator[Span]:
@@ -153,3 +160,29 @@ def _traces_of_frames(text: str) -> Iterator[Span]:
             if match:
                 yield text.rfind("\n", 0, place) + 1, end
             place = text.find(frame, end - 1)
+
+
+_GOROUTINE = lazy_pattern(r"^goroutine \d+ (\[[^\]\n]*\]):\n((?:.++\n?+)++)\n?", re.MULTILINE)
+_ADDRESS = lazy_pattern(r"0x[0-9a-f]+\??|, \d+ minutes")
+MAX_STATES: Final = 8
+"""Maximum number of states of goroutines that are counted in the first lines of a result."""
+
+
+def find_equal_stacks(text: str) -> tuple[Span, ...]:
+    """Return the stacks of Go that equal one before them apart from addresses: a server has hundreds that wait."""
+    seen: set[str] = set()
+    equal: list[Span] = []
+    for match in _GOROUTINE.finditer(text) if "goroutine " in text else ():
+        form = _ADDRESS.sub("", match[1] + match[2])
+        if form in seen:
+            equal.append(match.span())
+        seen.add(form)
+    return tuple(equal)
+
+
+def count_stacks(text: str) -> str:
+    """Return how many goroutines are in which state, "" if there are fewer than two."""
+    found = _GOROUTINE.finditer(text) if "goroutine " in text else ()
+    states = Counter(_ADDRESS.sub("", match[1])[1:-1] for match in found)
+    named = ", ".join(f"{count:,} {state}" for state, count in states.most_common(MAX_STATES))
+    return f"{states.total():,} goroutines: {named}" if states.total() > 1 else ""
