@@ -118,6 +118,7 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     page, such as login_required.
     """
     root = parse_html(html)
+    _elements = list(root.iter())  # lxml makes the object of an element anew at each visit unless it is held
     metadata = read_metadata(root, url)
     base = root.find(".//base[@href]")
     base_url = (resolve_link(url, str(base.get("href"))) if base is not None else "") or url
