@@ -151,12 +151,13 @@ def _has_header(table: HtmlElement) -> bool:
 # Decode the mail addresses that Cloudflare hides from robots, as its script does.
 
 _PROTECTED: Final = re.compile(r"/cdn-cgi/l/email-protection#([0-9a-fA-F]{4,2000})$")
-_FIND_PROTECTED: Final = etree.XPath("descendant::*[@data-cfemail or contains(@href, '/cdn-cgi/l/email-protection')]")
+_CODES: Final = etree.XPath("descendant::*/@data-cfemail")
+_PROTECTED_LINKS: Final = etree.XPath("descendant::*/@href[contains(., '/cdn-cgi/l/email-protection')]")
 
 
 def decode_addresses(root: HtmlElement) -> None:
     """Write the protected mail addresses of a tree as their text and as links, in place."""
-    for element in _FIND_PROTECTED(root):
+    for element in [value.getparent() for value in (*_CODES(root), *_PROTECTED_LINKS(root))]:
         if address := _decode(element.get("data-cfemail") or ""):
             for child in list(element):
                 element.remove(child)
@@ -182,7 +183,7 @@ MAX_ICONS: Final = 500
 ICON: Final = "keyhole-icon"
 """The element in the place of a drawing with a name (`title`)."""
 _ICONS: Final = etree.XPath("descendant::*[@aria-label or @title]")
-_BOXES: Final = etree.XPath("descendant::*[@role = 'checkbox' and @aria-checked and not(normalize-space())]")
+_TICKS: Final = etree.XPath("descendant::*/@aria-checked")
 _ICON_TAGS: Final = frozenset({
     "svg", ICON, "i", "span", "em", "b", "strong", "a", "small", "sup", "font", "ins", "td", "th", "button",
 })  # fmt: skip
@@ -243,11 +244,12 @@ def mark_icon(svg: HtmlElement) -> bool:
 
 def mark_boxes(root: HtmlElement) -> None:
     """Turn the boxes that a page draws and ticks into checkboxes, in place."""
-    for box in _BOXES(root):
-        box.tag = "input"
-        box.set("type", "checkbox")
-        if box.get("aria-checked") == "true":
-            box.set("checked", "")
+    for box in [value.getparent() for value in _TICKS(root)]:
+        if box.get("role") == "checkbox" and not box.text_content().strip(" \t\r\n"):
+            box.tag = "input"
+            box.set("type", "checkbox")
+            if box.get("aria-checked") == "true":
+                box.set("checked", "")
 
 
 def _read_icon(element: HtmlElement) -> str:

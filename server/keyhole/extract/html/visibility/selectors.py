@@ -89,10 +89,10 @@ class _Occurring(dict[str, bool]):
     @cached_property
     def named(self) -> set[str]:
         """All `.class` and `#id` names."""
-        words, identifiers = " ".join(_CLASSES(self._root)), _IDS(self._root)
+        words, identifiers = " ".join({*_CLASSES(self._root)}), _IDS(self._root)
         if self._quirks:
             words, identifiers = words.lower(), [each.lower() for each in identifiers]
-        return {*(f".{word}" for word in words.split()), *(f"#{each}" for each in identifiers)}
+        return {*(f".{word}" for word in {*words.split()}), *(f"#{each}" for each in identifiers)}
 
     @cached_property
     def _tags_and_attributes(self) -> set[str]:
