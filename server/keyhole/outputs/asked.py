@@ -35,6 +35,8 @@ LONGEST_RECORD: Final = 6_000
 """Characters of a record in which the words of the question are looked for. A longer one has many subjects."""
 NAME_WEIGHT: Final = 1.3
 """Factor of a word in the name of a record."""
+MAX_TERMS: Final = 6
+"""Words of the question, the rarest ones, whose places in a long record are compared."""
 MAX_OCCURRENCES: Final = 12
 """Places of a word in a long record that are compared."""
 MAX_PIECES: Final = 3
@@ -127,7 +129,7 @@ def _pieces(text: str, low: str, query: Query, record: Span, weighted: Sequence[
     part = low[record[0] : min(record[1], record[0] + LONGEST_RECORD)]
     places = [
         (record[0] + offset, weight, term.needle)
-        for weight, term in weighted
+        for weight, term in sorted(weighted, key=lambda each: -each[0])[:MAX_TERMS]
         for offset, _ in islice(find_occurrences(part, term, query.language), MAX_OCCURRENCES)
     ]
     shown: set[str] = set()
