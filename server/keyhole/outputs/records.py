@@ -45,7 +45,7 @@ MAX_INNER: Final = 60
 SAMPLE_LINES: Final = 50
 """Lines of JSON Lines whose keys make its shape."""
 
-_JSON_START = lazy_pattern(r"\s{0,200}+[\[{]\s{0,200}+[\"{\[\]}\d-]")
+_JSON_START = lazy_pattern(r"\s*+[\[{]\s*[\"{\[\]}\d-]")
 _START_OF_LINE = lazy_pattern(r"^(?:\{\s*\"|\[\s*[\[{\"])", re.MULTILINE)
 _SPACE = lazy_pattern(r"[ \t\r\n]*")
 _NAME = lazy_pattern(r"[A-Za-z_]\w*")
@@ -97,7 +97,7 @@ def json_start(text: str) -> int | None:
     if _JSON_START.match(text):
         return 0
     if text.startswith(HTTP) and (head_end := text.find("\n\n", 0, MAX_HEAD)) >= 0:
-        return head_end + 2 if _JSON_START.match(text, head_end + 2) else None
+        return head_end + 2 if _JSON_START.match(text[head_end + 2 : head_end + MAX_BEFORE]) else None
     after = _START_OF_LINE.search(text, 0, MAX_BEFORE)
     return after.start() if after else None
 
