@@ -27,6 +27,11 @@ def test_a_rare_line_of_failure_comes_before_later_ones_that_begin_as_hundreds_d
     assert first(text, 5)[-1] == "INFO - TEST-UNEXPECTED-FAIL | the sum is wrong"
 
 
+def test_a_line_that_announces_a_failure_twice_comes_before_a_later_one() -> None:
+    text = "running\n" * 99 + "TEST-UNEXPECTED-FAIL | the sum is wrong\n\nWeb server killed.\none\ntwo\nthree\nfour\n"
+    assert first(text, 6)[4:] == ["TEST-UNEXPECTED-FAIL | the sum is wrong", "Web server killed."]
+
+
 @pytest.mark.parametrize("other", ["warning: error codes", "echo failed", "tests failed: 0", "something failed"])
 def test_a_line_that_announces_a_failure_comes_before_one_that_only_names_it(other: str) -> None:
     text = f"pump.c:41:7: error: no member named speed\n{other}\none\ntwo\nthree\nfour\n"

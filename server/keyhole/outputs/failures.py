@@ -26,6 +26,8 @@ PLACE_WEIGHT: Final = 0.5
 """What a line gains by a form of `_SHOUTED`, loses by a word of `_HARMLESS`, and gains by naming a file and a line. The
 position in the text adds 0 to 1. With twice of either, about as many signals of benchmarks/outputs/failed_runs.py are
 found."""
+AGAIN_WEIGHT: Final = 0.5
+"""What a line gains by a second form of `_SHOUTED`: `TEST-UNEXPECTED-FAIL`."""
 COUNT_WEIGHT: Final = 0.25
 """What a line loses for each doubling of the number of lines that begin as it does: what happens all the time is no
 failure."""
@@ -144,8 +146,8 @@ def _telling(text: str, line: Span) -> float:
     """Return how much the words of a line with a word of failure tell."""
     words = text[slice(*line)]
     score = line[0] / len(text) + (PLACE_WEIGHT if _PLACE.search(words) else 0.0)
-    if any(form in words for form in _SHOUTED):
-        score += FORM_WEIGHT
+    if shouted := sum(form in words for form in _SHOUTED):
+        score += FORM_WEIGHT + (AGAIN_WEIGHT if shouted > 1 else 0.0)
     words = words.lower()
     return score - FORM_WEIGHT if any(form in words for form in _HARMLESS) else score
 
