@@ -107,11 +107,39 @@ def test_a_tool_may_have_a_budget_of_its_own() -> None:
     assert len(small) <= 2_000 < len(large) <= 20_000
 
 
-def test_an_error_is_bounded_only_at_the_client_s_own_limit() -> None:
+def test_a_result_that_is_an_error_is_bounded_as_any_other() -> None:
+    store = MemoryStore(Clock())
+    result = bound(text_result(isError=True), pending(), store)
+    assert result["isError"] is True
+    assert len(shown(result)) <= Config().max_chars
+    (entry,) = store.list(10)
+    assert store.get(entry.id).text == TEXT
+
+
+@pytest.mark.parametrize("data", [None, {"log": LINES}, {"retry": True}])
+def test_the_error_of_a_request_is_bounded_with_its_data(data: Any) -> None:
+    calls, store = list[BoundCall](), MemoryStore(Clock())
+    bounder = Bounder(Config(), Policy(), lambda: (store, b"secret"), Clock(), calls.append)
+    error = {"code": -32603, "message": TEXT, "data": data}
+    raw = bounder.bound(build({"jsonrpc": "2.0", "id": 1, "error": error}), pending(query="zebra valve"), READER)
+    bounded = json.loads(raw)["error"]
+    assert len(raw) <= Config().max_chars + 100
+    assert bounded["code"] == -32603
+    assert LINES[700] in bounded["message"]
+    assert bounded.get("data") == (None if data and "log" in data else data)
+    assert calls[0].result == bounded["message"]
+
+
+def test_a_short_error_of_a_request_is_left_alone() -> None:
+    message = build({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no", "data": "x" * 300}})
     bounder = Bounder(Config(), Policy(), lambda: (MemoryStore(Clock()), b""), Clock())
-    failed = text_result("x" * 20_000, isError=True)
-    assert bounder.fits(failed, pending())
-    assert not bounder.fits(text_result("x" * 20_000), pending())
+    assert bounder.bound(message, pending(), READER) == message.raw
+
+
+def test_a_result_that_stays_too_long_for_any_client_is_an_error() -> None:
+    with pytest.raises(KeyholeError, match="more than the 8,388,608") as raised:
+        bound(response(1, {"content": [{"type": "hologram", "beam": "x" * 9_000_000}]}), pending())
+    assert raised.value.code is Code.SERVER_FAULT
 
 
 @pytest.mark.parametrize("setting", ["off", "on"])

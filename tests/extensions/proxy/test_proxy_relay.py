@@ -135,6 +135,20 @@ def test_a_message_that_is_too_long_fails_the_caller_that_waits_for_it() -> None
     assert relay.lost_from_server(b'{"method":"x"}', "has 99 bytes") == []
 
 
+def test_what_is_too_long_for_a_client_and_not_bounded_is_an_error_to_whoever_waits() -> None:
+    relay, long = make(excluded=("whole",)), "x" * 9_000_000
+    relay.from_client(request(1, "prompts/get"))
+    relay.from_client(request(2, "tools/call", name="whole"))
+    relay.from_client(request(3, "tools/call", name="bounded"))
+    for id in (1, 2):
+        (message,) = to_client(relay.from_server(line(id=id, result={"text": long})))
+        assert (message["id"], error_code(message)) == (id, "server_fault")
+    assert isinstance(relay.from_server(line(id=3, error={"code": 1, "message": long}))[0], BoundResult)
+    (refusal,) = to_server(relay.from_server(request(7, "sampling/createMessage", text=long)))
+    assert (refusal["id"], error_code(refusal)) == (7, "invalid_argument")
+    assert relay.from_server(line(method="notifications/message", params={"data": long})) == []
+
+
 def test_a_request_that_is_too_long_is_refused() -> None:
     (message,) = to_client(make().lost_from_client(b'{"method":"tools/call","params":,"id":5}', "has 99 bytes"))
     assert (message["id"], error_code(message)) == (5, "invalid_argument")
@@ -270,12 +284,14 @@ class TestRewriting:
         validate_server_result("tools/list", "2026-07-28", page["result"])
 
     @pytest.mark.parametrize(("method", "params"), [("tools/call", {"name": "a"}), ("resources/read", {"uri": "a:b"})])
-    def test_results_of_tools_and_resources_are_bounded_and_errors_are_not(self, method: str, params: Any) -> None:
+    def test_results_and_long_errors_of_tools_and_resources_are_bounded(self, method: str, params: Any) -> None:
         relay = make()
         relay.from_client(request(1, method, **params))
         relay.from_client(request(2, method, **params))
         assert isinstance(relay.from_server(line(id=1, result={}))[0], BoundResult)
+        relay.from_client(request(3, method, **params))
         assert isinstance(relay.from_server(line(id=2, error={}))[0], ToClient)
+        assert isinstance(relay.from_server(line(id=3, error={"message": "x" * 2_000}))[0], BoundResult)
 
     def test_a_tool_that_is_left_out_is_not_bounded(self) -> None:
         relay = make(excluded=("get_*",))

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.proxy.json_rpc import Message, encode, response
+from keyhole.extensions.proxy.json_rpc import MAX_FOR_CLIENT, Message, encode, response, too_long
 from keyhole.extensions.proxy.proxy_relay import ClientVersion, Pending
 from keyhole.extensions.proxy.results import (
     MEDIA_BYTES,
     ResultLimits,
     Shortening,
     bound_call_result,
+    bound_error,
     bound_resource_result,
     is_within,
     texts_of,
@@ -48,6 +49,8 @@ DATA_KIND: Final = "opaque"
 
 Record = Callable[[BoundCall], None]
 """Records a bounded result, without waiting for the log."""
+BoundAnswer = Callable[[Mapping[str, Any], ResultLimits, Shortening], dict[str, Any] | None]
+"""Returns an answer cut to its limits, None if it needs no cut."""
 OpenStore = Callable[[], tuple[Store, bytes]]
 """Returns the store and the secret of its ids."""
 
@@ -77,22 +80,30 @@ class Bounder:
         return is_within(message.raw, self._limits(message, pending))
 
     def bound(self, message: Message, pending: Pending, reader: str) -> bytes:
-        """Return a response within its limits. `reader`: the name of the tool that reads on."""
-        result, intent = message.result, pending.intent
-        if result is None or intent is None:
+        """Return a response, which may be an error, within its limits. `reader`: the name of the tool that reads on.
+
+        Raises KeyholeError (server_fault) if parts that are not bounded make it too long for any client.
+        """
+        raw = self._bound(message, pending, reader)
+        if len(raw) > MAX_FOR_CLIENT:
+            raise KeyholeError(Code.SERVER_FAULT, f"the answer of the server {too_long(len(raw), MAX_FOR_CLIENT)}")
+        return raw
+
+    def _bound(self, message: Message, pending: Pending, reader: str) -> bytes:
+        name, intent = ("error" if "error" in message.data else "result"), pending.intent
+        answer = message.data.get(name)
+        if not isinstance(answer, dict) or intent is None:
             return message.raw
         started_at, outputs = self._clock(), dict[int, Bounded]()
         how = Shortening(partial(self._shorten, intent, outputs), partial(self._keep, intent), reader)
-        is_resource = pending.request.method == "resources/read"
-        work = bound_resource_result if is_resource else bound_call_result
         limits = self._limits(message, pending)
-        bounded = work(result, limits, how)
+        bounded = _work(name, pending.request.method)(answer, limits, how)
         if bounded is None:
             return message.raw
         if self._record and any(each.id for each in outputs.values()):
             seconds = self._clock() - started_at
             self._record(_call(pending, intent, outputs, bounded, limits, started_at, seconds))
-        return message.with_data(result=bounded).raw
+        return message.with_data(**{name: bounded}).raw
 
     def index_oldest(self) -> bool:
         """Index the oldest result that was stored without its search words. Return False if none is left."""
@@ -107,8 +118,6 @@ class Bounder:
     def _limits(self, message: Message, pending: Pending) -> ResultLimits:
         limits = _limits_of(pending.client)
         media = client_budget(self._config, limits, MAX_BUDGET).bytes or MEDIA_BYTES
-        if message.result is not None and message.result.get("isError") is True:
-            return ResultLimits(_in_bytes(client_budget(self._config, limits, MAX_BUDGET)), media)
         chosen = self._policy.tool_bytes.get(pending.intent.tool) if pending.intent else None
         if chosen is None and pending.intent and pending.intent.is_whole_file and len(message.raw) <= WHOLE_FILE_BYTES:
             chosen = max(WHOLE_FILE_BYTES, client_budget(self._config, limits).size)
@@ -184,6 +193,13 @@ def _call(
         tool=intent.tool,
         arguments=arguments if isinstance(arguments, Mapping) else {},
     )
+
+
+def _work(answer: str, method: str) -> BoundAnswer:
+    """Return the function that bounds the "result" or the "error" of a method."""
+    if answer == "error":
+        return bound_error
+    return bound_resource_result if method == "resources/read" else bound_call_result
 
 
 def _in_bytes(budget: Budget) -> Budget:

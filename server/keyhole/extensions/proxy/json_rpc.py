@@ -28,6 +28,9 @@ INTERNAL_ERROR: Final = -32603
 MAX_MESSAGE: Final = 32 * 1024**2
 """Bytes of the longest message that is relayed: several times the largest image or file that a client accepts in a
 result. A longer one is skipped while it is read, so that it takes no memory."""
+MAX_FOR_CLIENT: Final = 8 * 1024**2
+"""Bytes of the longest message that a client gets: the largest media of a result, and a text as large. Clients that
+read lines into a buffer of fixed size end at a longer one."""
 MAX_DEPTH: Final = 200
 """Levels of arrays and objects in a message. Clients and servers in Python use pydantic's parser, which reads no deeper
 message, so that callers would wait in vain. Real messages have a dozen levels."""
@@ -160,9 +163,9 @@ def _count_signs(line: bytes) -> int:
     return line.count(b",") + line.count(b"[") + line.count(b"{")
 
 
-def too_long(length: int) -> str:
+def too_long(length: int, most: int = MAX_MESSAGE) -> str:
     """Return the reason why a message of this length is not relayed, as the rest of a sentence about it."""
-    return f"has {length:,} bytes, more than the {MAX_MESSAGE:,} that are relayed"
+    return f"has {length:,} bytes, more than the {most:,} that are relayed"
 
 
 def one_line(text: bytes) -> bytes:

@@ -17,6 +17,7 @@ from keyhole.extensions.proxy.handshake import NOT_CACHED, Handshake, is_modern,
 from keyhole.extensions.proxy.json_rpc import (
     CANCELLED,
     INVALID_REQUEST,
+    MAX_FOR_CLIENT,
     Id,
     Key,
     Message,
@@ -28,9 +29,12 @@ from keyhole.extensions.proxy.json_rpc import (
     is_notification,
     key_of,
     load,
+    outline_of,
     read_messages,
     response,
+    too_long,
 )
+from keyhole.extensions.proxy.results import LEAST_BYTES
 from keyhole.extensions.proxy.rewrite import Intent, Policy
 from keyhole.runtime.bounded_dict import BoundedDict
 
@@ -281,6 +285,9 @@ class ProxyRelay:
     def _from_server(self, message: Message | Unreadable) -> list[RelayStep]:
         if isinstance(message, Unreadable):
             return self.lost_from_server(message.outline, message.reason)
+        pending = self._waiting.get(message.key) if message.kind == "response" and message.key else None
+        if len(message.raw) > MAX_FOR_CLIENT and not self._is_bounded(pending):
+            return self.lost_from_server(outline_of(message.raw), too_long(len(message.raw), MAX_FOR_CLIENT))
         if message.kind == "response":
             return self._server_response(message)
         if message.kind == "request":
@@ -307,11 +314,14 @@ class ProxyRelay:
         elif result is not None and method == "tools/list":
             tools = result.get("tools")
             message = message.with_data(result=self._with_reader(result)) if isinstance(tools, list) else message
-        is_bounded = pending.intent is not None and self._policy.bounds(pending.intent.tool)
         first: RelayStep = ToClient(message.raw, token=pending.request.progress_token)
-        if result is not None and is_bounded:
+        if self._is_bounded(pending) and (result is not None or len(message.raw) > LEAST_BYTES):
             first = BoundResult(message, pending)
         return [first, *(_duplicate(pending) for _ in range(pending.duplicates))]
+
+    def _is_bounded(self, pending: Pending | None) -> bool:
+        """Return whether the answer of a request, result or error, is bounded."""
+        return pending is not None and pending.intent is not None and self._policy.bounds(pending.intent.tool)
 
     def _with_reader(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """Return a list of tools as the client sees it; its last page ends with Keyhole's own tool."""

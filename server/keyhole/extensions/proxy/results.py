@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from mimetypes import MimeTypes
 from typing import Any, Final
@@ -114,9 +115,19 @@ def bound_resource_result(result: Mapping[str, Any], limits: ResultLimits, how: 
     return _fill(frame, limits, how)
 
 
+def bound_error(error: Mapping[str, Any], limits: ResultLimits, how: Shortening) -> dict[str, Any] | None:
+    """Return the error of a request cut to its limits, None if it needs no cut. Large data joins the message."""
+    copy, message = {**error}, str(error.get("message", ""))
+    if json_size(error.get("data")) * 2 > limits.budget.size:
+        message += f"\n{_pretty(copy.pop('data'))}"
+    frame = _Frame(copy, changed="data" in error and "data" not in copy)
+    frame.texts.append(_ResultText(message, partial(copy.__setitem__, "message")))
+    return _fill(frame, limits, how)
+
+
 def texts_of(result: Mapping[str, Any]) -> list[str]:
-    """Return the texts of the result of a tool or a resource, in their order."""
-    blocks = result.get("content", result.get("contents"))
+    """Return the texts of the result of a tool or a resource, in their order, or the message of an error."""
+    blocks = result.get("content", result.get("contents", [{"text": result.get("message")}]))
     found = [
         table.get("text")
         for block in (blocks if isinstance(blocks, list) else [])
@@ -164,10 +175,7 @@ def _add_block(frame: _Frame, out: list[Any], block: Mapping[str, Any], text: st
 
 
 def _putter(block: dict[str, Any]) -> Callable[[str], None]:
-    def put(text: str) -> None:
-        block["text"] = text
-
-    return put
+    return partial(block.__setitem__, "text")
 
 
 def _links_as_text(blocks: Sequence[Any], limits: ResultLimits) -> list[Any]:
