@@ -20,6 +20,7 @@ from keyhole.passages.carriers import (
 )
 from keyhole.passages.gaps import Span
 from keyhole.passages.index import Index
+from keyhole.passages.json_items import find_address
 from keyhole.passages.split import Heading
 from keyhole.text.measure import Measure, fits
 from keyhole.text.page_structure import RestLine, find_page
@@ -87,6 +88,8 @@ def range_label(index: Index, start: int, end: int, shown: Sequence[tuple[int, i
         if not _is_shown(term[0], shown)
         and (words := _to_plain(_ITEM_MARK.sub("", index.text[slice(*term)]))[:MAX_HEADING_CHARS].strip())
     ]
+    if address := find_address(index.text, index.layout.json_items, start):
+        names.append(address)
     parts += [f" {BETWEEN.join(dict.fromkeys(names))}"] if names else []
     rows = (find_header(index, start), find_group(index, start))
     parts += [f"\n{_cut_row(index.text[slice(*row)])}" for row in rows if row and not _is_shown(row[0], shown)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from keyhole.passages.blocks import CodeBlock, find_code_blocks, is_in_code
+from keyhole.passages.json_items import JsonItem, find_json_items, line_starts
 from keyhole.passages.plain_headings import PlainHeading, find_plain_headings, has_hash_comments
 
 TARGET_CHARS: Final = 350
@@ -105,11 +106,12 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The start offsets of a text's windows (the first is 0), its headings and its code blocks, all in order."""
+    """The start offsets of a text's windows (the first is 0), its headings, code blocks and items of JSON, in order."""
 
     starts: list[int]
     headings: list[Heading]
     code: list[CodeBlock]
+    json_items: list[JsonItem] = field(default_factory=list)
 
 
 def split(text: str) -> Layout:
@@ -121,10 +123,12 @@ def split(text: str) -> Layout:
     plain = {heading.start: heading for heading in find_plain_headings(text, has_comments=not is_markdown)}
     target = _target_chars(text)
     hard, whole = int(target * HARD_TARGETS), target * WHOLE_TARGETS
+    items = find_json_items(text, code, target, whole)
+    item_lines = line_starts(text, items)
     small, stretch = target * BLOCK_MIN_SHARE, target * STRETCH_TARGETS
     begin = last = block = 0
     last_kind = _BLOCK
-    for end, kind in _borders(text, code):
+    for end, kind in _borders(text, code, items, item_lines):
         heading = None
         if last_kind > _SENTENCE and (plain or (is_markdown and text[last] == "#")) and len(marks) < MAX_HEADINGS:
             heading = _heading_at(text, last, code, plain)
@@ -144,21 +148,23 @@ def split(text: str) -> Layout:
                 begin = last
         if end - begin > hard and not ((kind < 0 or last_kind == _CODE) and end - begin <= whole):
             begin = _cut_run(text, begin, end, target, hard, starts)
+        is_border = item_lines.get(end, False)
         if kind == _BLOCK:
             # A reader who looks for a term should not get the end of another definition first.
             is_part = begin > block or end - begin >= small * TERM_MIN_SHARE
             block = end
-            is_border = end - begin >= small or (is_part and _TERM.match(text, end))
-            if is_border and heading is None and end < len(text):
-                starts.append(end)
-                begin = end
+            is_full = end - begin >= small or (is_part and _TERM.match(text, end) is not None)
+            is_border = is_full and heading is None and end < len(text)
+        if is_border:
+            starts.append(end)
+            begin = end
         last, last_kind = end, kind
-    return Layout(starts, _sections(marks, len(starts)), code)
+    return Layout(starts, _sections(marks, len(starts)), code, items)
 
 
 def join_layouts(first: Layout, second: Layout, offset: int) -> Layout:
     """Return the layout of two texts, of which the second begins at an offset."""
-    windows, headings = len(first.starts), len(first.headings)
+    windows, headings, items = len(first.starts), len(first.headings), len(first.json_items)
     moved = [
         Heading(
             heading.first + windows,
@@ -174,6 +180,17 @@ def join_layouts(first: Layout, second: Layout, offset: int) -> Layout:
         [*first.starts, *(start + offset for start in second.starts)],
         [*first.headings, *moved],
         [*first.code, *(CodeBlock(*(edge + offset for edge in block)) for block in second.code)],
+        [
+            *first.json_items,
+            *(
+                item._replace(
+                    start=item.start + offset,
+                    end=item.end + offset,
+                    parent=item.parent + items if item.parent >= 0 else -1,
+                )
+                for item in second.json_items
+            ),
+        ],
     )
 
 
@@ -202,10 +219,16 @@ def _target_chars(text: str) -> int:
     return DENSE_TARGET_CHARS if dense else TARGET_CHARS
 
 
-def _borders(text: str, code: list[CodeBlock]) -> Iterator[tuple[int, int]]:
-    """Yield the ends of sentences, lines and blocks with their kinds."""
+def _borders(
+    text: str, code: list[CodeBlock], items: Sequence[JsonItem] = (), item_lines: Container[int] = ()
+) -> Iterator[tuple[int, int]]:
+    """Yield the ends of sentences, lines and blocks with their kinds.
+
+    `items`, `item_lines`: the items of JSON, and the offsets of the lines that begin with them.
+    """
     # The line breaks before the fences, so that an odd number of them is before each line of code.
     fences = [edge - 1 for block in code for edge in (block.start, block.closing)]
+    in_json = {bisect_left(fences, item.start) for item in items if item.parent < 0}
     length = len(text)
     last = line = 0
     for start, end in _candidates(text):
@@ -224,6 +247,8 @@ def _borders(text: str, code: list[CodeBlock]) -> Iterator[tuple[int, int]]:
             line = end
             if in_code or text[end] != "#":  # the first line of a passage keeps its indent, unless it is a heading
                 end = text.rfind("\n", start, end) + 1
+            if number in in_json:
+                kind = _LINE if end in item_lines else _CODE
         # A full stop that only belongs to the number of a list item, such as `3. `, ends no sentence.
         elif (
             in_code

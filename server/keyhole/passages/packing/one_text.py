@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from keyhole.passages.gaps import Span, gap_line, merge_spans, shown_part
 from keyhole.passages.index import Index
+from keyhole.passages.json_items import keep_item_ends
 from keyhole.passages.labels import gap_label
 from keyhole.passages.packing.fences import FenceSizes, add_fences, fence_label_at
 from keyhole.passages.split import sentence_ends
@@ -130,7 +131,8 @@ def _truncate_window(index: Index, window: int, packed: set[int], left: int, tot
     left -= total.fences.part_size(window, packed)
     left -= total.gap_size(window) if window - 1 not in packed else 0
     best = start
-    for end in sentence_ends(index.text, start, index.end(window)):
+    ends = sentence_ends(index.text, start, index.end(window))
+    for end in keep_item_ends(index.text, index.layout.json_items, ends) if packed else ends:
         if end - start > left or total.measure(index.text[start:end]) > left:
             break
         best = end
