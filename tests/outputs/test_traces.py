@@ -68,3 +68,55 @@ def test_equal_stacks_of_go_are_shown_once_with_their_state_and_counted() -> Non
     assert "[200 goroutines: 198 IO wait, 1 running, 1 semacquire]" in shown
     assert shown.count("[IO wait]") == 1
     assert "main.refill()" in shown and "main.lock()" in shown
+
+
+def java_thread(name: str, number: int, state: str, wait: str) -> str:
+    return (
+        f'"{name}" #{number} daemon prio=5 os_prio=0 cpu=4.{number}ms elapsed=912.44s tid=0x00007f30c4{number:06x} '
+        f"nid=0x{number:x} {state.lower()}  [0x00007f30a1{number:06x}]\n"
+        f"   java.lang.Thread.State: {state}\n"
+        f"\tat jdk.internal.misc.Unsafe.park(java.base@17.0.9/Native Method)\n\t- {wait} <0x00000007{number:08x}>\n"
+        f"\tat shop.stock.Shelf.take(Shelf.java:{number})\n\n"
+        f"   Locked ownable synchronizers:\n\t- <0x0000000719{number:06x}> (a shop.stock.Guard)\n\n"
+    )
+
+
+JAVA_DEADLOCK = (
+    "Found one Java-level deadlock:\n=============================\n"
+    '"packer":\n  waiting to lock monitor 0x00007f30a4003f00 (object 0x000000071a0c3d28, a shop.stock.Shelf),\n'
+    '  which is held by "counter"\n\n'
+    '"counter":\n  waiting to lock monitor 0x00007f30a4004100 (object 0x000000071a0c3d18, a shop.stock.Shelf),\n'
+    '  which is held by "packer"\n\n'
+)
+JAVA_STACKS = (
+    "Java stack information for the threads listed above:\n===================================================\n"
+    '"packer":\n\tat shop.stock.Shelf.take(Shelf.java:31)\n\t- waiting to lock <0x000000071a0c3d28>\n'
+    '"counter":\n\tat shop.stock.Shelf.count(Shelf.java:50)\n\t- waiting to lock <0x000000071a0c3d18>\n'
+    "\nFound 1 deadlock.\n\n"
+)
+
+
+def java_dump(deadlock: str) -> str:
+    waiting = [java_thread(f"http-{number}", number, "WAITING (parking)", "parking") for number in range(20, 140)]
+    blocked = java_thread("packer", 90, "BLOCKED (on object monitor)", "waiting to lock")
+    head = "2026-03-04 11:20:51\nFull thread dump OpenJDK 64-Bit Server VM (17.0.9+9 mixed mode, sharing):\n\n"
+    return "".join([head, *waiting[:60], blocked, *waiting[60:], "JNI global refs: 16, weak refs: 0\n\n", deadlock])
+
+
+@pytest.mark.parametrize("query", [None, "which lock does packer wait for"])
+@pytest.mark.parametrize("later", [0, 100])
+def test_a_thread_dump_of_java_shows_who_waits_for_whom(query: str | None, later: int) -> None:
+    dump = java_dump(JAVA_DEADLOCK + JAVA_STACKS)
+    dump += "".join(java_thread(f"job-{number}", number, "RUNNABLE", "locked") for number in range(later))
+    assert JAVA_DEADLOCK in bound(dump, command="jstack -l 71", query=query, budget=2_000).text
+
+
+def test_a_thread_of_java_is_shown_with_its_name_its_state_and_its_locks() -> None:
+    dump = java_dump("")
+    traces = [dump[slice(*span)] for span in find_traces(dump)]
+    blocked = java_thread("packer", 90, "BLOCKED (on object monitor)", "waiting to lock")
+    assert len(traces) == 121
+    assert traces[60] == blocked.rstrip("\n") + "\n"
+    assert traces[60] in bound(dump, command="jstack -l 71", budget=2_000).text
+    stacks = [JAVA_STACKS[slice(*span)].partition("\n")[0] for span in find_traces(JAVA_STACKS)]
+    assert stacks == ['"packer":', '"counter":']

@@ -51,6 +51,8 @@ CHANGE_WEIGHT: Final = 3.9
 COMMIT_KINDS: Final = frozenset({"diff", "log"})
 STATUS_WEIGHT: Final = 8.0
 """The status line of an HTTP response."""
+DEADLOCK_WEIGHT: Final = 9.5
+"""The threads of Java that wait for each other: the reason for which a thread dump is made."""
 FIRST_COMMITS: Final = 3
 """Commits that are marked with their hash, author and date; of the others, the subject."""
 COMMIT_WEIGHT: Final = 6.0
@@ -79,6 +81,8 @@ _PASSED = lazy_pattern(
     re.MULTILINE,
 )
 """A line that says that a test passed or was skipped, whatever words its name has."""
+_DEADLOCK = lazy_pattern(r"^Found one Java-level deadlock:\n(?:(?!Java stack information).*\n){1,40}+", re.MULTILINE)
+"""Which thread waits for which lock, and which one holds it; up to the stacks of these threads."""
 _LINE_OF_FILE = lazy_pattern(r"^([^\s:]+)(?=[:-]\d*[:-]?)", re.MULTILINE)
 
 
@@ -101,6 +105,8 @@ def find_key_marks(text: str, kind: str) -> Iterator[Mark]:
     """Yield the marks of what a reader looks for in a kind of output, whatever words its lines have."""
     if text.startswith(HTTP):
         yield 0, text.find("\n") + 1 or len(text), STATUS_WEIGHT
+    if "Java-level deadlock" in text:
+        yield from ((*match.span(), DEADLOCK_WEIGHT) for match in islice(_DEADLOCK.finditer(text), MAX_ALIKE))
     if kind in COMMIT_KINDS:
         commits = find_commits(text)[:MAX_MARKS]
         yield from ((start, end, COMMIT_WEIGHT) for start, end, _ in (*commits[:FIRST_COMMITS], *commits[-1:]))

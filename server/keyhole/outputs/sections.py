@@ -130,15 +130,25 @@ _FRAMES = lazy_pattern(r"(?:^[ \t]+(?:at .*|\.\.\. \d+ more)\n|^Caused by: .*\n)
 _FRAME_STARTS: Final = ("\n\tat ", "\n    at ")
 
 
-_HEADED = lazy_pattern(r"^(?:In \S+ line \d+|goroutine \d+ \[[^\]\n]*\]):\n(?:.++\n?+)++", re.MULTILINE)
-"""A finding of shellcheck and a stack of Go, up to a blank line: without its first line, the others say little."""
-_HEADS: Final = ("In ", "goroutine ")
+_HEADED = lazy_pattern(
+    r"^(?:(?:In \S+ line \d+|goroutine \d+ \[[^\]\n]*\]):\n(?:.++\n?+)++"
+    r'|"[^"\n]+"(?: .*\btid=0x.*|:(?=\n\tat ))\n(?:\n?[ \t].++\n?+)++)',
+    re.MULTILINE,
+)
+"""A finding of shellcheck and a stack of Go, up to a blank line, and a thread of Java with its state and its locks:
+without its first line, the others say little."""
+_HEADS: Final = ("In ", "goroutine ", "\tat ")
 
 
 def find_traces(text: str) -> tuple[Span, ...]:
     """Return the stack traces of Python, Java, JavaScript and Go, and the findings of shellcheck, in order."""
-    headed = _HEADED.finditer(text) if any(head in text for head in _HEADS) else ()
-    return tuple(sorted([*_python_traces(text), *_traces_of_frames(text), *(match.span() for match in headed)]))
+    headed = [match.span() for match in _HEADED.finditer(text)] if any(head in text for head in _HEADS) else []
+    starts = [start for start, _ in headed]
+    for start, end in _traces_of_frames(text):
+        place = bisect_right(starts, start) - 1
+        if place < 0 or headed[place][1] <= start:  # not a part of a thread
+            headed.append((start, end))
+    return tuple(sorted([*_python_traces(text), *headed]))
 
 
 def _python_traces(text: str) -> Iterator[Span]:
