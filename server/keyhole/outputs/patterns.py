@@ -180,6 +180,7 @@ _MANUALS: Final = (
 
 _DATA: Final = (
     Pattern(6, r'[ \t]*"(?:error|errors|message|detail|reason|status|code|exception|fault)": '),
+    Pattern(7, r'[ \t]*"(?:ename|evalue)": '),  # the error of a cell of a notebook
     Pattern(3, r'[ \t]*"(?:name|id|version|title|total|count|next)": '),
 )
 
