@@ -173,3 +173,9 @@ def test_the_term_of_a_definition_begins_a_window_also_after_a_short_one() -> No
     entries = [f"`setting_{n}`\n: The setting {n} is {n}. {body * 5}".strip() for n in range(8)]
     text = "These settings control the daemon.\n\n" + "\n\n".join(entries)
     assert {text.index(f"`setting_{n}`") for n in range(1, 8)} <= set(split(text).starts)
+
+
+def test_a_line_after_a_wide_colon_stays_with_what_it_introduces() -> None:
+    lead_in = "水泵的运行方式很多，" * 16 + "常见的用法有："
+    text = f"{lead_in}\n\n* 打开水泵的阀门。\n* 关闭水泵的阀门。\n\n" + "其他内容与水泵无关。" * 40
+    assert text.index("* 打开") not in split(text).starts

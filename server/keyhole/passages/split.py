@@ -71,6 +71,7 @@ _MARK = re.compile(r"\s*(?:(?:>|[-*+])\s+)*(?:\d{1,9}|[a-zA-Z]|[ivxIVX]{1,5})")
 MAX_MARK_CHARS: Final = 40
 """Longest mark of a list item with its indent."""
 
+_LEAD_IN_ENDS: Final = (":", "：")
 _LINE_ENDERS = ".!?:;|。！？।"
 # A line that begins with inline code, emphasis, a link, a quote or a bracket may continue a paragraph.
 _CONTINUES_PARAGRAPH = re.compile(r"[(\"'“«]|`(?!``)|\*{1,2}[^\s*]|_\w|\[[^\]\n]{1,80}\]\(")
@@ -283,7 +284,7 @@ def _line_kind(text: str, line: int, start: int, end: int, code_chars: int) -> i
         return _LINE if is_long and (is_blank or text[line:start].strip() in _CLOSING) else _CODE
     if not is_blank and _is_wrapped(text, line, start, end):
         return None
-    if text[start - 1 : start] == ":" or text.startswith(": ", end) or _TITLE.fullmatch(text, line, start):
+    if text[start - 1 : start] in _LEAD_IN_ENDS or text.startswith(": ", end) or _TITLE.fullmatch(text, line, start):
         return _AVOID
     return _BLOCK if is_blank else _LINE
 
