@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyhole.outputs.bound import bound
-from keyhole.outputs.fields import Data, is_table, read_json_lines, read_number, read_table, read_values
+from keyhole.outputs.fields import Data, is_table, read_json_lines, read_number, read_numbers, read_table, read_values
 from keyhole.outputs.read import read_output
 from keyhole.outputs.values import TELLING_WEIGHT, count_values, find_extremes
 
@@ -194,3 +194,10 @@ def test_a_passage_inside_a_record_is_named_by_its_whole_address() -> None:
     text = json.dumps({"paths": paths})
     shown = bound(text, query="refunded in full", budget=1_200).text
     assert '$.paths["/v1/refunds"].post' in shown
+
+
+def test_the_numbers_of_a_field_are_read_unless_too_many_values_are_words() -> None:
+    values = ["12", "1.5K", "down", "٣", "1,024", "-3 ms"]
+    assert read_numbers(values, 1) == [12.0, 1_500.0, 3.0, 1_024.0, -0.003]
+    assert read_numbers(values, 0) is None
+    assert read_numbers([], 0) == []

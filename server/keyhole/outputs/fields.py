@@ -88,10 +88,23 @@ class Data(NamedTuple):
 @lru_cache(maxsize=20_000)
 def read_number(value: str) -> float | None:
     """Return the number of a value such as `12`, `1.5K` or `3 ms`, None for any other value."""
+    if value.isascii() and value.isdigit():
+        return float(value)
     found = _QUANTITY.fullmatch(value)
     if found is None or found[2] not in _UNITS:
         return None
     return float(found[1].replace(",", "")) * _UNITS[found[2]]
+
+
+def read_numbers(values: Iterable[str], most: int) -> list[float] | None:
+    """Return the numbers among values, None if more than `most` values are no numbers."""
+    numbers: list[float] = []
+    for value in values:
+        if (number := read_number(value)) is not None:
+            numbers.append(number)
+        elif (most := most - 1) < 0:
+            return None
+    return numbers
 
 
 def is_part_of_number(text: str, start: int, end: int) -> bool:
@@ -294,13 +307,9 @@ def _cut(starts: Sequence[int], line: str) -> list[str]:
 
 def _numeric_columns(rows: Sequence[Sequence[str]]) -> list[int]:
     """Return the numbers of the columns in which all but a few cells below the first row are numbers."""
-    least = NUMBER_SHARE * (len(rows) - 1)
+    most = int((1 - NUMBER_SHARE) * (len(rows) - 1))
     columns = zip(*rows[1:], strict=True)
-    return [
-        number
-        for number, column in enumerate(columns)
-        if sum(read_number(cell) is not None for cell in column) >= least
-    ]
+    return [number for number, column in enumerate(columns) if read_numbers(column, most) is not None]
 
 
 def _header_of(rows: Sequence[Sequence[str]]) -> int:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import isclose
 from typing import Final, NamedTuple
 
-from keyhole.outputs.fields import UNNAMED, Data, Field, read_number
+from keyhole.outputs.fields import UNNAMED, Data, Field, read_number, read_numbers
 from keyhole.passages.gaps import Span
 
 MIN_VALUES: Final = 12
@@ -92,8 +92,8 @@ def rank_numbers(fields: Mapping[str, Field], factor: float = 0.0) -> list[str]:
     """
     ratios: dict[str, float] = {}
     for name, field in fields.items():
-        numbers = [number for value in field.values if (number := read_number(value)) is not None]
-        if len(numbers) >= MIN_VALUES and 2 * len(numbers) >= len(field.values) and not _counts_up(numbers):
+        numbers = read_numbers(field.values, len(field.values) // 2) or []
+        if len(numbers) >= MIN_VALUES and not _counts_up(numbers):
             middle, largest = _median(list(map(abs, numbers))), max(numbers)
             if largest > 0 and largest > min(numbers) and largest >= factor * middle:
                 ratios[name] = largest / (middle or largest / (factor + 2 or 1))
@@ -172,8 +172,7 @@ def _median(numbers: Sequence[float]) -> float:
 
 def _far(values: Sequence[str]) -> Iterator[int]:
     """Yield the positions of the values that are far from the others, the farthest first, if all values are numbers."""
-    numbers = [number for value in values if (number := read_number(value)) is not None]
-    if len(numbers) < len(values):
+    if not (numbers := read_numbers(values, 0)):
         return
     middle = _median(numbers)
     distances = [abs(number - middle) for number in numbers]
