@@ -267,11 +267,6 @@ def test_words_from_right_to_left_keep_their_order() -> None:
     assert [line.text for line in split_line(words, 0)] == ["שלום עולם, 350 כתר ۳۵۰ السلام عليكم"]
 
 
-def test_latin_words_in_a_line_from_right_to_left_are_read_from_left_to_right() -> None:
-    words = place_from_right("גרסה", "של", "Browser", "Chromium", "יצאה", "היום.")
-    assert [line.text for line in split_line(words, 0)] == ["גרסה של Chromium Browser יצאה היום."]
-
-
 def test_a_wide_gap_divides_a_line_from_right_to_left_and_a_row_begins_at_its_right() -> None:
     wide = split_line(place_from_right("שלום", "עולם", gap=40.0), 0)
     assert len(wide) == 2

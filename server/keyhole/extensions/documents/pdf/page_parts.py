@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -120,13 +120,16 @@ class PdfPage:
     """True if the page is damaged or has too many parts."""
 
 
-_RTL = re.compile(r"[\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+WORD_GAP: Final = 0.18
+"""Smallest gap between two words without a space between them, in heights of a character. Letters are at most 0.05
+apart, and groff leaves 0.2 to 0.25 where it draws no space."""
+RTL_LETTER = re.compile(r"[\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LTR = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 
 
 def is_rtl(text: str) -> bool:
     """Return whether a text is read from right to left: a third of its letters are those of Arabic or Hebrew."""
-    return not text.isascii() and 2 * len(_RTL.findall(text)) > len(_LTR.findall(text))
+    return not text.isascii() and 2 * len(RTL_LETTER.findall(text)) > len(_LTR.findall(text))
 
 
 def make_line(words: list[PdfWord], page: int = 0) -> PdfLine:
@@ -186,6 +189,8 @@ TABLE_BORDER: Final = 14.0
 """Largest distance of a table's border from the text of its column, in points: the padding of a cell."""
 MARKER: Final = re.compile(r"[•●○▪■◦‣⁃∙·−–—*✦➢►❖□-]|[\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]")
 """The sign or number before a list item."""
+MARKER_GAP: Final = 3.0
+"""Largest distance of an item from a sign that is drawn by itself, in sizes of the font. WeasyPrint has 0.5 to 1."""
 
 PdfRow = list[PdfLine]
 """The pieces of text on one baseline, from left to right."""
@@ -193,7 +198,7 @@ PdfRow = list[PdfLine]
 
 def split_line(words: Sequence[PdfWord], page: int) -> list[PdfLine]:
     """Split a line of the file at wide gaps. The sign of a list item stays with its item."""
-    if is_rtl(" ".join([word.text for word in words])):
+    if RTL_LETTER.search(" ".join([word.text for word in words])):
         return [make_line(piece, page) for piece in _split_rtl(words)]
     pieces: list[list[PdfWord]] = []
     for word in words:
@@ -209,10 +214,7 @@ def split_line(words: Sequence[PdfWord], page: int) -> list[PdfLine]:
 
 
 def _split_rtl(words: Sequence[PdfWord]) -> list[list[PdfWord]]:
-    """Return the words between wide gaps, in the order of the file, in which words of two directions are read.
-
-    PDFium turns Latin words round that follow each other.
-    """
+    """Return the words between wide gaps, in the order of the line, in which they are read."""
     pieces: list[list[int]] = []
     end = 0.0
     for number in sorted(range(len(words)), key=lambda number: words[number].left):
@@ -220,18 +222,7 @@ def _split_rtl(words: Sequence[PdfWord]) -> list[list[PdfWord]]:
             pieces.append([])
         pieces[-1].append(number)
         end = max(end, words[number].right)
-    return [
-        [
-            word
-            for is_latin, run in itertools.groupby((words[number] for number in sorted(piece)), key=_is_latin)
-            for word in (sorted(run, key=lambda word: word.left) if is_latin else run)
-        ]
-        for piece in pieces
-    ]
-
-
-def _is_latin(word: PdfWord) -> bool:
-    return _LTR.search(word.text) is not None and not is_rtl(word.text)
+    return [[words[number] for number in sorted(piece)] for piece in pieces]
 
 
 Part = tuple[list[PdfRow], list[PdfTable]]
@@ -242,9 +233,23 @@ def order_parts(lines: Sequence[PdfLine], tables: Sequence[PdfTable]) -> list[Pa
     """Return the parts of a page in reading order: a column, or what stands between columns."""
     parts: list[Part] = []
     for items in _order([*lines, *tables], 0):
-        rows = make_rows([item for item in items if isinstance(item, PdfLine)])
+        rows = [_join_marker(row) for row in make_rows([item for item in items if isinstance(item, PdfLine)])]
         parts.append((rows, sorted((item for item in items if isinstance(item, PdfTable)), key=_top)))
     return parts
+
+
+def _join_marker(row: PdfRow) -> PdfRow:
+    """Return a row whose sign of a list item, which the file draws by itself, is part of its item."""
+    if len(row) < 2:
+        return row
+    is_turned = is_rtl(" ".join(line.text for line in row))
+    marker, item = (row[-1], row[-2]) if is_turned else row[:2]
+    gap = max(marker.left, item.left) - min(marker.right, item.right)
+    if gap > MARKER_GAP * item.style.size or not MARKER.fullmatch(marker.text):
+        return row
+    line = make_line([*marker.words, *item.words], item.page)
+    line.column = item.column
+    return [*row[:-2], line] if is_turned else [line, *row[2:]]
 
 
 def _top(item: PdfLine | PdfTable) -> float:
@@ -253,7 +258,9 @@ def _top(item: PdfLine | PdfTable) -> float:
 
 def _order(items: list[PdfLine | PdfTable], depth: int) -> list[list[PdfLine | PdfTable]]:
     lines = [item for item in items if isinstance(item, PdfLine)]
-    gutter = _find_gutter(lines) if lines and depth < 3 else None
+    texts = [line for line in lines if not MARKER.fullmatch(line.text)]  # a column of signs is none
+    is_turned = is_rtl(" ".join(line.text for line in texts))
+    gutter = (_find_gutter_turned if is_turned else _find_gutter)(texts) if texts and depth < 3 else None
     if gutter is None:
         return [items] if items else []
     parts: list[list[PdfLine | PdfTable]] = []
@@ -261,8 +268,10 @@ def _order(items: list[PdfLine | PdfTable], depth: int) -> list[list[PdfLine | P
     left: list[PdfLine | PdfTable] = []
     right: list[PdfLine | PdfTable] = []
 
+    sides = (right, left) if is_turned else (left, right)
+
     def flush() -> None:
-        parts.extend(part for side in (left, right) for part in _order([*side], depth + 1))
+        parts.extend(part for side in sides for part in _order([*side], depth + 1))
         left.clear()
         right.clear()
 
@@ -281,6 +290,12 @@ def _order(items: list[PdfLine | PdfTable], depth: int) -> list[list[PdfLine | P
     if between:
         parts.append(between)
     return parts
+
+
+def _find_gutter_turned(lines: list[PdfLine]) -> float | None:
+    """Return the same place for lines that are read from right to left, which begin at the right of their column."""
+    gutter = _find_gutter([replace(line, left=-line.right, right=-line.left) for line in lines])
+    return None if gutter is None else -gutter
 
 
 def _find_gutter(lines: list[PdfLine]) -> float | None:

@@ -15,6 +15,7 @@ from keyhole.extensions.documents.pdf.page_parts import (
     PdfTable,
     PdfWord,
     have_same_columns,
+    is_rtl,
     make_line,
 )
 
@@ -277,7 +278,15 @@ def join_cell(words: list[PdfWord]) -> str:
             lines[-1].append(word)
         else:
             lines.append([word])
-    return " ".join(word.text for line in lines for word in sorted(line, key=lambda word: word.left))
+    order = {id(word): number for number, word in enumerate(words)}
+    return " ".join(word.text for line in lines for word in _sort_words(line, order))
+
+
+def _sort_words(line: list[PdfWord], order: dict[int, int]) -> list[PdfWord]:
+    """Return the words of a line in reading order. `order`: that of the page, by the identities of the words."""
+    if is_rtl(" ".join([word.text for word in line])):
+        return sorted(line, key=lambda word: order[id(word)])
+    return sorted(line, key=lambda word: word.left)
 
 
 def join_cells(cells: list[list[PdfWord]]) -> list[str]:

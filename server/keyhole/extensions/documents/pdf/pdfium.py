@@ -22,6 +22,8 @@ from keyhole.extensions.documents.pdf.annotations import Annotations, mark_links
 from keyhole.extensions.documents.pdf.page_parts import (
     RAISED,
     RESERVED,
+    RTL_LETTER,
+    WORD_GAP,
     OutlineEntry,
     PdfPage,
     PdfRule,
@@ -30,6 +32,7 @@ from keyhole.extensions.documents.pdf.page_parts import (
     is_rtl,
     split_superscript,
 )
+from keyhole.extensions.documents.pdf.right_to_left import Glyph, read_rtl_line
 from keyhole.extract.body import Body
 
 # Replaced text: a file may state another text for a part of a page (`/ActualText`; ISO 32000-2, section 14.9.4).
@@ -140,9 +143,6 @@ DIVIDERS: Final = ("\x02", "\ufffe")
 """Characters that PDFium gives instead of the hyphen of a word divided at a line's end, and of the line break."""
 PADDING: Final = 14.0
 """Largest distance of a cell's border from its text, in points. LaTeX has 6, Sphinx 9."""
-WORD_GAP: Final = 0.18
-"""Smallest gap between two words without a space between them, in heights of a character. Letters are at most 0.05
-apart, and groff leaves 0.2 to 0.25 where it draws no space."""
 MIN_GAPS: Final = 0.01
 """Smallest share of words with a gap, on one page of a file, for which all words of the file are searched for gaps."""
 _LONG_WORD = re.compile(r"[^\W_]{3,20}")
@@ -416,6 +416,7 @@ class PdfFile:
         string = RESERVED.sub("\ufffd", read_characters(text).replace(RAISED, "\0"))
         spans, values = self._find_spans(text, string, place, borders)
         lines: list[list[PdfWord]] = []
+        extents: list[tuple[int, int]] = []
         style, height = PdfStyle(0.0, False, False), 0.0
         for number, (start, end, begins) in enumerate(spans):
             left, top, right, bottom, end_left, end_top, end_right, end_bottom = values[8 * number : 8 * number + 8]
@@ -429,18 +430,59 @@ class PdfFile:
                 left if left < end_left else end_left, top if top > end_top else end_top,
                 right if right > end_right else end_right, bottom if bottom < end_bottom else end_bottom,
             )  # fmt: skip
-            characters = string[start:end]
-            if left < end_left and not characters.isascii() and is_rtl(characters) and place.is_upright:
-                characters = characters[::-1]  # in the order in which they are drawn
-            word = PdfWord(characters, *box, style)
+            word = PdfWord(string[start:end], *box, style)
             if begins and lines and _goes_on(lines[-1][-1], word):
                 if word.left - lines[-1][-1].right < WORD_GAP * style.size:
                     last = lines[-1].pop()
                     word = word._replace(text=last.text + word.text, left=last.left)
             elif begins:
                 lines.append([])
+                extents.append((start, end))
+            extents[-1] = extents[-1][0], end
             lines[-1] += [word] if end_height == height else split_superscript(word, height, end_height)
+        if RTL_LETTER.search(string):
+            lines = self._turn_lines(text, string, lines, extents, place, borders)
         return [seen for line in lines if (seen := [word for word in line if place.shows(word)])]
+
+    def _turn_lines(
+        self, text: Any, string: str, lines: list[list[PdfWord]], extents: list[tuple[int, int]], place: Placement,
+        borders: list[PdfRule],
+    ) -> list[list[PdfWord]]:  # fmt: skip
+        """Return the lines of a page, those with Arabic or Hebrew words in reading order. `extents`: of each line."""
+        is_page_rtl = is_rtl(string)
+        signs = ".)" if is_page_rtl else ""  # before the number of a list item
+        turned: list[list[PdfWord]] = []
+        at = 0
+        while at < len(lines):
+            end = at + 1
+            while is_page_rtl and end < len(lines) and _are_level(lines[end - 1], lines[end]):
+                end += 1  # PDFium puts accents into a line of their own
+            span = extents[at][0], extents[end - 1][1]
+            if RTL_LETTER.search(string, *span) or string[span[0]] in signs:
+                turned.append(self._read_rtl(text, string, span, place, borders, is_page_rtl=is_page_rtl))
+            else:
+                turned += lines[at:end]
+            at = end
+        return turned
+
+    def _read_rtl(
+        self, text: Any, string: str, span: tuple[int, int], place: Placement, borders: list[PdfRule],
+        *, is_page_rtl: bool,
+    ) -> list[PdfWord]:  # fmt: skip
+        """Return the words of a line with Arabic or Hebrew words. `span`: its start and end among the characters."""
+        spaces = itertools.accumulate(map(str.isspace, string[slice(*span)]))
+        glyphs = [
+            Glyph(string[index], *place.find(text, index), part, index)
+            for index, part in zip(range(*span), spaces, strict=True)
+            if string[index] not in "\0\r\n"
+        ]
+        style = self._find_style(text, glyphs[0].number, glyphs[0].box)
+        words: list[PdfWord] = []
+        for read in read_rtl_line(glyphs, style.size, borders, is_page_rtl=is_page_rtl):
+            first, last = read.glyphs[0], read.glyphs[-1]
+            word = PdfWord(read.text, *read.box, self._find_style(text, first.number, first.box))
+            words += split_superscript(word, first.bottom - first.top, last.bottom - last.top)
+        return words
 
     def _find_spans(
         self, text: Any, string: str, place: Placement, borders: list[PdfRule]
@@ -538,6 +580,15 @@ def _read_ends(text: Any, spans: list[CharSpan]) -> list[float]:
         read_box(text, start, boxes[2 * number])
         read_box(text, end - 1, boxes[2 * number + 1])
     return [float(value) for value in memoryview(boxes).cast("B").cast("f")] if spans else []
+
+
+def _are_level(one: list[PdfWord], other: list[PdfWord]) -> bool:
+    """Return whether two lines stand at one height. The boxes of accented letters may reach only into the line."""
+    top, bottom = min(word.top for word in one), max(word.bottom for word in one)
+    other_top, other_bottom = min(word.top for word in other), max(word.bottom for word in other)
+    common = min(bottom, other_bottom) - max(top, other_top)
+    smallest = min(bottom - top, other_bottom - other_top)
+    return common > (0 if smallest < 0.4 * max(bottom - top, other_bottom - other_top) else smallest / 2)
 
 
 def _goes_on(last: PdfWord, word: PdfWord) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections import defaultdict
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyhole.extensions.documents.pdf.page_parts import FIRST_SIGN, MAX_LINKS, RAISED, PdfLine
+from keyhole.extensions.documents.pdf.page_parts import FIRST_SIGN, MAX_LINKS, RAISED, PdfLine, is_rtl
 from keyhole.extensions.documents.pdf.pdf_blocks import Edges, PdfBlock
 from keyhole.extract.html.link_resolver import escape_label
 from keyhole.extract.markup import format_table
@@ -243,7 +244,8 @@ def _write_block(
 
 def _write_table(block: PdfBlock) -> tuple[str, list[tuple[int, int]]]:
     """Return the Markdown of a table, and the offset of the first row of each of its pages. `format_table` escapes."""
-    table = format_table([[clean_piece(cell) for cell in row] for row in block.rows])
+    step = -1 if is_rtl(" ".join(itertools.chain(*block.rows))) else 1  # the first column is at the right
+    table = format_table([[clean_piece(cell) for cell in row[::step]] for row in block.rows])
     header, marks, *lines = table.splitlines(keepends=True)
     starts, offset = [(block.pieces[0][0], 0)], len(header) + len(marks)
     for (page, _), line in zip(block.pieces[1:], lines, strict=True):
@@ -265,7 +267,8 @@ def _nest_items(blocks: Sequence[PdfBlock]) -> dict[int, int]:
         if block.kind != "item":
             lefts = [] if block.kind == "heading" else lefts
             continue
-        left = block.lines[0].left - block.lines[0].column[0]
+        line = block.lines[0]
+        left = line.column[1] - line.right if is_rtl(line.text) else line.left - line.column[0]
         while lefts and left < lefts[-1] - 4:
             lefts.pop()
         if not lefts or left > lefts[-1] + 4:
