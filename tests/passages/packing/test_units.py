@@ -94,3 +94,48 @@ def test_a_section_with_the_words_of_the_query_as_its_heading_is_shown_whole() -
     assert len(section) > SHORT_SECTION_CHARS
     page = "# Town\n\n" + FILLER + section + "## The hall\n\n" + FILLER
     assert section.rstrip("\n") in select(page, "feed a zebra in winter", 6_000).text
+
+
+def entries(form: str) -> str:
+    """Return a page of nine entries, each in a window of its own."""
+    return "".join(
+        form.format(number=number, text="it grazes by the river in the evening and " * 9) for number in range(9)
+    )
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "- `zebra{number}`: {text}\n",
+        "{number}. `zebra{number}`: {text}\n",
+        "| zebra{number} | {text} |\n",
+        "## zebra{number}\n\n{text}\n\n",
+        "zebra{number}\n: {text}\n\n",
+    ],
+    ids=["item", "step", "row", "section", "definition"],
+)
+def test_the_entry_between_two_shown_entries_is_shown(form: str) -> None:
+    index = Index(entries(form))
+    first, between, last = (index.window_at(index.text.index(f"zebra{number}")) for number in (3, 4, 5))
+    assert (between, last) == (first + 1, first + 2)
+    assert complete(index, [first, last]) == [first, last, between]
+    assert complete(index, [first, last + 1]) == [first, last + 1]
+
+
+def test_a_record_of_json_between_two_shown_records_is_shown() -> None:
+    records = ",\n".join(f'  {{\n    "name": "zebra{number}",\n    "note": "{"n" * 340}"\n  }}' for number in range(9))
+    index = Index(f"```json\n[\n{records}\n]\n```\n")
+    assert complete(index, [3, 5]) == [3, 5, 4]
+
+
+def test_a_paragraph_between_two_shown_ones_is_not_shown() -> None:
+    index = Index(entries("The zebra{number}: {text}\n\n"))
+    assert complete(index, [3, 5]) == [3, 5]
+
+
+def complete(index: Index, order: list[int]) -> list[int]:
+    """Return the windows of `order` with those that complete their runs of entries; no unit is worth completing."""
+    scores = [0.0] * index.size
+    scores[0] = 1.0
+    scored = WindowScores(index, parse_query("lion", *index.sample), [], [], 1.0, [("links", scores)])
+    return list(complete_units(scored, order, 9_000))
