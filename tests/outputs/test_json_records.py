@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.outputs.records import MAX_JSON_DEPTH, describe, read_json, shape_of_lines
+from keyhole.outputs.records import MAX_JSON_DEPTH, describe, read_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -94,11 +94,6 @@ def test_a_shape_has_the_keys_the_lengths_of_arrays_and_the_types_of_other_value
     )
     assert shortest == 'shape: {name, n: number, ok: boolean, none: null, list: [3 items], "b c": {0 keys}}'
     assert describe(dict.fromkeys(map(str, range(99)), 0))[0].endswith(', "11": number, 87 more keys}')
-
-
-def test_the_shape_of_json_lines_is_that_of_its_first_records_together() -> None:
-    assert shape_of_lines('{"a": "x"}\nnot JSON\n{"b": 2}\n[3]\n') == ("shape: {b: number, a}",)
-    assert shape_of_lines("no line\nof JSON\n") == ()
 
 
 def test_records_far_down_are_not_looked_for() -> None:

@@ -16,7 +16,7 @@ from keyhole.outputs.kinds import KINDS, Evidence, command_words, name_opaque, r
 from keyhole.outputs.marks import COMMIT_KINDS, FAILED_KIND, MAX_LINE_CHARS, find_key_marks, mark_lines
 from keyhole.outputs.output import Envelope, Mark, Output
 from keyhole.outputs.parts import find_commits, find_parts
-from keyhole.outputs.records import read_json, read_xml, shape_of_lines
+from keyhole.outputs.records import read_json, read_xml
 from keyhole.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
 from keyhole.outputs.sections import (
     SECTIONED_KINDS,
@@ -140,10 +140,9 @@ def read_parts(text: str, lines: Output, question: str = "") -> Output:
         data = read_values(xml.values, xml.records)
     else:
         parts, title = find_parts(text, lines.kind)
-        is_long = lines.kind == "opaque"
         stacks = count_stacks(text) if lines.kind in TRACED_KINDS else ""
-        about = shape_of_lines(text) if lines.kind == "jsonl" else (name_opaque(text),) if is_long else (stacks,)
-        lines = lines._replace(parts=parts, summary_title=title, about=tuple(filter(None, about)))
+        about = name_opaque(text) if lines.kind == "opaque" else stacks
+        lines = lines._replace(parts=parts, summary_title=title, about=(about,) if about else ())
         data = _read_data(text, lines)
     return _with_data(text, lines, data, question)
 

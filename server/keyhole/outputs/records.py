@@ -42,8 +42,6 @@ MAX_FIELD: Final = 60
 """Characters of such a name. A longer one is a text."""
 MAX_INNER: Final = 60
 """Characters of the path inside a record that are shown."""
-SAMPLE_LINES: Final = 50
-"""Lines of JSON Lines whose keys make its shape."""
 
 _JSON_START = lazy_pattern(r"\s*+[\[{]\s*[\"{\[\]}\d-]")
 _START_OF_LINE = lazy_pattern(r"^(?:\{\s*\"|\[\s*[\[{\"])", re.MULTILINE)
@@ -125,19 +123,6 @@ def is_json(text: str) -> bool:
     except ValueError:  # nests too deeply
         return True
     return True
-
-
-def shape_of_lines(text: str) -> tuple[str, ...]:
-    """Return the descriptions of the shape of JSON Lines: the keys of the first records."""
-    merged: dict[str, Any] = {}
-    for line in text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES]:
-        try:
-            record = parse_json(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict):
-            merged = record | merged
-    return describe(merged) if merged else ()
 
 
 def describe(data: Any) -> tuple[str, ...]:
